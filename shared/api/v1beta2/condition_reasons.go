@@ -1,0 +1,112 @@
+package v1beta2
+
+// Condition types of an Orphan.
+const (
+	// OrphanOrphaned (writer im-monitor) is True for as long as the instance is judged orphaned; the reason is the
+	// rule that said so, the message names the source of the UUID.
+	OrphanOrphaned = "Orphaned"
+	// OrphanInstanceState (writer im-monitor): the reason is the runtime state. True while the instance is there,
+	// False with reason terminated once its absence, or the end of its runtime, is proven.
+	OrphanInstanceState = "InstanceState"
+	// OrphanWithdrawn (writer im-monitor) True means that there is nothing to execute. It is final.
+	OrphanWithdrawn = "Withdrawn"
+	// OrphanDeletionReason (writer orphan-controller) is written before a deletion by policy and never changed; an
+	// orphan that is being deleted without it was deleted by a person.
+	OrphanDeletionReason = "DeletionReason"
+	// OrphanCleanupApproved (writer orphan-controller) True means: execute exactly what the spec names.
+	OrphanCleanupApproved = "CleanupApproved"
+	// OrphanCleanupFailed (writer im-monitor) is True while the last attempt failed.
+	OrphanCleanupFailed = "CleanupFailed"
+)
+
+// Reasons of OrphanOrphaned.
+const (
+	// ReasonNoOwnerCR surfaces when no Engine or Replica of the instance's name exists.
+	ReasonNoOwnerCR = "NoOwnerCR"
+	// ReasonOwnedByOtherInstanceManager surfaces when the running CR of that name runs on another instance manager.
+	ReasonOwnedByOtherInstanceManager = "OwnedByOtherInstanceManager"
+	// ReasonStoppedButPresent surfaces when the CR of that name is stopped while this instance is still live.
+	ReasonStoppedButPresent = "StoppedButPresent"
+	// ReasonDataOnly surfaces when a v2 replica without a Replica CR is only data any more: stopped or pending.
+	ReasonDataOnly = "DataOnly"
+)
+
+// Reasons of OrphanWithdrawn.
+const (
+	// ReasonInstanceGone surfaces when the instance's absence was proven without a deletion of ours.
+	ReasonInstanceGone = "InstanceGone"
+	// ReasonUUIDMismatch surfaces when the name is held by an instance with another UUID.
+	ReasonUUIDMismatch = "UUIDMismatch"
+	// ReasonClaimed surfaces when a CR claims the instance again; also False of OrphanCleanupApproved.
+	ReasonClaimed = "Claimed"
+	// ReasonRenamed surfaces on an orphan whose name an older cluster made without the UUID; a new one replaces it.
+	ReasonRenamed = "Renamed"
+)
+
+// Reasons of OrphanDeletionReason.
+const (
+	// ReasonAutoDeletion surfaces when the setting orphan-resource-auto-deletion asked for it.
+	ReasonAutoDeletion = "AutoDeletion"
+	// ReasonEviction surfaces when the node is being evicted.
+	ReasonEviction = "Eviction"
+)
+
+// Reasons of OrphanCleanupApproved.
+const (
+	// ReasonApproved surfaces when the instance may be deleted.
+	ReasonApproved = "Approved"
+	// ReasonGracePeriod surfaces until the auto deletion's grace period ends; the message says when.
+	ReasonGracePeriod = "GracePeriod"
+	// ReasonLastCopy surfaces while no other healthy replica of an existing volume is known; also of OrphanCleanupFailed.
+	ReasonLastCopy = "LastCopy"
+	// ReasonFlood surfaces when so many instances were disowned at once that the CRs, not the instances, may be missing.
+	ReasonFlood = "Flood"
+	// ReasonRateLimited surfaces while earlier policy deletions on the node are still being carried out.
+	ReasonRateLimited = "RateLimited"
+	// ReasonAcknowledged surfaces when a flood was held and auto deletion was then turned off: it is not counted again.
+	ReasonAcknowledged = "Acknowledged"
+	// ReasonNodeGone surfaces when the node is down, deleted or unknown: the orphan ends without a call.
+	ReasonNodeGone = "NodeGone"
+	// ReasonInstanceManagerGone surfaces when the InstanceManager does not exist any more: the orphan ends without a call.
+	ReasonInstanceManagerGone = "InstanceManagerGone"
+	// ReasonNotJudged surfaces on an orphan that im-monitor never judged; it ends without a call.
+	ReasonNotJudged = "NotJudged"
+	// ReasonNoDataPath surfaces on an orphaned replica directory: its data is outside this version; it ends without a call.
+	ReasonNoDataPath = "NoDataPath"
+)
+
+// Reasons of OrphanCleanupFailed.
+const (
+	// ReasonUnreachable surfaces when the instance manager, or a node that may hold an engine of the volume, did not answer.
+	ReasonUnreachable = "Unreachable"
+	// ReasonRefused surfaces when the instance manager answered with an error.
+	ReasonRefused = "Refused"
+	// ReasonStillPresent surfaces when the instance is still listed after the call.
+	ReasonStillPresent = "StillPresent"
+	// ReasonMappedByEngine surfaces while a running engine still maps the replica.
+	ReasonMappedByEngine = "MappedByEngine"
+)
+
+// Reasons for which the orphan judge decides nothing: the label reason of a metric, and an event's reason.
+const (
+	// ReasonNotLive surfaces when the instance is not live and its CR exists.
+	ReasonNotLive = "NotLive"
+	// ReasonCRDeleting surfaces when the CR has a deletion timestamp.
+	ReasonCRDeleting = "CRDeleting"
+	// ReasonStateChanging surfaces when the CR's current state is not the desired one.
+	ReasonStateChanging = "StateChanging"
+	// ReasonTransientState surfaces when the CR's state is neither running nor stopped.
+	ReasonTransientState = "TransientState"
+	// ReasonOwnerElsewhere surfaces when a running CR's owner is missing or is not the CR's node.
+	ReasonOwnerElsewhere = "OwnerElsewhere"
+	// ReasonNoUUID surfaces when neither the instance nor the SPDK inventory tells a UUID.
+	ReasonNoUUID = "NoUUID"
+	// ReasonInventoryUnknown surfaces when no whole list of the present epoch was read.
+	ReasonInventoryUnknown = "InventoryUnknown"
+	// ReasonNodeDown surfaces when the instance manager's node is down or being deleted.
+	ReasonNodeDown = "NodeDown"
+	// ReasonFrontendNotJudged surfaces for every engine-frontend instance.
+	ReasonFrontendNotJudged = "FrontendNotJudged"
+	// ReasonSecondLookDisagrees surfaces when the fresh list or the uncached CR contradicts the first verdict.
+	ReasonSecondLookDisagrees = "SecondLookDisagrees"
+)

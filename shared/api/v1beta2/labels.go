@@ -1,0 +1,24 @@
+package v1beta2
+
+// Label keys and values that the controllers select by.
+const (
+	LabelVolume          = "longhornvolume"
+	LabelNode            = "longhornnode"
+	LabelDiskUUID        = "longhorndiskuuid"
+	LabelInstanceManager = "longhorninstancemanager"
+	LabelEngine          = "longhornengine"
+	LabelReplica         = "longhornreplica"
+
+	LabelComponent            = "longhorn.io/component"
+	LabelManagedBy            = "longhorn.io/managed-by"
+	LabelNodeOfComponent      = "longhorn.io/node"
+	LabelDataEngine           = "longhorn.io/data-engine"
+	LabelInstanceManagerType  = "longhorn.io/instance-manager-type"
+	LabelInstanceManagerImage = "longhorn.io/instance-manager-image"
+	LabelOrphanType           = "longhorn.io/orphan-type"
+
+	ManagedByLonghornManager = "longhorn-manager"
+	ComponentInstanceManager = "instance-manager"
+	ComponentOrphan          = "orphan"
+	ComponentManager         = "longhorn-manager"
+)

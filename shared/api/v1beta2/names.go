@@ -1,0 +1,61 @@
+package v1beta2
+
+import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"strings"
+)
+
+// Finalizer stands on every kind that has an owner controller; only that controller removes it.
+const Finalizer = "longhorn.io"
+
+// DefaultNamespace is where a Longhorn installation keeps its objects.
+const DefaultNamespace = "longhorn-system"
+
+// OrphanName returns the name of the Orphan for one runtime instance, as `orphan-<64 hex>`. The same instance always
+// has the same name; another UUID, instance manager or data engine has another one.
+func OrphanName(instance, uuid, instanceManager, dataEngine string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{instance, uuid, instanceManager, dataEngine}, "-")))
+	return "orphan-" + hex.EncodeToString(sum[:])
+}
+
+// LegacyOrphanName returns the name that clusters before the v2 orphans used: without the instance's UUID.
+func LegacyOrphanName(instance, instanceManager, dataEngine string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{instance, instanceManager, dataEngine}, "-")))
+	return "orphan-" + hex.EncodeToString(sum[:])
+}
+
+// InstanceManagerName returns the name of the instance manager, and of its pod, of one node, image and data engine.
+func InstanceManagerName(node, image, dataEngine string) string {
+	sum := sha512.Sum512([]byte(node + image + dataEngine))
+	return "instance-manager-" + hex.EncodeToString(sum[:])[:32]
+}
+
+// InstanceManagerImageLabel returns the label value for an instance manager's image.
+func InstanceManagerImageLabel(image string) string {
+	sum := sha512.Sum512([]byte(strings.NewReplacer(":", "-", "/", "-").Replace(image)))
+	return "imi-" + hex.EncodeToString(sum[:])[:8]
+}
+
+// VolumeLabelValue returns the value of LabelVolume on Volume, Engine, EngineFrontend and Replica: the volume's name,
+// cut to 40 characters with a hash where it is longer.
+func VolumeLabelValue(volume string) string {
+	const limit = 40
+	if len(volume) <= limit {
+		return volume
+	}
+	sum := sha512.Sum512([]byte(volume))
+	return volume[:limit-9] + "-" + hex.EncodeToString(sum[:])[:8]
+}
+
+// LabelValue returns a name as a label value. Names over 63 characters are cut and end in a hash, so that a long name
+// never makes an object impossible to create; such a label finds objects, but does not name them.
+func LabelValue(name string) string {
+	const limit = 63
+	if len(name) <= limit {
+		return name
+	}
+	sum := sha512.Sum512([]byte(name))
+	return strings.TrimRight(name[:limit-9], "-._") + "-" + hex.EncodeToString(sum[:])[:8]
+}
