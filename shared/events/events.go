@@ -1,0 +1,24 @@
+// Package events carries events as values: a decision names them, the shell emits them after its write succeeded.
+package events
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+)
+
+// Event is one events.k8s.io/v1 event to be said about an object.
+type Event struct {
+	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
+	Type string
+	// Reason is one word from a closed list; Action is what the controller was doing.
+	Reason, Action string
+	// Note is a full sentence for people, at most 1 kB.
+	Note string
+}
+
+// Emit says each event about the object.
+func Emit(recorder events.EventRecorder, regarding runtime.Object, list ...Event) {
+	for _, e := range list {
+		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", e.Note)
+	}
+}

@@ -1,0 +1,172 @@
+// Package status holds the narrow ways in which Drover writes to objects that several controllers share. None of them
+// sends a field that its caller did not name, so that fields of others, and fields that this version does not know,
+// stay as they are.
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Option changes how a write is guarded.
+type Option func(*options)
+
+type options struct{ atVersion bool }
+
+// AtVersion lets the write fail with a conflict unless the object is still of the UID and resourceVersion that were
+// judged. Approvals and policy deletions carry it.
+func AtVersion() Option { return func(o *options) { o.atVersion = true } }
+
+// Apply makes these status fields the owner's by server-side apply. They are the owner's full set: what it applied
+// before and leaves out now is removed. A missing object is NotFound.
+func Apply(ctx context.Context, c client.Client, obj client.Object, owner string, fields map[string]any, opts ...Option) error {
+	patch, err := partial(c, obj, opts)
+	if err != nil {
+		return err
+	}
+	patch.Object["status"] = fields
+	err = c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(patch), client.FieldOwner(owner), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("applying status of %s: %w", describe(patch), err)
+	}
+	return nil
+}
+
+// ConditionsField renders conditions for the field "conditions" of Apply.
+func ConditionsField(list []v1beta2.Condition) []any {
+	out := make([]any, 0, len(list))
+	for _, c := range list {
+		field := map[string]any{
+			"type": c.Type, "status": string(c.Status), "reason": c.Reason, "message": c.Message,
+			"lastProbeTime": c.LastProbeTime, "lastTransitionTime": c.LastTransitionTime,
+		}
+		if c.ObservedGeneration != 0 {
+			field["observedGeneration"] = c.ObservedGeneration
+		}
+		out = append(out, field)
+	}
+	return out
+}
+
+// MergeStatus merges fields into the status by JSON merge patch: of maps only the named keys change, null removes one.
+func MergeStatus(ctx context.Context, c client.Client, obj client.Object, fields map[string]any, opts ...Option) error {
+	body, name, err := mergeBody(c, obj, "status", fields, opts)
+	if err != nil {
+		return err
+	}
+	if err := c.Status().Patch(ctx, bare(obj), client.RawPatch("application/merge-patch+json", body)); err != nil {
+		return fmt.Errorf("patching status of %s: %w", name, err)
+	}
+	return nil
+}
+
+// MergeSpec merges fields into the spec by JSON merge patch: of maps only the named keys change, null removes one.
+func MergeSpec(ctx context.Context, c client.Client, obj client.Object, fields map[string]any, opts ...Option) error {
+	body, name, err := mergeBody(c, obj, "spec", fields, opts)
+	if err != nil {
+		return err
+	}
+	if err := c.Patch(ctx, bare(obj), client.RawPatch("application/merge-patch+json", body)); err != nil {
+		return fmt.Errorf("patching spec of %s: %w", name, err)
+	}
+	return nil
+}
+
+// DropFinalizer removes one finalizer from the version that was judged. An object that is gone, or that does not carry
+// the finalizer, is success; one that changed meanwhile is a conflict.
+func DropFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
+	changed := bare(obj)
+	changed.SetFinalizers(append([]string(nil), obj.GetFinalizers()...))
+	if !controllerutil.RemoveFinalizer(changed, finalizer) {
+		return nil
+	}
+	metadata := map[string]any{
+		"finalizers": changed.GetFinalizers(), "resourceVersion": obj.GetResourceVersion(), "uid": string(obj.GetUID()),
+	}
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return fmt.Errorf("rendering finalizers of %s: %w", obj.GetName(), err)
+	}
+	err = c.Patch(ctx, changed, client.RawPatch("application/merge-patch+json", body))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("dropping finalizer of %s: %w", obj.GetName(), err)
+	}
+	return nil
+}
+
+// Delete deletes exactly the version that was judged, by UID and resourceVersion. An object that is gone is success;
+// one that changed meanwhile is a conflict.
+func Delete(ctx context.Context, c client.Client, obj client.Object) error {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	err := c.Delete(ctx, bare(obj), client.Preconditions{UID: &uid, ResourceVersion: &version})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting %s: %w", obj.GetName(), err)
+	}
+	return nil
+}
+
+// IsConflict tells that the object changed since it was judged: decide anew.
+func IsConflict(err error) bool { return apierrors.IsConflict(err) }
+
+func mergeBody(c client.Client, obj client.Object, part string, fields map[string]any, opts []Option) ([]byte, string, error) {
+	patch, err := partial(c, obj, opts)
+	if err != nil {
+		return nil, "", err
+	}
+	name := describe(patch)
+	body := map[string]any{part: fields}
+	if version, uid := patch.GetResourceVersion(), patch.GetUID(); version != "" {
+		body["metadata"] = map[string]any{"resourceVersion": version, "uid": string(uid)}
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, "", fmt.Errorf("rendering patch of %s: %w", name, err)
+	}
+	return raw, name, nil
+}
+
+// partial is the object's identity and nothing else, with its version where the write is bound to it.
+func partial(c client.Client, obj client.Object, opts []Option) (*unstructured.Unstructured, error) {
+	var chosen options
+	for _, o := range opts {
+		o(&chosen)
+	}
+	kind, err := kindOf(c, obj)
+	if err != nil {
+		return nil, err
+	}
+	out := &unstructured.Unstructured{}
+	out.SetGroupVersionKind(kind)
+	out.SetNamespace(obj.GetNamespace())
+	out.SetName(obj.GetName())
+	if chosen.atVersion {
+		out.SetUID(obj.GetUID())
+		out.SetResourceVersion(obj.GetResourceVersion())
+	}
+	return out, nil
+}
+
+func kindOf(c client.Client, obj client.Object) (schema.GroupVersionKind, error) {
+	kind, err := apiutil.GVKForObject(obj, c.Scheme())
+	if err != nil {
+		return kind, fmt.Errorf("finding the kind of %s: %w", obj.GetName(), err)
+	}
+	return kind, nil
+}
+
+// bare copies the object so that the answer of a write never lands in an object that a cache shares.
+func bare(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }
+
+func describe(u *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s %s/%s", u.GetKind(), u.GetNamespace(), u.GetName())
+}
