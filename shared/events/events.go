@@ -2,6 +2,8 @@
 package events
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 )
@@ -12,13 +14,22 @@ type Event struct {
 	Type string
 	// Reason is one word from a closed list; Action is what the controller was doing.
 	Reason, Action string
-	// Note is a full sentence for people, at most 1 kB.
+	// Note is a full sentence for people. What is over the API's limit of 1 kB is cut.
 	Note string
 }
+
+const noteLimit = 1024
 
 // Emit says each event about the object.
 func Emit(recorder events.EventRecorder, regarding runtime.Object, list ...Event) {
 	for _, e := range list {
-		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", e.Note)
+		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", cut(e.Note))
 	}
+}
+
+func cut(note string) string {
+	if len(note) <= noteLimit {
+		return note
+	}
+	return strings.ToValidUTF8(note[:noteLimit-3], "") + "..."
 }

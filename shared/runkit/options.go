@@ -1,0 +1,99 @@
+package runkit
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// options are the flags that every binary has.
+type options struct {
+	kubeconfig, namespace  string
+	observe, forceTakeOver bool
+	metricsAddress         string
+	healthAddress          string
+	leaderElect            bool
+	leaseDuration          time.Duration
+	renewDeadline          time.Duration
+	retryPeriod            time.Duration
+	logLevel, logFormat    string
+	gracefulShutdown       time.Duration
+}
+
+func (o *options) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file; empty means $KUBECONFIG, else the pod's service account")
+	flags.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace of the Longhorn objects (default from $POD_NAMESPACE)")
+	flags.BoolVar(&o.observe, "observe", false, "write nothing and call nothing that has an effect; log what would be done")
+	flags.BoolVar(&o.forceTakeOver, "force-take-over", false, "lead although a longhorn-manager pod runs in the namespace; two control planes then write the same objects")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 turns it off")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 turns them off")
+	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
+	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a lease outlives a leader that died")
+	flags.DurationVar(&o.renewDeadline, "renew-deadline", 10*time.Second, "a leader that could not renew for so long stops and exits")
+	flags.DurationVar(&o.retryPeriod, "retry-period", 2*time.Second, "time between attempts to get or renew the lease")
+	flags.DurationVar(&o.gracefulShutdown, "shutdown-timeout", 10*time.Second, "how long work under way may take to end after a signal")
+	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
+}
+
+func namespaceDefault() string {
+	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
+		return ns
+	}
+	return v1beta2.DefaultNamespace
+}
+
+// validate names every flag that cannot be served, and what to give instead.
+func (o *options) validate() error {
+	var problems []error
+	if o.namespace == "" {
+		problems = append(problems, errors.New("--namespace is empty: name the namespace of the Longhorn objects"))
+	}
+	if o.leaseDuration <= o.renewDeadline {
+		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than --renew-deadline %s", o.leaseDuration, o.renewDeadline))
+	}
+	// Renewing is jittered by up to 1.2.
+	if o.renewDeadline <= o.retryPeriod*12/10 {
+		problems = append(problems, fmt.Errorf("--renew-deadline %s must be longer than 1.2 times --retry-period %s", o.renewDeadline, o.retryPeriod))
+	}
+	if _, err := o.logger(); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func (o *options) logger() (logr.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return logr.Logger{}, fmt.Errorf("--log-level %q is not debug, info, warn or error", o.logLevel)
+	}
+	settings := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "json":
+		return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, settings)), nil
+	case "text":
+		return logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, settings)), nil
+	}
+	return logr.Logger{}, fmt.Errorf("--log-format %q is not json or text", o.logFormat)
+}
+
+// restConfig reads the identity. Rate is left to the API server's priority and fairness.
+func (o *options) restConfig(userAgent string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading kubeconfig (set --kubeconfig or $KUBECONFIG, or run in a pod): %w", err)
+	}
+	config.QPS = -1
+	return rest.AddUserAgent(config, userAgent), nil
+}

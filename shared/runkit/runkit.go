@@ -1,0 +1,204 @@
+package runkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Program is one binary: what differs between Drover's controllers.
+type Program struct {
+	// Name is the binary's name, and with it its field manager, lease (drover-<name>) and user agent.
+	Name string
+	// Short and Long are the help texts.
+	Short, Long string
+	// Flags adds the binary's own flags; nil means none.
+	Flags func(*pflag.FlagSet)
+	// Cache says what is cached other than whole objects of the namespace without managed fields.
+	Cache map[client.Object]cache.ByObject
+	// Setup registers the controllers on the manager. They run only while the process leads.
+	Setup func(context.Context, *Runtime) error
+}
+
+// Runtime is what a binary's Setup builds on.
+type Runtime struct {
+	Manager ctrl.Manager
+	// Client reads from the cache; under Observe it says its writes instead of doing them.
+	Client client.Client
+	// Uncached reads from the API server.
+	Uncached client.Reader
+	// Recorder emits events.k8s.io/v1 events; under Observe it says them in the log.
+	Recorder  events.EventRecorder
+	Namespace string
+	// Observe forbids every effect, also on the data plane.
+	Observe bool
+	Clock   clock.Clock
+	Log     logr.Logger
+	// RenewDeadline is how long a leader that lost contact may go on; calls with an effect end earlier.
+	RenewDeadline time.Duration
+	// ElectedAt is when this process became leader, never earlier than it did; zero until then.
+	ElectedAt func() time.Time
+}
+
+// Scheme returns a scheme of the Kubernetes kinds and those of longhorn.io.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta2.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("building the scheme: %w", err)
+	}
+	return scheme, nil
+}
+
+// Main runs the program until SIGINT or SIGTERM and exits: 0 after a clean stop, 1 with the reason on standard error.
+func Main(p Program) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := Command(p).ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
+		os.Exit(1)
+	}
+}
+
+// Command is the program as a command line.
+func Command(p Program) *cobra.Command {
+	var o options
+	command := &cobra.Command{
+		Use: p.Name, Short: p.Short, Long: p.Long, Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), p, o)
+		},
+	}
+	o.addFlags(command.Flags())
+	if p.Flags != nil {
+		p.Flags(command.Flags())
+	}
+	return command
+}
+
+func run(ctx context.Context, p Program, o options) error {
+	log, err := o.logger()
+	if err != nil {
+		return err
+	}
+	log = log.WithValues("controller", p.Name)
+	ctrl.SetLogger(log)
+	klog.SetLogger(log.WithName("client"))
+	config, err := o.restConfig(p.Name)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	manager, refuse, err := newManager(ctx, cancel, p, o, config, log)
+	if err != nil {
+		return err
+	}
+	rt := newRuntime(ctx, p, o, manager, log)
+	if err := addChecks(manager, refuse); err != nil {
+		return err
+	}
+	if err := p.Setup(ctx, rt); err != nil {
+		return fmt.Errorf("setting up: %w", err)
+	}
+	log.Info("starting", "namespace", o.namespace, "observe", o.observe)
+	if err := manager.Start(ctx); err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// newManager returns the manager, and what tells why this process must not lead (nil error: it may).
+func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, config *rest.Config, log logr.Logger) (ctrl.Manager, func() error, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, nil, err
+	}
+	managerOptions := ctrl.Options{
+		Scheme: scheme,
+		Logger: log,
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{o.namespace: {}},
+			DefaultTransform:  cache.TransformStripManagedFields(),
+			ByObject:          p.Cache,
+		},
+		Metrics:                 metricsserver.Options{BindAddress: o.metricsAddress},
+		HealthProbeBindAddress:  o.healthAddress,
+		GracefulShutdownTimeout: &o.gracefulShutdown,
+		LeaseDuration:           &o.leaseDuration,
+		RenewDeadline:           &o.renewDeadline,
+		RetryPeriod:             &o.retryPeriod,
+	}
+	refuse := func() error { return nil }
+	if !o.observe {
+		elected, err := elect(ctx, cancel, p, o, config, log, &managerOptions)
+		if err != nil {
+			return nil, nil, err
+		}
+		refuse = elected
+	}
+	manager, err := ctrl.NewManager(config, managerOptions)
+	if err != nil {
+		return nil, nil, fmt.Errorf("building the manager: %w", err)
+	}
+	return manager, refuse, nil
+}
+
+func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager, log logr.Logger) *Runtime {
+	rt := &Runtime{
+		Manager: manager, Client: manager.GetClient(), Uncached: manager.GetAPIReader(),
+		Recorder: manager.GetEventRecorder(p.Name), Namespace: o.namespace, Observe: o.observe,
+		Clock: clock.RealClock{}, Log: log, RenewDeadline: o.renewDeadline,
+	}
+	if o.observe {
+		rt.Client = observer{rt.Client, log.WithName("observe")}
+		rt.Recorder = eventLog{log.WithName("observe")}
+	}
+	rt.ElectedAt = electedAt(ctx, manager.Elected(), rt.Clock)
+	return rt
+}
+
+func addChecks(manager ctrl.Manager, refuse func() error) error {
+	synced := func(request *http.Request) error {
+		if !manager.GetCache().WaitForCacheSync(request.Context()) {
+			return errors.New("the caches are not filled yet")
+		}
+		return nil
+	}
+	return errors.Join(
+		manager.AddHealthzCheck("alive", func(*http.Request) error { return nil }),
+		manager.AddReadyzCheck("caches", synced),
+		manager.AddReadyzCheck("alone", func(*http.Request) error { return refuse() }),
+	)
+}
+
+func sprintf(format string, args []any) string { return fmt.Sprintf(format, args...) }

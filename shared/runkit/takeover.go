@@ -1,0 +1,120 @@
+package runkit
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// managerLabel is on every longhorn-manager pod of a Longhorn installation.
+const managerLabel = "app=longhorn-manager"
+
+// neighbour knows whether a longhorn-manager pod runs in the namespace. It is made only once it has read a first list.
+type neighbour struct {
+	mutex   sync.Mutex
+	running map[string]bool
+	appear  func(error) // called at each change that leaves a longhorn-manager running
+}
+
+// watchNeighbour returns once the first list was read; the watch ends with ctx.
+func watchNeighbour(ctx context.Context, config *rest.Config, namespace string, log logr.Logger, appear func(error)) (*neighbour, error) {
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building the client that looks for longhorn-manager pods: %w", err)
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(namespace),
+		informers.WithTransform(podPhaseOnly),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = managerLabel }))
+	n := &neighbour{running: map[string]bool{}, appear: appear}
+	informer := factory.Core().V1().Pods().Informer()
+	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { n.see(obj.(*corev1.Pod)) },
+		UpdateFunc: func(_, obj any) { n.see(obj.(*corev1.Pod)) },
+		DeleteFunc: n.forget,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watching longhorn-manager pods: %w", err)
+	}
+	factory.Start(ctx.Done())
+	log.V(1).Info("looking for longhorn-manager pods", "namespace", namespace)
+	if !cache.WaitForCacheSync(ctx.Done(), handle.HasSynced) {
+		return nil, context.Cause(ctx)
+	}
+	return n, nil
+}
+
+func podPhaseOnly(obj any) (any, error) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion},
+		Status:     corev1.PodStatus{Phase: pod.Status.Phase},
+	}, nil
+}
+
+func (n *neighbour) see(pod *corev1.Pod) {
+	n.mutex.Lock()
+	if pod.Status.Phase == corev1.PodRunning {
+		n.running[pod.Name] = true
+	} else {
+		delete(n.running, pod.Name)
+	}
+	n.mutex.Unlock()
+	if err := n.Err(); err != nil && n.appear != nil {
+		n.appear(err)
+	}
+}
+
+func (n *neighbour) forget(obj any) {
+	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = gone.Obj
+	}
+	if pod, ok := obj.(*corev1.Pod); ok {
+		n.mutex.Lock()
+		delete(n.running, pod.Name)
+		n.mutex.Unlock()
+	}
+}
+
+// Err says why this binary must not write, or nil.
+func (n *neighbour) Err() error {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if len(n.running) > 0 {
+		return fmt.Errorf("%d longhorn-manager pods run in the namespace and write the same objects: scale them down, or give --force-take-over", len(n.running))
+	}
+	return nil
+}
+
+// guardedLock is a lease that cannot be taken, nor kept, while a neighbour runs.
+type guardedLock struct {
+	resourcelock.Interface
+	refuse func() error
+}
+
+// Create takes the lease for the first time.
+func (l guardedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := l.refuse(); err != nil {
+		return err
+	}
+	return l.Interface.Create(ctx, record)
+}
+
+// Update takes or renews the lease; giving it back is always allowed.
+func (l guardedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := l.refuse(); err != nil && record.HolderIdentity != "" {
+		return err
+	}
+	return l.Interface.Update(ctx, record)
+}
