@@ -1,0 +1,43 @@
+# Drover: `make demo` shows the main job, `make test` runs every test. Everything else is for people who change it.
+
+GO           ?= go
+CONTROLLERS  := im-monitor orphan-controller
+BINARIES     := $(CONTROLLERS) im-monitor/simulator
+CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
+GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.0
+BENCH        ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test faults bench check generate build controlplane manifests
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: controlplane ## the main job, on a real API server, in about two minutes
+	$(GO) run ./e2e/demo $(DEMO_FLAGS)
+
+test: controlplane ## every test, on a real API server
+	$(GO) test -timeout 30m ./...
+
+faults: controlplane ## kill a controller before and after each write and call; all points
+	$(GO) run ./e2e/faults
+
+bench: controlplane ## measure; BENCH=orphan|quiet|scale|faults|failover runs one group
+	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH))
+
+controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into the cache
+	@$(GO) run ./e2e/cluster build
+
+build: ## static binaries into bin/
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ $(addprefix ./,$(BINARIES))
+
+generate: manifests ## generated code, CRDs, roles and BUILD files
+	$(GAZELLE) update
+
+manifests:
+	$(CONTROLLER_GEN) object paths=./shared/api/...
+	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
+
+check: ## formatting, generated files, vet, tests: fails on a difference and says how to mend it
+	@tools/check.sh
