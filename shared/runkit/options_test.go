@@ -1,0 +1,74 @@
+package runkit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+func parsed(t *testing.T, args ...string) *options {
+	t.Helper()
+	o := &options{}
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	o.addFlags(flags)
+	require.NoError(t, flags.Parse(args))
+	return o
+}
+
+func TestTheDefaultsAreValid(t *testing.T) {
+	t.Setenv("POD_NAMESPACE", "")
+	o := parsed(t)
+	require.NoError(t, o.validate())
+	require.Equal(t, "longhorn-system", o.namespace)
+}
+
+func TestThePodsNamespaceIsTheDefault(t *testing.T) {
+	t.Setenv("POD_NAMESPACE", "storage")
+	require.Equal(t, "storage", parsed(t).namespace)
+}
+
+func TestEveryFlagThatCannotBeServedIsNamedAtOnce(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		says []string
+	}{
+		"a lease that ends before its leader gives up": {
+			[]string{"--lease-duration=5s", "--renew-deadline=5s", "--retry-period=1s"}, []string{"--lease-duration", "--renew-deadline"}},
+		"a renewal that is tried too seldom": {
+			[]string{"--renew-deadline=2s", "--retry-period=2s"}, []string{"--retry-period"}},
+		"two mistakes": {
+			[]string{"--log-level=loud", "--namespace="}, []string{"loud", "--namespace"}},
+		"an unknown log format": {
+			[]string{"--log-format=xml"}, []string{"json or text"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := parsed(t, c.args...).validate()
+			require.Error(t, err)
+			for _, word := range c.says {
+				require.ErrorContains(t, err, word)
+			}
+		})
+	}
+}
+
+func TestAMissingKubeconfigSaysWhatToSet(t *testing.T) {
+	o := parsed(t, "--kubeconfig=/nonexistent/kubeconfig")
+	_, err := o.restConfig("drover-test")
+	require.ErrorContains(t, err, "--kubeconfig")
+}
+
+func TestElectionIsNeverDatedBeforeItHappened(t *testing.T) {
+	elected := make(chan struct{})
+	since := electedAt(t.Context(), elected, steps{time.Unix(100, 0)})
+	require.True(t, since().IsZero(), "until then nobody may take himself for a leader of long standing")
+	close(elected)
+	require.Equal(t, time.Unix(100, 0), since())
+}
+
+type steps struct{ now time.Time }
+
+func (s steps) Now() time.Time                  { return s.now }
+func (s steps) Since(t time.Time) time.Duration { return s.now.Sub(t) }
