@@ -1,0 +1,84 @@
+package v1beta2
+
+// Condition types of a Node; writer im-monitor.
+const (
+	// NodeReady is True while the Kubernetes node is ready and at least one of its instance managers answers.
+	NodeReady = "Ready"
+	// NodeSchedulable is False while the Kubernetes node is cordoned and the setting
+	// disable-scheduling-on-cordoned-node is true.
+	NodeSchedulable = "Schedulable"
+	// NodeRemoved is on a Node that is being deleted: False says what its removal waits for.
+	NodeRemoved = "Removed"
+)
+
+// Reasons of NodeReady being False. Only the first two mean that the node is down.
+const (
+	// ReasonKubernetesNodeGone surfaces when no Kubernetes node of that name exists.
+	ReasonKubernetesNodeGone = "KubernetesNodeGone"
+	// ReasonKubernetesNodeNotReady surfaces when the Kubernetes node's Ready condition is not True.
+	ReasonKubernetesNodeNotReady = "KubernetesNodeNotReady"
+	// ReasonManagerPodMissing surfaces when the node has no instance-manager pod; it does not prove the node down.
+	ReasonManagerPodMissing = "ManagerPodMissing"
+	// ReasonManagerPodDown surfaces when no instance-manager pod of the node runs; it does not prove the node down.
+	ReasonManagerPodDown = "ManagerPodDown"
+	// ReasonInstanceManagerUnreachable surfaces when the node's instance managers run and none of them answers; it
+	// does not prove the node down.
+	ReasonInstanceManagerUnreachable = "InstanceManagerUnreachable"
+	// ReasonNodeReady surfaces when NodeReady is True.
+	ReasonNodeReady = "NodeReady"
+)
+
+// Reasons of NodeSchedulable.
+const (
+	// ReasonKubernetesNodeCordoned surfaces when NodeSchedulable is False.
+	ReasonKubernetesNodeCordoned = "KubernetesNodeCordoned"
+	// ReasonSchedulable surfaces when NodeSchedulable is True.
+	ReasonSchedulable = "Schedulable"
+)
+
+// Reasons of NodeRemoved being False.
+const (
+	// ReasonKubernetesNodeInService surfaces while the Kubernetes node exists and is not cordoned.
+	ReasonKubernetesNodeInService = "KubernetesNodeInService"
+	// ReasonInstanceManagersRemain surfaces while instance managers of the node remain; the message names them.
+	ReasonInstanceManagersRemain = "InstanceManagersRemain"
+)
+
+// Condition types of an InstanceManager; writer im-monitor.
+const (
+	// InstanceManagerNodeReady is False while the Kubernetes node is down: the state is then unknown.
+	InstanceManagerNodeReady = "NodeReady"
+	// InstanceManagerPodReady is True while the pod is ready.
+	InstanceManagerPodReady = "PodReady"
+	// InstanceManagerSettingSynced is True while the pod was made with the settings now in force.
+	InstanceManagerSettingSynced = "SettingSynced"
+	// InstanceManagerReachable is True while whole lists can be read; it is absent while no pod runs.
+	InstanceManagerReachable = "Reachable"
+)
+
+// Reasons of the conditions of an InstanceManager. ReasonKubernetesNodeGone, ReasonKubernetesNodeNotReady and
+// ReasonNodeReady are those of InstanceManagerNodeReady.
+const (
+	// ReasonPodReady surfaces when the pod is ready.
+	ReasonPodReady = "PodReady"
+	// ReasonPodMissing surfaces when there is no pod.
+	ReasonPodMissing = "PodMissing"
+	// ReasonPodStarting surfaces until a new pod is ready.
+	ReasonPodStarting = "PodStarting"
+	// ReasonPodFailed surfaces when the pod ended by itself; it is replaced with back-off.
+	ReasonPodFailed = "PodFailed"
+	// ReasonPodDeleting surfaces while the pod is being deleted.
+	ReasonPodDeleting = "PodDeleting"
+	// ReasonPodBlocked surfaces while another v2 instance manager of the node still has a pod.
+	ReasonPodBlocked = "PodBlocked"
+	// ReasonSettingsInForce surfaces when the pod carries the settings now in force.
+	ReasonSettingsInForce = "SettingsInForce"
+	// ReasonSettingsChanged surfaces when settings changed after the pod was made; it is replaced once nothing runs on it.
+	ReasonSettingsChanged = "SettingsChanged"
+	// ReasonReplacing surfaces while an instance manager that is no longer wanted waits until nothing runs on it.
+	ReasonReplacing = "Replacing"
+	// ReasonAnswering surfaces when InstanceManagerReachable is True.
+	ReasonAnswering = "Answering"
+	// ReasonNotAnswering surfaces when InstanceManagerReachable is False.
+	ReasonNotAnswering = "NotAnswering"
+)
