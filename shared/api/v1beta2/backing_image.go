@@ -56,6 +56,8 @@ type BackingImageStatus struct {
 	V2FirstCopyStatus string `json:"v2FirstCopyStatus,omitempty"`
 	// +optional
 	VirtualSize int64 `json:"virtualSize,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // BackingImageDiskFileSpec
@@ -86,6 +88,7 @@ type BackingImageDiskFileStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backingimages,shortName=lhbi,scope=Namespaced,categories=longhorn
 
 // BackingImage
@@ -105,4 +108,3 @@ type BackingImageList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []BackingImage `json:"items"`
 }
-

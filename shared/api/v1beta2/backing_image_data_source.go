@@ -46,10 +46,13 @@ type BackingImageDataSourceStatus struct {
 	Size int64 `json:"size,omitempty"`
 	// +optional
 	StorageIP string `json:"storageIP,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backingimagedatasources,shortName=lhbids,scope=Namespaced,categories=longhorn
 
 // BackingImageDataSource
@@ -69,4 +72,3 @@ type BackingImageDataSourceList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []BackingImageDataSource `json:"items"`
 }
-

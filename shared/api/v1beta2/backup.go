@@ -68,10 +68,18 @@ type BackupStatus struct {
 	VolumeName string `json:"volumeName,omitempty"`
 	// +optional
 	VolumeSize string `json:"volumeSize,omitempty"`
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backups,shortName=lhb,scope=Namespaced,categories=longhorn
 
 // Backup
@@ -91,4 +99,3 @@ type BackupList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Backup `json:"items"`
 }
-

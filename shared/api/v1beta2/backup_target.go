@@ -28,6 +28,7 @@ type BackupTargetStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backuptargets,shortName=lhbt,scope=Namespaced,categories=longhorn
 
 // BackupTarget
@@ -47,4 +48,3 @@ type BackupTargetList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []BackupTarget `json:"items"`
 }
-

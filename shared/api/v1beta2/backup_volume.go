@@ -46,6 +46,7 @@ type BackupVolumeStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backupvolumes,shortName=lhbv,scope=Namespaced,categories=longhorn
 
 // BackupVolume
@@ -65,4 +66,3 @@ type BackupVolumeList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []BackupVolume `json:"items"`
 }
-

@@ -2,6 +2,7 @@ package v1beta2
 
 // Condition is one observation about an object, written by exactly one controller (see the table of conditions in
 // ARCHITECTURE.md). Its keys are those that Longhorn has always used.
+// +kubebuilder:pruning:PreserveUnknownFields
 type Condition struct {
 	// Type names the condition; it is unique in the list.
 	Type string `json:"type"`

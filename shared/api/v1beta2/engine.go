@@ -24,6 +24,8 @@ type EngineSpec struct {
 	// +optional
 	LogRequested bool `json:"logRequested,omitempty"`
 	// +optional
+	LookRequestedAt string `json:"lookRequestedAt,omitempty"`
+	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// +optional
 	RebuildConcurrentSyncLimit int `json:"rebuildConcurrentSyncLimit,omitempty"`
@@ -98,6 +100,8 @@ type EngineStatus struct {
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
 	// +optional
+	LookedAt string `json:"lookedAt,omitempty"`
+	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// +optional
 	Port int `json:"port,omitempty"`
@@ -141,6 +145,8 @@ type EngineStatus struct {
 	UnmapMarkSnapChainRemovedEnabled bool `json:"unmapMarkSnapChainRemovedEnabled,omitempty"`
 	// +optional
 	UUID string `json:"uuid,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // EngineBackupStatus
@@ -255,6 +261,7 @@ type SnapshotInfo struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=engines,shortName=lhe,scope=Namespaced,categories=longhorn
 
 // Engine
@@ -274,4 +281,3 @@ type EngineList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Engine `json:"items"`
 }
-

@@ -98,6 +98,8 @@ type EngineFrontendStatus struct {
 	UblkID int32 `json:"ublkID,omitempty"`
 	// +optional
 	UUID string `json:"uuid,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // NvmeTCPPath
@@ -119,6 +121,7 @@ type NvmeTCPPath struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=enginefrontends,shortName=lhef,scope=Namespaced,categories=longhorn
 
 // EngineFrontend
@@ -138,4 +141,3 @@ type EngineFrontendList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []EngineFrontend `json:"items"`
 }
-

@@ -56,6 +56,8 @@ type InstanceManagerStatus struct {
 	ProxyAPIMinVersion int `json:"proxyApiMinVersion,omitempty"`
 	// +optional
 	ProxyAPIVersion int `json:"proxyApiVersion,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // DataEngineSpec
@@ -175,6 +177,7 @@ type InstanceProcessStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=instancemanagers,shortName=lhim,scope=Namespaced,categories=longhorn
 
 // InstanceManager
@@ -194,4 +197,3 @@ type InstanceManagerList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []InstanceManager `json:"items"`
 }
-

@@ -17,6 +17,8 @@ type NodeSpec struct {
 	Name string `json:"name,omitempty"`
 	// +optional
 	Tags []string `json:"tags,omitempty"`
+	// +optional
+	UpgradeRequested bool `json:"upgradeRequested,omitempty"`
 }
 
 // NodeStatus
@@ -40,6 +42,8 @@ type NodeStatus struct {
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
 	// +optional
 	Zone string `json:"zone,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // DiskSpec
@@ -160,6 +164,7 @@ type SnapshotCheckStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=nodes,shortName=lhn,scope=Namespaced,categories=longhorn
 
 // Node
@@ -179,4 +184,3 @@ type NodeList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Node `json:"items"`
 }
-

@@ -26,10 +26,13 @@ type OrphanStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=orphans,shortName=lho,scope=Namespaced,categories=longhorn
 
 // Orphan
@@ -49,4 +52,3 @@ type OrphanList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Orphan `json:"items"`
 }
-

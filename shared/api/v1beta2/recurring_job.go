@@ -36,10 +36,18 @@ type RecurringJobStatus struct {
 	ExecutionCount int `json:"executionCount,omitempty"`
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=recurringjobs,shortName=lhrj,scope=Namespaced,categories=longhorn
 
 // RecurringJob
@@ -59,4 +67,3 @@ type RecurringJobList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []RecurringJob `json:"items"`
 }
-

@@ -98,10 +98,13 @@ type ReplicaStatus struct {
 	UblkID int32 `json:"ublkID,omitempty"`
 	// +optional
 	UUID string `json:"uuid,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=replicas,shortName=lhr,scope=Namespaced,categories=longhorn
 
 // Replica
@@ -121,4 +124,3 @@ type ReplicaList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Replica `json:"items"`
 }
-

@@ -7,10 +7,13 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type SettingStatus struct {
 	// +optional
 	Applied bool `json:"applied,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=settings,shortName=lhs,scope=Namespaced,categories=longhorn
 
 // Setting
@@ -30,4 +33,3 @@ type SettingList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Setting `json:"items"`
 }
-

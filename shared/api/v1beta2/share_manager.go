@@ -20,10 +20,13 @@ type ShareManagerStatus struct {
 	OwnerID string `json:"ownerID,omitempty"`
 	// +optional
 	State string `json:"state,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=sharemanagers,shortName=lhsm,scope=Namespaced,categories=longhorn
 
 // ShareManager
@@ -43,4 +46,3 @@ type ShareManagerList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []ShareManager `json:"items"`
 }
-

@@ -47,10 +47,18 @@ type SnapshotStatus struct {
 	Size int64 `json:"size,omitempty"`
 	// +optional
 	UserCreated bool `json:"userCreated,omitempty"`
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=snapshots,shortName=lhsnap,scope=Namespaced,categories=longhorn
 
 // Snapshot
@@ -70,4 +78,3 @@ type SnapshotList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Snapshot `json:"items"`
 }
-

@@ -111,6 +111,8 @@ type VolumeSpec struct {
 	UblkNumberOfQueue int `json:"ublkNumberOfQueue,omitempty"`
 	// +optional
 	UblkQueueDepth int `json:"ublkQueueDepth,omitempty"`
+	// +optional
+	TargetNodeID string `json:"targetNodeID,omitempty"`
 	// +kubebuilder:validation:Enum=ignored;disabled;enabled
 	// +optional
 	UnmapMarkSnapChainRemoved string `json:"unmapMarkSnapChainRemoved,omitempty"`
@@ -136,6 +138,8 @@ type VolumeStatus struct {
 	CurrentMigrationNodeID string `json:"currentMigrationNodeID,omitempty"`
 	// +optional
 	CurrentNodeID string `json:"currentNodeID,omitempty"`
+	// +optional
+	CurrentTargetNodeID string `json:"currentTargetNodeID,omitempty"`
 	// +optional
 	ExpansionRequired bool `json:"expansionRequired,omitempty"`
 	// +optional
@@ -172,6 +176,8 @@ type VolumeStatus struct {
 	State string `json:"state,omitempty"`
 	// +optional
 	SwitchoverState string `json:"switchoverState,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // DataLayout
@@ -250,6 +256,7 @@ type WorkloadStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumes,shortName=lhv,scope=Namespaced,categories=longhorn
 
 // Volume
@@ -269,4 +276,3 @@ type VolumeList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Volume `json:"items"`
 }
-

@@ -16,6 +16,13 @@ type VolumeAttachmentSpec struct {
 type VolumeAttachmentStatus struct {
 	// +optional
 	AttachmentTicketStatuses map[string]AttachmentTicketStatus `json:"attachmentTicketStatuses,omitempty"`
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // AttachmentTicket
@@ -51,6 +58,7 @@ type AttachmentTicketStatus struct {
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumeattachments,shortName=lhva,scope=Namespaced,categories=longhorn
 
 // VolumeAttachment
@@ -70,4 +78,3 @@ type VolumeAttachmentList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []VolumeAttachment `json:"items"`
 }
-

@@ -1,0 +1,140 @@
+package v1beta2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// DataEngineUpgradeManagerSpec says which nodes get the new v2 data engine, and how. A person writes it.
+// +kubebuilder:validation:XValidation:rule="self.dataEngine == oldSelf.dataEngine",message="spec.dataEngine is immutable; delete this DataEngineUpgradeManager and create a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.nodes) == has(oldSelf.nodes) && (!has(self.nodes) || self.nodes == oldSelf.nodes)",message="spec.nodes is immutable; set spec.abort, then create a new DataEngineUpgradeManager for the other nodes"
+type DataEngineUpgradeManagerSpec struct {
+	// DataEngine is the data engine to upgrade. Only v2 is upgraded by node; it never changes.
+	// +kubebuilder:validation:Enum=v2
+	// +required
+	DataEngine string `json:"dataEngine"`
+	// Nodes names the nodes to upgrade, in this order. Absent or empty means all nodes; it never changes.
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	// +optional
+	Nodes []string `json:"nodes,omitempty"`
+	// Paused stops the upgrade at the next safe point for as long as it is true. Absent means false.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+	// Abort ends the upgrade: a node whose pod was not replaced yet is rolled back, one whose pod was is finished.
+	// Absent means false.
+	// +optional
+	Abort bool `json:"abort,omitempty"`
+	// KeepSnapshots keeps the snapshots that the upgrade takes of each volume. Absent means that they are deleted.
+	// +optional
+	KeepSnapshots bool `json:"keepSnapshots,omitempty"`
+	// Timeouts holds how long a node may stay in a state, by the state's name, as durations such as 10m. A state
+	// that is absent has the default of upgrade-controller.
+	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="self.all(state, state in ['initializing', 'switching-over', 'detaching-replicas', 'upgrading-instance-manager', 'switching-back', 'rebuilding-replica', 'rolling-back'])",message="the keys of spec.timeouts are states of a node: initializing, switching-over, detaching-replicas, upgrading-instance-manager, switching-back, rebuilding-replica, rolling-back"
+	// +optional
+	Timeouts map[string]StateTimeout `json:"timeouts,omitempty"`
+	// SkipVolumes names volumes that the upgrade does not move; each must be detached when its node's turn comes.
+	// Absent means none.
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +optional
+	SkipVolumes []string `json:"skipVolumes,omitempty"`
+	// OnFailure is what happens after a node failed for good: Halt leaves the other nodes alone, Continue goes on
+	// with them. Absent means Halt.
+	// +kubebuilder:validation:Enum=Halt;Continue
+	// +optional
+	OnFailure string `json:"onFailure,omitempty"`
+	// MaxRetries is how often a failed node is tried again. Absent or 0 means never.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	MaxRetries int `json:"maxRetries,omitempty"`
+}
+
+// StateTimeout is a positive duration of whole or decimal units, such as 90s, 10m or 1h30m.
+// +kubebuilder:validation:MaxLength=32
+// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+type StateTimeout string
+
+// DataEngineUpgradeManagerStatus is how far the upgrade is. upgrade-controller writes all of it.
+type DataEngineUpgradeManagerStatus struct {
+	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none took it up yet.
+	// +optional
+	OwnerID string `json:"ownerID,omitempty"`
+	// InstanceManagerImage is the image that the nodes get, taken once from the setting default-instance-manager-image.
+	// +optional
+	InstanceManagerImage string `json:"instanceManagerImage,omitempty"`
+	// ErrorMessage is a sentence on why the state is error. Absent means no error.
+	// +optional
+	ErrorMessage string `json:"errorMessage,omitempty"`
+	// UpgradingNode names the node that is being upgraded now. Absent means none.
+	// +optional
+	UpgradingNode string `json:"upgradingNode,omitempty"`
+	// State is where the whole upgrade is. Absent means undefined: not taken up yet.
+	// +kubebuilder:validation:Enum=undefined;initializing;upgrading;completed;error;aborting;paused
+	// +optional
+	State string `json:"state,omitempty"`
+	// UpgradeNodes holds the progress of each node of the plan, by the node's name. Absent means no plan yet.
+	// +optional
+	UpgradeNodes map[string]UpgradeNodeStatus `json:"upgradeNodes,omitempty"`
+	// UpgradedNodes names the nodes that are finished, in the order in which they were. Absent means none.
+	// +listType=atomic
+	// +optional
+	UpgradedNodes []string `json:"upgradedNodes,omitempty"`
+	// ObservedGeneration is the metadata.generation that the status describes. Absent means none yet.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions say what the upgrade waits for. Types: Preflight, Progressing, Stalled, Completed.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// UpgradeNodeStatus is how far one node of the plan is.
+type UpgradeNodeStatus struct {
+	// State is the state of the node's NodeDataEngineUpgrade. Absent means that its turn has not come.
+	// +optional
+	State string `json:"state,omitempty"`
+	// ErrorMessage is a sentence on why the node failed. Absent means no error.
+	// +optional
+	ErrorMessage string `json:"errorMessage,omitempty"`
+	// RetryCount is how often the node was tried again. Absent means never.
+	// +optional
+	RetryCount int `json:"retryCount,omitempty"`
+	// StartedAt is the RFC 3339 time at which the present try began. Absent means not begun.
+	// +optional
+	StartedAt string `json:"startedAt,omitempty"`
+	// CompletedAt is the RFC 3339 time at which the node was finished. Absent means not finished.
+	// +optional
+	CompletedAt string `json:"completedAt,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
+// +kubebuilder:resource:path=dataengineupgrademanagers,shortName=lhum,scope=Namespaced,categories=longhorn
+
+// DataEngineUpgradeManager upgrades the v2 data engine, one node after the other, under running volumes.
+type DataEngineUpgradeManager struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what a person asks for.
+	// +required
+	Spec DataEngineUpgradeManagerSpec `json:"spec"`
+	// Status is what upgrade-controller reports.
+	// +optional
+	Status DataEngineUpgradeManagerStatus `json:"status,omitzero"`
+}
+
+// +kubebuilder:object:root=true
+
+// DataEngineUpgradeManagerList is a list of DataEngineUpgradeManager objects.
+type DataEngineUpgradeManagerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []DataEngineUpgradeManager `json:"items"`
+}

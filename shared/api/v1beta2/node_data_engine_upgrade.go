@@ -1,0 +1,122 @@
+package v1beta2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// NodeDataEngineUpgradeSpec names one node's upgrade. upgrade-controller writes it once; nothing of it ever changes.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable; delete this NodeDataEngineUpgrade, its DataEngineUpgradeManager makes a new one"
+type NodeDataEngineUpgradeSpec struct {
+	// NodeID names the node to upgrade.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	NodeID string `json:"nodeID"`
+	// DataEngine is the data engine to upgrade; only v2 is upgraded by node.
+	// +kubebuilder:validation:Enum=v2
+	// +required
+	DataEngine string `json:"dataEngine"`
+	// InstanceManagerImage is the image of the instance manager that the node gets.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +required
+	InstanceManagerImage string `json:"instanceManagerImage"`
+	// DataEngineUpgradeManager names the DataEngineUpgradeManager that this node's upgrade belongs to.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	DataEngineUpgradeManager string `json:"dataEngineUpgradeManager"`
+}
+
+// NodeDataEngineUpgradeStatus is how far the node is. upgrade-controller writes all of it; attach-controller and
+// im-monitor act on the state.
+type NodeDataEngineUpgradeStatus struct {
+	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none took it up yet.
+	// +optional
+	OwnerID string `json:"ownerID,omitempty"`
+	// ErrorMessage is a sentence on why the state is error or rolling-back. Absent means no error.
+	// +optional
+	ErrorMessage string `json:"errorMessage,omitempty"`
+	// State is where the node's upgrade is. Absent means undefined: not taken up yet.
+	// +kubebuilder:validation:Enum=undefined;initializing;switching-over;detaching-replicas;upgrading-instance-manager;switching-back;rebuilding-replica;completed;rolling-back;error
+	// +optional
+	State string `json:"state,omitempty"`
+	// Volumes holds the volumes that the upgrade concerns, by name. Absent means not listed yet.
+	// +optional
+	Volumes map[string]VolumeUpgradeStatus `json:"volumes,omitempty"`
+	// OldInstanceManager is the instance manager to be replaced; im-monitor deletes exactly this one. Absent means
+	// that there is none, or that it was not chosen yet.
+	// +optional
+	OldInstanceManager *InstanceManagerReference `json:"oldInstanceManager,omitempty"`
+	// ObservedGeneration is the metadata.generation that the status describes. Absent means none yet.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions say what the node waits for. Types: Preflight, Progressing, Stalled, Completed.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// StartedAt is the RFC 3339 time at which the upgrade of the node began. Absent means not begun.
+	// +optional
+	StartedAt string `json:"startedAt,omitempty"`
+	// CompletedAt is the RFC 3339 time at which the upgrade of the node ended. Absent means not ended.
+	// +optional
+	CompletedAt string `json:"completedAt,omitempty"`
+}
+
+// VolumeUpgradeStatus is how far one volume is on its way around the node's upgrade.
+type VolumeUpgradeStatus struct {
+	// State is the step that the volume is at. Absent means not begun.
+	// +optional
+	State string `json:"state,omitempty"`
+	// Message is a sentence on what the volume waits for. Absent means nothing.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// OriginalNodeID names the node of the volume's target before the upgrade. Absent means that it has no target here.
+	// +optional
+	OriginalNodeID string `json:"originalNodeID,omitempty"`
+	// TemporaryNodeID names the node that holds the target meanwhile. Absent means that the target does not move.
+	// +optional
+	TemporaryNodeID string `json:"temporaryNodeID,omitempty"`
+	// Replica names the volume's replica on the node, which attach-controller takes out. Absent means that there is none.
+	// +optional
+	Replica string `json:"replica,omitempty"`
+	// Snapshot names the snapshot that was taken before the target moved. Absent means none.
+	// +optional
+	Snapshot string `json:"snapshot,omitempty"`
+}
+
+// InstanceManagerReference names one InstanceManager for good: a later one of the same name has another UID.
+type InstanceManagerReference struct {
+	// Name is the InstanceManager's name.
+	// +required
+	Name string `json:"name"`
+	// UID is the InstanceManager's metadata.uid.
+	// +required
+	UID string `json:"uid"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="drover.dev/contract=1"
+// +kubebuilder:resource:path=nodedataengineupgrades,shortName=lhnu,scope=Namespaced,categories=longhorn
+
+// NodeDataEngineUpgrade is the upgrade of one node's v2 data engine; a DataEngineUpgradeManager makes it.
+type NodeDataEngineUpgrade struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec names the node and the image.
+	// +required
+	Spec NodeDataEngineUpgradeSpec `json:"spec"`
+	// Status is what upgrade-controller reports.
+	// +optional
+	Status NodeDataEngineUpgradeStatus `json:"status,omitzero"`
+}
+
+// +kubebuilder:object:root=true
+
+// NodeDataEngineUpgradeList is a list of NodeDataEngineUpgrade objects.
+type NodeDataEngineUpgradeList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NodeDataEngineUpgrade `json:"items"`
+}
