@@ -1,0 +1,165 @@
+package orphan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// CallWorld is what is looked at right before the instance of an approved orphan is deleted, beside the World that
+// Judge found orphaned again. Everything in it was read after the approval, and the custom resources last.
+type CallWorld struct {
+	World  World
+	Orphan Orphan
+	// Engines are the Engine objects of the instance's volume.
+	Engines []EngineObject
+	// Places are the instance managers on which an engine that maps the instance may run.
+	Places []Place
+	// Copies is what is known about other copies of the volume's data.
+	Copies Copies
+}
+
+// EngineObject is what is read of an Engine that may map a replica.
+type EngineObject struct {
+	Name string
+	// Running is true unless the object is stopped and shall be.
+	Running bool
+	// Replicas are the addresses by replica name in spec and status; a name that stands only in the modes has "".
+	Replicas map[string]string
+}
+
+// Place is one instance manager that may run an engine of the volume.
+type Place struct {
+	InstanceManager, Node string
+	// Down is true when its node is down or gone: no engine of it can do I/O.
+	Down bool
+	// Needed is true when an engine of this volume may run there, so that its inventory must be known. The others
+	// only testify against a deletion.
+	Needed bool
+	// Known is true when the newest whole inventory is at hand.
+	Known bool
+	// MappedBy is the engine in that inventory that maps the replica, with the address that it uses; "" when none.
+	MappedBy, MappedAddress string
+}
+
+// Copies is what is known about other copies of the data.
+type Copies struct {
+	// Volume names the volume; "" when no name could be made out.
+	Volume string
+	// Exists is true when the Volume, or a PersistentVolume with that handle, exists.
+	Exists bool
+	// Healthy is the number of other healthy replicas.
+	Healthy int
+}
+
+// Call is what DecideCall allows.
+type Call struct {
+	// Allowed is true when the deletion may be sent.
+	Allowed bool
+	// Cleanup is the cleanupRequired of the call: it destroys the data of a v2 replica.
+	Cleanup bool
+	// Failure says why not, where people should know; empty when the judge itself no longer agrees.
+	Failure Failure
+}
+
+// DecideCall has the last word before a deletion. The runtime of a replica whose data is claimed is stopped without
+// destroying anything; what is destroyed must be mapped by no running engine and, where a policy asked, not be the
+// last copy.
+func DecideCall(c CallWorld, v Verdict) Call {
+	if !executes(v, c.Orphan.Name) {
+		return Call{}
+	}
+	if !isReplica(c.World) {
+		return Call{Allowed: true, Cleanup: true}
+	}
+	claimed := DataClaimed(c.World)
+	if f := mapped(c, !claimed); f.Reason != "" {
+		return Call{Failure: f}
+	}
+	if claimed {
+		return Call{Allowed: true}
+	}
+	if c.Orphan.ByPolicy() && lastCopy(c.Copies) {
+		return Call{Failure: Failure{v1beta2.ReasonLastCopy, fmt.Sprintf(
+			"No other healthy replica of volume %q is known. Wait for a rebuild, or delete this orphan by hand if the data is not needed.", c.Copies.Volume)}}
+	}
+	return Call{Allowed: true, Cleanup: true}
+}
+
+func executes(v Verdict, name string) bool {
+	return slices.ContainsFunc(v.Orphans, func(o OrphanVerdict) bool { return o.Name == name && o.Execute })
+}
+
+func isReplica(w World) bool { return w.Inventory.Instance.Type == v1beta2.InstanceTypeReplica }
+
+// DataClaimed tells whether a Replica owns the data: it has the instance's name and does not positively name both
+// another node and another disk.
+func DataClaimed(w World) bool {
+	if w.Replica == nil {
+		return false
+	}
+	i := w.Inventory.Instance
+	elsewhere := w.Replica.NodeID != "" && w.Replica.NodeID != w.Manager.Node &&
+		w.Replica.DiskID != "" && i.DiskUUID != "" && w.Replica.DiskID != i.DiskUUID
+	return !elsewhere
+}
+
+// mapped finds a running engine that uses the replica and, where data would be destroyed, a place that cannot be asked.
+// It matters for v2 only: the deletion of a v1 process leaves its data alone.
+func mapped(c CallWorld, destroys bool) Failure {
+	if !c.World.isV2() {
+		return Failure{}
+	}
+	name := c.World.Key.Name
+	for _, e := range c.Engines {
+		if address, ok := e.Replicas[name]; ok && e.Running && !sameElsewhere(c.World, address) {
+			return Failure{v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s maps replica %s; it is deleted once no running engine does.", e.Name, name)}
+		}
+	}
+	var unknown []string
+	for _, p := range c.Places {
+		switch {
+		case p.Down:
+		case p.Known && p.MappedBy != "" && !sameElsewhere(c.World, p.MappedAddress):
+			return Failure{v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does.", p.MappedBy, p.Node, name)}
+		case destroys && p.Needed && !p.Known:
+			unknown = append(unknown, p.Node)
+		}
+	}
+	if len(unknown) == 0 {
+		return Failure{}
+	}
+	slices.Sort(unknown)
+	return Failure{v1beta2.ReasonUnreachable, fmt.Sprintf("An engine that maps replica %s may run on %s, whose instance manager does not answer.", name, list(slices.Compact(unknown)))}
+}
+
+// sameElsewhere tells whether a mapped address is that of the Replica's own runtime on another instance manager, so
+// that not this instance is meant.
+func sameElsewhere(w World, address string) bool {
+	r := w.Replica
+	return r != nil && address != "" && address == r.Address && r.InstanceManager != "" && r.InstanceManager != w.Key.InstanceManager
+}
+
+// list names the first few of many.
+func list(names []string) string {
+	const limit = 5
+	if len(names) > limit {
+		return fmt.Sprintf("%s and %d more nodes", strings.Join(names[:limit], ", "), len(names)-limit)
+	}
+	return strings.Join(names, ", ")
+}
+
+// lastCopy holds where the volume still exists, or where it is not known which volume it is.
+func lastCopy(c Copies) bool {
+	return c.Healthy == 0 && (c.Exists || c.Volume == "")
+}
+
+// VolumeOf makes out the volume of a replica by its name, `<volume>-r-<id>`; "" when the name is of no such form.
+func VolumeOf(replica string) string {
+	if at := strings.LastIndex(replica, "-r-"); at > 0 {
+		return replica[:at]
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package orphan
+
+import "drover.dev/drover/shared/api/v1beta2"
+
+// frontend: engine-frontends are not judged in this version.
+func frontend(w World, i *Instance) (Judgement, bool) {
+	if i.Type == v1beta2.InstanceTypeEngine || i.Type == v1beta2.InstanceTypeReplica {
+		return Judgement{}, false
+	}
+	return undecided(v1beta2.ReasonFrontendNotJudged, "%s is of type %q, which is not judged.", w.Key.Name, i.Type), true
+}
+
+// noClaim: without an object a live runtime is an orphan, and so is a v2 replica of which only the data is left.
+func noClaim(w World, i *Instance) (Judgement, bool) {
+	switch {
+	case w.claim() != nil:
+		return Judgement{}, false
+	case live(i.State):
+		return orphaned(v1beta2.ReasonNoOwnerCR, "No Engine or Replica named %s exists, but %s runs it as %s (%s).",
+			w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true
+	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && dataOnly(i.State):
+		return orphaned(v1beta2.ReasonDataOnly, "No Replica named %s exists, but its data lies on %s (%s). Deleting this orphan destroys the data.",
+			w.Key.Name, w.Manager.Node, i.State), true
+	}
+	return undecided(v1beta2.ReasonNotLive, "%s is %s.", w.Key.Name, i.State), true
+}
+
+func dataOnly(state string) bool {
+	return state == v1beta2.InstanceStateStopped || state == v1beta2.InstanceStatePending
+}
+
+// notLive: while its object exists, a runtime that is not live is never an orphan; a stopped v2 replica is the
+// user's data.
+func notLive(w World, i *Instance) (Judgement, bool) {
+	if live(i.State) {
+		return Judgement{}, false
+	}
+	return undecided(v1beta2.ReasonNotLive, "%s is %s and its object exists.", w.Key.Name, i.State), true
+}
+
+// deleting: the object's end is under way and its controllers deal with the runtime.
+func deleting(w World, _ *Instance) (Judgement, bool) {
+	if !w.claim().Deleting {
+		return Judgement{}, false
+	}
+	return undecided(v1beta2.ReasonCRDeleting, "The object of %s is being deleted.", w.Key.Name), true
+}
+
+// changing: state and ownership may change any moment. A running object that names no instance manager has not told
+// all of its state yet.
+func changing(w World, _ *Instance) (Judgement, bool) {
+	c := w.claim()
+	if c.CurrentState == c.DesireState && (c.CurrentState != v1beta2.InstanceStateRunning || c.InstanceManager != "") {
+		return Judgement{}, false
+	}
+	return undecided(v1beta2.ReasonStateChanging, "The object of %s is %q and shall be %q.", w.Key.Name, c.CurrentState, c.DesireState), true
+}
+
+// running: the owner guard, then the instance manager decides.
+func running(w World, i *Instance) (Judgement, bool) {
+	c := w.claim()
+	if c.CurrentState != v1beta2.InstanceStateRunning {
+		return Judgement{}, false
+	}
+	if c.OwnerID == "" || c.OwnerID != c.NodeID {
+		return undecided(v1beta2.ReasonOwnerElsewhere, "The object of %s belongs to node %q, but is owned by %q.", w.Key.Name, c.NodeID, c.OwnerID), true
+	}
+	if c.InstanceManager == w.Key.InstanceManager {
+		return Judgement{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is wanted running here."}, true
+	}
+	return orphaned(v1beta2.ReasonOwnedByOtherInstanceManager, "%s runs on %s of node %s; %s still has a %s of it (%s).",
+		w.Key.Name, c.InstanceManager, c.NodeID, w.Key.InstanceManager, i.Type, i.State), true
+}
+
+// stopped: a live runtime of a stopped object is an orphan wherever it runs.
+func stopped(w World, i *Instance) (Judgement, bool) {
+	if w.claim().CurrentState != v1beta2.InstanceStateStopped {
+		return Judgement{}, false
+	}
+	return orphaned(v1beta2.ReasonStoppedButPresent, "The object of %s is stopped, but %s still runs it as %s (%s).",
+		w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true
+}

@@ -1,0 +1,77 @@
+package orphan
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Judge decides about one key. It is total, deterministic and idempotent: on the result of its own verdict it asks for
+// nothing more.
+func Judge(w World) Verdict {
+	v := Verdict{Judgement: judgeInstance(w)}
+	for _, o := range w.Orphans {
+		v.Orphans = append(v.Orphans, judgeOrphan(w, v.Judgement, o))
+	}
+	v.Create = missing(w, v.Judgement)
+	v.LookAt = lookAt(w, v)
+	return v
+}
+
+// Confirms tells whether the verdict of a second look asks for the same Orphan as the first.
+func (v Verdict) Confirms(first Verdict) bool {
+	return v.Create != nil && first.Create != nil && v.Create.Name == first.Create.Name
+}
+
+// check is one question of the judge; ok means that it answered.
+type check func(World, *Instance) (Judgement, bool)
+
+// checks are the questions in their order; each is documented at its function.
+var checks = []check{frontend, noClaim, notLive, deleting, changing, running, stopped}
+
+func judgeInstance(w World) Judgement {
+	if w.Inventory == nil || w.Manager == nil {
+		return undecided(v1beta2.ReasonInventoryUnknown,
+			"The instances of %s are unknown: no whole list was read since it was last connected.", w.Key.InstanceManager)
+	}
+	if w.Node == nil || w.Node.Down || w.Node.Deleting {
+		return undecided(v1beta2.ReasonNodeDown, "Node %s is down or being deleted.", w.Manager.Node)
+	}
+	instance := w.Inventory.Instance
+	if instance == nil {
+		return Judgement{Decision: Nothing}
+	}
+	for _, ask := range checks {
+		if j, ok := ask(w, instance); ok {
+			return identified(w, instance, j)
+		}
+	}
+	return undecided(v1beta2.ReasonTransientState, "The object of %s is neither running nor stopped.", w.Key.Name)
+}
+
+// identified turns an orphan without a known UUID into no decision: it could never be deleted safely.
+func identified(w World, instance *Instance, j Judgement) Judgement {
+	if j.Decision != Orphaned {
+		return j
+	}
+	if instance.UUID == "" {
+		return undecided(v1beta2.ReasonNoUUID, "%s %s on %s looks orphaned (%s), but neither its status nor the SPDK inventory tells its UUID.",
+			instance.Type, w.Key.Name, w.Key.InstanceManager, j.Reason)
+	}
+	j.UUID, j.Source = instance.UUID, instance.UUIDSource
+	j.Message += fmt.Sprintf(" Its UUID was read from %s.", instance.UUIDSource)
+	return j
+}
+
+// live is the state of a runtime that holds resources and may do I/O.
+func live(state string) bool {
+	return state == v1beta2.InstanceStateRunning || state == v1beta2.InstanceStateSuspended || state == v1beta2.InstanceStateError
+}
+
+func undecided(reason, format string, args ...any) Judgement {
+	return Judgement{Decision: Undecided, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func orphaned(reason, format string, args ...any) Judgement {
+	return Judgement{Decision: Orphaned, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}

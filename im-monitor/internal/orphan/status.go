@@ -1,0 +1,109 @@
+package orphan
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// OwnedConditions are the types of conditions that im-monitor writes on an Orphan.
+func OwnedConditions() []string {
+	return []string{v1beta2.OrphanOrphaned, v1beta2.OrphanInstanceState, v1beta2.OrphanWithdrawn, v1beta2.OrphanCleanupFailed}
+}
+
+// judgeOrphan composes what one Orphan shall say.
+func judgeOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
+	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
+	if ended(o) || o.Quarantined {
+		return v
+	}
+	if w.Manager != nil {
+		v.OwnerID = w.Manager.Node
+	}
+	v.Withdrawn = withdrawal(w, j, o)
+	v.Terminated = v.Withdrawn == "" && terminated(w, j, o)
+	v.Execute = v.Withdrawn == "" && !v.Terminated && approved(o) && j.Decision == Orphaned && j.UUID == o.UUID
+	v.say(orphanedCondition(j, o, v))
+	v.say(instanceState(w, j, o, v))
+	v.say(withdrawnCondition(w, o, v))
+	v.sayFailure(o)
+	return v
+}
+
+// say puts a condition in; nil leaves what was said before.
+func (v *OrphanVerdict) say(c *v1beta2.Condition) {
+	if c == nil {
+		return
+	}
+	if old := conditions.Get(v.Conditions, c.Type); old != nil {
+		c.LastProbeTime = old.LastProbeTime
+		if old.Status == c.Status {
+			c.LastTransitionTime = old.LastTransitionTime
+		}
+	}
+	v.Conditions = conditions.Owned(append(conditions.Remove(v.Conditions, c.Type), *c), OwnedConditions()...)
+}
+
+// sayFailure keeps the last attempt's failure; one that went well, and every end, takes it away.
+func (v *OrphanVerdict) sayFailure(o Orphan) {
+	switch {
+	case v.Withdrawn != "" || v.Terminated || (o.Failure != nil && o.Failure.Reason == ""):
+		v.Conditions = conditions.Remove(v.Conditions, v1beta2.OrphanCleanupFailed)
+	case o.Failure != nil:
+		v.say(&v1beta2.Condition{Type: v1beta2.OrphanCleanupFailed, Status: v1beta2.ConditionTrue, Reason: o.Failure.Reason, Message: o.Failure.Message})
+	}
+}
+
+// orphanedCondition is True while the judgement stands and False from the withdrawal on; a non-decision changes
+// nothing.
+func orphanedCondition(j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+	if j.Decision == Orphaned && j.UUID == o.UUID && v.Withdrawn == "" {
+		return &v1beta2.Condition{Type: v1beta2.OrphanOrphaned, Status: v1beta2.ConditionTrue, Reason: j.Reason, Message: j.Message}
+	}
+	old := conditions.Get(v.Conditions, v1beta2.OrphanOrphaned)
+	if v.Withdrawn == "" || old == nil {
+		return nil
+	}
+	old.Status, old.Message = v1beta2.ConditionFalse, fmt.Sprintf("Withdrawn: %s.", v.Withdrawn)
+	return old
+}
+
+// instanceState is the runtime's state while this very instance is listed, and terminated once its end is proven.
+func instanceState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+	c := v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionTrue}
+	gone := v.Terminated || v.Withdrawn == v1beta2.ReasonInstanceGone || v.Withdrawn == v1beta2.ReasonUUIDMismatch
+	switch {
+	case v.Terminated && stoppedWithData(w, o):
+		c.Message = fmt.Sprintf("The runtime of %s is stopped; its Replica exists and keeps the data.", o.InstanceName)
+	case gone:
+		c.Message = fmt.Sprintf("%s with UUID %s is not on %s any more.", o.InstanceName, o.UUID, o.InstanceManager)
+	case undecidable(j) || w.Inventory.Instance == nil || w.Inventory.Instance.UUID != o.UUID:
+		return nil
+	default:
+		c.Reason = w.Inventory.Instance.State
+		c.Message = fmt.Sprintf("%s is listed as %s by %s.", o.InstanceName, c.Reason, o.InstanceManager)
+		return &c
+	}
+	c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated
+	return &c
+}
+
+// withdrawnCondition says why nothing is executed.
+func withdrawnCondition(w World, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+	c := v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue, Reason: v.Withdrawn}
+	switch v.Withdrawn {
+	case "":
+		return nil
+	case v1beta2.ReasonInstanceGone:
+		c.Message = fmt.Sprintf("%s disappeared from %s by itself; nothing is left to delete.", o.InstanceName, o.InstanceManager)
+	case v1beta2.ReasonUUIDMismatch:
+		c.Message = fmt.Sprintf("%s on %s has UUID %s now, not %q; this orphan never touches the new instance.",
+			o.InstanceName, o.InstanceManager, w.Inventory.Instance.UUID, o.UUID)
+	case v1beta2.ReasonClaimed:
+		c.Message = fmt.Sprintf("%s is wanted running on %s again; it is not deleted.", o.InstanceName, o.InstanceManager)
+	case v1beta2.ReasonRenamed:
+		c.Message = fmt.Sprintf("The name of this orphan is not the one of %s with a UUID; if the instance is orphaned, another orphan says so.", o.InstanceName)
+	}
+	return &c
+}

@@ -1,0 +1,70 @@
+package orphan
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Decision is what was found about the instance itself.
+type Decision string
+
+// The decisions.
+const (
+	// Nothing means that the list is known and lacks the name.
+	Nothing Decision = "Nothing"
+	// Undecided means that nothing may be concluded; the reason says why.
+	Undecided Decision = "Undecided"
+	// Claimed means that an object wants this runtime here.
+	Claimed Decision = "Claimed"
+	// Orphaned means that nothing wants this runtime here.
+	Orphaned Decision = "Orphaned"
+)
+
+// Judgement is the answer about the instance that has the key's name now.
+type Judgement struct {
+	Decision Decision
+	// Reason is one word: of the condition Orphaned, of the judge's non-decisions, or Claimed.
+	Reason string
+	// UUID and Source identify the orphaned instance; empty for every other decision.
+	UUID   string
+	Source UUIDSource
+	// Message is a sentence for people.
+	Message string
+}
+
+// Verdict is everything that follows from a World.
+type Verdict struct {
+	Judgement Judgement
+	// Create is the Orphan that is missing; nil when none is. It must be confirmed by a second look.
+	Create *Creation
+	// Orphans has one entry for each Orphan of the World, in that order.
+	Orphans []OrphanVerdict
+	// LookAt is when a whole list begun then or later could settle what is open; zero when no list is waited for.
+	LookAt time.Time
+}
+
+// Creation is the Orphan to create, complete but for its namespace.
+type Creation struct {
+	Name       string
+	Labels     map[string]string
+	OrphanType string
+	DataEngine string
+	Node       string
+	Parameters map[string]string
+}
+
+// OrphanVerdict is what one Orphan shall say, and whether its instance may be deleted.
+type OrphanVerdict struct {
+	Name string
+	// Conditions are all that im-monitor owns on it, complete. Their transition times are for the writer to fill.
+	Conditions []v1beta2.Condition
+	OwnerID    string
+	// Withdrawn is the reason when this verdict withdraws the orphan, else "".
+	Withdrawn string
+	// Terminated is true when this verdict writes the evidence that the instance is gone or stopped.
+	Terminated bool
+	// Execute is true when the deletion was approved and the same instance is found orphaned again. DecideCall has
+	// the last word.
+	Execute bool
+}

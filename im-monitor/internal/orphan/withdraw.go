@@ -1,0 +1,121 @@
+package orphan
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// withdrawal is the reason for which an orphan is taken back, or "". It holds for orphans that are being deleted, too,
+// except that the absence of such an instance is evidence of the deletion, not a withdrawal.
+func withdrawal(w World, j Judgement, o Orphan) string {
+	switch {
+	case !namedExactly(w, o):
+		return v1beta2.ReasonRenamed
+	case undecidable(j):
+		return ""
+	case otherUUID(w, o):
+		return v1beta2.ReasonUUIDMismatch
+	case j.Decision == Claimed:
+		return v1beta2.ReasonClaimed
+	case o.Absent && j.Decision == Nothing && !o.Deleting:
+		return v1beta2.ReasonInstanceGone
+	}
+	return ""
+}
+
+// namedExactly tells whether the orphan's name, node and data engine are those of the instance that it names. An older
+// cluster left the UUID out; such an orphan is replaced, never executed.
+func namedExactly(w World, o Orphan) bool {
+	if o.UUID == "" || o.Name != v1beta2.OrphanName(o.InstanceName, o.UUID, o.InstanceManager, o.DataEngine) {
+		return false
+	}
+	return w.Manager == nil || (o.DataEngine == w.dataEngine() && o.Node == w.Manager.Node)
+}
+
+// undecidable tells whether not even facts about the list may be used: it is unknown, or its node is on its way out
+// and the orphan's policy ends it.
+func undecidable(j Judgement) bool {
+	return j.Decision == Undecided && (j.Reason == v1beta2.ReasonInventoryUnknown || j.Reason == v1beta2.ReasonNodeDown)
+}
+
+// otherUUID tells whether the name is positively held by another instance.
+func otherUUID(w World, o Orphan) bool {
+	i := w.Inventory.Instance
+	return i != nil && i.UUID != "" && i.UUID != o.UUID
+}
+
+// terminated tells whether the end of a deletion is proven: the instance is absent, or, where a Replica still claims
+// the data of a v2 replica, its runtime is stopped in a list later than the deletion, whoever stopped it.
+func terminated(w World, j Judgement, o Orphan) bool {
+	if !o.Deleting || undecidable(j) {
+		return false
+	}
+	if j.Decision == Nothing {
+		return o.Absent
+	}
+	return stoppedWithData(w, o) && w.Inventory.Began.After(settledAt(w, o))
+}
+
+func stoppedWithData(w World, o Orphan) bool {
+	if w.Inventory == nil || w.Inventory.Instance == nil || !w.isV2() || w.Replica == nil {
+		return false
+	}
+	i := w.Inventory.Instance
+	return i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateStopped && i.UUID == o.UUID
+}
+
+// settledAt is the time after which a list proves that a replica was stopped: it must be later than the deletion,
+// whose timestamp is cut to whole seconds, and of an epoch that has settled.
+func settledAt(w World, o Orphan) time.Time {
+	deleted, settled := o.DeletedAt.Add(time.Second), w.Inventory.EpochSince.Add(w.Rules.V2Settle)
+	if deleted.After(settled) {
+		return deleted
+	}
+	return settled
+}
+
+// ended tells whether nothing is left to say about an orphan: a withdrawal is final, and so is the evidence.
+func ended(o Orphan) bool {
+	return conditions.IsTrue(o.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(o.Conditions, v1beta2.OrphanInstanceState)
+}
+
+// approved tells whether the orphan-controller allows the deletion. An approval for a reason that this version does
+// not know means wait.
+func approved(o Orphan) bool {
+	return o.Deleting && conditions.IsTrue(o.Conditions, v1beta2.OrphanCleanupApproved) &&
+		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved
+}
+
+// ByPolicy tells whether a controller, not a person, asked for the deletion.
+func (o Orphan) ByPolicy() bool {
+	return conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
+}
+
+// lookAt is when a newer list could settle an orphan whose instance is missing, or stopped, but not yet provenly so.
+func lookAt(w World, v Verdict) time.Time {
+	if w.Inventory == nil || undecidable(v.Judgement) {
+		return time.Time{}
+	}
+	var at time.Time
+	for i, o := range w.Orphans {
+		if o.Quarantined || ended(o) || v.Orphans[i].Withdrawn != "" || v.Orphans[i].Terminated {
+			continue
+		}
+		when := time.Time{}
+		switch {
+		case v.Judgement.Decision == Nothing:
+			when = w.Inventory.Began.Add(w.Rules.AbsenceGap)
+			if settled := w.Inventory.EpochSince.Add(w.Rules.V2Settle); w.isV2() && settled.After(when) {
+				when = settled
+			}
+		case o.Deleting && stoppedWithData(w, o):
+			when = settledAt(w, o).Add(time.Millisecond)
+		}
+		if !when.IsZero() && (at.IsZero() || when.Before(at)) {
+			at = when
+		}
+	}
+	return at
+}

@@ -1,0 +1,130 @@
+package orphan
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Key names what is judged: one instance name on one instance manager.
+type Key struct{ InstanceManager, Name string }
+
+// World is everything that is known about one Key. Nil means absent, except for Inventory, where nil means unknown.
+type World struct {
+	Now time.Time
+	Key Key
+	// Manager is the InstanceManager object.
+	Manager *Manager
+	// Node is the Longhorn Node of the instance manager.
+	Node *Node
+	// Inventory is the latest whole list of the present epoch; nil is unknown, which is not empty.
+	Inventory *Inventory
+	// Engine and Replica are the objects that carry the instance's name.
+	Engine, Replica *Claim
+	// Orphans are the instance Orphans about this key, in any order.
+	Orphans []Orphan
+	// Rules are the waiting times of the absence rule.
+	Rules Rules
+}
+
+// Rules are the waiting times of the absence rule.
+type Rules struct {
+	// AbsenceGap is how far apart two lists must be that lack an instance.
+	AbsenceGap time.Duration
+	// V2Settle is how old a v2 epoch must be before a list of it proves that something is absent or stopped.
+	V2Settle time.Duration
+}
+
+// Manager is what is read of an InstanceManager.
+type Manager struct{ Node, DataEngine string }
+
+// Node is what is read of a Longhorn Node.
+type Node struct {
+	// Down is true on positive evidence only.
+	Down     bool
+	Deleting bool
+}
+
+// Inventory is one whole list of an instance manager, as far as it concerns the key.
+type Inventory struct {
+	// Began is when the list was asked for, EpochSince when its connection epoch began.
+	Began, EpochSince time.Time
+	// Instance is the entry of the key's name; nil means the list lacks it.
+	Instance *Instance
+}
+
+// Instance is one entry of an inventory.
+type Instance struct {
+	// Type is engine, replica or engine-frontend; v1 servers guess it from the name.
+	Type string
+	// State is the data plane's word.
+	State string
+	// UUID is the runtime's identity, "" where no source tells one; UUIDSource says which source did.
+	UUID       string
+	UUIDSource UUIDSource
+	// DiskUUID is the lvstore of a v2 replica, "" when unknown.
+	DiskUUID string
+}
+
+// UUIDSource says where an instance's UUID was read.
+type UUIDSource string
+
+// The sources of a UUID.
+const (
+	SourceInstanceStatus UUIDSource = "InstanceStatus"
+	SourceHeadLvol       UUIDSource = "HeadLvol"
+)
+
+// Claim is what is read of the Engine or Replica that has an instance's name.
+type Claim struct {
+	Deleting                                             bool
+	DesireState, CurrentState                            string
+	NodeID, OwnerID, InstanceManager, DiskID, VolumeName string
+	// Address is the storage address (ip:port) of the runtime that the object runs; "" when none.
+	Address string
+}
+
+// Orphan is what is read of an Orphan about an instance.
+type Orphan struct {
+	Name                          string
+	OrphanType, DataEngine, Node  string
+	InstanceName, InstanceManager string
+	UUID                          string
+	Deleting                      bool
+	// DeletedAt is the deletion timestamp, which the API server cuts to whole seconds.
+	DeletedAt time.Time
+	OwnerID   string
+	// Conditions are all conditions, those of others included.
+	Conditions []v1beta2.Condition
+	// Absent is true when the lists prove that this instance, by name and UUID, is not there.
+	Absent bool
+	// Quarantined is true while an earlier leader's call may still be executed: nothing is done or written.
+	Quarantined bool
+	// Failure is the outcome of this process's last attempt to delete the instance; nil when it made none.
+	Failure *Failure
+}
+
+// Failure is the outcome of an attempt: a reason of CleanupFailed and its message, or empty when it went well so far.
+type Failure struct{ Reason, Message string }
+
+// claim is the object of the instance's name: that of its type, else the other one, because a v1 server guesses the
+// type from the name and may be wrong.
+func (w World) claim() *Claim {
+	first, second := w.Replica, w.Engine
+	if w.Inventory != nil && w.Inventory.Instance != nil && w.Inventory.Instance.Type == v1beta2.InstanceTypeEngine {
+		first, second = second, first
+	}
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+func (w World) isV2() bool { return w.Manager != nil && w.Manager.DataEngine == v1beta2.DataEngineV2 }
+
+func (w World) dataEngine() string {
+	if w.isV2() {
+		return v1beta2.DataEngineV2
+	}
+	return v1beta2.DataEngineV1
+}
