@@ -1,0 +1,120 @@
+package record
+
+import "sync"
+
+// Side tells whether something happens before or after an effect.
+type Side int
+
+// The sides of an effect.
+const (
+	Before Side = iota // the effect never reaches the server
+	After              // the effect is done, its answer never reaches the caller
+)
+
+// String returns before or after.
+func (s Side) String() string {
+	if s == Before {
+		return "before"
+	}
+	return "after"
+}
+
+// Step is one numbered effect: a write at the API server or a call that changes an instance.
+type Step struct {
+	// Number counts from 1 since the last Reset.
+	Number int
+	// Actor is the user at the API server, or DataPlaneActor.
+	Actor string
+	// What says verb, resource and name, or the method and the instance.
+	What string
+}
+
+// DataPlaneActor is the actor of every call to an instance manager: only one binary makes them.
+const DataPlaneActor = "im-monitor"
+
+// Sequence numbers effects and cuts a run at one of them. The zero value numbers and never cuts.
+type Sequence struct {
+	mutex  sync.Mutex
+	steps  []Step
+	filter func(Step) bool
+	cut    *cut
+}
+
+type cut struct {
+	number int
+	side   Side
+	act    func(Step) Verdict
+}
+
+// Verdict is what becomes of a step at which a run was cut.
+type Verdict int
+
+// The verdicts. Drop is what a crash looks like, Pass what a pause looks like: the step is only late.
+const (
+	Drop Verdict = iota
+	Pass
+)
+
+// Reset forgets all steps and takes an armed cut back. Steps that the filter refuses are not numbered; nil accepts all.
+func (s *Sequence) Reset(filter func(Step) bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.steps, s.filter, s.cut = nil, filter, nil
+}
+
+// CutAt calls act once, on the given side of the n-th step. The proxy waits for act; if it says Drop, the caller's
+// connection breaks without an answer.
+func (s *Sequence) CutAt(number int, side Side, act func(Step) Verdict) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.cut = &cut{number: number, side: side, act: act}
+}
+
+// Cut tells whether the armed cut has happened, or none is armed.
+func (s *Sequence) Cut() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.cut == nil
+}
+
+// Steps returns what was numbered since the last Reset, in order.
+func (s *Sequence) Steps() []Step {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return append([]Step(nil), s.steps...)
+}
+
+// begin numbers a step and tells whether it is to be dropped.
+func (s *Sequence) begin(actor, what string) (Step, bool) {
+	s.mutex.Lock()
+	step := Step{Actor: actor, What: what}
+	if s.filter != nil && !s.filter(step) {
+		s.mutex.Unlock()
+		return step, false
+	}
+	step.Number = len(s.steps) + 1
+	s.steps = append(s.steps, step)
+	act := s.take(step, Before)
+	s.mutex.Unlock()
+	return step, act != nil && act(step) == Drop
+}
+
+// end tells whether the step's answer is to be dropped.
+func (s *Sequence) end(step Step) bool {
+	if step.Number == 0 {
+		return false
+	}
+	s.mutex.Lock()
+	act := s.take(step, After)
+	s.mutex.Unlock()
+	return act != nil && act(step) == Drop
+}
+
+func (s *Sequence) take(step Step, side Side) func(Step) Verdict {
+	if s.cut == nil || s.cut.number != step.Number || s.cut.side != side {
+		return nil
+	}
+	act := s.cut.act
+	s.cut = nil
+	return act
+}
