@@ -1,0 +1,78 @@
+package imclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// The kinds of failure that callers tell apart, with errors.Is.
+var (
+	// ErrUnreachable: no answer. Nothing is known, not even whether the server will still carry out what was asked.
+	ErrUnreachable = errors.New("instance manager unreachable")
+	// ErrNotFound: the server knows no such instance (or none with this UUID).
+	ErrNotFound = errors.New("instance not found")
+	// ErrRefused: the server understood and declined; nothing was done.
+	ErrRefused = errors.New("instance manager refused")
+	// ErrUnsupported: the server does not offer this, or speaks other API versions.
+	ErrUnsupported = errors.New("instance manager does not support this")
+	// ErrTooLarge: the answer is larger than the limit; a part of a list is never used.
+	ErrTooLarge = errors.New("answer of the instance manager is too large")
+	// ErrMalformed: the answer contradicts itself.
+	ErrMalformed = errors.New("answer of the instance manager is malformed")
+	// ErrFailed: the server tried and failed.
+	ErrFailed = errors.New("instance manager failed")
+)
+
+// CallError is a failed call.
+type CallError struct {
+	// Method is the short name of the call, Address where it went.
+	Method, Address string
+	// Kind is one of the errors above.
+	Kind error
+	// Err is the underlying error.
+	Err error
+}
+
+// Error names the call, the address and the reason.
+func (e *CallError) Error() string {
+	return fmt.Sprintf("%s at %s: %v: %v", e.Method, e.Address, e.Kind, e.Err)
+}
+
+// Unwrap makes the kind and the underlying error visible to errors.Is.
+func (e *CallError) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// kinds maps what servers answer; whatever is not in it counts as ErrFailed.
+var kinds = map[codes.Code]error{
+	codes.Unavailable:        ErrUnreachable,
+	codes.DeadlineExceeded:   ErrUnreachable,
+	codes.Canceled:           ErrUnreachable,
+	codes.NotFound:           ErrNotFound,
+	codes.FailedPrecondition: ErrRefused,
+	codes.InvalidArgument:    ErrRefused,
+	codes.PermissionDenied:   ErrRefused,
+	codes.Unauthenticated:    ErrRefused,
+	codes.Aborted:            ErrRefused,
+	codes.AlreadyExists:      ErrRefused,
+	codes.Unimplemented:      ErrUnsupported,
+	codes.ResourceExhausted:  ErrTooLarge,
+	codes.DataLoss:           ErrMalformed,
+}
+
+// callError types the error of a call; nil stays nil. The caller's own cancellation stays visible.
+func callError(ctx context.Context, method, address string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := kinds[status.Code(err)]
+	if kind == nil {
+		kind = ErrFailed
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(err, ctx.Err())
+	}
+	return &CallError{Method: method, Address: address, Kind: kind, Err: err}
+}

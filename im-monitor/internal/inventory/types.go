@@ -1,0 +1,106 @@
+package inventory
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+)
+
+// ErrUnreachable is wrapped by every error of Fresh: whatever the reason, nothing newer is known.
+var ErrUnreachable = imclient.ErrUnreachable
+
+// Target is an instance manager to connect to, as its pod and CR tell. It is comparable: a changed Target is a new epoch.
+type Target struct {
+	// InstanceManager and Node are the names of the CRs.
+	InstanceManager, Node string
+	// DataEngine is v1 or v2.
+	DataEngine string
+	// Address is InstanceManager.status.ip, without a port.
+	Address string
+	// PodUID is the UID of the pod, ContainerStarted when its container started.
+	PodUID           types.UID
+	ContainerStarted time.Time
+}
+
+// Epoch is the span in which lists of one instance manager may be compared. It is comparable.
+type Epoch struct {
+	PodUID           types.UID
+	ContainerStarted time.Time
+	// Connection numbers every connection that this process made; 0 is none.
+	Connection uint64
+}
+
+// Instance is one entry of a whole list.
+type Instance = imclient.Instance
+
+// Snapshot is one whole list. It is immutable and shared; nobody modifies it.
+type Snapshot struct {
+	Target
+	Epoch Epoch
+	// EpochSince is when the epoch's connection was made; Began and Ended enclose the reading of this list.
+	EpochSince, Began, Ended time.Time
+	// Serial grows by one with every list of this process, over all instance managers.
+	Serial uint64
+	// Version is what the server said when the connection was made.
+	Version imclient.Version
+	// Settled is false while a v2 server may still be rediscovering what outlived its restart: what such a list lacks means little.
+	Settled bool
+	// Instances are all instances by name.
+	Instances map[string]Instance
+}
+
+// Change tells subscribers what a new list, or the loss of one, changed.
+type Change struct {
+	InstanceManager, Node string
+	// Names were added, removed or changed, or became provably absent; sorted.
+	Names []string
+	// Whole is set when the inventory became known or unknown: every name of the instance manager is concerned; Names is empty then.
+	Whole bool
+}
+
+// Call is a deletion that was sent, to prove its effect with AbsentAfter.
+type Call struct {
+	InstanceManager, Name, UUID string
+	// Epoch is that of the Client that the call was sent with, Ended when it returned (or was given up).
+	Epoch Epoch
+	Ended time.Time
+}
+
+// Store is the inventory as others use it. Every method is safe for concurrent use; only Fresh blocks.
+type Store interface {
+	// Set names an instance manager to connect to. The same Target again changes nothing; another one is a new epoch: its inventory is
+	// unknown until read again.
+	Set(target Target)
+	// Remove forgets an instance manager.
+	Remove(instanceManager string)
+	// Target tells what was set.
+	Target(instanceManager string) (Target, bool)
+	// Latest is the newest whole list of the present epoch. False means unknown: not read yet in this epoch, lost, failed. Unknown is not
+	// empty.
+	Latest(instanceManager string) (*Snapshot, bool)
+	// Err says why an inventory is unknown: nil while it is known, or before the first attempt ended.
+	Err(instanceManager string) error
+	// Fresh reads a whole list that begins after this call, shared with everybody who waits at the same time. Its errors wrap
+	// ErrUnreachable and say why; an instance manager in back-off fails at once.
+	Fresh(ctx context.Context, instanceManager string) (*Snapshot, error)
+	// Absent is true when (instance manager, name, uuid) is proven not to run: another UUID carries the name, or two whole lists of the
+	// present epoch, the absence gap apart, lack it, the later one of a settled epoch where it is v2. False means nothing.
+	Absent(instanceManager, name, uuid string) bool
+	// AbsentAfter is Absent after our own deletion: one list begun after the call is enough, of the call's epoch or of a settled v2 one.
+	AbsentAfter(call Call) bool
+	// ExpectAbsence asks for the list that may prove a name's absence and tells when it is due; zero when the inventory is unknown (it is
+	// remembered) or the name is in it. The name appears in a Change when its absence is proven.
+	ExpectAbsence(instanceManager, name string) time.Time
+	// Holders are the instance managers whose latest list has this name, sorted.
+	Holders(name string) []string
+	// OfNode are the instance managers that were set for a node, sorted.
+	OfNode(node string) []string
+	// Subscribe calls f with every change, in order per instance manager, without any lock held. f must be quick and must not call Fresh.
+	// It is called before the inventory starts.
+	Subscribe(f func(Change))
+	// Client is the connection of the present epoch, to send a deletion with; false when there is none.
+	Client(instanceManager string) (imclient.Client, Epoch, bool)
+}
