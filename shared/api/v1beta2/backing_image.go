@@ -2,86 +2,118 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackingImageSpec
+// BackingImageSpec is where the image comes from and where its copies shall lie.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageSpec struct {
+	// SHA-512 that the image must have. Written by a person; absent means any.
 	// +optional
 	Checksum string `json:"checksum,omitempty"`
+	// The data engine that uses it. Written by a person; absent means v1.
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
+	// Disks that shall hold a copy, by the disk's UUID. Written by Longhorn; absent means none.
 	// +optional
 	DiskFileSpecMap map[string]BackingImageDiskFileSpec `json:"diskFileSpecMap,omitempty"`
+	// Tags that a disk must all have to hold a copy. Written by a person; absent means any disk.
 	// +optional
 	DiskSelector []string `json:"diskSelector,omitempty"`
+	// Disks of old Longhorn versions, by UUID; diskFileSpecMap takes their place. Written by Longhorn; absent means
+	// none.
 	// +optional
 	Disks map[string]string `json:"disks,omitempty"`
+	// How many copies are wanted at least. Written by a person; absent means 1.
 	// +optional
 	MinNumberOfCopies int `json:"minNumberOfCopies,omitempty"`
+	// Tags that a node must all have to hold a copy. Written by a person; absent means any node.
 	// +optional
 	NodeSelector []string `json:"nodeSelector,omitempty"`
+	// Secret with the key of an encrypted image. Written by a person; absent means not encrypted.
 	// +optional
 	Secret string `json:"secret,omitempty"`
+	// Namespace of that secret. Written by a person; absent means not encrypted.
 	// +optional
 	SecretNamespace string `json:"secretNamespace,omitempty"`
+	// What the source type needs, such as url, volume-name or export-type. Written by a person; absent means none.
 	// +optional
 	SourceParameters map[string]string `json:"sourceParameters,omitempty"`
+	// Where the image comes from. Written by a person; absent means unknown.
 	// +kubebuilder:validation:Enum=download;upload;export-from-volume;restore;clone
 	// +optional
 	SourceType string `json:"sourceType,omitempty"`
 }
 
-// BackingImageStatus
+// BackingImageStatus is where the copies are.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageStatus struct {
+	// SHA-512 of the image. Written by Longhorn; absent means not computed.
 	// +optional
 	Checksum string `json:"checksum,omitempty"`
+	// State of each copy, by the disk's UUID. Written by Longhorn; absent means none.
 	// +nullable
 	// +optional
 	DiskFileStatusMap map[string]BackingImageDiskFileStatus `json:"diskFileStatusMap,omitempty"`
+	// RFC 3339 time at which each disk's copy was last used, by the disk's UUID. Written by Longhorn; absent means
+	// in use, or no copy.
 	// +nullable
 	// +optional
 	DiskLastRefAtMap map[string]string `json:"diskLastRefAtMap,omitempty"`
+	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// Bytes that a copy takes. Written by Longhorn; absent means 0, not known.
 	// +optional
 	RealSize int64 `json:"realSize,omitempty"`
+	// Bytes of the image file. Written by Longhorn; absent means 0, not known.
 	// +optional
 	Size int64 `json:"size,omitempty"`
+	// UUID of the image. Written by Longhorn; absent means not decided yet.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
+	// Disk with the first v2 copy. Written by Longhorn; absent means none.
 	// +optional
 	V2FirstCopyDisk string `json:"v2FirstCopyDisk,omitempty"`
+	// State of the first v2 copy. Written by Longhorn; absent means none.
 	// +optional
 	V2FirstCopyStatus string `json:"v2FirstCopyStatus,omitempty"`
+	// Bytes of a volume that starts from it. Written by Longhorn; absent means 0, not known.
 	// +optional
 	VirtualSize int64 `json:"virtualSize,omitempty"`
+	// The metadata.generation that this status describes. Written by Longhorn; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// BackingImageDiskFileSpec
+// BackingImageDiskFileSpec is one wanted copy.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageDiskFileSpec struct {
+	// The data engine that uses the copy. Written by Longhorn; absent means v1.
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
+	// Whether the copy shall move to another disk. Written by Longhorn; absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
 }
 
-// BackingImageDiskFileStatus
+// BackingImageDiskFileStatus is one copy.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageDiskFileStatus struct {
+	// The data engine that uses the copy. Written by Longhorn; absent means v1.
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
+	// RFC 3339 time at which its state last changed. Written by Longhorn; absent means never.
 	// +optional
 	LastStateTransitionTime string `json:"lastStateTransitionTime,omitempty"`
+	// Sentence on its state. Written by Longhorn; absent means nothing.
 	// +optional
 	Message string `json:"message,omitempty"`
+	// Percent done. Written by Longhorn; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
+	// pending, starting, in-progress, ready, ready-for-transfer, failed, failed-and-cleanup or unknown. Written by
+	// Longhorn; absent means not begun.
 	// +optional
 	State string `json:"state,omitempty"`
 }
@@ -91,12 +123,16 @@ type BackingImageDiskFileStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backingimages,shortName=lhbi,scope=Namespaced,categories=longhorn
 
-// BackingImage
+// BackingImage is a disk image that volumes start from. Its copies are outside Drover; attach-controller reads it.
 type BackingImage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   BackingImageSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec BackingImageSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status BackingImageStatus `json:"status,omitzero"`
 }
 

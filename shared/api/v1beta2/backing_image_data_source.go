@@ -2,50 +2,68 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackingImageDataSourceSpec
+// BackingImageDataSourceSpec is where the first copy is made.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageDataSourceSpec struct {
+	// SHA-512 that the image must have. Written by Longhorn; absent means any.
 	// +optional
 	Checksum string `json:"checksum,omitempty"`
+	// Path of the disk. Written by Longhorn; absent means not placed yet.
 	// +optional
 	DiskPath string `json:"diskPath,omitempty"`
+	// UUID of the disk. Written by Longhorn; absent means not placed yet.
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`
+	// Whether the copy was handed over. Written by Longhorn; absent means false.
 	// +optional
 	FileTransferred bool `json:"fileTransferred,omitempty"`
+	// Node of the disk. Written by Longhorn; absent means not placed yet.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
+	// What the source type needs, such as volume-name for an export. Written by Longhorn; absent means none.
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
+	// Where the image comes from. Written by Longhorn; absent means unknown.
 	// +kubebuilder:validation:Enum=download;upload;export-from-volume;restore;clone
 	// +optional
 	SourceType string `json:"sourceType,omitempty"`
+	// UUID of the image. Written by Longhorn; absent means not decided yet.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
 }
 
-// BackingImageDataSourceStatus
+// BackingImageDataSourceStatus is how far it is.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageDataSourceStatus struct {
+	// SHA-512 of the image. Written by Longhorn; absent means not computed.
 	// +optional
 	Checksum string `json:"checksum,omitempty"`
+	// State of the copy. Written by Longhorn; absent means not begun.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
+	// IP of the pod that makes it. Written by Longhorn; absent means none.
 	// +optional
 	IP string `json:"ip,omitempty"`
+	// Sentence on its state. Written by Longhorn; absent means nothing.
 	// +optional
 	Message string `json:"message,omitempty"`
+	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// Percent done. Written by Longhorn; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
+	// What it is being made from, with what was found out since. Written by Longhorn; absent means none.
 	// +nullable
 	// +optional
 	RunningParameters map[string]string `json:"runningParameters,omitempty"`
+	// Bytes of the image file. Written by Longhorn; absent means 0, not known.
 	// +optional
 	Size int64 `json:"size,omitempty"`
+	// IP of the pod in the storage network. Written by Longhorn; absent means none.
 	// +optional
 	StorageIP string `json:"storageIP,omitempty"`
+	// The metadata.generation that this status describes. Written by Longhorn; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -55,12 +73,17 @@ type BackingImageDataSourceStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backingimagedatasources,shortName=lhbids,scope=Namespaced,categories=longhorn
 
-// BackingImageDataSource
+// BackingImageDataSource is the first copy of a BackingImage in the making. attach-controller holds the volume that
+// one is exported from.
 type BackingImageDataSource struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   BackingImageDataSourceSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec BackingImageDataSourceSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status BackingImageDataSourceStatus `json:"status,omitzero"`
 }
 

@@ -2,77 +2,110 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackupSpec
+// BackupSpec names the snapshot to back up.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupSpec struct {
+	// Size in bytes of the blocks, as a decimal string; -1 takes the volume's. Written by a person; absent means the
+	// volume's.
 	// +kubebuilder:validation:Enum=-1;2097152;16777216
 	// +optional
 	BackupBlockSize string `json:"backupBlockSize,omitempty"`
+	// Whether all blocks are uploaded (full) or the changed ones. Written by a person; absent means incremental.
 	// +kubebuilder:validation:Enum=full;incremental
 	// +optional
 	BackupMode string `json:"backupMode,omitempty"`
+	// Labels of the backup in the target. Written by a person; absent means none.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// Snapshot to back up. Written by a person; absent means nothing to take: it describes a backup that the target
+	// has already.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
+	// RFC 3339 time at which reading the target again was asked for. Written by a person; absent means never.
 	// +nullable
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 }
 
-// BackupStatus
+// BackupStatus is what im-monitor saw of the backup, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupStatus struct {
+	// RFC 3339 time at which it was finished. Written by im-monitor; absent means it is not finished.
 	// +optional
 	BackupCreatedAt string `json:"backupCreatedAt,omitempty"`
+	// BackupTarget that holds it. Written by im-monitor; absent means unknown.
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
+	// How it is compressed. Written by im-monitor; absent means not told.
 	// +optional
 	CompressionMethod string `json:"compressionMethod,omitempty"`
+	// Sentence on why it failed. Written by im-monitor; absent means it did not.
 	// +optional
 	Error string `json:"error,omitempty"`
+	// Labels in the target. Written by im-monitor; absent means none.
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// RFC 3339 time at which the target was read last. Written by im-monitor; absent means never.
 	// +nullable
 	// +optional
 	LastSyncedAt string `json:"lastSyncedAt,omitempty"`
+	// Sentences of the data engine, by their level. Written by im-monitor; absent means none.
 	// +nullable
 	// +optional
 	Messages map[string]string `json:"messages,omitempty"`
+	// Bytes uploaded for the first time, as a decimal string. Written by im-monitor; absent means not told.
 	// +optional
 	NewlyUploadDataSize string `json:"newlyUploadDataSize,omitempty"`
+	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
+	// told.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// Percent done. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
+	// Bytes uploaded again, as a decimal string. Written by im-monitor; absent means not told.
 	// +optional
 	ReUploadedDataSize string `json:"reUploadedDataSize,omitempty"`
+	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means not told.
 	// +optional
 	ReplicaAddress string `json:"replicaAddress,omitempty"`
+	// Bytes of the backup, as a decimal string. Written by im-monitor; absent means not told.
 	// +optional
 	Size string `json:"size,omitempty"`
+	// RFC 3339 time at which the snapshot was taken. Written by im-monitor; absent means not told.
 	// +optional
 	SnapshotCreatedAt string `json:"snapshotCreatedAt,omitempty"`
+	// Snapshot that it is of. Written by im-monitor; absent means not told.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
+	// New, Pending, InProgress, Completed, Error, Deleting or Unknown. Written by im-monitor; absent means not
+	// begun.
 	// +optional
 	State string `json:"state,omitempty"`
+	// URL of the finished backup. Written by im-monitor; absent means it is not finished.
 	// +optional
 	URL string `json:"url,omitempty"`
+	// BackingImage of the volume. Written by im-monitor; absent means none.
 	// +optional
 	VolumeBackingImageName string `json:"volumeBackingImageName,omitempty"`
+	// RFC 3339 time at which the volume was created. Written by im-monitor; absent means not told.
 	// +optional
 	VolumeCreated string `json:"volumeCreated,omitempty"`
+	// Volume that it is of. Written by im-monitor; absent means not told.
 	// +optional
 	VolumeName string `json:"volumeName,omitempty"`
+	// Bytes of the volume, as a decimal string. Written by im-monitor; absent means not told.
 	// +optional
 	VolumeSize string `json:"volumeSize,omitempty"`
+	// What people and neighbours need to know: Approved by snapshot-controller. Written by the writer of each type;
+	// absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -82,12 +115,16 @@ type BackupStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backups,shortName=lhb,scope=Namespaced,categories=longhorn
 
-// Backup
+// Backup is one backup of a snapshot in a backup target. Creating it takes one.
 type Backup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   BackupSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec BackupSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status BackupStatus `json:"status,omitzero"`
 }
 

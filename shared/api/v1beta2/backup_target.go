@@ -2,26 +2,33 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackupTargetSpec
+// BackupTargetSpec is how to reach the place.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupTargetSpec struct {
+	// URL of the place. Written by a person; absent means no backups.
 	// +optional
 	BackupTargetURL string `json:"backupTargetURL,omitempty"`
+	// Secret with the credentials. Written by a person; absent means none are needed.
 	// +optional
 	CredentialSecret string `json:"credentialSecret,omitempty"`
+	// How often the place is read, as a duration; 0 is never. Written by a person; absent means 0.
 	// +optional
 	PollInterval string `json:"pollInterval,omitempty"`
+	// RFC 3339 time at which reading it again was asked for. Written by a person; absent means never.
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 }
 
-// BackupTargetStatus
+// BackupTargetStatus is whether the place can be reached.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupTargetStatus struct {
+	// Whether it could be reached at the last try. Written by Longhorn; absent means false.
 	// +optional
 	Available bool `json:"available,omitempty"`
+	// RFC 3339 time at which it was read last. Written by Longhorn; absent means never.
 	// +optional
 	LastSyncedAt string `json:"lastSyncedAt,omitempty"`
+	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 }
@@ -31,12 +38,16 @@ type BackupTargetStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backuptargets,shortName=lhbt,scope=Namespaced,categories=longhorn
 
-// BackupTarget
+// BackupTarget is a place where backups go. Drover reads it only.
 type BackupTarget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   BackupTargetSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec BackupTargetSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status BackupTargetStatus `json:"status,omitzero"`
 }
 

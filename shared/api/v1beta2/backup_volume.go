@@ -2,44 +2,60 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackupVolumeSpec
+// BackupVolumeSpec names the target and the volume.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupVolumeSpec struct {
+	// BackupTarget that holds it. Written by Longhorn; absent means default.
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
+	// RFC 3339 time at which reading the target again was asked for. Written by Longhorn; absent means never.
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
+	// Volume that the backups are of. Written by Longhorn; absent means metadata.name.
 	// +optional
 	VolumeName string `json:"volumeName,omitempty"`
 }
 
-// BackupVolumeStatus
+// BackupVolumeStatus is what was read from the target.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupVolumeStatus struct {
+	// Checksum of the volume's backing image. Written by Longhorn; absent means none.
 	// +optional
 	BackingImageChecksum string `json:"backingImageChecksum,omitempty"`
+	// BackingImage of the volume. Written by Longhorn; absent means none.
 	// +optional
 	BackingImageName string `json:"backingImageName,omitempty"`
+	// RFC 3339 time of its first backup. Written by Longhorn; absent means not told.
 	// +optional
 	CreatedAt string `json:"createdAt,omitempty"`
+	// Bytes in the target, as a decimal string. Written by Longhorn; absent means not told.
 	// +optional
 	DataStored string `json:"dataStored,omitempty"`
+	// Labels in the target. Written by Longhorn; absent means none.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// RFC 3339 time of the newest backup. Written by Longhorn; absent means there is none.
 	// +optional
 	LastBackupAt string `json:"lastBackupAt,omitempty"`
+	// Name of the newest backup. Written by Longhorn; absent means there is none.
 	// +optional
 	LastBackupName string `json:"lastBackupName,omitempty"`
+	// RFC 3339 time at which the target changed it last. Written by Longhorn; absent means not told.
 	// +optional
 	LastModificationTime string `json:"lastModificationTime,omitempty"`
+	// RFC 3339 time at which the target was read last. Written by Longhorn; absent means never.
 	// +optional
 	LastSyncedAt string `json:"lastSyncedAt,omitempty"`
+	// Sentences about reading it, by their level. Written by Longhorn; absent means none.
 	// +optional
 	Messages map[string]string `json:"messages,omitempty"`
+	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// Bytes of the volume, as a decimal string. Written by Longhorn; absent means not told.
 	// +optional
 	Size string `json:"size,omitempty"`
+	// StorageClass of the volume. Written by Longhorn; absent means none.
 	// +optional
 	StorageClassName string `json:"storageClassName,omitempty"`
 }
@@ -49,12 +65,16 @@ type BackupVolumeStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backupvolumes,shortName=lhbv,scope=Namespaced,categories=longhorn
 
-// BackupVolume
+// BackupVolume is what a backup target holds of one volume. Drover reads it only.
 type BackupVolume struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   BackupVolumeSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec BackupVolumeSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status BackupVolumeStatus `json:"status,omitzero"`
 }
 

@@ -2,119 +2,178 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EngineFrontendSpec
+// EngineFrontendSpec is the initiator that attach-controller wants; nobody else writes it.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineFrontendSpec struct {
+	// Whether this is the frontend that the volume uses; the other one of a migration is not. Written by
+	// attach-controller; absent means false.
 	// +optional
 	Active bool `json:"active,omitempty"`
+	// The data engine that runs it; only v2 has frontends. Written by attach-controller; absent means v1.
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
+	// Whether it shall be running or stopped. Written by attach-controller; absent means stopped.
 	// +optional
 	DesireState string `json:"desireState,omitempty"`
+	// Whether the volume is attached without a block device. Written by attach-controller; absent means false.
 	// +optional
 	DisableFrontend bool `json:"disableFrontend,omitempty"`
+	// Engine that it shall be connected to. Written by attach-controller; absent means none.
 	// +optional
 	EngineName string `json:"engineName,omitempty"`
+	// What it shows on its node: a block device (blockdev, ublk) or an NVMe-oF target. Written by attach-controller;
+	// absent means nothing.
 	// +kubebuilder:validation:Enum=blockdev;iscsi;nvmf;ublk;""
 	// +optional
 	Frontend string `json:"frontend,omitempty"`
+	// Image of the instance manager to run it. Written by attach-controller; absent means none.
 	// +optional
 	Image string `json:"image,omitempty"`
+	// Whether its log shall be fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogRequested bool `json:"logRequested,omitempty"`
+	// Node that it shall run on: where the volume is attached. Written by attach-controller; absent means nowhere.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
+	// Number of I/O queues to the target. Written by attach-controller; absent means the data engine's default.
 	// +optional
 	NvmeTCPNrIOQueues int `json:"nvmeTcpNrIoQueues,omitempty"`
+	// Whether it shall start although the replicas had failed. Written by attach-controller; absent means false.
 	// +optional
 	SalvageRequested bool `json:"salvageRequested,omitempty"`
+	// Size in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
+	// IP of the target that it shall use: the engine's storageIP. Written by attach-controller; absent means the
+	// target does not run yet.
 	// +optional
 	TargetIP string `json:"targetIP,omitempty"`
+	// Port of the target that it shall use. Written by attach-controller; absent means the target does not run yet.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
+	// Number of queues of a ublk frontend. Written by attach-controller; absent means the data engine's default.
 	// +optional
 	UblkNumberOfQueue int `json:"ublkNumberOfQueue,omitempty"`
+	// Depth of each queue of a ublk frontend. Written by attach-controller; absent means the data engine's default.
 	// +optional
 	UblkQueueDepth int `json:"ublkQueueDepth,omitempty"`
+	// Volume that it belongs to. Written by attach-controller; absent means unknown.
 	// +optional
 	VolumeName string `json:"volumeName,omitempty"`
+	// Size of the volume in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
 	// +optional
 	VolumeSize int64 `json:"volumeSize,omitempty,string"`
 }
 
-// EngineFrontendStatus
+// EngineFrontendStatus is what im-monitor saw of the initiator; nobody else writes it, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineFrontendStatus struct {
+	// Address of the path that carries I/O. Written by im-monitor; absent means none.
 	// +optional
 	ActivePath string `json:"activePath,omitempty"`
+	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// Image that it runs with. Written by im-monitor; absent means it does not run.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
+	// Size in bytes that it shows, as a decimal string. Written by im-monitor; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
 	// +optional
 	CurrentSize int64 `json:"currentSize,omitempty,string"`
+	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
+	// im-monitor; absent means not looked at yet.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
+	// Path of the block device, or URL of the target, that it shows. Written by im-monitor; absent means nothing is
+	// shown.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
+	// InstanceManager that runs it. Written by im-monitor; absent means it does not run.
 	// +optional
 	InstanceManagerName string `json:"instanceManagerName,omitempty"`
+	// IP of the pod of that InstanceManager. Written by im-monitor; absent means it does not run.
 	// +optional
 	IP string `json:"ip,omitempty"`
+	// Whether its log was fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
+	// Node whose controller looks after it: spec.nodeID while that node is not down, else the one that serves in its
+	// place. Written by im-monitor; absent means it is stopped, or not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// All paths to targets, as the instance manager tells them. Written by im-monitor; absent means none.
 	// +optional
 	Paths []NvmeTCPPath `json:"paths,omitempty"`
+	// Port that it listens on. Written by im-monitor; absent means none.
 	// +optional
 	Port int `json:"port,omitempty"`
+	// Address of the path that shall carry I/O. Written by im-monitor; absent means not told.
 	// +optional
 	PreferredPath string `json:"preferredPath,omitempty"`
+	// Whether it was started although the replicas had failed. Written by im-monitor; absent means false.
 	// +optional
 	SalvageExecuted bool `json:"salvageExecuted,omitempty"`
+	// Whether the instance was created for the present desireState. Written by im-monitor; absent means false.
 	// +optional
 	Started bool `json:"started,omitempty"`
+	// Whether a create call may have been sent; it is written before the call. Written by im-monitor; absent means
+	// false.
 	// +optional
 	Starting bool `json:"starting,omitempty"`
+	// IP of its data path: that of the pod, or of the storage network. Written by im-monitor; absent means it does
+	// not run.
 	// +optional
 	StorageIP string `json:"storageIP,omitempty"`
+	// Phase of the move to another target that was finished last: preparing, switching or promoting. Written by
+	// im-monitor; absent means no move is under way.
 	// +optional
 	SwitchoverPhase string `json:"switchoverPhase,omitempty"`
+	// IP of the target that it uses. Written by im-monitor; absent means none.
 	// +optional
 	TargetIP string `json:"targetIP,omitempty"`
+	// Port of the target that it uses. Written by im-monitor; absent means none.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
+	// Number of its ublk device. Written by im-monitor; absent means it has none.
 	// +optional
 	UblkID int32 `json:"ublkID,omitempty"`
+	// UUID of the runtime instance. Written by im-monitor; absent means it does not run, or the server does not
+	// tell.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
+	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// NvmeTCPPath
+// NvmeTCPPath is one NVMe-over-TCP path from an initiator to a target.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NvmeTCPPath struct {
+	// State of the path as the kernel tells it: optimized, non-optimized or inaccessible. Written by im-monitor;
+	// absent means not told.
 	// +optional
 	ANAState string `json:"anaState,omitempty"`
+	// Engine at the other end. Written by im-monitor; absent means not told.
 	// +optional
 	EngineName string `json:"engineName,omitempty"`
+	// Identifier of the NVMe namespace. Written by im-monitor; absent means not told.
 	// +optional
 	NGUID string `json:"nguid,omitempty"`
+	// Qualified name of the NVMe subsystem. Written by im-monitor; absent means not told.
 	// +optional
 	NQN string `json:"nqn,omitempty"`
+	// IP of the target. Written by im-monitor; absent means not told.
 	// +optional
 	TargetIP string `json:"targetIP,omitempty"`
+	// Port of the target. Written by im-monitor; absent means not told.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
 }
@@ -124,12 +183,17 @@ type NvmeTCPPath struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=enginefrontends,shortName=lhef,scope=Namespaced,categories=longhorn
 
-// EngineFrontend
+// EngineFrontend is the initiator of a v2 volume on the node where it is attached; the Engine is its target, on that
+// node or another one.
 type EngineFrontend struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   EngineFrontendSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec EngineFrontendSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status EngineFrontendStatus `json:"status,omitzero"`
 }
 

@@ -2,162 +2,239 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NodeSpec
+// NodeSpec is how a person wants a node to be used.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NodeSpec struct {
+	// Whether new replicas may be placed on the node. Written by a person; absent means false.
 	// +optional
 	AllowScheduling bool `json:"allowScheduling,omitempty"`
+	// Its disks, by a name of their own; status.diskStatus has the same keys. Written by a person; absent means
+	// none.
 	// +optional
 	Disks map[string]DiskSpec `json:"disks,omitempty"`
+	// Whether all replicas shall leave the node; its orphans are deleted, too. Written by a person; absent means
+	// false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
+	// CPU that its instance-manager pods ask for, in thousandths of a core. Written by a person; absent means 12 %
+	// of what the node can allocate.
 	// +optional
 	InstanceManagerCPURequest int `json:"instanceManagerCPURequest,omitempty"`
+	// Name of the Kubernetes node. Written by a person; absent means metadata.name.
 	// +optional
 	Name string `json:"name,omitempty"`
+	// Tags that volumes may select nodes by. Written by a person; absent means none.
 	// +optional
 	Tags []string `json:"tags,omitempty"`
+	// Whether the node's data engine is being upgraded: it takes no new replica or attachment, and no new engine but
+	// the switch-back's. Written by upgrade-controller; absent means false.
 	// +optional
 	UpgradeRequested bool `json:"upgradeRequested,omitempty"`
 }
 
-// NodeStatus
+// NodeStatus is what im-monitor knows about a node, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NodeStatus struct {
+	// Whether replicas leave the node because it is being drained. Written by Longhorn; absent means false.
 	// +optional
 	AutoEvicting bool `json:"autoEvicting,omitempty"`
+	// What people and neighbours need to know; Ready=False with reason KubernetesNodeGone or KubernetesNodeNotReady
+	// means that the node is down. Written by the writer of each type; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// Policy of the kubelet's CPU manager. Written by Longhorn; absent means not told.
 	// +optional
 	CPUPolicy string `json:"cpuPolicy,omitempty"`
+	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by a node agent outside
+	// Drover. Written by im-monitor; absent means nothing is known: no replica is placed there.
 	// +nullable
 	// +optional
 	DiskStatus map[string]DiskStatus `json:"diskStatus,omitempty"`
+	// Region of the node, from its label topology.kubernetes.io/region. Written by im-monitor; absent means none.
 	// +optional
 	Region string `json:"region,omitempty"`
+	// When the snapshots of the node were checked. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
+	// Zone of the node, from its label topology.kubernetes.io/zone. Written by im-monitor; absent means none.
 	// +optional
 	Zone string `json:"zone,omitempty"`
+	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// DiskSpec
+// DiskSpec is how a person wants a disk to be used.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskSpec struct {
+	// Whether new replicas may be placed on the disk. Written by a person; absent means false.
 	// +optional
 	AllowScheduling bool `json:"allowScheduling,omitempty"`
+	// Driver of a block disk; auto chooses one. Written by a person; absent means auto.
 	// +kubebuilder:validation:Enum="";auto;aio;nvme
 	// +optional
 	DiskDriver string `json:"diskDriver,omitempty"`
+	// filesystem serves v1 only, block serves v2 only. Written by a person; absent means filesystem.
 	// +kubebuilder:validation:Enum=filesystem;block
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
+	// Whether all replicas shall leave the disk. Written by a person; absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
+	// Directory of a filesystem disk, device path or PCI address of a block disk. Written by a person; absent means
+	// not usable.
 	// +optional
 	Path string `json:"path,omitempty"`
+	// Bytes that replicas must leave free. Written by a person; absent means 0.
 	// +optional
 	StorageReserved int64 `json:"storageReserved,omitempty"`
+	// Tags that volumes may select disks by. Written by a person; absent means none.
 	// +optional
 	Tags []string `json:"tags,omitempty"`
 }
 
-// DiskStatus
+// DiskStatus is what is known of one disk.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskStatus struct {
+	// What people and neighbours need to know: Ready, Schedulable. Written by im-monitor, for v2 disks; a node agent
+	// for v1 disks; absent means nothing is known: no replica is placed there.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// Driver in use of a block disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
+	// not told.
 	// +optional
 	DiskDriver string `json:"diskDriver,omitempty"`
+	// Name that the instance manager knows the disk by. Written by im-monitor, for v2 disks; a node agent for v1
+	// disks; absent means not told.
 	// +optional
 	DiskName string `json:"diskName,omitempty"`
+	// Path of the disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means not told.
 	// +optional
 	DiskPath string `json:"diskPath,omitempty"`
+	// filesystem (v1) or block (v2). Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
+	// not told.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
+	// UUID of the disk; of a block disk that of its lvstore. Replica.spec.diskID names it. Written by im-monitor,
+	// for v2 disks; a node agent for v1 disks; absent means the disk is not usable yet.
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`
+	// Filesystem of a filesystem disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
+	// not told.
 	// +optional
 	FilesystemType string `json:"filesystemType,omitempty"`
+	// Health of each device under the disk, by the device's name. Written by im-monitor, for v2 disks; a node agent
+	// for v1 disks; absent means not collected.
 	// +optional
 	HealthData map[string]DiskHealth `json:"healthData,omitempty"`
+	// RFC 3339 time at which the health was collected. Written by im-monitor, for v2 disks; a node agent for v1
+	// disks; absent means never.
 	// +optional
 	HealthDataLastCollectedAt string `json:"healthDataLastCollectedAt,omitempty"`
+	// InstanceManager that told all this. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent
+	// means none.
 	// +optional
 	InstanceManagerName string `json:"instanceManagerName,omitempty"`
+	// Bytes of each backing image on the disk, by its name. Written by im-monitor, for v2 disks; a node agent for v1
+	// disks; absent means none.
 	// +nullable
 	// +optional
 	ScheduledBackingImage map[string]int64 `json:"scheduledBackingImage,omitempty"`
+	// Bytes of each replica on the disk, by its name. Written by im-monitor, for v2 disks; a node agent for v1
+	// disks; absent means none.
 	// +nullable
 	// +optional
 	ScheduledReplica map[string]int64 `json:"scheduledReplica,omitempty"`
+	// Bytes that are free. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means 0, not
+	// known.
 	// +optional
 	StorageAvailable int64 `json:"storageAvailable,omitempty"`
+	// Bytes of the whole disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means 0, not
+	// known.
 	// +optional
 	StorageMaximum int64 `json:"storageMaximum,omitempty"`
+	// Bytes that are promised to replicas. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent
+	// means 0.
 	// +optional
 	StorageScheduled int64 `json:"storageScheduled,omitempty"`
 }
 
-// DiskHealth
+// DiskHealth is what a device tells of its health.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskHealth struct {
+	// Its single attributes. Written by Longhorn; absent means not told.
 	// +optional
 	Attributes []DiskHealthAttribute `json:"attributes,omitempty"`
+	// Bytes of the device. Written by Longhorn; absent means not told.
 	// +optional
 	Capacity int64 `json:"capacity,omitempty"`
+	// Name of the device. Written by Longhorn; absent means not told.
 	// +optional
 	DiskName string `json:"diskName,omitempty"`
+	// Kind of the device, such as nvme or sata. Written by Longhorn; absent means not told.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
+	// Version of its firmware. Written by Longhorn; absent means not told.
 	// +optional
 	FirmwareVersion string `json:"firmwareVersion,omitempty"`
+	// What it says of itself. Written by Longhorn; absent means UNKNOWN.
 	// +kubebuilder:validation:Enum=FAILED;PASSED;UNKNOWN;WARNING
 	// +optional
 	HealthStatus string `json:"healthStatus,omitempty"`
+	// Its model. Written by Longhorn; absent means not told.
 	// +optional
 	ModelName string `json:"modelName,omitempty"`
+	// Its serial number. Written by Longhorn; absent means not told.
 	// +optional
 	SerialNumber string `json:"serialNumber,omitempty"`
+	// Where this comes from. Written by Longhorn; absent means not told.
 	// +kubebuilder:validation:Enum=SMART;SPDK
 	// +optional
 	Source string `json:"source,omitempty"`
+	// Temperature in degrees Celsius. Written by Longhorn; absent means not told.
 	// +optional
 	Temperature int `json:"temperature,omitempty"`
 }
 
-// DiskHealthAttribute
+// DiskHealthAttribute is one attribute of a device's health.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskHealthAttribute struct {
+	// Number of the attribute. Written by Longhorn; absent means 0.
 	// +optional
 	ID int `json:"id,omitempty"`
+	// Name of the attribute. Written by Longhorn; absent means not told.
 	// +optional
 	Name string `json:"name,omitempty"`
+	// Raw value as the device words it. Written by Longhorn; absent means not told.
 	// +optional
 	RawString string `json:"rawString,omitempty"`
+	// Raw value. Written by Longhorn; absent means 0.
 	// +optional
 	RawValue int64 `json:"rawValue,omitempty"`
+	// Value below which the device counts as failing. Written by Longhorn; absent means 0.
 	// +optional
 	Threshold int `json:"threshold,omitempty"`
+	// Normalized value. Written by Longhorn; absent means 0.
 	// +optional
 	Value int `json:"value,omitempty"`
+	// When it fell below the threshold. Written by Longhorn; absent means never.
 	// +optional
 	WhenFailed string `json:"whenFailed,omitempty"`
+	// Worst normalized value so far. Written by Longhorn; absent means 0.
 	// +optional
 	Worst int `json:"worst,omitempty"`
 }
 
-// SnapshotCheckStatus
+// SnapshotCheckStatus tells when the snapshots of a node were checked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotCheckStatus struct {
+	// RFC 3339 time of the last regular check. Written by Longhorn; absent means never.
 	// +optional
 	LastPeriodicCheckedAt string `json:"lastPeriodicCheckedAt,omitempty"`
 }
@@ -167,12 +244,16 @@ type SnapshotCheckStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=nodes,shortName=lhn,scope=Namespaced,categories=longhorn
 
-// Node
+// Node is one Kubernetes node as storage: its disks, and whether it may hold replicas.
 type Node struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   NodeSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec NodeSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status NodeStatus `json:"status,omitzero"`
 }
 

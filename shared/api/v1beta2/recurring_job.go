@@ -2,45 +2,63 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// RecurringJobSpec
+// RecurringJobSpec is what to do, when, and for which volumes.
 // +kubebuilder:pruning:PreserveUnknownFields
 type RecurringJobSpec struct {
+	// How many volumes are worked on at a time. Written by a person; absent means 1.
 	// +optional
 	Concurrency int `json:"concurrency,omitempty"`
+	// When it runs, as five cron fields in UTC. Written by a person; absent means it never runs.
 	// +optional
 	Cron string `json:"cron,omitempty"`
+	// Groups of volumes that it is for; default is every volume that names no job and no group. Written by a person;
+	// absent means only volumes that name it.
 	// +optional
 	Groups []string `json:"groups,omitempty"`
+	// Labels that its snapshots and backups get. Written by a person; absent means none.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// Name of the job. Written by a person; absent means metadata.name.
 	// +optional
 	Name string `json:"name,omitempty"`
+	// Further values for the task. Written by a person; absent means none.
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
+	// How many snapshots or backups of each volume are kept. Written by a person; absent means 0.
 	// +optional
 	Retain int `json:"retain,omitempty"`
+	// How long snapshots or backups are kept, as a duration. Written by a person; absent means not kept by age.
 	// +optional
 	RetainAge string `json:"retainAge,omitempty"`
+	// Whether retain or retainAge decides what is kept. Written by a person; absent means count-based.
 	// +kubebuilder:validation:Enum=count-based;age-based
 	// +optional
 	RetentionPolicy string `json:"retentionPolicy,omitempty"`
+	// What it does; filesystem-trim and system-backup are not done by Drover. Written by a person; absent means
+	// nothing.
 	// +kubebuilder:validation:Enum=snapshot;snapshot-force-create;snapshot-cleanup;snapshot-delete;backup;backup-force-create;filesystem-trim;system-backup
 	// +optional
 	Task string `json:"task,omitempty"`
 }
 
-// RecurringJobStatus
+// RecurringJobStatus is how the job went.
 // +kubebuilder:pruning:PreserveUnknownFields
 type RecurringJobStatus struct {
+	// How often it ran. Written by snapshot-controller; absent means 0.
 	// +optional
 	ExecutionCount int `json:"executionCount,omitempty"`
+	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
+	// told.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// Whether it is scheduled, with its last and its next run: Ready. Written by the writer of each type; absent
+	// means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// The metadata.generation that this status describes. Written by snapshot-controller; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -50,12 +68,16 @@ type RecurringJobStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=recurringjobs,shortName=lhrj,scope=Namespaced,categories=longhorn
 
-// RecurringJob
+// RecurringJob takes or removes snapshots and backups of the volumes that name it, by the clock.
 type RecurringJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   RecurringJobSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec RecurringJobSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status RecurringJobStatus `json:"status,omitzero"`
 }
 

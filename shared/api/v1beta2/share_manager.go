@@ -2,24 +2,30 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ShareManagerSpec
+// ShareManagerSpec is what the share needs.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ShareManagerSpec struct {
+	// Image of the pod. Written by Longhorn; absent means none.
 	// +optional
 	Image string `json:"image,omitempty"`
 }
 
-// ShareManagerStatus
+// ShareManagerStatus is where the share is.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ShareManagerStatus struct {
+	// Image that the pod runs with. Written by Longhorn; absent means it does not run.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
+	// URL of the share. Written by Longhorn; absent means it is not shared.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
+	// Node that looks after the share; the volume follows it. Written by Longhorn; absent means none.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// unknown, starting, running, stopping, stopped or error. Written by Longhorn; absent means not looked at yet.
 	// +optional
 	State string `json:"state,omitempty"`
+	// The metadata.generation that this status describes. Written by Longhorn; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -29,12 +35,16 @@ type ShareManagerStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=sharemanagers,shortName=lhsm,scope=Namespaced,categories=longhorn
 
-// ShareManager
+// ShareManager shares an RWX volume over NFS from one pod. Its pod is outside Drover; attach-controller reads it.
 type ShareManager struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ShareManagerSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec ShareManagerSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status ShareManagerStatus `json:"status,omitzero"`
 }
 

@@ -2,56 +2,80 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SnapshotSpec
+// SnapshotSpec names the volume and says whether a snapshot is to be taken. It never changes.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotSpec struct {
+	// Whether a snapshot shall be taken; false describes one that the engine had already, and is what im-monitor
+	// writes. Written by a person; absent means false.
 	// +optional
 	CreateSnapshot bool `json:"createSnapshot,omitempty"`
+	// Labels that the snapshot gets in the engine; v2 drops them. Written by a person; absent means none.
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// Volume that the snapshot is of. Written by a person.
 	// +optional
 	Volume string `json:"volume,omitempty"`
 }
 
-// SnapshotStatus
+// SnapshotStatus is what snapshot-controller knows of the snapshot, from the Engine's status, but for what is
+// marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotStatus struct {
+	// Checksum of its data. Written by Longhorn; absent means not computed.
 	// +optional
 	Checksum string `json:"checksum,omitempty"`
+	// RFC 3339 time at which the checksum was computed. Written by Longhorn; absent means never.
 	// +optional
 	ChecksumCalculatedAt string `json:"checksumCalculatedAt,omitempty"`
+	// Names of the snapshots that build on it. Written by snapshot-controller; absent means none.
 	// +nullable
 	// +optional
 	Children map[string]bool `json:"children,omitempty"`
+	// RFC 3339 time at which it was taken. Written by snapshot-controller; absent means it was not taken yet.
 	// +optional
 	CreationTime string `json:"creationTime,omitempty"`
+	// Sentence on why it is not ready. Written by snapshot-controller; absent means no error.
 	// +optional
 	Error string `json:"error,omitempty"`
+	// Labels that it has in the engine. Written by snapshot-controller; absent means none.
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// Whether it is only waiting for a purge. Written by snapshot-controller; absent means false.
 	// +optional
 	MarkRemoved bool `json:"markRemoved,omitempty"`
+	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
+	// told.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// Name of the snapshot that it builds on. Written by snapshot-controller; absent means it is the first.
 	// +optional
 	Parent string `json:"parent,omitempty"`
+	// Whether it can be restored from. Written by snapshot-controller; absent means false.
 	// +optional
 	ReadyToUse bool `json:"readyToUse,omitempty"`
+	// RFC 3339 time at which taking it was approved, written before the call. Written by snapshot-controller; absent
+	// means not approved yet.
 	// +optional
 	RequestedTime string `json:"requestedTime,omitempty"`
+	// Bytes of a volume restored from it. Written by snapshot-controller; absent means 0, not known.
 	// +optional
 	RestoreSize int64 `json:"restoreSize,omitempty"`
+	// Bytes of its own. Written by snapshot-controller; absent means 0, not known.
 	// +optional
 	Size int64 `json:"size,omitempty"`
+	// Whether a person or a job asked for it, not the system. Written by snapshot-controller; absent means false.
 	// +optional
 	UserCreated bool `json:"userCreated,omitempty"`
+	// What people and neighbours need to know: Ready and RemovalApproved by snapshot-controller, Provisioned and
+	// Withdrawn by im-monitor. Written by the writer of each type; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// The metadata.generation that this status describes. Written by snapshot-controller; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -61,12 +85,16 @@ type SnapshotStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=snapshots,shortName=lhsnap,scope=Namespaced,categories=longhorn
 
-// Snapshot
+// Snapshot is one snapshot of a volume. Creating it takes one, deleting it removes the data.
 type Snapshot struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SnapshotSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec SnapshotSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status SnapshotStatus `json:"status,omitzero"`
 }
 

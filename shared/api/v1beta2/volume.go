@@ -2,254 +2,394 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// VolumeSpec
+// VolumeSpec is what is wanted of a volume. A person or the CSI driver fills it in; nodeID and its companions are
+// attach-controller's.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeSpec struct {
+	// Makes the volume a disaster-recovery copy that keeps restoring from a backup. Written by a person; absent
+	// means false.
 	// +optional
 	Standby bool `json:"Standby,omitempty"`
+	// How many nodes may mount the volume: rwo one node, rwop one pod, rwx many. Written by a person; absent means
+	// rwo.
 	// +kubebuilder:validation:Enum=rwo;rwop;rwx
 	// +optional
 	AccessMode string `json:"accessMode,omitempty"`
+	// Name of the BackingImage that the volume starts from. It never changes. Written by a person; absent means no
+	// backing image.
 	// +optional
 	BackingImage string `json:"backingImage,omitempty"`
+	// Size in bytes of the blocks of this volume's backups. Written by a person; absent means 2 MiB.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Enum=2097152;16777216
 	// +optional
 	BackupBlockSize int64 `json:"backupBlockSize,omitempty,string"`
+	// How backups of the volume are compressed. Written by a person; absent means lz4.
 	// +kubebuilder:validation:Enum=none;lz4;gzip
 	// +optional
 	BackupCompressionMethod string `json:"backupCompressionMethod,omitempty"`
+	// Name of the BackupTarget that backups of the volume go to. Written by a person; absent means default.
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
+	// Whether a clone copies all data (full-copy) or shares its source's snapshot (linked-clone). Written by a
+	// person; absent means full-copy.
 	// +kubebuilder:validation:Enum="";full-copy;linked-clone
 	// +optional
 	CloneMode string `json:"cloneMode,omitempty"`
+	// The data engine that runs the volume. Written by a person; absent means v1.
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
+	// How v2 data lies over the replicas. It never changes. Written by a person; absent means replicated.
 	// +optional
 	DataLayout DataLayout `json:"dataLayout,omitzero"`
+	// Whether a replica should be, or must be (strict-local), on the node where the volume is attached. Written by a
+	// person; absent means disabled.
 	// +kubebuilder:validation:Enum=disabled;best-effort;strict-local
 	// +optional
 	DataLocality string `json:"dataLocality,omitempty"`
+	// What a new volume is filled from: another volume (vol://…) or a snapshot of it (snap://…). Written by a
+	// person; absent means nothing.
 	// +optional
 	DataSource string `json:"dataSource,omitempty"`
+	// Whether the volume is attached without a block device, as snapshots, backups and maintenance need it. Written
+	// by attach-controller, from the winning ticket; absent means false.
 	// +optional
 	DisableFrontend bool `json:"disableFrontend,omitempty"`
+	// Tags that a disk must all have to hold a replica. Written by a person; absent means any disk.
 	// +optional
 	DiskSelector []string `json:"diskSelector,omitempty"`
+	// Whether the data is encrypted on the node. It never changes. Written by a person; absent means false.
 	// +optional
 	Encrypted bool `json:"encrypted,omitempty"`
+	// Node on which the v2 target shall run, where that is not the node of the volume; kept for objects made by
+	// Longhorn, Drover uses targetNodeID. Written by Longhorn; absent means the node of the volume.
 	// +optional
 	EngineNodeID string `json:"engineNodeID,omitempty"`
+	// Whether the filesystem is frozen while a snapshot is taken; ignored takes the global setting. Written by a
+	// person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	FreezeFilesystemForSnapshot string `json:"freezeFilesystemForSnapshot,omitempty"`
+	// URL of the backup that a new volume is restored from. Written by a person; absent means an empty volume.
 	// +optional
 	FromBackup string `json:"fromBackup,omitempty"`
+	// What the volume shows on its node: a block device (blockdev, ublk), an iSCSI or an NVMe-oF target. Written by
+	// a person; absent means blockdev, or nothing for the value ''.
 	// +kubebuilder:validation:Enum=blockdev;iscsi;nvmf;ublk;""
 	// +optional
 	Frontend string `json:"frontend,omitempty"`
+	// Engine image of the volume; for v2, the image of the instance manager. Written by a person; after a live
+	// upgrade, attach-controller; absent means the setting default-engine-image.
 	// +optional
 	Image string `json:"image,omitempty"`
+	// Who asked for the last attachment. Written by attach-controller; absent means nobody yet.
 	// +optional
 	LastAttachedBy string `json:"lastAttachedBy,omitempty"`
+	// Whether two nodes may hold the volume while it moves live from one to the other. Written by a person; absent
+	// means false.
 	// +optional
 	Migratable bool `json:"migratable,omitempty"`
+	// Node to which the volume is moving live. Written by attach-controller; absent means no migration.
 	// +optional
 	MigrationNodeID string `json:"migrationNodeID,omitempty"`
+	// Node on which the volume shall be attached. Written by attach-controller; absent means it shall be detached.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
+	// Tags that a node must all have to hold a replica. Written by a person; absent means any node.
 	// +optional
 	NodeSelector []string `json:"nodeSelector,omitempty"`
+	// How many replicas are wanted. Written by a person; absent means the setting default-replica-count.
 	// +optional
 	NumberOfReplicas int `json:"numberOfReplicas,omitempty"`
+	// Number of I/O queues of the v2 initiator. Written by a person; absent means the data engine's default.
 	// +optional
 	NvmeTCPNrIOQueues int `json:"nvmeTcpNrIoQueues,omitempty"`
+	// Whether a detached volume is attached to rebuild its replicas; ignored takes the global setting. Written by a
+	// person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;disabled;enabled
 	// +optional
 	OfflineRebuilding string `json:"offlineRebuilding,omitempty"`
+	// How many files of one replica are rebuilt at a time. Written by a person; absent means the setting
+	// replica-rebuild-concurrent-sync-limit.
 	// +optional
 	RebuildConcurrentSyncLimit int `json:"rebuildConcurrentSyncLimit,omitempty"`
+	// Whether replicas are spread evenly over nodes and zones; ignored takes the global setting. Written by a
+	// person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;disabled;least-effort;best-effort
 	// +optional
 	ReplicaAutoBalance string `json:"replicaAutoBalance,omitempty"`
+	// Whether two replicas may share a disk; ignored takes the global setting. Written by a person; absent means
+	// ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	ReplicaDiskSoftAntiAffinity string `json:"replicaDiskSoftAntiAffinity,omitempty"`
+	// Limit of a v2 rebuild in MB per second. Written by a person; absent means the global setting.
 	// +optional
 	ReplicaRebuildingBandwidthLimit int64 `json:"replicaRebuildingBandwidthLimit,omitempty"`
+	// Whether two replicas may share a node; ignored takes the global setting. Written by a person; absent means
+	// ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	ReplicaSoftAntiAffinity string `json:"replicaSoftAntiAffinity,omitempty"`
+	// Whether two replicas may share a zone; ignored takes the global setting. Written by a person; absent means
+	// ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	ReplicaZoneSoftAntiAffinity string `json:"replicaZoneSoftAntiAffinity,omitempty"`
+	// Whether a restored volume gets the recurring jobs of its backup; ignored takes the global setting. Written by
+	// a person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	RestoreVolumeRecurringJob string `json:"restoreVolumeRecurringJob,omitempty"`
+	// Whether v1 replicas count their writes no more; salvage then goes by time and size alone. Written by a person;
+	// absent means false.
 	// +optional
 	RevisionCounterDisabled bool `json:"revisionCounterDisabled,omitempty"`
+	// Size of the volume in bytes, as a decimal string. It only grows. Written by a person; absent means 0, not yet
+	// decided.
 	// +kubebuilder:validation:Type=string
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
+	// Whether snapshots are hashed and checked; ignored takes the global setting. Written by a person; absent means
+	// ignored.
 	// +kubebuilder:validation:Enum=ignored;disabled;enabled;fast-check
 	// +optional
 	SnapshotDataIntegrity string `json:"snapshotDataIntegrity,omitempty"`
+	// RFC 3339 time at which hashing of all snapshots was asked for. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotHashingRequestedAt string `json:"snapshotHashingRequestedAt,omitempty"`
+	// How many snapshots the volume may have, 2 to 250. Written by a person; absent means the setting
+	// snapshot-max-count.
 	// +optional
 	SnapshotMaxCount int `json:"snapshotMaxCount,omitempty"`
+	// How many bytes all snapshots together may have, as a decimal string. Written by a person; absent means no
+	// limit.
 	// +kubebuilder:validation:Type=string
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
+	// Minutes after which a failed replica is not reused any more. Written by a person; absent means 2880.
 	// +optional
 	StaleReplicaTimeout int `json:"staleReplicaTimeout,omitempty"`
+	// Zones and regions in which replicas may lie. It never changes. Written by a person; absent means anywhere.
 	// +optional
 	TopologyRequirement []TopologyRequirement `json:"topologyRequirement,omitempty"`
+	// Number of queues of a ublk frontend. Written by a person; absent means the data engine's default.
 	// +optional
 	UblkNumberOfQueue int `json:"ublkNumberOfQueue,omitempty"`
+	// Depth of each queue of a ublk frontend. Written by a person; absent means the data engine's default.
 	// +optional
 	UblkQueueDepth int `json:"ublkQueueDepth,omitempty"`
+	// Node on which the v2 target shall run during a live upgrade. Written by upgrade-controller; absent means the
+	// target is where the volume is attached.
 	// +optional
 	TargetNodeID string `json:"targetNodeID,omitempty"`
+	// Whether trimming marks the snapshots of the chain as removed; ignored takes the global setting. Written by a
+	// person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;disabled;enabled
 	// +optional
 	UnmapMarkSnapChainRemoved string `json:"unmapMarkSnapChainRemoved,omitempty"`
 }
 
-// VolumeStatus
+// VolumeStatus is where a volume is. attach-controller writes it, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeStatus struct {
+	// Bytes that the volume's data and snapshots take in one replica. Written by attach-controller; absent means 0,
+	// not known.
 	// +optional
 	ActualSize int64 `json:"actualSize,omitempty"`
+	// How far filling the volume from another one is. Written by attach-controller; absent means it is no clone.
 	// +optional
 	CloneStatus VolumeCloneStatus `json:"cloneStatus,omitzero"`
+	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// Node on which the v2 target runs; kept for objects made by Longhorn, Drover uses currentTargetNodeID. Written
+	// by Longhorn; absent means the node of the volume.
 	// +optional
 	CurrentEngineNodeID string `json:"currentEngineNodeID,omitempty"`
+	// Engine image that the volume runs with. Written by attach-controller; absent means it never ran.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
+	// Node on which the volume also runs while it moves live. Written by attach-controller; absent means no
+	// migration.
 	// +optional
 	CurrentMigrationNodeID string `json:"currentMigrationNodeID,omitempty"`
+	// Node to which the volume is attached; set only when it is fully attached, empty only when it is fully
+	// detached. Written by attach-controller; absent means it is not attached.
 	// +optional
 	CurrentNodeID string `json:"currentNodeID,omitempty"`
+	// Node on which the v2 target runs during a live upgrade. Written by attach-controller; absent means the target
+	// is where the volume is attached.
 	// +optional
 	CurrentTargetNodeID string `json:"currentTargetNodeID,omitempty"`
+	// Whether the volume is smaller than its spec says. Written by attach-controller; absent means false.
 	// +optional
 	ExpansionRequired bool `json:"expansionRequired,omitempty"`
+	// Whether the volume is attached without its block device. Written by attach-controller; absent means false.
 	// +optional
 	FrontendDisabled bool `json:"frontendDisabled,omitempty"`
+	// Whether the volume is a disaster-recovery copy now. Written by attach-controller; absent means false.
 	// +optional
 	IsStandby bool `json:"isStandby,omitempty"`
+	// The PersistentVolume, claim and workloads that use the volume. Written by Longhorn; absent means none is
+	// known.
 	// +optional
 	KubernetesStatus KubernetesStatus `json:"kubernetesStatus,omitzero"`
+	// RFC 3339 time of the last salvage. Written by attach-controller; absent means never.
 	// +optional
 	LastAutoSalvagedAt string `json:"lastAutoSalvagedAt,omitempty"`
+	// Name of the newest finished backup. Written by snapshot-controller; absent means there is none.
 	// +optional
 	LastBackup string `json:"lastBackup,omitempty"`
+	// RFC 3339 time of the newest finished backup. Written by snapshot-controller; absent means there is none.
 	// +optional
 	LastBackupAt string `json:"lastBackupAt,omitempty"`
+	// RFC 3339 time at which the volume last lost a replica. Written by attach-controller; absent means it has all
+	// of them.
 	// +optional
 	LastDegradedAt string `json:"lastDegradedAt,omitempty"`
+	// RFC 3339 time at which all snapshots were last hashed. Written by Longhorn; absent means never.
 	// +optional
 	LastOnDemandSnapshotHashingCompleteAt string `json:"lastOnDemandSnapshotHashingCompleteAt,omitempty"`
+	// Node whose controller looks after the volume: spec.nodeID while that node is not down, else the one that
+	// serves in its place. Written by im-monitor; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// RFC 3339 time at which the workload's pods were asked to mount the volume again. Written by attach-controller;
+	// absent means never.
 	// +optional
 	RemountRequestedAt string `json:"remountRequestedAt,omitempty"`
+	// Whether the restore of a volume made from a backup has begun. Written by attach-controller; absent means
+	// false.
 	// +optional
 	RestoreInitiated bool `json:"restoreInitiated,omitempty"`
+	// Whether the volume still needs data from its backup. Written by attach-controller; absent means false.
 	// +optional
 	RestoreRequired bool `json:"restoreRequired,omitempty"`
+	// How healthy the replicas are: healthy, degraded, faulted or unknown. Written by attach-controller; absent
+	// means unknown.
 	// +optional
 	Robustness string `json:"robustness,omitempty"`
+	// URL at which an RWX volume is shared. Written by Longhorn; absent means it is not shared.
 	// +optional
 	ShareEndpoint string `json:"shareEndpoint,omitempty"`
+	// State of the share of an RWX volume. Written by Longhorn; absent means it is not shared.
 	// +optional
 	ShareState string `json:"shareState,omitempty"`
+	// Where the volume is: creating, attached, detached, attaching, detaching or deleting. Written by
+	// attach-controller; absent means it was not looked at yet.
 	// +optional
 	State string `json:"state,omitempty"`
+	// How far the move of a v2 target is. Written by attach-controller; absent means none is under way.
 	// +optional
 	SwitchoverState string `json:"switchoverState,omitempty"`
+	// The metadata.generation that this status describes. Written by attach-controller; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// DataLayout
+// DataLayout says how v2 data lies over the replicas.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DataLayout struct {
+	// Number of data chunks of an erasure-coded stripe. Written by a person; absent means not erasure-coded.
 	// +optional
 	DataChunks int `json:"dataChunks,omitempty"`
+	// How the data is made safe: raid1 (mirrored) or erasureCoding. Written by a person; absent means raid1.
 	// +kubebuilder:validation:Enum=raid1;erasureCoding;""
 	// +optional
 	Mode string `json:"mode,omitempty"`
+	// Number of parity chunks of an erasure-coded stripe. Written by a person; absent means not erasure-coded.
 	// +optional
 	ParityChunks int `json:"parityChunks,omitempty"`
+	// Size of a strip in KiB. Written by a person; absent means the data engine's default.
 	// +optional
 	StripSizeKB int `json:"stripSizeKB,omitempty"`
+	// Whether each replica has all data (replicated) or a part (sharded). Written by a person; absent means
+	// replicated.
 	// +kubebuilder:validation:Enum=replicated;sharded;""
 	// +optional
 	Type string `json:"type,omitempty"`
 }
 
-// TopologyRequirement
+// TopologyRequirement is one place in which replicas may lie.
 // +kubebuilder:pruning:PreserveUnknownFields
 type TopologyRequirement struct {
+	// Name of the region. Written by a person; absent means any region.
 	// +optional
 	Region string `json:"region,omitempty"`
+	// Name of the zone. Written by a person; absent means any zone.
 	// +optional
 	Zone string `json:"zone,omitempty"`
 }
 
-// VolumeCloneStatus
+// VolumeCloneStatus is how far filling a volume from another one is.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeCloneStatus struct {
+	// How often copying was tried. Written by attach-controller; absent means 0.
 	// +optional
 	AttemptCount int `json:"attemptCount,omitempty"`
+	// RFC 3339 time before which copying is not tried again. Written by attach-controller; absent means it may be
+	// tried now.
 	// +optional
 	NextAllowedAttemptAt string `json:"nextAllowedAttemptAt,omitempty"`
+	// Snapshot of the source that is copied. Written by attach-controller; absent means not taken yet.
 	// +optional
 	Snapshot string `json:"snapshot,omitempty"`
+	// Volume that is copied. Written by attach-controller; absent means none.
 	// +optional
 	SourceVolume string `json:"sourceVolume,omitempty"`
+	// initiated, copy-completed-awaiting-healthy, completed or failed. Written by attach-controller; absent means
+	// not begun.
 	// +optional
 	State string `json:"state,omitempty"`
 }
 
-// KubernetesStatus
+// KubernetesStatus tells who in Kubernetes uses a volume.
 // +kubebuilder:pruning:PreserveUnknownFields
 type KubernetesStatus struct {
+	// RFC 3339 time at which the claim was last bound to it. Written by Longhorn; absent means it is bound now, or
+	// never was.
 	// +optional
 	LastPVCRefAt string `json:"lastPVCRefAt,omitempty"`
+	// RFC 3339 time at which a pod last used it. Written by Longhorn; absent means it is used now, or never was.
 	// +optional
 	LastPodRefAt string `json:"lastPodRefAt,omitempty"`
+	// Namespace of the claim. Written by Longhorn; absent means no claim.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
+	// Name of the PersistentVolume. Written by Longhorn; absent means there is none.
 	// +optional
 	PVName string `json:"pvName,omitempty"`
+	// Phase of the PersistentVolume. Written by Longhorn; absent means there is none.
 	// +optional
 	PVStatus string `json:"pvStatus,omitempty"`
+	// Name of the claim. Written by Longhorn; absent means there is none.
 	// +optional
 	PVCName string `json:"pvcName,omitempty"`
+	// The pods that use the volume. Written by Longhorn; absent means none.
 	// +nullable
 	// +optional
 	WorkloadsStatus []WorkloadStatus `json:"workloadsStatus,omitempty"`
 }
 
-// WorkloadStatus
+// WorkloadStatus is one pod that uses a volume.
 // +kubebuilder:pruning:PreserveUnknownFields
 type WorkloadStatus struct {
+	// Name of the pod. Written by Longhorn; absent means unknown.
 	// +optional
 	PodName string `json:"podName,omitempty"`
+	// Phase of the pod. Written by Longhorn; absent means unknown.
 	// +optional
 	PodStatus string `json:"podStatus,omitempty"`
+	// Name of what the pod belongs to. Written by Longhorn; absent means the pod stands alone.
 	// +optional
 	WorkloadName string `json:"workloadName,omitempty"`
+	// Kind of what the pod belongs to, such as StatefulSet. Written by Longhorn; absent means the pod stands alone.
 	// +optional
 	WorkloadType string `json:"workloadType,omitempty"`
 }
@@ -259,12 +399,16 @@ type WorkloadStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumes,shortName=lhv,scope=Namespaced,categories=longhorn
 
-// Volume
+// Volume is one block device with its replicas: what is wanted of it, who has it attached, how healthy it is.
 type Volume struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   VolumeSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec VolumeSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status VolumeStatus `json:"status,omitzero"`
 }
 

@@ -2,56 +2,80 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// VolumeAttachmentSpec
+// VolumeAttachmentSpec holds the wishes of everybody who wants the volume attached.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeAttachmentSpec struct {
+	// The wishes, by the ticket's id. A writer patches its own key only. Written by everybody who wants the volume
+	// attached; absent means nobody wants it attached.
 	// +optional
 	AttachmentTickets map[string]AttachmentTicket `json:"attachmentTickets,omitempty"`
+	// Volume that the tickets are for. It never changes. Written by everybody who wants the volume attached.
 	// +optional
 	Volume string `json:"volume,omitempty"`
 }
 
-// VolumeAttachmentStatus
+// VolumeAttachmentStatus holds the answers to the tickets.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeAttachmentStatus struct {
+	// The answer to each ticket, by the ticket's id. Written by attach-controller; absent means nothing was looked
+	// at yet.
 	// +optional
 	AttachmentTicketStatuses map[string]AttachmentTicketStatus `json:"attachmentTicketStatuses,omitempty"`
+	// Who holds the volume, what blocks it, and the next step: Ready. Written by the writer of each type; absent
+	// means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// The metadata.generation that this status describes. Written by attach-controller; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// AttachmentTicket
+// AttachmentTicket is the wish of one party to have the volume attached to one node.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AttachmentTicket struct {
+	// Counts the changes of this ticket; the answer repeats it. Written by who wants the volume attached; absent
+	// means 0.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// The key of this ticket in the map; it may be the empty string. Written by who wants the volume attached;
+	// absent means the empty string.
 	// +optional
 	ID string `json:"id,omitempty"`
+	// Node that the volume shall be attached to. Written by who wants the volume attached; absent means none: the
+	// ticket waits with reason NoNode.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
+	// disableFrontend ("true", "false", "any"), lastAttachedBy, ownerKind, ownerName, ownerUID, expiresAt (RFC
+	// 3339). Written by who wants the volume attached; absent means frontend on, no owner to look for.
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
+	// Who wants it, such as csi-attacher or snapshot-controller; it decides the priority. Written by who wants the
+	// volume attached; absent means unknown: lowest priority.
 	// +optional
 	Type string `json:"type,omitempty"`
 }
 
-// AttachmentTicketStatus
+// AttachmentTicketStatus is the answer to one ticket.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AttachmentTicketStatus struct {
+	// Why the ticket is satisfied or not: Satisfied. Written by attach-controller.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// The generation of the ticket that this answers. Written by attach-controller; absent means 0.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// The key of this answer in the map: the ticket's id. Written by attach-controller; absent means the empty
+	// string.
 	// +optional
 	ID string `json:"id,omitempty"`
+	// Whether the volume is attached as the ticket asks. True only for what is stored. Written by attach-controller;
+	// absent means false.
 	// +optional
 	Satisfied bool `json:"satisfied,omitempty"`
 }
@@ -61,12 +85,17 @@ type AttachmentTicketStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumeattachments,shortName=lhva,scope=Namespaced,categories=longhorn
 
-// VolumeAttachment
+// VolumeAttachment holds the tickets of everybody who wants a volume attached, and the answers. It has its volume's
+// name.
 type VolumeAttachment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   VolumeAttachmentSpec   `json:"spec,omitzero"`
+	// What is wanted.
+	// +optional
+	Spec VolumeAttachmentSpec `json:"spec,omitzero"`
+	// What was seen and decided.
+	// +optional
 	Status VolumeAttachmentStatus `json:"status,omitzero"`
 }
 
