@@ -65,6 +65,8 @@ const (
 	ReasonRateLimited = "RateLimited"
 	// ReasonAcknowledged surfaces when a flood was held and auto deletion was then turned off: it is not counted again.
 	ReasonAcknowledged = "Acknowledged"
+	// ReasonDryRun surfaces when policy would delete the orphan now, but orphan-controller only says so.
+	ReasonDryRun = "DryRun"
 	// ReasonNodeGone surfaces when the node is down, deleted or unknown: the orphan ends without a call.
 	ReasonNodeGone = "NodeGone"
 	// ReasonInstanceManagerGone surfaces when the InstanceManager does not exist any more: the orphan ends without a call.
