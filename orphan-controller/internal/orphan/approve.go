@@ -1,0 +1,47 @@
+package orphan
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// approveDeletion approves what exactly the spec names. A person is warned, and obeyed [UPG-1].
+func approveDeletion(w World) *ruling {
+	message := approvalMessage(w)
+	if !deletedByPolicy(w) {
+		if last, why := lastCopy(w); last {
+			message += " Warning: " + why
+		}
+	}
+	return approved(w, message)
+}
+
+// deleteByPolicy stores the reason together with the approval; the deletion follows once both are stored.
+func deleteByPolicy(w World) *ruling {
+	r := approved(w, approvalMessage(w))
+	r.deletionReason, r.finish, r.confirm = policyOf(w), finishEnd, true
+	return r
+}
+
+func approved(w World, message string) *ruling {
+	return &ruling{
+		outcome: v1beta2.ReasonApproved, message: message, own: ownApproval,
+		approval: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, announce: AnnounceApproved,
+		// A person waits for nobody; a policy looks once more.
+		confirm: deletedByPolicy(w),
+	}
+}
+
+func approvalMessage(w World) string {
+	return fmt.Sprintf("im-monitor may delete instance %s with UUID %s from %s.",
+		parameter(w, v1beta2.OrphanParameterInstanceName), parameter(w, v1beta2.OrphanParameterInstanceUUID),
+		parameter(w, v1beta2.OrphanParameterInstanceManager))
+}
+
+func deletionMessage(w World, reason string) string {
+	if reason == v1beta2.ReasonEviction {
+		return fmt.Sprintf("Node %s is being evicted.", w.Orphan.Spec.NodeID)
+	}
+	return "The setting orphan-resource-auto-deletion asks for it."
+}

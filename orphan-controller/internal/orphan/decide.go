@@ -1,0 +1,176 @@
+package orphan
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// rule looks at one thing. It returns nil where it has nothing to say.
+type rule func(World) *ruling
+
+// ruling is what a rule wants: which conditions, and what to do once they are stored.
+type ruling struct {
+	outcome, message string
+	own              own
+	approval         v1beta2.ConditionStatus // of CleanupApproved, where own is ownApproval
+	reason           string                  // of CleanupApproved
+	deletionReason   string                  // "" keeps what is there while deleting, and has none while standing
+	finish           finish
+	announce         Announcement
+	confirm          bool
+	wakeAt           time.Time
+}
+
+// own says what becomes of this controller's conditions.
+type own int
+
+const (
+	ownKept     own = iota // as they are
+	ownCleared             // none
+	ownApproval            // CleanupApproved, and DeletionReason
+)
+
+// finish says what follows once the conditions are stored.
+type finish int
+
+const (
+	finishNothing finish = iota
+	finishEnd            // standing: delete; deleting: drop the finalizer
+)
+
+// always are the rules that hold whether or not the orphan is being deleted. The first that speaks wins.
+var always = []rule{
+	released,            // deleting without our finalizer: others hold it
+	withdrawn,           // nothing to execute, final
+	terminated,          // deleting, and the instance's end is proven
+	concluded,           // deleting, and an end without execution was already said: it stays said
+	nodeGone,            // its node is down or deleted
+	replicaData,         // an orphaned directory has no instance
+	instanceManagerGone, // what runs in no instance manager cannot be deleted through one
+	notJudged,           // im-monitor has not said that it is orphaned, or why
+}
+
+// whileDeleting are the rules of an instance that is judged orphaned and whose orphan is being deleted.
+var whileDeleting = []rule{
+	claimed,         // a CR wants the instance: refused, whoever deleted the orphan
+	premiseFallen,   // deleted by policy that is not wanted any more
+	policyLastCopy,  // deleted by policy, and no other healthy copy is left
+	approveDeletion, // a person's deletion, or a policy that still holds
+}
+
+// whileStanding are the rules of an instance that is judged orphaned and that nobody deleted yet.
+var whileStanding = []rule{
+	notWanted,      // no policy wants it gone
+	claimed,        // a CR wants the instance: im-monitor will withdraw it
+	gracePeriod,    // too young for automatic deletion
+	policyLastCopy, // no other healthy copy
+	flood,          // so many lost their CRs at once that the CRs may be missing
+	dryRun,         // said, not done
+	rateLimited,    // others of the node first
+	deleteByPolicy, // the reason first, then the deletion
+}
+
+// Decide says what becomes of the orphan. It is total, deterministic and idempotent: once its step is done, deciding
+// on the result asks for the next step or for none, never for the same one again.
+func Decide(w World) Verdict {
+	rules := [][]rule{always, whileStanding}
+	if deleting(w) {
+		rules[1] = whileDeleting
+	}
+	for _, list := range rules {
+		for _, r := range list {
+			if said := r(w); said != nil {
+				return conclude(w, *said)
+			}
+		}
+	}
+	return conclude(w, ruling{outcome: OutcomeStanding})
+}
+
+// conclude turns a ruling into the next single write.
+func conclude(w World, r ruling) Verdict {
+	stored := ownConditions(w)
+	v := Verdict{
+		Conditions: wanted(w, r), WakeAt: r.wakeAt, Outcome: r.outcome, Message: r.message,
+	}
+	switch {
+	case !conditions.Equal(stored, v.Conditions):
+		v.Step, v.Confirm = StepConditions, r.confirm
+		if said(stored, v.Conditions) {
+			v.Announce = r.announce
+		}
+	case r.finish == finishNothing:
+	case deleting(w):
+		v.Step, v.Announce = StepDropFinalizer, endAnnouncement(r)
+	default:
+		v.Step, v.Confirm, v.Announce = StepDelete, true, endAnnouncement(r)
+	}
+	return v
+}
+
+// wanted is the full set of this controller's conditions under the ruling.
+func wanted(w World, r ruling) []v1beta2.Condition {
+	stored := ownConditions(w)
+	switch r.own {
+	case ownKept:
+		return stored
+	case ownCleared:
+		if deleting(w) {
+			return conditions.Owned(stored, v1beta2.OrphanDeletionReason)
+		}
+		return nil
+	}
+	list := stored
+	if !deleting(w) {
+		list = conditions.Remove(list, v1beta2.OrphanDeletionReason)
+		if r.deletionReason != "" {
+			list = withDeletionReason(w, stored, list, r.deletionReason)
+		}
+	}
+	list = conditions.Set(keepTransition(list, stored), v1beta2.Condition{
+		Type: v1beta2.OrphanCleanupApproved, Status: r.approval, Reason: r.reason, Message: r.message,
+	}, w.Now)
+	return conditions.Owned(list, ownTypes...)
+}
+
+// withDeletionReason adds the reason of a deletion by policy; one that is stored already stays.
+func withDeletionReason(w World, stored, list []v1beta2.Condition, reason string) []v1beta2.Condition {
+	if kept := conditions.Get(stored, v1beta2.OrphanDeletionReason); kept != nil {
+		return append(list, *kept)
+	}
+	return conditions.Set(list, v1beta2.Condition{
+		Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue, Reason: reason, Message: deletionMessage(w, reason),
+	}, w.Now)
+}
+
+func keepTransition(list, stored []v1beta2.Condition) []v1beta2.Condition {
+	if conditions.Get(list, v1beta2.OrphanCleanupApproved) == nil {
+		if old := conditions.Get(stored, v1beta2.OrphanCleanupApproved); old != nil {
+			return append(list, *old)
+		}
+	}
+	return list
+}
+
+// said tells whether storing the conditions says something new, not only the same in other words.
+func said(stored, wanted []v1beta2.Condition) bool {
+	before, after := conditions.Get(stored, v1beta2.OrphanCleanupApproved), conditions.Get(wanted, v1beta2.OrphanCleanupApproved)
+	if after == nil {
+		return false
+	}
+	return before == nil || before.Status != after.Status || before.Reason != after.Reason
+}
+
+func endAnnouncement(r ruling) Announcement {
+	switch r.outcome {
+	case OutcomeWithdrawn:
+		return AnnounceWithdrawn
+	case OutcomeTerminated:
+		return AnnounceCleaned
+	case v1beta2.ReasonApproved:
+		return AnnounceDeleted
+	}
+	return AnnounceEnded
+}

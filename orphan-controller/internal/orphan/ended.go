@@ -1,0 +1,78 @@
+package orphan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// ends are the reasons with which this controller ends an orphan without execution. NotJudged is not among them: an
+// orphan that waits for a judgement may still get one.
+var ends = []string{v1beta2.ReasonNodeGone, v1beta2.ReasonInstanceManagerGone, v1beta2.ReasonNoDataPath}
+
+// concluded keeps an end that was said. Without it, an orphan that was deleted because its node was down would be
+// taken for a person's deletion once the node comes back, and be executed.
+func concluded(w World) *ruling {
+	c := conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
+	if !deleting(w) || c == nil || c.Status != v1beta2.ConditionFalse || !slices.Contains(ends, c.Reason) {
+		return nil
+	}
+	return &ruling{outcome: c.Reason, message: c.Message, finish: finishEnd}
+}
+
+// end says why there is nothing to execute; the deletion and the finalizer follow once that is stored.
+func end(reason, message string) *ruling {
+	return &ruling{
+		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
+		finish: finishEnd, announce: AnnounceEnded, confirm: true,
+	}
+}
+
+// nodeGone ends the orphans of a node that is down, deleted or unknown. Nobody else can reach what runs there; when
+// the node comes back, im-monitor judges anew.
+func nodeGone(w World) *ruling {
+	if !NodeDown(w.Node) {
+		return nil
+	}
+	return end(v1beta2.ReasonNodeGone, fmt.Sprintf(
+		"Node %s is down or deleted: the orphan ends without a call. If the node comes back with instance %s still orphaned, a new orphan appears.",
+		w.Orphan.Spec.NodeID, parameter(w, v1beta2.OrphanParameterInstanceName)))
+}
+
+// replicaData lets the CR of an orphaned replica directory end: nothing in this version can delete the directory.
+func replicaData(w World) *ruling {
+	switch {
+	case w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaData:
+		return nil
+	case deleting(w):
+		return end(v1beta2.ReasonNoDataPath, "The orphan ends; the replica directory stays on its disk, since this version deletes no data of orphaned directories.")
+	case w.Settings.ReplicaData != On:
+		return leaveAlone(w)
+	}
+	if due := w.Orphan.CreationTimestamp.Add(w.Settings.GracePeriod); w.Now.Before(due) {
+		return hold(v1beta2.ReasonGracePeriod, fmt.Sprintf(
+			"Auto deletion removes this CR at %s; the replica directory itself will stay.", due.UTC().Format(time.RFC3339)), due)
+	}
+	if w.Limits.DryRun {
+		return dryRun(w)
+	}
+	r := end(v1beta2.ReasonNoDataPath, "Auto deletion ends the orphan; the replica directory stays on its disk, since this version deletes no data of orphaned directories.")
+	r.deletionReason = v1beta2.ReasonAutoDeletion
+	return r
+}
+
+// instanceManagerGone ends the orphans of an instance manager that does not exist any more.
+func instanceManagerGone(w World) *ruling {
+	if w.InstanceManager != nil || !isInstance(w) {
+		return nil
+	}
+	return end(v1beta2.ReasonInstanceManagerGone, fmt.Sprintf(
+		"Instance manager %s does not exist any more: the orphan ends without a call.", parameter(w, v1beta2.OrphanParameterInstanceManager)))
+}
+
+func isInstance(w World) bool {
+	return w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance || w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaInstance
+}

@@ -1,0 +1,102 @@
+package orphan
+
+import (
+	"regexp"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// ownTypes are the conditions that this controller writes.
+var ownTypes = []string{v1beta2.OrphanCleanupApproved, v1beta2.OrphanDeletionReason}
+
+func ownConditions(w World) []v1beta2.Condition {
+	return conditions.Owned(w.Orphan.Status.Conditions, ownTypes...)
+}
+
+func deleting(w World) bool { return w.Orphan.DeletionTimestamp != nil }
+
+func held(w World) bool { return slices.Contains(w.Orphan.Finalizers, v1beta2.Finalizer) }
+
+func parameter(w World, key string) string { return w.Orphan.Spec.Parameters[key] }
+
+// deletedByPolicy tells whether the reason of a deletion by policy is stored. An orphan that is being deleted without
+// one was deleted by a person, or by a neighbour.
+func deletedByPolicy(w World) bool {
+	return conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason) != nil
+}
+
+// approvedNow tells whether the stored approval is given.
+func approvedNow(w World) bool {
+	return conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
+}
+
+// heldFor tells whether the stored approval is withheld for that reason.
+func heldFor(w World, reason string) bool {
+	c := conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
+	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == reason
+}
+
+// judgement returns the rule by which im-monitor judged the instance orphaned; "" while it has not.
+func judgement(w World) string {
+	if !conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanOrphaned) {
+		return ""
+	}
+	return conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanOrphaned)
+}
+
+// judgements are the rules of im-monitor that this version knows.
+var judgements = []string{
+	v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent, v1beta2.ReasonDataOnly,
+}
+
+// disowned tells whether the rule says that no CR of the instance's name exists.
+func disowned(rule string) bool {
+	return rule == v1beta2.ReasonNoOwnerCR || rule == v1beta2.ReasonDataOnly
+}
+
+// NodeDown tells whether a Longhorn node is down or deleted for good, as far as its CR says. Any other not-ready reason
+// says nothing about the node itself.
+func NodeDown(node *v1beta2.Node) bool {
+	if node == nil || node.DeletionTimestamp != nil {
+		return true
+	}
+	ready := conditions.Get(node.Status.Conditions, v1beta2.NodeReady)
+	return ready != nil && ready.Status == v1beta2.ConditionFalse &&
+		(ready.Reason == v1beta2.ReasonKubernetesNodeGone || ready.Reason == v1beta2.ReasonKubernetesNodeNotReady)
+}
+
+var replicaName = regexp.MustCompile(`^(.+)-r-[0-9a-z]+$`)
+
+// VolumeOf returns the volume of a replica's instance name, <volume>-r-<id>; "" where the name has another form.
+func VolumeOf(instance string) string {
+	if m := replicaName.FindStringSubmatch(instance); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// Claims tells whether the CR of the instance's name wants exactly this runtime: it shall run, and it does so, or is
+// going to, in this instance manager.
+func Claims(w World) bool {
+	switch w.Orphan.Spec.OrphanType {
+	case v1beta2.OrphanTypeEngineInstance:
+		e := w.Engine
+		return e != nil && claims(w, e.Spec.DesireState, e.Status.InstanceManagerName, e.Spec.NodeID)
+	case v1beta2.OrphanTypeReplicaInstance:
+		r := w.Replica
+		return r != nil && claims(w, r.Spec.DesireState, r.Status.InstanceManagerName, r.Spec.NodeID)
+	}
+	return false
+}
+
+func claims(w World, desireState, instanceManager, node string) bool {
+	if desireState != v1beta2.InstanceStateRunning {
+		return false
+	}
+	if instanceManager == "" {
+		return node == w.Orphan.Spec.NodeID
+	}
+	return instanceManager == parameter(w, v1beta2.OrphanParameterInstanceManager)
+}

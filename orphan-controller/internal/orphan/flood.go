@@ -1,0 +1,47 @@
+package orphan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// flood holds auto deletion back when so many instances of a node lost their CRs at once that rather the CRs are
+// missing, as after restoring an old backup of the cluster. It counts only what has no CR at all: a node that comes
+// back after its volumes moved is no flood. What was acknowledged is not counted again.
+func flood(w World) *ruling {
+	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || !disowned(judgement(w)) {
+		return nil
+	}
+	count := largestBurst(w)
+	if count < w.Limits.FloodCount || count*100 <= w.NodeInstances*w.Limits.FloodPercent {
+		return nil
+	}
+	return hold0(v1beta2.ReasonFlood, fmt.Sprintf(
+		"At least %d instances, and more than %d %%, of node %s lost their Engine or Replica CRs within %s: the CRs may be missing rather than the instances stale. Check that; then remove the item instance from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
+		w.Limits.FloodCount, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, w.Limits.FloodWindow))
+}
+
+// largestBurst counts the disowned orphans of the fullest window that this orphan's creation lies in.
+func largestBurst(w World) int {
+	mine := w.Orphan.CreationTimestamp.Time
+	times := []time.Time{mine}
+	for _, s := range w.Siblings {
+		if disowned(s.Rule) && !s.Withdrawn && s.Approval != v1beta2.ReasonAcknowledged && s.UID != w.Orphan.UID {
+			times = append(times, s.Created)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	best, first := 0, 0
+	for last := range times {
+		for times[last].Sub(times[first]) > w.Limits.FloodWindow {
+			first++
+		}
+		if !mine.Before(times[first]) && !mine.After(times[last]) {
+			best = max(best, last-first+1)
+		}
+	}
+	return best
+}

@@ -1,0 +1,69 @@
+package orphan
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// stateDetached is the state of a volume none of whose replicas runs.
+const stateDetached = "detached"
+
+// policyLastCopy holds policy back from what may be the last copy of a volume [UPG-1].
+func policyLastCopy(w World) *ruling {
+	if deleting(w) && !deletedByPolicy(w) {
+		return nil
+	}
+	if last, why := lastCopy(w); last {
+		return hold0(v1beta2.ReasonLastCopy, why+" Delete the orphan by hand if the copy is not needed.")
+	}
+	return nil
+}
+
+// lastCopy tells whether the orphan may be the last copy of a volume that somebody still wants, and why. It is so
+// unless another copy is known to be healthy, nobody knows the volume, or the data stays in any case.
+func lastCopy(w World) (bool, string) {
+	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance || dataStays(w) {
+		return false, ""
+	}
+	instance := parameter(w, v1beta2.OrphanParameterInstanceName)
+	volume := VolumeOf(instance)
+	if volume == "" {
+		return true, fmt.Sprintf("The name of instance %s does not tell its volume, so it may be the last copy of one.", instance)
+	}
+	if w.Volume == nil && !w.PersistentVolume {
+		return false, ""
+	}
+	for _, c := range w.Copies {
+		if c.Replica.Name != instance && healthy(w, c) {
+			return false, ""
+		}
+	}
+	known := "Volume " + volume
+	if w.Volume == nil {
+		known = "A PersistentVolume of volume " + volume
+	}
+	return true, fmt.Sprintf("%s exists and no other replica of it is known to be healthy: %s may be its last copy.", known, instance)
+}
+
+// dataStays tells whether the instance's Replica CR certainly claims its data: im-monitor then ends the runtime and
+// leaves the data, whatever is approved. A CR that names another node may be judged not to claim it.
+func dataStays(w World) bool {
+	return w.Replica != nil && (w.Replica.Spec.NodeID == "" || w.Replica.Spec.NodeID == w.Orphan.Spec.NodeID)
+}
+
+// healthy tells whether a replica is known to be a whole copy that stays: it was rebuilt once and never failed since,
+// nobody deletes it, its node is ready, and it runs, unless the volume is detached and none runs.
+func healthy(w World, c Copy) bool {
+	r := c.Replica
+	switch {
+	case r.DeletionTimestamp != nil || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "":
+		return false
+	case c.Node == nil || c.Node.DeletionTimestamp != nil || !conditions.IsTrue(c.Node.Status.Conditions, v1beta2.NodeReady):
+		return false
+	case r.Status.CurrentState == v1beta2.InstanceStateRunning:
+		return true
+	}
+	return w.Volume != nil && w.Volume.Status.State == stateDetached && r.Status.CurrentState == v1beta2.InstanceStateStopped
+}

@@ -1,0 +1,110 @@
+package orphan
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// policyOf returns the reason for which policy wants the orphan gone, "" where none does. Eviction comes first: it is
+// asked for this node, and has no grace period.
+func policyOf(w World) string {
+	switch {
+	case w.Node != nil && w.Node.Spec.EvictionRequested:
+		return v1beta2.ReasonEviction
+	case w.Settings.Instance == On:
+		return v1beta2.ReasonAutoDeletion
+	}
+	return ""
+}
+
+// notWanted leaves an orphan alone that no policy wants gone. One that was held back becomes acknowledged when auto
+// deletion is turned off: somebody has looked at it. A setting that cannot be read was not turned off by anybody, so
+// nothing is said anew.
+func notWanted(w World) *ruling {
+	if policyOf(w) != "" {
+		return nil
+	}
+	if w.Settings.Instance == Unreadable {
+		if deletedByPolicy(w) {
+			return leaveAlone(w)
+		}
+		return &ruling{outcome: OutcomeStanding, message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
+	}
+	if heldFor(w, v1beta2.ReasonFlood) || heldFor(w, v1beta2.ReasonLastCopy) || acknowledged(w) {
+		return hold0(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more.")
+	}
+	return leaveAlone(w)
+}
+
+// premiseFallen takes the approval of a policy deletion back while no policy wants it. The reason of the deletion
+// stays; nobody can undo a deletion, but the instance is left alone until the policy holds again, a CR claims it, or
+// it ends by itself.
+func premiseFallen(w World) *ruling {
+	switch {
+	case !deletedByPolicy(w):
+		return nil
+	case w.Limits.DryRun:
+		return dryRun(w)
+	case policyOf(w) != "":
+		return nil
+	case w.Settings.Instance == Unreadable:
+		return hold0(v1beta2.ReasonAcknowledged, "The orphan was deleted by policy, and now the setting orphan-resource-auto-deletion cannot be read: its instance is left alone until the setting is repaired.")
+	}
+	return hold0(v1beta2.ReasonAcknowledged, fmt.Sprintf(
+		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item instance to the setting orphan-resource-auto-deletion to let it go on.",
+		conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason)))
+}
+
+// gracePeriod waits until the orphan is old enough for auto deletion; eviction does not wait.
+func gracePeriod(w World) *ruling {
+	due := w.Orphan.CreationTimestamp.Add(w.Settings.GracePeriod)
+	if policyOf(w) != v1beta2.ReasonAutoDeletion || !w.Now.Before(due) {
+		return nil
+	}
+	return holdMarked(w, v1beta2.ReasonGracePeriod, fmt.Sprintf("Auto deletion follows at %s.", due.UTC().Format(time.RFC3339)), due)
+}
+
+// dryRun says what policy would delete.
+func dryRun(w World) *ruling {
+	if !w.Limits.DryRun {
+		return nil
+	}
+	r := hold0(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted now.",
+		parameter(w, v1beta2.OrphanParameterInstanceName)))
+	r.announce = AnnounceWouldDelete
+	return r
+}
+
+// rateLimited lets only so many policy deletions of a node be under way at once. One that was approved is under way.
+func rateLimited(w World) *ruling {
+	if approvedNow(w) || w.InFlight < w.Limits.InFlightPerNode {
+		return nil
+	}
+	return holdMarked(w, v1beta2.ReasonRateLimited, fmt.Sprintf(
+		"%d deletions by policy are under way on node %s; this one follows.", w.Limits.InFlightPerNode, w.Orphan.Spec.NodeID), time.Time{})
+}
+
+// hold withholds the approval for a reason until something changes, or until the time at which to look again.
+func hold(reason, message string, wakeAt time.Time) *ruling {
+	return &ruling{
+		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
+		announce: AnnounceHeld, wakeAt: wakeAt,
+	}
+}
+
+func hold0(reason, message string) *ruling { return hold(reason, message, time.Time{}) }
+
+// holdMarked is a hold that only takes time. It keeps the mark of an acknowledged orphan, which would else be counted
+// as part of the same flood again.
+func holdMarked(w World, reason, message string, wakeAt time.Time) *ruling {
+	r := hold(reason, message, wakeAt)
+	if acknowledged(w) {
+		r.reason = v1beta2.ReasonAcknowledged
+	}
+	return r
+}
+
+func acknowledged(w World) bool { return heldFor(w, v1beta2.ReasonAcknowledged) }

@@ -1,0 +1,90 @@
+package orphan
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is everything that one decision about one orphan looks at. The order of lists does not matter.
+type World struct {
+	Now time.Time
+	// Orphan is the orphan as it was read; never nil.
+	Orphan *v1beta2.Orphan
+	// Node is the Longhorn node of the orphan's spec; nil: it does not exist.
+	Node *v1beta2.Node
+	// InstanceManager is the one that the orphan's parameters name; nil: it does not exist.
+	InstanceManager *v1beta2.InstanceManager
+	// Engine and Replica are the CRs of the instance's name; nil: none exists. Only the one of the orphan's type is read.
+	Engine  *v1beta2.Engine
+	Replica *v1beta2.Replica
+	// Volume is the volume that a replica's instance belongs to; nil: it does not exist.
+	Volume *v1beta2.Volume
+	// PersistentVolume tells that one with that volume's handle exists.
+	PersistentVolume bool
+	// Copies are the Replica CRs of that volume.
+	Copies []Copy
+	// Siblings are the other orphans of the node that were created within FloodWindow of this one.
+	Siblings []Sibling
+	// NodeInstances is how many instances the node's instance managers have.
+	NodeInstances int
+	// InFlight counts the other orphans of the node whose deletion by policy is approved and not finished.
+	InFlight int
+	Settings Settings
+	Limits   Limits
+}
+
+// Copy is a Replica CR together with the node that it names; nil: that node does not exist.
+type Copy struct {
+	Replica *v1beta2.Replica
+	Node    *v1beta2.Node
+}
+
+// Sibling is what counts of another orphan for a flood.
+type Sibling struct {
+	UID     types.UID
+	Created time.Time
+	// Rule is the reason of Orphaned, Approval that of CleanupApproved; "" while there is none.
+	Rule, Approval string
+	Withdrawn      bool
+}
+
+// AutoDeletion is what the setting says about deleting automatically.
+type AutoDeletion string
+
+// The values of AutoDeletion.
+const (
+	// Off: the setting is readable and lacks the item.
+	Off AutoDeletion = "off"
+	// On: the setting has the item.
+	On AutoDeletion = "on"
+	// Unreadable: nothing is deleted automatically, but nobody turned it off.
+	Unreadable AutoDeletion = "unreadable"
+)
+
+// Settings are those in force.
+type Settings struct {
+	Instance, ReplicaData AutoDeletion
+	GracePeriod           time.Duration
+}
+
+// Limits are the numbers of the policies.
+type Limits struct {
+	// FloodCount orphans that are also more than FloodPercent of a node's instances, created within FloodWindow, are a flood.
+	FloodCount   int
+	FloodPercent int
+	FloodWindow  time.Duration
+	// InFlightPerNode bounds the deletions by policy that are under way at once on a node.
+	InFlightPerNode int
+	// JudgementWait is how long a deleted orphan that im-monitor never judged waits for a judgement.
+	JudgementWait time.Duration
+	// DryRun says what policy would delete and deletes nothing by policy.
+	DryRun bool
+}
+
+// DefaultLimits are the numbers of the design.
+func DefaultLimits() Limits {
+	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: time.Minute, InFlightPerNode: 10, JudgementWait: 30 * time.Second}
+}
