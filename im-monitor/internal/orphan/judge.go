@@ -14,7 +14,7 @@ func Judge(w World) Verdict {
 		v.Orphans = append(v.Orphans, judgeOrphan(w, v.Judgement, o))
 	}
 	v.Create = missing(w, v.Judgement)
-	v.LookAt = lookAt(w, v)
+	v.ExpectAbsence, v.LookAt = expectAbsence(w, v), lookAt(w, v)
 	return v
 }
 

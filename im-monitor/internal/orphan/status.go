@@ -23,7 +23,7 @@ func judgeOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
 	}
 	v.Withdrawn = withdrawal(w, j, o)
 	v.Terminated = v.Withdrawn == "" && terminated(w, j, o)
-	v.Execute = v.Withdrawn == "" && !v.Terminated && approved(o) && j.Decision == Orphaned && j.UUID == o.UUID
+	v.Execute = v.Withdrawn == "" && !v.Terminated && Approved(o) && j.Decision == Orphaned && j.UUID == o.UUID
 	v.say(orphanedCondition(j, o, v))
 	v.say(instanceState(w, j, o, v))
 	v.say(withdrawnCondition(w, o, v))

@@ -40,7 +40,10 @@ type Verdict struct {
 	Create *Creation
 	// Orphans has one entry for each Orphan of the World, in that order.
 	Orphans []OrphanVerdict
-	// LookAt is when a whole list begun then or later could settle what is open; zero when no list is waited for.
+	// ExpectAbsence is true when an orphan's instance is missing from the list and its absence is to be proven.
+	ExpectAbsence bool
+	// LookAt is when a list begun then or later could prove that a deleted orphan's replica is stopped; zero when no
+	// such list is waited for.
 	LookAt time.Time
 }
 

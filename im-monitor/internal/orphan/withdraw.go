@@ -81,10 +81,10 @@ func ended(o Orphan) bool {
 	return conditions.IsTrue(o.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(o.Conditions, v1beta2.OrphanInstanceState)
 }
 
-// approved tells whether the orphan-controller allows the deletion. An approval for a reason that this version does
-// not know means wait.
-func approved(o Orphan) bool {
-	return o.Deleting && conditions.IsTrue(o.Conditions, v1beta2.OrphanCleanupApproved) &&
+// Approved tells whether the orphan-controller allows the deletion of an orphan that has not ended. An approval for a
+// reason that this version does not know means wait.
+func Approved(o Orphan) bool {
+	return o.Deleting && !ended(o) && conditions.IsTrue(o.Conditions, v1beta2.OrphanCleanupApproved) &&
 		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved
 }
 
@@ -93,27 +93,29 @@ func (o Orphan) ByPolicy() bool {
 	return conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
 
-// lookAt is when a newer list could settle an orphan whose instance is missing, or stopped, but not yet provenly so.
-func lookAt(w World, v Verdict) time.Time {
-	if w.Inventory == nil || undecidable(v.Judgement) {
-		return time.Time{}
+// open tells whether something is still to be said about an orphan after its verdict.
+func open(o Orphan, v OrphanVerdict) bool {
+	return !o.Quarantined && !ended(o) && v.Withdrawn == "" && !v.Terminated
+}
+
+// expectAbsence tells whether an orphan's instance is missing without a proof yet.
+func expectAbsence(w World, v Verdict) bool {
+	for i, o := range w.Orphans {
+		if v.Judgement.Decision == Nothing && open(o, v.Orphans[i]) {
+			return true
+		}
 	}
+	return false
+}
+
+// lookAt is when a newer list could prove that the replica of a deleted orphan is stopped.
+func lookAt(w World, v Verdict) time.Time {
 	var at time.Time
 	for i, o := range w.Orphans {
-		if o.Quarantined || ended(o) || v.Orphans[i].Withdrawn != "" || v.Orphans[i].Terminated {
+		if !o.Deleting || undecidable(v.Judgement) || !open(o, v.Orphans[i]) || !stoppedWithData(w, o) {
 			continue
 		}
-		when := time.Time{}
-		switch {
-		case v.Judgement.Decision == Nothing:
-			when = w.Inventory.Began.Add(w.Rules.AbsenceGap)
-			if settled := w.Inventory.EpochSince.Add(w.Rules.V2Settle); w.isV2() && settled.After(when) {
-				when = settled
-			}
-		case o.Deleting && stoppedWithData(w, o):
-			when = settledAt(w, o).Add(time.Millisecond)
-		}
-		if !when.IsZero() && (at.IsZero() || when.Before(at)) {
+		if when := settledAt(w, o).Add(time.Millisecond); at.IsZero() || when.Before(at) {
 			at = when
 		}
 	}

@@ -1,0 +1,125 @@
+package orphancontroller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+func (s *shell) logFor(key orphan.Key) logr.Logger {
+	return s.log.WithValues("instanceManager", key.InstanceManager, "instance", key.Name)
+}
+
+// create makes the missing Orphan, once the second look confirms it, and writes its first status. A crash between the
+// two is repaired by the next pass, which finds the Orphan without status.
+func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) error {
+	again, second, err := r.secondLook(ctx, first)
+	if err != nil {
+		return err
+	}
+	if !second.Confirms(v) {
+		nonDecisions.WithLabelValues(v1beta2.ReasonSecondLookDisagrees).Inc()
+		events.Emit(r.recorder, first.manager, secondLookEvent(first.world.Key, v.Judgement, second.Judgement))
+		return nil
+	}
+	o := orphanObject(r.namespace, *second.Create)
+	if err := r.client.Create(ctx, o, client.FieldOwner(fieldOwner)); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			// The cache does not show it yet; its event brings us back.
+			return nil
+		}
+		return fmt.Errorf("creating orphan %s: %w", o.Name, err)
+	}
+	created.WithLabelValues(second.Judgement.Reason, o.Spec.DataEngine).Inc()
+	r.logFor(first.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "uuid", second.Judgement.UUID, "reason", second.Judgement.Reason)
+	events.Emit(r.recorder, o, createdEvent(second.Judgement))
+	again.orphans = []*v1beta2.Orphan{o}
+	again.world.Orphans = []orphan.Orphan{r.orphanOf(o)}
+	return r.writeStatuses(ctx, again, orphan.Judge(again.world))
+}
+
+func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
+	return &v1beta2.Orphan{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: c.Name, Labels: c.Labels, Finalizers: []string{v1beta2.Finalizer}},
+		Spec:       v1beta2.OrphanSpec{DataEngine: c.DataEngine, NodeID: c.Node, OrphanType: c.OrphanType, Parameters: c.Parameters},
+	}
+}
+
+// writeStatuses applies what each Orphan shall say, where that differs from what it says.
+func (r *judge) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
+	for i, wanted := range v.Orphans {
+		if err := r.writeStatus(ctx, seen.world.Key, seen.orphans[i], wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *judge) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, wanted orphan.OrphanVerdict) error {
+	said := conditions.Owned(o.Status.Conditions, orphan.OwnedConditions()...)
+	if conditions.Equal(said, wanted.Conditions) && o.Status.OwnerID == wanted.OwnerID {
+		return nil
+	}
+	if o.ResourceVersion == r.attempts.of(o.UID).wroteAt {
+		// The event of our own write is under way and brings us back.
+		return nil
+	}
+	fields := map[string]any{
+		"ownerID":    wanted.OwnerID,
+		"conditions": status.ConditionsField(dated(wanted.Conditions, r.clock.Now())),
+	}
+	err := status.Apply(ctx, r.client, o, fieldOwner, fields, status.AtVersion())
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing what orphan %s says: %w", o.Name, err)
+	}
+	r.attempts.change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
+	r.announce(key, o, said, wanted)
+	return nil
+}
+
+// dated fills the transition times that are new.
+func dated(list []v1beta2.Condition, now time.Time) []v1beta2.Condition {
+	out := make([]v1beta2.Condition, len(list))
+	for i, c := range list {
+		if c.LastTransitionTime == "" {
+			c.LastTransitionTime = now.UTC().Format(time.RFC3339)
+		}
+		out[i] = c
+	}
+	return out
+}
+
+// announce logs, counts and says what a status that was just written means.
+func (r *judge) announce(key orphan.Key, o *v1beta2.Orphan, said []v1beta2.Condition, wanted orphan.OrphanVerdict) {
+	log := r.logFor(key).WithValues("name", o.Name, "uuid", o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID])
+	switch {
+	case wanted.Withdrawn != "":
+		withdrawn.WithLabelValues(wanted.Withdrawn).Inc()
+		message := conditions.Get(wanted.Conditions, v1beta2.OrphanWithdrawn).Message
+		log.Info("orphan withdrawn", "reason", wanted.Withdrawn)
+		events.Emit(r.recorder, o, withdrawnEvent(wanted.Withdrawn, message))
+	case wanted.Terminated:
+		terminatedTotal.Inc()
+		log.Info("orphan's instance ended")
+		events.Emit(r.recorder, o, terminatedEvent(conditions.Get(wanted.Conditions, v1beta2.OrphanInstanceState).Message))
+	}
+	failure := conditions.Get(wanted.Conditions, v1beta2.OrphanCleanupFailed)
+	if failure != nil && failure.Reason != conditions.Reason(said, v1beta2.OrphanCleanupFailed) {
+		log.Info("cleanup failed", "reason", failure.Reason, "message", failure.Message)
+		events.Emit(r.recorder, o, failedEvent(orphan.Failure{Reason: failure.Reason, Message: failure.Message}))
+	}
+}

@@ -1,0 +1,174 @@
+package orphancontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+)
+
+// Results of tries beside the reasons of CleanupFailed.
+const (
+	resultAccepted  = "Accepted"
+	resultNotFound  = "NotFound"
+	resultDisagreed = "Disagreed"
+	resultObserved  = "Observed"
+)
+
+// triesToCall is how often the objects are read again when the checks took longer than readToCall.
+const triesToCall = 3
+
+// checkAndCall reads, in this order: a list begun after the approval was seen, the inventories of places that may run
+// an engine of the volume, the custom resources past the cache, and, where the server does not tell UUIDs, the SPDK
+// inventory once more. Only then, within readToCall of the custom resources, it calls.
+func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (outcome, error) {
+	listCtx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	snapshot, err := r.store.Fresh(listCtx, key.InstanceManager)
+	if err != nil {
+		return failed(v1beta2.ReasonUnreachable, "%s does not answer: %v.", key.InstanceManager, err), nil
+	}
+	if err := r.refreshPlaces(ctx, key); err != nil {
+		return outcome{}, err
+	}
+	for range triesToCall {
+		began := r.clock.Now()
+		checked, err := r.check(ctx, key, o, snapshot)
+		if err != nil {
+			return outcome{}, err
+		}
+		if checked.refused != nil {
+			return *checked.refused, nil
+		}
+		if out := r.sameHead(ctx, key, o, checked); out != nil {
+			return *out, nil
+		}
+		if r.clock.Since(began) <= readToCall {
+			return r.call(ctx, key, o, snapshot, checked), nil
+		}
+	}
+	return failed(v1beta2.ReasonUnreachable, "Checking took longer than %s every time; nothing was called.", readToCall), nil
+}
+
+// checked is what the checks allowed; refused says why they did not.
+type checked struct {
+	instance imclient.Instance
+	call     orphan.Call
+	refused  *outcome
+}
+
+// check judges on objects past the cache and decides about the call.
+func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
+	o, err := get(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
+	if err != nil {
+		return checked{}, err
+	}
+	if o == nil || o.UID != cached.UID {
+		return checked{refused: &outcome{result: resultDisagreed}}, nil
+	}
+	seen, err := r.observe(ctx, readers{r.uncached, r.uncached}, key, snapshot, []*v1beta2.Orphan{o})
+	if err != nil {
+		return checked{}, err
+	}
+	verdict := orphan.Judge(seen.world)
+	if !executable(verdict) {
+		return checked{refused: r.disagreed(o, seen, verdict)}, nil
+	}
+	world, err := r.callWorld(ctx, seen)
+	if err != nil {
+		return checked{}, err
+	}
+	call := orphan.DecideCall(world, verdict)
+	if call.Failure.Reason != "" {
+		return checked{refused: &outcome{result: call.Failure.Reason, failure: call.Failure}}, nil
+	}
+	if !call.Allowed {
+		return checked{refused: &outcome{result: resultDisagreed}}, nil
+	}
+	return checked{instance: snapshot.Instances[key.Name], call: call}, nil
+}
+
+// disagreed is the outcome when the judge does not find the instance orphaned again. An engine whose server does not
+// tell its UUID any more is said aloud; an instance that is still ending after a call is a failure of that call.
+func (r *hands) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outcome {
+	instance := seen.world.Inventory.Instance
+	if v.Judgement.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
+		events.Emit(r.recorder, o, engineSkippedEvent(seen.world.Key.Name))
+	}
+	if still := r.stillPresent(o, seen.world); still != nil {
+		return &outcome{result: still.Reason, failure: *still}
+	}
+	return &outcome{result: resultDisagreed}
+}
+
+// stillPresent is the failure of an earlier call after which this very instance is listed.
+func (r *hands) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure {
+	i := w.Inventory.Instance
+	if r.attempts.of(o.UID).calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
+		return nil
+	}
+	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
+		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; it is asked again.", w.Key.InstanceManager, w.Key.Name, i.State)}
+}
+
+// sameHead looks the UUID up once more where it was read from the head lvol: such a server does not compare it.
+func (r *hands) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
+	if c.instance.UUIDSource != imclient.UUIDFromHeadLvol {
+		return nil
+	}
+	client, _, ok := r.store.Client(key.InstanceManager)
+	if !ok {
+		out := failed(v1beta2.ReasonUnreachable, "%s is not connected.", key.InstanceManager)
+		return &out
+	}
+	listCtx, cancel := context.WithTimeout(ctx, readToCall)
+	defer cancel()
+	list, err := client.List(listCtx, imclient.CauseFresh, nil)
+	if err != nil {
+		out := failed(v1beta2.ReasonUnreachable, "%s does not tell the UUID of %s again: %v.", key.InstanceManager, key.Name, err)
+		return &out
+	}
+	if now := list[key.Name]; now.UUID == "" || now.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
+		return &outcome{result: resultDisagreed}
+	}
+	return nil
+}
+
+// call sends the deletion. Its context ends with the leadership and before the lease could.
+func (r *hands) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
+	request := imclient.DeleteRequest{
+		Name: key.Name, Type: c.instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: c.instance.DiskUUID,
+		UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired: c.call.Cleanup,
+	}
+	if r.observing {
+		r.logFor(key).Info("would delete the instance", "name", o.Name, "uuid", request.UUID, "cleanupRequired", request.CleanupRequired)
+		return outcome{result: resultObserved, cleanup: request.CleanupRequired}
+	}
+	client, epoch, ok := r.store.Client(key.InstanceManager)
+	if !ok || epoch != snapshot.Epoch {
+		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the instance is looked at again.", key.InstanceManager)
+	}
+	still := r.stillPresent(o, orphan.World{Key: key, Inventory: inventoryOf(snapshot, key.Name)})
+	callCtx, cancel := context.WithTimeout(ctx, r.callTimeout)
+	defer cancel()
+	err := client.Delete(callCtx, request)
+	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Epoch: epoch, Ended: r.clock.Now()}
+	switch {
+	case err == nil:
+		return outcome{result: resultAccepted, call: sent, still: still, cleanup: request.CleanupRequired}
+	case errors.Is(err, imclient.ErrNotFound):
+		return outcome{result: resultNotFound, call: sent, still: still, cleanup: request.CleanupRequired}
+	case errors.Is(err, imclient.ErrUnreachable):
+		return failed(v1beta2.ReasonUnreachable, "%s did not answer the deletion of %s: %v.", key.InstanceManager, key.Name, err)
+	}
+	return failed(v1beta2.ReasonRefused, "%s refused to delete %s: %v.", key.InstanceManager, key.Name, err)
+}
+
+func failed(reason, format string, args ...any) outcome {
+	return outcome{result: reason, failure: orphan.Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+}

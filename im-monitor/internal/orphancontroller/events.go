@@ -1,0 +1,54 @@
+package orphancontroller
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+)
+
+const (
+	actionJudge   = "JudgeInstance"
+	actionCleanUp = "CleanUpInstance"
+)
+
+// noUUIDEvent is said about the InstanceManager of an instance that looks orphaned and has no identity.
+func noUUIDEvent(j orphan.Judgement) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: v1beta2.ReasonNoUUID, Action: actionJudge,
+		Note: j.Message + " It is judged again when it gets one."}
+}
+
+// secondLookEvent is said about the InstanceManager of an instance that looked orphaned for a moment.
+func secondLookEvent(key orphan.Key, first, second orphan.Judgement) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonSecondLookDisagrees, Action: actionJudge,
+		Note: fmt.Sprintf("%s looked orphaned (%s); the second look says %s %s.", key.Name, first.Reason, second.Decision, second.Reason)}
+}
+
+// createdEvent is said about a new Orphan.
+func createdEvent(j orphan.Judgement) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionJudge, Note: j.Message}
+}
+
+// withdrawnEvent is said about an Orphan that is taken back.
+func withdrawnEvent(reason, message string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: reason, Action: actionJudge, Note: message}
+}
+
+// terminatedEvent is said about an Orphan whose instance's end is proven.
+func terminatedEvent(message string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "InstanceDeleted", Action: actionCleanUp, Note: message}
+}
+
+// failedEvent is said about an Orphan when the reason of its failure changes.
+func failedEvent(f orphan.Failure) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: f.Reason, Action: actionCleanUp, Note: f.Message}
+}
+
+// engineSkippedEvent is said about an Orphan of an engine whose server does not tell its UUID any more.
+func engineSkippedEvent(name string) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "EngineSkipped", Action: actionCleanUp,
+		Note: fmt.Sprintf("Engine %s is not deleted: its server does not tell the UUID, so the call could hit another engine. Upgrade the instance manager.", name)}
+}

@@ -1,0 +1,154 @@
+package orphancontroller
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// scene is a World with the objects that it was read from, for those who write.
+type scene struct {
+	world   orphan.World
+	manager *v1beta2.InstanceManager
+	// orphans stand in the order of world.Orphans.
+	orphans []*v1beta2.Orphan
+}
+
+// readers say where to read claims, and where instance managers and nodes.
+type readers struct{ claims, places client.Reader }
+
+// observe reads one key, with the Orphans as given.
+func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snapshot *inventory.Snapshot, orphans []*v1beta2.Orphan) (scene, error) {
+	out := scene{orphans: orphans, world: orphan.World{Key: key, Rules: s.options.Rules, Inventory: inventoryOf(snapshot, key.Name)}}
+	var engine *v1beta2.Engine
+	var replica *v1beta2.Replica
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		engine, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
+		return
+	})
+	group.Go(func() (err error) {
+		replica, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
+		return
+	})
+	group.Go(func() (err error) {
+		out.manager, out.world.Manager, out.world.Node, err = s.place(ctx, from.places, key.InstanceManager)
+		return
+	})
+	if err := group.Wait(); err != nil {
+		return scene{}, err
+	}
+	out.world.Engine, out.world.Replica = engineClaim(engine), replicaClaim(replica)
+	out.world.Now = s.clock.Now()
+	for _, o := range orphans {
+		out.world.Orphans = append(out.world.Orphans, s.orphanOf(o))
+	}
+	return out, nil
+}
+
+// place reads an instance manager and its node; nil for what does not exist.
+func (s *shell) place(ctx context.Context, reader client.Reader, name string) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node, error) {
+	im, err := get(ctx, reader, s.namespace, name, &v1beta2.InstanceManager{})
+	if err != nil || im == nil {
+		return nil, nil, nil, err
+	}
+	manager := &orphan.Manager{Node: im.Spec.NodeID, DataEngine: im.Spec.DataEngine}
+	node, err := get(ctx, reader, s.namespace, im.Spec.NodeID, &v1beta2.Node{})
+	if err != nil || node == nil {
+		return im, manager, nil, err
+	}
+	return im, manager, &orphan.Node{Down: nodeDown(node), Deleting: deleting(node)}, nil
+}
+
+// get returns nil for an object that does not exist.
+func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
+	var none T
+	if name == "" {
+		return none, nil
+	}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	if client.IgnoreNotFound(err) != nil {
+		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	if err != nil {
+		return none, nil
+	}
+	return into, nil
+}
+
+func deleting(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }
+
+// nodeDown is true on positive evidence only: the Kubernetes node is gone or not ready.
+func nodeDown(n *v1beta2.Node) bool {
+	ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
+	return ready != nil && ready.Status == v1beta2.ConditionFalse &&
+		(ready.Reason == v1beta2.ReasonKubernetesNodeGone || ready.Reason == v1beta2.ReasonKubernetesNodeNotReady)
+}
+
+func inventoryOf(s *inventory.Snapshot, name string) *orphan.Inventory {
+	if s == nil {
+		return nil
+	}
+	out := &orphan.Inventory{Began: s.Began, EpochSince: s.EpochSince}
+	if i, ok := s.Instances[name]; ok {
+		out.Instance = &orphan.Instance{Type: i.Type, State: i.State, UUID: i.UUID, UUIDSource: orphan.UUIDSource(i.UUIDSource), DiskUUID: i.DiskUUID}
+	}
+	return out
+}
+
+func engineClaim(e *v1beta2.Engine) *orphan.Claim {
+	if e == nil {
+		return nil
+	}
+	return &orphan.Claim{
+		Deleting: deleting(e), DesireState: e.Spec.DesireState, CurrentState: e.Status.CurrentState, NodeID: e.Spec.NodeID,
+		OwnerID: e.Status.OwnerID, InstanceManager: e.Status.InstanceManagerName, VolumeName: e.Spec.VolumeName,
+		Address: address(e.Status.StorageIP, e.Status.Port),
+	}
+}
+
+func replicaClaim(r *v1beta2.Replica) *orphan.Claim {
+	if r == nil {
+		return nil
+	}
+	return &orphan.Claim{
+		Deleting: deleting(r), DesireState: r.Spec.DesireState, CurrentState: r.Status.CurrentState, NodeID: r.Spec.NodeID,
+		OwnerID: r.Status.OwnerID, InstanceManager: r.Status.InstanceManagerName, VolumeName: r.Spec.VolumeName,
+		DiskID: r.Spec.DiskID, Address: address(r.Status.StorageIP, r.Status.Port),
+	}
+}
+
+func address(ip string, port int) string {
+	if ip == "" || port == 0 {
+		return ""
+	}
+	return net.JoinHostPort(ip, strconv.Itoa(port))
+}
+
+func (s *shell) orphanOf(o *v1beta2.Orphan) orphan.Orphan {
+	out := orphan.Orphan{
+		Name: o.Name, OrphanType: o.Spec.OrphanType, DataEngine: o.Spec.DataEngine, Node: o.Spec.NodeID,
+		InstanceName:    o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
+		InstanceManager: o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager],
+		UUID:            o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID],
+		Deleting:        deleting(o), OwnerID: o.Status.OwnerID, Conditions: o.Status.Conditions,
+	}
+	if out.Deleting {
+		out.DeletedAt = o.DeletionTimestamp.Time
+		out.Quarantined = s.quarantineEnds().After(s.clock.Now())
+	}
+	attempt := s.attempts.of(o.UID)
+	out.Failure = attempt.failure
+	out.Absent = s.absent(out, attempt)
+	return out
+}

@@ -1,0 +1,46 @@
+package orphancontroller
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/orphan"
+)
+
+// Options are the settings of this package.
+type Options struct {
+	// Quarantine is how long after its election a leader leaves deleting Orphans alone.
+	Quarantine time.Duration
+	// Rules are the waiting times of the absence rule, the same as the inventory's.
+	Rules orphan.Rules
+	// Locks are shared with every other hand that changes instances; nil means that there is no other.
+	Locks *instancelock.Locks
+}
+
+const (
+	fieldOwner = "im-monitor"
+
+	// judgeWorkers wait for lists and the API server most of the time.
+	judgeWorkers = 16
+	handWorkers  = 16
+	// callsPerManager keeps one hung instance manager from taking all hands.
+	callsPerManager = 2
+
+	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call.
+	listTimeout = 10 * time.Second
+	readToCall  = 2 * time.Second
+
+	// After a failure the hands come back soon, after an accepted call they leave the instance time to end.
+	failureDelay, failureDelayMax   = time.Second, time.Minute
+	acceptedDelay, acceptedDelayMax = 10 * time.Second, 5 * time.Minute
+	// busyDelay is the wait for a lock or a free hand.
+	busyDelay = 200 * time.Millisecond
+)
+
+// AddFlags registers the flags of this package.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.Quarantine, "quarantine", 3*time.Minute,
+		"how long after its election a leader does nothing to instances whose Orphan is being deleted, because a server may still execute a call of the leader before it")
+}

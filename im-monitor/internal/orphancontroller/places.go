@@ -1,0 +1,217 @@
+package orphancontroller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
+// few; where it is unknown the newest whole lists of all must do.
+const freshPlaces = 4
+
+// volumeScene is what is read about an instance's volume.
+type volumeScene struct {
+	name    string
+	volume  *v1beta2.Volume
+	engines []v1beta2.Engine
+}
+
+func (s *shell) readVolume(ctx context.Context, reader client.Reader, key orphan.Key, replica *orphan.Claim) (volumeScene, error) {
+	out := volumeScene{name: orphan.VolumeOf(key.Name)}
+	if replica != nil && replica.VolumeName != "" {
+		out.name = replica.VolumeName
+	}
+	if out.name == "" {
+		return out, nil
+	}
+	var err error
+	if out.volume, err = get(ctx, reader, s.namespace, out.name, &v1beta2.Volume{}); err != nil {
+		return out, err
+	}
+	var list v1beta2.EngineList
+	if err := reader.List(ctx, &list, client.InNamespace(s.namespace), ofVolume(out.name)); err != nil {
+		return out, fmt.Errorf("listing engines of volume %s: %w", out.name, err)
+	}
+	out.engines = list.Items
+	return out, nil
+}
+
+func ofVolume(volume string) client.MatchingLabels {
+	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
+}
+
+// nodes are those that may run an engine of the volume; known is false when all may.
+func (v volumeScene) nodes() (nodes map[string]bool, known bool) {
+	if v.volume == nil {
+		return nil, false
+	}
+	nodes = map[string]bool{}
+	for _, n := range []string{
+		v.volume.Spec.NodeID, v.volume.Spec.EngineNodeID, v.volume.Spec.MigrationNodeID, v.volume.Spec.TargetNodeID,
+		v.volume.Status.CurrentNodeID, v.volume.Status.CurrentEngineNodeID, v.volume.Status.CurrentMigrationNodeID, v.volume.Status.CurrentTargetNodeID,
+	} {
+		nodes[n] = true
+	}
+	for _, e := range v.engines {
+		nodes[e.Spec.NodeID] = true
+	}
+	delete(nodes, "")
+	return nodes, true
+}
+
+// refreshPlaces reads the few inventories anew that matter most for the check of mappings. One that cannot be read is
+// unknown afterwards, which the check sees.
+func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key) error {
+	replica, err := get(ctx, r.client, r.namespace, key.Name, &v1beta2.Replica{})
+	if err != nil {
+		return err
+	}
+	volume, err := r.readVolume(ctx, r.client, key, replicaClaim(replica))
+	if err != nil {
+		return err
+	}
+	nodes, known := volume.nodes()
+	if !known || len(nodes) > freshPlaces {
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for node := range nodes {
+		for _, im := range r.store.OfNode(node) {
+			if target, ok := r.store.Target(im); !ok || target.DataEngine != v1beta2.DataEngineV2 || im == key.InstanceManager {
+				continue
+			}
+			group.Go(func() error {
+				listCtx, cancel := context.WithTimeout(ctx, listTimeout)
+				defer cancel()
+				if _, err := r.store.Fresh(listCtx, im); err != nil {
+					r.logFor(key).V(1).Info("no fresh list of another node", "other", im, "error", err.Error())
+				}
+				return nil
+			})
+		}
+	}
+	return group.Wait()
+}
+
+// callWorld reads what DecideCall asks for beside the World. Engines need none of it.
+func (r *hands) callWorld(ctx context.Context, seen scene) (orphan.CallWorld, error) {
+	out := orphan.CallWorld{World: seen.world, Orphan: seen.world.Orphans[0]}
+	if seen.world.Inventory.Instance.Type != v1beta2.InstanceTypeReplica {
+		return out, nil
+	}
+	volume, err := r.readVolume(ctx, r.uncached, seen.world.Key, seen.world.Replica)
+	if err != nil {
+		return out, err
+	}
+	for i := range volume.engines {
+		out.Engines = append(out.Engines, engineObject(&volume.engines[i]))
+	}
+	if seen.world.Manager.DataEngine == v1beta2.DataEngineV2 {
+		if out.Places, err = r.places(ctx, seen.world.Key, volume); err != nil {
+			return out, err
+		}
+	}
+	if out.Orphan.ByPolicy() && !orphan.DataClaimed(seen.world) {
+		out.Copies, err = r.copies(ctx, seen.world.Key, volume)
+	}
+	return out, err
+}
+
+func engineObject(e *v1beta2.Engine) orphan.EngineObject {
+	out := orphan.EngineObject{Name: e.Name, Replicas: map[string]string{},
+		Running: e.Spec.DesireState == v1beta2.InstanceStateRunning || e.Status.CurrentState != v1beta2.InstanceStateStopped}
+	for name := range e.Status.ReplicaModeMap {
+		out.Replicas[name] = ""
+	}
+	for _, m := range []map[string]string{e.Spec.ReplicaAddressMap, e.Spec.UpgradedReplicaAddressMap, e.Status.CurrentReplicaAddressMap} {
+		for name, address := range m {
+			out.Replicas[name] = address
+		}
+	}
+	return out
+}
+
+// places are all v2 instance managers with what their newest whole inventories say about the replica, by name.
+func (r *hands) places(ctx context.Context, key orphan.Key, volume volumeScene) ([]orphan.Place, error) {
+	var managers v1beta2.InstanceManagerList
+	if err := r.client.List(ctx, &managers, client.InNamespace(r.namespace)); err != nil {
+		return nil, fmt.Errorf("listing instance managers: %w", err)
+	}
+	nodes, known := volume.nodes()
+	var out []orphan.Place
+	for i := range managers.Items {
+		im := &managers.Items[i]
+		if im.Spec.DataEngine != v1beta2.DataEngineV2 || im.Status.CurrentState == v1beta2.InstanceManagerStateStopped {
+			continue
+		}
+		place := orphan.Place{InstanceManager: im.Name, Node: im.Spec.NodeID, Needed: !known || nodes[im.Spec.NodeID]}
+		node, err := get(ctx, r.client, r.namespace, im.Spec.NodeID, &v1beta2.Node{})
+		if err != nil {
+			return nil, err
+		}
+		place.Down = node == nil || nodeDown(node)
+		if snapshot, ok := r.store.Latest(im.Name); ok {
+			mapping(&place, snapshot, key.Name)
+		}
+		out = append(out, place)
+	}
+	slices.SortFunc(out, func(a, b orphan.Place) int { return cmp.Compare(a.InstanceManager, b.InstanceManager) })
+	return out, nil
+}
+
+// mapping finds the engine of an inventory that maps the replica. An engine whose map is not told may map anything.
+func mapping(place *orphan.Place, snapshot *inventory.Snapshot, replica string) {
+	place.Known = true
+	for _, i := range snapshot.Instances {
+		if i.Type != v1beta2.InstanceTypeEngine {
+			continue
+		}
+		if i.Replicas == nil {
+			place.Known = false
+		}
+		if address, ok := i.Replicas[replica]; ok && (place.MappedBy == "" || i.Name < place.MappedBy) {
+			place.MappedBy, place.MappedAddress = i.Name, address
+		}
+	}
+	place.Known = place.Known || place.MappedBy != ""
+}
+
+// copies counts the other healthy replicas of the volume, and tells whether anybody still needs one.
+func (r *hands) copies(ctx context.Context, key orphan.Key, volume volumeScene) (orphan.Copies, error) {
+	out := orphan.Copies{Volume: volume.name, Exists: volume.volume != nil}
+	if volume.name == "" {
+		return out, nil
+	}
+	var list v1beta2.ReplicaList
+	if err := r.uncached.List(ctx, &list, client.InNamespace(r.namespace), ofVolume(volume.name)); err != nil {
+		return out, fmt.Errorf("listing replicas of volume %s: %w", volume.name, err)
+	}
+	for i := range list.Items {
+		replica := &list.Items[i]
+		if replica.Name == key.Name || replica.Spec.HealthyAt == "" || replica.Spec.FailedAt != "" || deleting(replica) {
+			continue
+		}
+		node, err := get(ctx, r.uncached, r.namespace, replica.Spec.NodeID, &v1beta2.Node{})
+		if err != nil {
+			return out, err
+		}
+		if node != nil && !nodeDown(node) {
+			out.Healthy++
+		}
+	}
+	if out.Healthy > 0 || out.Exists {
+		return out, nil
+	}
+	var err error
+	out.Exists, err = r.handles.has(ctx, volume.name)
+	return out, err
+}

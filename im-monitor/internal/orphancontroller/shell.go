@@ -1,0 +1,100 @@
+package orphancontroller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// shell is what both controllers share.
+type shell struct {
+	client    client.Client
+	uncached  client.Reader
+	store     inventory.Store
+	recorder  events.EventRecorder
+	clock     clock.PassiveClock
+	log       logr.Logger
+	namespace string
+	observing bool
+	electedAt func() time.Time
+	// callTimeout bounds a deletion; with the leadership's own context it ends before the lease could.
+	callTimeout time.Duration
+	options     Options
+
+	attempts  attempts
+	locks     *instancelock.Locks
+	slots     slots
+	handles   handles
+	undecided undecided
+
+	// judgeQueue and handsQueue wake the two controllers.
+	judgeQueue, handsQueue trigger
+}
+
+// quarantineEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.
+func (s *shell) quarantineEnds() time.Time {
+	since := s.electedAt()
+	if since.IsZero() {
+		return s.clock.Now().Add(s.options.Quarantine + time.Second)
+	}
+	return since.Add(s.options.Quarantine)
+}
+
+// absent asks the inventory for the proof that an Orphan's instance is not there. After a call of our own less is
+// needed.
+func (s *shell) absent(o orphan.Orphan, t attempt) bool {
+	if s.store.Absent(o.InstanceManager, o.InstanceName, o.UUID) {
+		return true
+	}
+	return t.call != nil && s.store.AbsentAfter(*t.call)
+}
+
+// cachedOrphans are the Orphans about one key, by name.
+func (s *shell) cachedOrphans(ctx context.Context, index, value string) ([]*v1beta2.Orphan, error) {
+	var list v1beta2.OrphanList
+	if err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{index: value}); err != nil {
+		return nil, fmt.Errorf("listing orphans of %s: %w", value, err)
+	}
+	out := make([]*v1beta2.Orphan, 0, len(list.Items))
+	for i := range list.Items {
+		out = append(out, &list.Items[i])
+	}
+	return out, nil
+}
+
+// trigger is the queue of a controller, for those who wake it from outside. Before its start there is nothing to
+// wake: it begins by looking at everything.
+type trigger struct {
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[orphan.Key]
+}
+
+func (t *trigger) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[orphan.Key]) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queue = queue
+	return nil
+}
+
+func (t *trigger) add(keys ...orphan.Key) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.queue == nil {
+		return
+	}
+	for _, key := range keys {
+		t.queue.Add(key)
+	}
+}

@@ -1,0 +1,138 @@
+package orphancontroller
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// judgeSources are the events that may change a verdict. Each wakes only the keys that it concerns.
+func (s *shell) judgeSources(c cache.Cache) []source.TypedSource[orphan.Key] {
+	return []source.TypedSource[orphan.Key]{
+		source.TypedFunc[orphan.Key](s.judgeQueue.start),
+		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(orphanKeys)),
+		source.TypedKind(c, &v1beta2.Engine{}, claimHandler[*v1beta2.Engine](s), changed(engineFacts)),
+		source.TypedKind(c, &v1beta2.Replica{}, claimHandler[*v1beta2.Replica](s), changed(replicaFacts)),
+		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(ctx context.Context, im *v1beta2.InstanceManager) []orphan.Key {
+				return s.keysOfManager(ctx, im.Name)
+			}), changed(managerFacts)),
+		source.TypedKind(c, &v1beta2.Node{}, handler.TypedEnqueueRequestsFromMapFunc(s.keysOfNode), changed(nodeFacts)),
+	}
+}
+
+// handsSources wake the hands: an Orphan that may be executable. The judge wakes them, too.
+func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
+	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o)) })
+	gone := predicate.TypedFuncs[*v1beta2.Orphan]{DeleteFunc: func(e event.TypedDeleteEvent[*v1beta2.Orphan]) bool {
+		s.attempts.forget(e.Object.UID)
+		return false
+	}}
+	return []source.TypedSource[orphan.Key]{
+		source.TypedFunc[orphan.Key](s.handsQueue.start),
+		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(orphanKeys), predicate.And[*v1beta2.Orphan](gone, approved)),
+	}
+}
+
+// inventoryChanged wakes the names that a list changed. When an inventory becomes known again, tries that failed
+// because it was not are due at once.
+func (s *shell) inventoryChanged(change inventory.Change) {
+	if !change.Whole {
+		for _, name := range change.Names {
+			s.judgeQueue.add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
+		}
+		return
+	}
+	if _, known := s.store.Latest(change.InstanceManager); known {
+		s.retryAll(change.InstanceManager)
+	} else {
+		s.undecided.forget(change.InstanceManager)
+	}
+	s.judgeQueue.add(s.keysOfManager(context.Background(), change.InstanceManager)...)
+}
+
+// retryAll lets the failed tries of an instance manager be repeated now.
+func (s *shell) retryAll(instanceManager string) {
+	orphans, err := s.cachedOrphans(context.Background(), byManager, instanceManager)
+	if err != nil {
+		s.log.Error(err, "finding the deletions to retry", "instanceManager", instanceManager)
+		return
+	}
+	for _, o := range orphans {
+		if s.attempts.retry(o.UID) {
+			s.handsQueue.add(orphanKeys(context.Background(), o)...)
+		}
+	}
+}
+
+// keysOfManager are all names of the latest list and of Orphans of one instance manager.
+func (s *shell) keysOfManager(ctx context.Context, instanceManager string) []orphan.Key {
+	var keys []orphan.Key
+	if snapshot, ok := s.store.Latest(instanceManager); ok {
+		for name := range snapshot.Instances {
+			keys = append(keys, orphan.Key{InstanceManager: instanceManager, Name: name})
+		}
+	}
+	orphans, err := s.cachedOrphans(ctx, byManager, instanceManager)
+	if err != nil {
+		s.log.Error(err, "finding the orphans of an instance manager", "instanceManager", instanceManager)
+	}
+	for _, o := range orphans {
+		keys = append(keys, orphanKeys(ctx, o)...)
+	}
+	return keys
+}
+
+func (s *shell) keysOfNode(ctx context.Context, node *v1beta2.Node) []orphan.Key {
+	var keys []orphan.Key
+	for _, im := range s.store.OfNode(node.Name) {
+		keys = append(keys, s.keysOfManager(ctx, im)...)
+	}
+	return keys
+}
+
+func orphanKeys(_ context.Context, o *v1beta2.Orphan) []orphan.Key {
+	if key, ok := keyOf(o); ok {
+		return []orphan.Key{key}
+	}
+	return nil
+}
+
+// claimHandler wakes the instances that carry the object's name, wherever they are.
+func claimHandler[T client.Object](s *shell) handler.TypedEventHandler[T, orphan.Key] {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, o T) []orphan.Key {
+		var keys []orphan.Key
+		for _, im := range s.store.Holders(o.GetName()) {
+			keys = append(keys, orphan.Key{InstanceManager: im, Name: o.GetName()})
+		}
+		return keys
+	})
+}
+
+// changed lets updates pass only where the facts that the judge reads differ.
+func changed[T client.Object, F comparable](facts func(T) F) predicate.TypedFuncs[T] {
+	return predicate.TypedFuncs[T]{UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
+		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || facts(e.ObjectOld) != facts(e.ObjectNew)
+	}}
+}
+
+func engineFacts(e *v1beta2.Engine) orphan.Claim { return *engineClaim(e) }
+
+func replicaFacts(r *v1beta2.Replica) orphan.Claim { return *replicaClaim(r) }
+
+func managerFacts(im *v1beta2.InstanceManager) orphan.Manager {
+	return orphan.Manager{Node: im.Spec.NodeID, DataEngine: im.Spec.DataEngine}
+}
+
+func nodeFacts(n *v1beta2.Node) orphan.Node {
+	return orphan.Node{Down: nodeDown(n), Deleting: deleting(n)}
+}
