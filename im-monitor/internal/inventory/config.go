@@ -1,0 +1,72 @@
+package inventory
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+)
+
+// Connect starts a connection to a target. It does not wait; the first call does.
+type Connect func(target Target) (imclient.Client, error)
+
+// Config is how an inventory looks. The zero value of a field means its default.
+type Config struct {
+	// Connect makes connections; it has no default.
+	Connect Connect
+	// AbsenceGap (5 s) lies between two lists that prove absence.
+	AbsenceGap time.Duration
+	// Settle (30 s) is the age at which the epoch of a v2 server has surely rediscovered what outlived its restart.
+	Settle time.Duration
+	// SafetyPeriod (10 min, jittered by a fifth) is the longest time without a list.
+	SafetyPeriod time.Duration
+	// NoticeInterval (20 ms) is the least time between the beginnings of two lists that notices cause, FollowUpInterval (1 s) that of
+	// follow-ups.
+	NoticeInterval, FollowUpInterval time.Duration
+	// BackoffMin (250 ms) and BackoffMax (30 s) bound the pause before a reconnect, jittered downwards by up to a half.
+	BackoffMin, BackoffMax time.Duration
+	// Clock is the time.
+	Clock clock.Clock
+	// Random is a number in [0,1).
+	Random func() float64
+}
+
+// withDefaults fills in what is not set.
+func (c Config) withDefaults() Config {
+	for _, field := range []struct {
+		value    *time.Duration
+		fallback time.Duration
+	}{
+		{&c.AbsenceGap, 5 * time.Second},
+		{&c.Settle, 30 * time.Second},
+		{&c.SafetyPeriod, 10 * time.Minute},
+		{&c.NoticeInterval, 20 * time.Millisecond},
+		{&c.FollowUpInterval, time.Second},
+		{&c.BackoffMin, 250 * time.Millisecond},
+		{&c.BackoffMax, 30 * time.Second},
+	} {
+		if *field.value <= 0 {
+			*field.value = field.fallback
+		}
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.Random == nil {
+		c.Random = rand.Float64
+	}
+	return c
+}
+
+// safetyDelay is the time from one list to the next when nothing happens: the period, give or take a fifth.
+func (c Config) safetyDelay() time.Duration {
+	return time.Duration(float64(c.SafetyPeriod) * (0.8 + 0.4*c.Random()))
+}
+
+// backoff is the pause after a number of failures in a row.
+func (c Config) backoff(failures int) time.Duration {
+	pause := c.BackoffMin << min(failures, 16)
+	return time.Duration(float64(min(pause, c.BackoffMax)) * (1 - 0.5*c.Random()))
+}

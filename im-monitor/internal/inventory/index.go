@@ -1,0 +1,65 @@
+package inventory
+
+import (
+	"slices"
+	"sync"
+)
+
+// index tells which instance managers hold a name. Nearly every name has one holder, which costs no slice.
+type index struct {
+	mu    sync.RWMutex
+	names map[string]holders
+}
+
+// holders of one name: the first, and the rest if there are more.
+type holders struct {
+	first string
+	more  []string
+}
+
+// add makes an instance manager a holder of names.
+func (x *index) add(holder string, names []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, name := range names {
+		h, ok := x.names[name]
+		switch {
+		case !ok:
+			h.first = holder
+		case h.first != holder && !slices.Contains(h.more, holder):
+			h.more = append(slices.Clip(h.more), holder)
+		}
+		x.names[name] = h
+	}
+}
+
+// remove takes names from an instance manager.
+func (x *index) remove(holder string, names []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, name := range names {
+		h, ok := x.names[name]
+		if !ok {
+			continue
+		}
+		rest := slices.DeleteFunc(append([]string{h.first}, h.more...), func(s string) bool { return s == holder })
+		if len(rest) == 0 {
+			delete(x.names, name)
+			continue
+		}
+		x.names[name] = holders{first: rest[0], more: rest[1:]}
+	}
+}
+
+// of returns the holders of a name, sorted; nil when there are none.
+func (x *index) of(name string) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	h, ok := x.names[name]
+	if !ok {
+		return nil
+	}
+	all := append([]string{h.first}, h.more...)
+	slices.Sort(all)
+	return all
+}

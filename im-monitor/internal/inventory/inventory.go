@@ -1,0 +1,250 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+)
+
+var (
+	errNotStarted = errors.New("the inventory is not started")
+	errNotSet     = errors.New("no such instance manager is known")
+	errReplaced   = errors.New("the instance manager was replaced or removed")
+)
+
+// Inventory implements Store.
+type Inventory struct {
+	config      Config
+	index       index
+	connections atomic.Uint64
+	serial      atomic.Uint64
+	subscribers []func(Change)
+
+	mu      sync.RWMutex
+	members map[string]*member
+	nodes   map[string][]string // instance managers by node, sorted
+	run     context.Context     // nil until started
+	running sync.WaitGroup
+}
+
+var _ Store = (*Inventory)(nil)
+
+// New makes an inventory; it connects to nobody before Start.
+func New(config Config) *Inventory {
+	return &Inventory{
+		config:  config.withDefaults(),
+		index:   index{names: map[string]holders{}},
+		members: map[string]*member{},
+		nodes:   map[string][]string{},
+	}
+}
+
+// Start connects to every target, those to come included, until the context ends; it returns when every connection is closed. It is a Runnable
+// of a controller-runtime manager and runs once.
+func (i *Inventory) Start(ctx context.Context) error {
+	i.mu.Lock()
+	i.run = ctx
+	for _, m := range i.members {
+		i.launch(m)
+	}
+	i.mu.Unlock()
+	<-ctx.Done()
+	i.mu.Lock() // whoever is launching has launched by now; nobody will again
+	defer i.mu.Unlock()
+	i.running.Wait()
+	return nil
+}
+
+// NeedLeaderElection keeps the instance managers from being asked by everybody who might lead one day.
+func (i *Inventory) NeedLeaderElection() bool { return true }
+
+// launch starts a member's loop, if the inventory runs. The lock is held.
+func (i *Inventory) launch(m *member) {
+	if i.run == nil || i.run.Err() != nil {
+		return
+	}
+	i.running.Go(func() { m.loop(i.run) })
+}
+
+// Set implements Store.
+func (i *Inventory) Set(target Target) {
+	target.ContainerStarted = target.ContainerStarted.UTC() // the same instant is the same epoch, however it was read
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	name := target.InstanceManager
+	m, ok := i.members[name]
+	if ok {
+		if former := m.retarget(target); former.Node != target.Node {
+			i.leaveNode(former.Node, name)
+			i.joinNode(target.Node, name)
+		}
+		return
+	}
+	m = newMember(i, target)
+	i.members[name] = m
+	i.joinNode(target.Node, name)
+	i.launch(m)
+}
+
+// Remove implements Store.
+func (i *Inventory) Remove(instanceManager string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	m, ok := i.members[instanceManager]
+	if !ok {
+		return
+	}
+	delete(i.members, instanceManager)
+	i.leaveNode(m.remove().Node, instanceManager)
+}
+
+// joinNode and leaveNode keep the instance managers of a node sorted. Slices that were handed out are never modified.
+func (i *Inventory) joinNode(node, instanceManager string) {
+	names := append(slices.Clone(i.nodes[node]), instanceManager)
+	slices.Sort(names)
+	i.nodes[node] = names
+}
+
+func (i *Inventory) leaveNode(node, instanceManager string) {
+	names := slices.DeleteFunc(slices.Clone(i.nodes[node]), func(s string) bool { return s == instanceManager })
+	if len(names) == 0 {
+		delete(i.nodes, node)
+		return
+	}
+	i.nodes[node] = names
+}
+
+// member finds an instance manager.
+func (i *Inventory) member(instanceManager string) (*member, bool) {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	m, ok := i.members[instanceManager]
+	return m, ok
+}
+
+// Target implements Store.
+func (i *Inventory) Target(instanceManager string) (Target, bool) {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return Target{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.target, true
+}
+
+// Latest implements Store.
+func (i *Inventory) Latest(instanceManager string) (*Snapshot, bool) {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return nil, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.latest, m.latest != nil
+}
+
+// Err implements Store.
+func (i *Inventory) Err(instanceManager string) error {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return errNotSet
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err
+}
+
+// Fresh implements Store.
+func (i *Inventory) Fresh(ctx context.Context, instanceManager string) (*Snapshot, error) {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return nil, unreachable(instanceManager, errNotSet)
+	}
+	answer, err := m.join()
+	if err != nil {
+		return nil, unreachable(instanceManager, err)
+	}
+	select {
+	case result := <-answer:
+		if result.err != nil {
+			return nil, unreachable(instanceManager, result.err)
+		}
+		return result.snapshot, nil
+	case <-ctx.Done():
+		return nil, unreachable(instanceManager, ctx.Err())
+	}
+}
+
+// unreachable wraps whatever kept a fresh list from being read.
+func unreachable(instanceManager string, err error) error {
+	if errors.Is(err, ErrUnreachable) {
+		return fmt.Errorf("reading a fresh list of %s: %w", instanceManager, err)
+	}
+	return fmt.Errorf("reading a fresh list of %s: %w: %w", instanceManager, ErrUnreachable, err)
+}
+
+// Absent implements Store.
+func (i *Inventory) Absent(instanceManager, name, uuid string) bool {
+	m, ok := i.member(instanceManager)
+	return ok && m.absent(name, uuid)
+}
+
+// AbsentAfter implements Store.
+func (i *Inventory) AbsentAfter(call Call) bool {
+	m, ok := i.member(call.InstanceManager)
+	return ok && m.absentAfter(call)
+}
+
+// ExpectAbsence implements Store.
+func (i *Inventory) ExpectAbsence(instanceManager, name string) time.Time {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return time.Time{}
+	}
+	return m.expect(name)
+}
+
+// Holders implements Store.
+func (i *Inventory) Holders(name string) []string { return i.index.of(name) }
+
+// OfNode implements Store.
+func (i *Inventory) OfNode(node string) []string {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.nodes[node]
+}
+
+// Subscribe implements Store.
+func (i *Inventory) Subscribe(f func(Change)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.subscribers = append(i.subscribers, f)
+}
+
+// emit tells every subscriber; no lock is held.
+func (i *Inventory) emit(change Change) {
+	for _, f := range i.subscribers {
+		f(change)
+	}
+}
+
+// Client implements Store.
+func (i *Inventory) Client(instanceManager string) (imclient.Client, Epoch, bool) {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return nil, Epoch{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.latest == nil {
+		return nil, Epoch{}, false
+	}
+	return m.client, m.latest.Epoch, true
+}

@@ -1,0 +1,189 @@
+package inventory
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+)
+
+// member is one instance manager of the inventory. Its loop alone connects, lists and emits; others read, ask and retarget.
+type member struct {
+	inventory *Inventory
+	// wake tells the loop that somebody waits or asked, turn that the target changed or is removed.
+	wake, turn chan struct{}
+
+	mu      sync.Mutex
+	target  Target
+	removed bool
+	// turns counts the changes of the target; what was begun for an earlier one is thrown away.
+	turns int
+	// stop ends the present session; nil between sessions, when waiting is pointless.
+	stop    context.CancelFunc
+	client  imclient.Client
+	latest  *Snapshot // nil is unknown
+	former  *Snapshot // the last list of an earlier epoch, while latest is nil: for its texts only
+	err     error
+	absence absence
+	waiters []chan result
+}
+
+// result is the answer to one waiter.
+type result struct {
+	snapshot *Snapshot
+	err      error
+}
+
+// newMember makes a member that waits for its loop.
+func newMember(i *Inventory, target Target) *member {
+	return &member{
+		inventory: i,
+		wake:      make(chan struct{}, 1),
+		turn:      make(chan struct{}, 1),
+		target:    target,
+		err:       errNotStarted,
+	}
+}
+
+// nudge sends without waiting; one pending signal is as good as many.
+func nudge(signal chan struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
+}
+
+// retarget names another target; the inventory is unknown at once. It returns the former target.
+func (m *member) retarget(target Target) Target {
+	m.mu.Lock()
+	former := m.target
+	if former == target {
+		m.mu.Unlock()
+		return former
+	}
+	m.target = target
+	answer := m.leave(errReplaced)
+	m.mu.Unlock()
+	answer()
+	return former
+}
+
+// remove ends the member for good and returns its target.
+func (m *member) remove() Target {
+	m.mu.Lock()
+	m.removed = true
+	former := m.target
+	answer := m.leave(errReplaced)
+	m.mu.Unlock()
+	answer()
+	return former
+}
+
+// leave makes everything unknown that belongs to the present target and ends its session. The lock is held; the returned function answers the
+// waiters without it.
+func (m *member) leave(err error) func() {
+	m.turns++
+	if m.stop != nil {
+		m.stop()
+	}
+	nudge(m.turn)
+	return m.forget(err)
+}
+
+// forget makes the inventory unknown. The lock is held; the returned function answers the waiters without it.
+func (m *member) forget(err error) func() {
+	if m.latest != nil {
+		m.former, m.latest = m.latest, nil
+		m.inventory.index.remove(m.former.InstanceManager, names(m.former.Instances))
+	}
+	m.client, m.err = nil, err
+	waiters := m.waiters
+	m.waiters = nil
+	return func() { reply(waiters, result{err: err}) }
+}
+
+// reply answers waiters; each has room for one answer.
+func reply(waiters []chan result, answer result) {
+	for _, waiter := range waiters {
+		waiter <- answer
+	}
+}
+
+// join waits for the next list that begins; an error when none is about to.
+func (m *member) join() (<-chan result, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stop == nil || m.removed {
+		return nil, m.err
+	}
+	waiter := make(chan result, 1)
+	m.waiters = append(m.waiters, waiter)
+	nudge(m.wake)
+	return waiter, nil
+}
+
+// absent applies the rule of absence, and asks for the list that may prove it.
+func (m *member) absent(name, uuid string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.latest != nil {
+		if instance, ok := m.latest.Instances[name]; ok {
+			return otherUUID(instance, uuid)
+		}
+		if m.absence.proven(name, m.latest.Began) {
+			return true
+		}
+	}
+	m.ask(name)
+	return false
+}
+
+// absentAfter applies the rule after our own deletion.
+func (m *member) absentAfter(call Call) bool {
+	m.mu.Lock()
+	latest := m.latest
+	if latest != nil && !latest.Began.Before(call.Ended) {
+		_, there := latest.Instances[call.Name]
+		ofCall := latest.Epoch == call.Epoch
+		settledV2 := m.absence.v2 && latest.Settled
+		if !there && (ofCall || settledV2) {
+			m.mu.Unlock()
+			return true
+		}
+	}
+	m.mu.Unlock()
+	return m.absent(call.Name, call.UUID)
+}
+
+// otherUUID tells whether an instance is positively another one. Two unknown identities may be the same.
+func otherUUID(instance Instance, uuid string) bool {
+	return uuid != "" && instance.UUID != "" && instance.UUID != uuid
+}
+
+// ask remembers a question and makes the loop look at its timer again. The lock is held.
+func (m *member) ask(name string) {
+	if _, known := m.absence.asked[name]; known {
+		return
+	}
+	m.absence.ask(name)
+	nudge(m.wake)
+}
+
+// expect asks for a name's absence and tells when it may be proven.
+func (m *member) expect(name string) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.latest == nil {
+		m.ask(name)
+		return time.Time{}
+	}
+	if _, there := m.latest.Instances[name]; there {
+		return time.Time{}
+	}
+	if m.absence.proven(name, m.latest.Began) {
+		return m.latest.Began
+	}
+	m.ask(name)
+	return m.absence.due(name)
+}
