@@ -122,6 +122,14 @@ type BackingImageDiskFileStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backingimages,shortName=lhbi,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.sourceType`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="Source",type=string,JSONPath=`.spec.sourceType`
+// +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.status.size`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.status.uuid`,priority=1
+// +kubebuilder:printcolumn:name="Virtual Size",type=integer,JSONPath=`.status.virtualSize`,priority=1
 
 // BackingImage is a disk image that volumes start from. Its copies are outside Drover; attach-controller reads it.
 type BackingImage struct {

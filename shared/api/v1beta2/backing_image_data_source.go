@@ -72,6 +72,15 @@ type BackingImageDataSourceStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backingimagedatasources,shortName=lhbids,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.sourceType`
+// +kubebuilder:printcolumn:name="Source",type=string,JSONPath=`.spec.sourceType`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.currentState`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="Progress",type=integer,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.spec.diskUUID`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1
 
 // BackingImageDataSource is the first copy of a BackingImage in the making. attach-controller holds the volume that
 // one is exported from.

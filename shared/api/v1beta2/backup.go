@@ -114,6 +114,20 @@ type BackupStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backups,shortName=lhb,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.snapshotName`
+// +kubebuilder:selectablefield:JSONPath=`.status.volumeName`
+// +kubebuilder:selectablefield:JSONPath=`.status.backupTargetName`
+// +kubebuilder:selectablefield:JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Snapshot",type=string,JSONPath=`.spec.snapshotName`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.status.volumeName`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Approved")].reason`
+// +kubebuilder:printcolumn:name="Progress",type=integer,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.status.size`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.status.backupTargetName`,priority=1
+// +kubebuilder:printcolumn:name="Error",type=string,JSONPath=`.status.error`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Approved")].message`,priority=1
 
 // Backup is one backup of a snapshot in a backup target. Creating it takes one.
 type Backup struct {

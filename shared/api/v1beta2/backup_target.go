@@ -37,6 +37,12 @@ type BackupTargetStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backuptargets,shortName=lhbt,scope=Namespaced,categories=longhorn
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.spec.backupTargetURL`
+// +kubebuilder:printcolumn:name="Available",type=boolean,JSONPath=`.status.available`
+// +kubebuilder:printcolumn:name="Last Synced",type=string,JSONPath=`.status.lastSyncedAt`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.spec.credentialSecret`,priority=1
+// +kubebuilder:printcolumn:name="Poll Interval",type=string,JSONPath=`.spec.pollInterval`,priority=1
 
 // BackupTarget is a place where backups go. Drover reads it only.
 type BackupTarget struct {

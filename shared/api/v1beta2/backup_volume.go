@@ -64,6 +64,15 @@ type BackupVolumeStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=backupvolumes,shortName=lhbv,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.volumeName`
+// +kubebuilder:selectablefield:JSONPath=`.spec.backupTargetName`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volumeName`
+// +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.spec.backupTargetName`
+// +kubebuilder:printcolumn:name="Last Backup",type=string,JSONPath=`.status.lastBackupName`
+// +kubebuilder:printcolumn:name="Last Backup At",type=string,JSONPath=`.status.lastBackupAt`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Stored",type=string,JSONPath=`.status.dataStored`,priority=1
+// +kubebuilder:printcolumn:name="Last Synced",type=string,JSONPath=`.status.lastSyncedAt`,priority=1
 
 // BackupVolume is what a backup target holds of one volume. Drover reads it only.
 type BackupVolume struct {

@@ -68,6 +68,7 @@ type EngineSpec struct {
 	// How many bytes all snapshots together may have, as a decimal string. Written by attach-controller; absent
 	// means no limit.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
 	// Number of queues of a ublk frontend. Written by attach-controller; absent means the data engine's default.
@@ -89,6 +90,7 @@ type EngineSpec struct {
 	VolumeName string `json:"volumeName,omitempty"`
 	// Size of the volume in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	VolumeSize int64 `json:"volumeSize,omitempty,string"`
 }
@@ -122,6 +124,7 @@ type EngineStatus struct {
 	CurrentReplicaAddressMap map[string]string `json:"currentReplicaAddressMap,omitempty"`
 	// Size in bytes that it serves, as a decimal string. Written by im-monitor; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	CurrentSize int64 `json:"currentSize,omitempty,string"`
 	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
@@ -201,6 +204,7 @@ type EngineStatus struct {
 	// How many bytes all snapshots may have, as set in the engine, as a decimal string. Written by im-monitor;
 	// absent means no limit.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
 	// The snapshots of the last look, by name; volume-head is always among them. Written by im-monitor; absent means
@@ -391,6 +395,21 @@ type SnapshotInfo struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=engines,shortName=lhe,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.volumeName`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:selectablefield:JSONPath=`.status.instanceManagerName`
+// +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.currentState`
+// +kubebuilder:printcolumn:name="Wanted",type=string,JSONPath=`.spec.desireState`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="Instance Manager",type=string,JSONPath=`.status.instanceManagerName`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volumeName`,priority=1
+// +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.status.uuid`,priority=1
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.status.currentImage`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].message`,priority=1
 
 // Engine is the process that serves a volume's data: in v1 the controller process, in v2 the target over the
 // replicas.

@@ -44,6 +44,7 @@ type EngineFrontendSpec struct {
 	SalvageRequested bool `json:"salvageRequested,omitempty"`
 	// Size in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
 	// IP of the target that it shall use: the engine's storageIP. Written by attach-controller; absent means the
@@ -64,6 +65,7 @@ type EngineFrontendSpec struct {
 	VolumeName string `json:"volumeName,omitempty"`
 	// Size of the volume in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	VolumeSize int64 `json:"volumeSize,omitempty,string"`
 }
@@ -86,6 +88,7 @@ type EngineFrontendStatus struct {
 	CurrentImage string `json:"currentImage,omitempty"`
 	// Size in bytes that it shows, as a decimal string. Written by im-monitor; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	CurrentSize int64 `json:"currentSize,omitempty,string"`
 	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
@@ -182,6 +185,22 @@ type NvmeTCPPath struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=enginefrontends,shortName=lhef,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.volumeName`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:selectablefield:JSONPath=`.spec.engineName`
+// +kubebuilder:selectablefield:JSONPath=`.status.instanceManagerName`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.currentState`
+// +kubebuilder:printcolumn:name="Wanted",type=string,JSONPath=`.spec.desireState`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="Engine",type=string,JSONPath=`.spec.engineName`
+// +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.status.targetIP`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volumeName`,priority=1
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.endpoint`,priority=1
+// +kubebuilder:printcolumn:name="Switch-over",type=string,JSONPath=`.status.switchoverPhase`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].message`,priority=1
 
 // EngineFrontend is the initiator of a v2 volume on the node where it is attached; the Engine is its target, on that
 // node or another one.

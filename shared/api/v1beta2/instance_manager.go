@@ -244,6 +244,20 @@ type InstanceProcessStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=instancemanagers,shortName=lhim,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.type`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:selectablefield:JSONPath=`.status.currentState`
+// +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.currentState`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="IP",type=string,JSONPath=`.status.ip`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="PodReady")].reason`
+// +kubebuilder:printcolumn:name="Reachable",type=string,JSONPath=`.status.conditions[?(@.type=="Reachable")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`,priority=1
+// +kubebuilder:printcolumn:name="API",type=integer,JSONPath=`.status.apiVersion`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="PodReady")].message`,priority=1
 
 // InstanceManager is the pod of one node and data engine that runs engines and replicas. im-monitor makes and
 // deletes it.

@@ -243,6 +243,15 @@ type SnapshotCheckStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=nodes,shortName=lhn,scope=Namespaced,categories=longhorn
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Allow Scheduling",type=boolean,JSONPath=`.spec.allowScheduling`
+// +kubebuilder:printcolumn:name="Schedulable",type=string,JSONPath=`.status.conditions[?(@.type=="Schedulable")].status`
+// +kubebuilder:printcolumn:name="Evicting",type=boolean,JSONPath=`.spec.evictionRequested`
+// +kubebuilder:printcolumn:name="Upgrading",type=boolean,JSONPath=`.spec.upgradeRequested`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.status.zone`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 
 // Node is one Kubernetes node as storage: its disks, and whether it may hold replicas.
 type Node struct {

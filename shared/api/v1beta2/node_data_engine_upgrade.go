@@ -98,6 +98,18 @@ type InstanceManagerReference struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=nodedataengineupgrades,shortName=lhnu,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngineUpgradeManager`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`
+// +kubebuilder:printcolumn:name="Stalled",type=string,JSONPath=`.status.conditions[?(@.type=="Stalled")].status`
+// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.startedAt`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Manager",type=string,JSONPath=`.spec.dataEngineUpgradeManager`,priority=1
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.instanceManagerImage`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].message`,priority=1
 
 // NodeDataEngineUpgrade is the upgrade of one node's v2 data engine; a DataEngineUpgradeManager makes it.
 type NodeDataEngineUpgrade struct {

@@ -4,6 +4,11 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // OrphanSpec names exactly what is orphaned; im-monitor writes it once and it never changes. It is what an approval
 // approves.
+// +kubebuilder:validation:XValidation:rule=`self == oldSelf`,message="spec is immutable: it names exactly what was judged; delete this Orphan, another instance gets an Orphan of its own"
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?orphanType.orValue("") in ['engine-instance', 'replica-instance', 'replica']`,message="spec.orphanType must be engine-instance, replica-instance, or replica for a replica directory",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?nodeID.orValue("") != ""`,message="spec.nodeID must name the node of the instance or the directory",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || !(self.?orphanType.orValue("") in ['engine-instance', 'replica-instance']) || (self.?parameters[?'InstanceName'].orValue("") != "" && self.?parameters[?'InstanceUUID'].orValue("") != "" && self.?parameters[?'InstanceManager'].orValue("") != "" && self.?dataEngine.orValue("") != "")`,message="an orphan of an instance needs spec.dataEngine and the parameters InstanceName, InstanceUUID and InstanceManager, none of them empty: without the UUID it cannot be told from its successor",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?orphanType.orValue("") != 'replica' || (self.?parameters[?'DataName'].orValue("") != "" && self.?parameters[?'DiskName'].orValue("") != "" && self.?parameters[?'DiskUUID'].orValue("") != "" && self.?parameters[?'DiskPath'].orValue("") != "" && self.?parameters[?'DiskType'].orValue("") != "")`,message="an orphan of a replica directory needs the parameters DataName, DiskName, DiskUUID, DiskPath and DiskType, none of them empty",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type OrphanSpec struct {
 	// The data engine that runs the instance. Written by im-monitor; absent means v1, not set for replica
@@ -21,6 +26,7 @@ type OrphanSpec struct {
 	OrphanType string `json:"orphanType,omitempty"`
 	// For instances InstanceName, InstanceUUID and InstanceManager; for directories DataName, DiskName, DiskUUID,
 	// DiskPath and DiskType. Written by im-monitor; absent means unknown: only in objects of old Longhorn versions.
+	// +kubebuilder:validation:MaxProperties=32
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
@@ -50,6 +56,23 @@ type OrphanStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=orphans,shortName=lho,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.orphanType`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.orphanType`
+// +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="Instance",type=string,JSONPath=`.spec.parameters.InstanceName`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="InstanceState")].reason`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].reason`
+// +kubebuilder:printcolumn:name="Decision",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupApproved")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Withdrawn",type=string,JSONPath=`.status.conditions[?(@.type=="Withdrawn")].reason`,priority=1
+// +kubebuilder:printcolumn:name="Deleted By",type=string,JSONPath=`.status.conditions[?(@.type=="DeletionReason")].reason`,priority=1
+// +kubebuilder:printcolumn:name="Failed",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].reason`,priority=1
+// +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.spec.parameters.InstanceUUID`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupApproved")].message`,priority=1
+// +kubebuilder:printcolumn:name="Judgement",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].message`,priority=1
 
 // Orphan is one runtime instance, or one replica directory, that no object claims. Deleting the Orphan asks for its
 // removal.
@@ -58,8 +81,8 @@ type Orphan struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// What is wanted.
-	// +optional
-	Spec OrphanSpec `json:"spec,omitzero"`
+	// +required
+	Spec OrphanSpec `json:"spec"`
 	// What was seen and decided.
 	// +optional
 	Status OrphanStatus `json:"status,omitzero"`

@@ -67,6 +67,17 @@ type RecurringJobStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=recurringjobs,shortName=lhrj,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.task`
+// +kubebuilder:printcolumn:name="Task",type=string,JSONPath=`.spec.task`
+// +kubebuilder:printcolumn:name="Cron",type=string,JSONPath=`.spec.cron`
+// +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.spec.groups`
+// +kubebuilder:printcolumn:name="Retain",type=integer,JSONPath=`.spec.retain`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Concurrency",type=integer,JSONPath=`.spec.concurrency`,priority=1
+// +kubebuilder:printcolumn:name="Runs",type=integer,JSONPath=`.status.executionCount`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 
 // RecurringJob takes or removes snapshots and backups of the volumes that name it, by the clock.
 type RecurringJob struct {

@@ -87,6 +87,7 @@ type ReplicaSpec struct {
 	// How many bytes all snapshots together may have, as a decimal string. Written by attach-controller; absent
 	// means no limit.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
 	// Whether trimming marks the snapshots of the chain as removed. Written by attach-controller; absent means
@@ -98,6 +99,7 @@ type ReplicaSpec struct {
 	VolumeName string `json:"volumeName,omitempty"`
 	// Size of the volume in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	VolumeSize int64 `json:"volumeSize,omitempty,string"`
 }
@@ -165,6 +167,24 @@ type ReplicaStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=replicas,shortName=lhr,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.volumeName`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:selectablefield:JSONPath=`.spec.diskID`
+// +kubebuilder:selectablefield:JSONPath=`.status.instanceManagerName`
+// +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.currentState`
+// +kubebuilder:printcolumn:name="Wanted",type=string,JSONPath=`.spec.desireState`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
+// +kubebuilder:printcolumn:name="Failed",type=string,JSONPath=`.spec.failedAt`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].reason`
+// +kubebuilder:printcolumn:name="Removal",type=string,JSONPath=`.status.conditions[?(@.type=="DataRemovalApproved")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volumeName`,priority=1
+// +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.spec.diskID`,priority=1
+// +kubebuilder:printcolumn:name="Instance Manager",type=string,JSONPath=`.status.instanceManagerName`,priority=1
+// +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.status.uuid`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="DataRemovalApproved")].message`,priority=1
 
 // Replica is one copy of a volume's data on one disk, and the process that serves it.
 type Replica struct {

@@ -7,8 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type SettingStatus struct {
 	// Whether the value is in force; false beside a value that cannot be read: the last good one is then still in
 	// force. Written by the controller that reads the setting; absent means false.
-	// +optional
-	Applied bool `json:"applied,omitempty"`
+	// +required
+	Applied bool `json:"applied"`
 	// The metadata.generation that this status describes. Written by the controller that reads the setting; absent
 	// means not told.
 	// +optional
@@ -19,12 +19,29 @@ type SettingStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=settings,shortName=lhs,scope=Namespaced,categories=longhorn
+// +kubebuilder:printcolumn:name="Value",type=string,JSONPath=`.value`
+// +kubebuilder:printcolumn:name="Applied",type=boolean,JSONPath=`.status.applied`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || self.metadata.name != 'orphan-resource-auto-deletion' || self.value.size() <= 256`,message="orphan-resource-auto-deletion is too long: name each of replica-data and instance once, separated by a semicolon",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || self.metadata.name != 'orphan-resource-auto-deletion' || self.value.matches('^[[:blank:]]*((replica-data|instance)[[:blank:]]*(;[[:blank:]]*(replica-data|instance)[[:blank:]]*)*)?$')`,message="orphan-resource-auto-deletion is a list of replica-data and instance, separated by semicolons, without an empty or trailing item; an empty value turns auto deletion off",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name in ['orphan-auto-deletion', 'disable-snapshot-purge', 'auto-cleanup-system-generated-snapshot', 'auto-salvage', 'detach-manually-attached-volumes-when-cordoned', 'replica-soft-anti-affinity', 'replica-zone-soft-anti-affinity', 'replica-disk-soft-anti-affinity', 'disable-scheduling-on-cordoned-node', 'v1-data-engine', 'v2-data-engine']) || self.value.matches('^((true|false)|[{] *"v[12]" *: *"(true|false)" *(, *"v[12]" *: *"(true|false)" *)?[}])$')`,message="this setting is true or false",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name in ['orphan-resource-auto-deletion-grace-period', 'snapshot-count-warning-threshold', 'snapshot-heavy-task-concurrent-limit', 'replica-replenishment-wait-interval', 'concurrent-replica-rebuild-per-node-limit', 'storage-over-provisioning-percentage']) || self.value.matches('^([0-9]{1,9}|[{] *"v[12]" *: *"[0-9]{1,9}" *(, *"v[12]" *: *"[0-9]{1,9}" *)?[}])$')`,message="this setting is a whole number, 0 or more, without unit",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name == 'snapshot-max-count') || self.value.matches('^(([2-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|250)|[{] *"v[12]" *: *"([2-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|250)" *(, *"v[12]" *: *"([2-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|250)" *)?[}])$')`,message="snapshot-max-count is a whole number from 2 to 250",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name == 'default-replica-count') || self.value.matches('^(([1-9]|1[0-9]|20)|[{] *"v[12]" *: *"([1-9]|1[0-9]|20)" *(, *"v[12]" *: *"([1-9]|1[0-9]|20)" *)?[}])$')`,message="default-replica-count is a whole number from 1 to 20, or one for each data engine such as {\"v1\":\"3\",\"v2\":\"3\"}",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name == 'storage-minimal-available-percentage') || self.value.matches('^(([0-9]|[1-9][0-9]|100)|[{] *"v[12]" *: *"([0-9]|[1-9][0-9]|100)" *(, *"v[12]" *: *"([0-9]|[1-9][0-9]|100)" *)?[}])$')`,message="storage-minimal-available-percentage is a whole number from 0 to 100",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name == 'engine-replica-timeout') || self.value.matches('^(([89]|[12][0-9]|30)|[{] *"v[12]" *: *"([89]|[12][0-9]|30)" *(, *"v[12]" *: *"([89]|[12][0-9]|30)" *)?[}])$')`,message="engine-replica-timeout is a whole number of seconds from 8 to 30",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name in ['replica-file-sync-http-client-timeout', 'replica-rebuild-concurrent-sync-limit']) || self.value.matches('^([1-9][0-9]{0,8}|[{] *"v[12]" *: *"[1-9][0-9]{0,8}" *(, *"v[12]" *: *"[1-9][0-9]{0,8}" *)?[}])$')`,message="this setting is a whole number, 1 or more, without unit",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name == 'node-down-pod-deletion-policy') || self.value.matches('^(do-nothing|delete-statefulset-pod|delete-deployment-pod|delete-both-statefulset-and-deployment-pod)$')`,message="node-down-pod-deletion-policy is do-nothing, delete-statefulset-pod, delete-deployment-pod or delete-both-statefulset-and-deployment-pod",optionalOldSelf=true
 
 // Setting is one named value that a person sets for the whole system.
 type Setting struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	// The value, as text; what it may be depends on the setting's name. Written by a person; an empty value is the
+	// default of some settings, and refused by others.
+	// +kubebuilder:validation:MaxLength=16384
+	// +required
 	Value string `json:"value"`
 	// What was seen and decided.
 	// +optional

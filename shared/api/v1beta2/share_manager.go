@@ -34,6 +34,12 @@ type ShareManagerStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=sharemanagers,shortName=lhsm,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.ownerID`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.endpoint`,priority=1
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`,priority=1
 
 // ShareManager shares an RWX volume over NFS from one pod. Its pod is outside Drover; attach-controller reads it.
 type ShareManager struct {

@@ -3,6 +3,9 @@ package v1beta2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // SnapshotSpec names the volume and says whether a snapshot is to be taken. It never changes.
+// +kubebuilder:validation:XValidation:rule=`self.volume == oldSelf.volume`,message="spec.volume is immutable: create a new Snapshot for the other volume"
+// +kubebuilder:validation:XValidation:rule=`self.?createSnapshot.orValue(false) == oldSelf.?createSnapshot.orValue(false)`,message="spec.createSnapshot is immutable: create a new Snapshot with createSnapshot true to take one"
+// +kubebuilder:validation:XValidation:rule=`(has(self.labels) && dyn(self.labels) != null && self.labels.size() > 0) == (has(oldSelf.labels) && dyn(oldSelf.labels) != null && oldSelf.labels.size() > 0) && (!(has(self.labels) && dyn(self.labels) != null && self.labels.size() > 0) || self.labels == oldSelf.labels)`,message="spec.labels is immutable, it is what the engine's snapshot was labelled with: use metadata.labels for labels of your own"
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotSpec struct {
 	// Whether a snapshot shall be taken; false describes one that the engine had already, and is what im-monitor
@@ -10,12 +13,15 @@ type SnapshotSpec struct {
 	// +optional
 	CreateSnapshot bool `json:"createSnapshot,omitempty"`
 	// Labels that the snapshot gets in the engine; v2 drops them. Written by a person; absent means none.
+	// +kubebuilder:validation:MaxProperties=256
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// Volume that the snapshot is of. Written by a person.
-	// +optional
-	Volume string `json:"volume,omitempty"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Volume string `json:"volume"`
 }
 
 // SnapshotStatus is what snapshot-controller knows of the snapshot, from the Engine's status, but for what is
@@ -84,6 +90,18 @@ type SnapshotStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=snapshots,shortName=lhsnap,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.volume`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volume`
+// +kubebuilder:printcolumn:name="Ready",type=boolean,JSONPath=`.status.readyToUse`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Created",type=string,JSONPath=`.status.creationTime`
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.status.size`
+// +kubebuilder:printcolumn:name="Removal",type=string,JSONPath=`.status.conditions[?(@.type=="RemovalApproved")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Parent",type=string,JSONPath=`.status.parent`,priority=1
+// +kubebuilder:printcolumn:name="User Created",type=boolean,JSONPath=`.status.userCreated`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:printcolumn:name="Removal Message",type=string,JSONPath=`.status.conditions[?(@.type=="RemovalApproved")].message`,priority=1
 
 // Snapshot is one snapshot of a volume. Creating it takes one, deleting it removes the data.
 type Snapshot struct {
@@ -91,8 +109,8 @@ type Snapshot struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// What is wanted.
-	// +optional
-	Spec SnapshotSpec `json:"spec,omitzero"`
+	// +required
+	Spec SnapshotSpec `json:"spec"`
 	// What was seen and decided.
 	// +optional
 	Status SnapshotStatus `json:"status,omitzero"`

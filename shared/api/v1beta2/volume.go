@@ -4,6 +4,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // VolumeSpec is what is wanted of a volume. A person or the CSI driver fills it in; nodeID and its companions are
 // attach-controller's.
+// +kubebuilder:validation:XValidation:rule=`self.?encrypted.orValue(false) == oldSelf.?encrypted.orValue(false)`,message="spec.encrypted is immutable: create a new volume and copy the data"
+// +kubebuilder:validation:XValidation:rule=`(has(self.backingImage) && self.backingImage != "") == (has(oldSelf.backingImage) && oldSelf.backingImage != "") && (!has(self.backingImage) || !has(oldSelf.backingImage) || self.backingImage == oldSelf.backingImage)`,message="spec.backingImage is immutable: create a new volume from the other image"
+// +kubebuilder:validation:XValidation:rule=`has(self.dataLayout) == has(oldSelf.dataLayout) || ((!has(self.dataLayout) || ((!has(self.dataLayout.type) || self.dataLayout.type == "") && (!has(self.dataLayout.mode) || self.dataLayout.mode == "") && (!has(self.dataLayout.dataChunks) || self.dataLayout.dataChunks == 0) && (!has(self.dataLayout.parityChunks) || self.dataLayout.parityChunks == 0) && (!has(self.dataLayout.stripSizeKB) || self.dataLayout.stripSizeKB == 0))) && (!has(oldSelf.dataLayout) || ((!has(oldSelf.dataLayout.type) || oldSelf.dataLayout.type == "") && (!has(oldSelf.dataLayout.mode) || oldSelf.dataLayout.mode == "") && (!has(oldSelf.dataLayout.dataChunks) || oldSelf.dataLayout.dataChunks == 0) && (!has(oldSelf.dataLayout.parityChunks) || oldSelf.dataLayout.parityChunks == 0) && (!has(oldSelf.dataLayout.stripSizeKB) || oldSelf.dataLayout.stripSizeKB == 0))))`,message="spec.dataLayout is immutable: create a new volume with the other layout and copy the data"
+// +kubebuilder:validation:XValidation:rule=`(has(self.topologyRequirement) && self.topologyRequirement.size() > 0) == (has(oldSelf.topologyRequirement) && oldSelf.topologyRequirement.size() > 0) && (!has(self.topologyRequirement) || !has(oldSelf.topologyRequirement) || self.topologyRequirement == oldSelf.topologyRequirement)`,message="spec.topologyRequirement is immutable: create a new volume with the other requirement, or move replicas with nodeSelector"
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeSpec struct {
 	// Makes the volume a disaster-recovery copy that keeps restoring from a backup. Written by a person; absent
@@ -21,7 +25,7 @@ type VolumeSpec struct {
 	BackingImage string `json:"backingImage,omitempty"`
 	// Size in bytes of the blocks of this volume's backups. Written by a person; absent means 2 MiB.
 	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Enum=2097152;16777216
+	// +kubebuilder:validation:Enum="2097152";"16777216"
 	// +optional
 	BackupBlockSize int64 `json:"backupBlockSize,omitempty,string"`
 	// How backups of the volume are compressed. Written by a person; absent means lz4.
@@ -149,6 +153,7 @@ type VolumeSpec struct {
 	// Size of the volume in bytes, as a decimal string. It only grows. Written by a person; absent means 0, not yet
 	// decided.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
 	// Whether snapshots are hashed and checked; ignored takes the global setting. Written by a person; absent means
@@ -166,12 +171,15 @@ type VolumeSpec struct {
 	// How many bytes all snapshots together may have, as a decimal string. Written by a person; absent means no
 	// limit.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
 	// Minutes after which a failed replica is not reused any more. Written by a person; absent means 2880.
 	// +optional
 	StaleReplicaTimeout int `json:"staleReplicaTimeout,omitempty"`
 	// Zones and regions in which replicas may lie. It never changes. Written by a person; absent means anywhere.
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=atomic
 	// +optional
 	TopologyRequirement []TopologyRequirement `json:"topologyRequirement,omitempty"`
 	// Number of queues of a ublk frontend. Written by a person; absent means the data engine's default.
@@ -294,6 +302,7 @@ type VolumeStatus struct {
 }
 
 // DataLayout says how v2 data lies over the replicas.
+// +kubebuilder:validation:XValidation:rule=`(has(self.type) ? self.type : "") == (has(oldSelf.type) ? oldSelf.type : "") && (has(self.mode) ? self.mode : "") == (has(oldSelf.mode) ? oldSelf.mode : "") && (has(self.dataChunks) ? self.dataChunks : 0) == (has(oldSelf.dataChunks) ? oldSelf.dataChunks : 0) && (has(self.parityChunks) ? self.parityChunks : 0) == (has(oldSelf.parityChunks) ? oldSelf.parityChunks : 0) && (has(self.stripSizeKB) ? self.stripSizeKB : 0) == (has(oldSelf.stripSizeKB) ? oldSelf.stripSizeKB : 0)`,message="spec.dataLayout is immutable: create a new volume with the other layout and copy the data"
 // +kubebuilder:pruning:PreserveUnknownFields
 type DataLayout struct {
 	// Number of data chunks of an erasure-coded stripe. Written by a person; absent means not erasure-coded.
@@ -398,6 +407,20 @@ type WorkloadStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumes,shortName=lhv,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
+// +kubebuilder:selectablefield:JSONPath=`.status.state`
+// +kubebuilder:selectablefield:JSONPath=`.status.currentNodeID`
+// +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Robustness",type=string,JSONPath=`.status.robustness`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.currentNodeID`
+// +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.spec.size`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Wanted Node",type=string,JSONPath=`.spec.nodeID`,priority=1
+// +kubebuilder:printcolumn:name="Target Node",type=string,JSONPath=`.status.currentTargetNodeID`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].message`,priority=1
 
 // Volume is one block device with its replicas: what is wanted of it, who has it attached, how healthy it is.
 type Volume struct {

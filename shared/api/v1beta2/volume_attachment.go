@@ -3,15 +3,20 @@ package v1beta2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // VolumeAttachmentSpec holds the wishes of everybody who wants the volume attached.
+// +kubebuilder:validation:XValidation:rule=`self.volume == oldSelf.volume`,message="spec.volume is immutable: each volume has a VolumeAttachment of its own name, put the ticket there"
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeAttachmentSpec struct {
 	// The wishes, by the ticket's id. A writer patches its own key only. Written by everybody who wants the volume
 	// attached; absent means nobody wants it attached.
+	// +kubebuilder:validation:MaxProperties=4096
+	// +kubebuilder:validation:XValidation:rule=`self.all(key, self[key].?id.orValue("") == key || (oldSelf.hasValue() && key in oldSelf.value() && oldSelf.value()[key] == self[key]))`,message="the key of a ticket in spec.attachmentTickets must be its id",optionalOldSelf=true
 	// +optional
 	AttachmentTickets map[string]AttachmentTicket `json:"attachmentTickets,omitempty"`
 	// Volume that the tickets are for. It never changes. Written by everybody who wants the volume attached.
-	// +optional
-	Volume string `json:"volume,omitempty"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Volume string `json:"volume"`
 }
 
 // VolumeAttachmentStatus holds the answers to the tickets.
@@ -42,6 +47,7 @@ type AttachmentTicket struct {
 	Generation int64 `json:"generation,omitempty"`
 	// The key of this ticket in the map; it may be the empty string. Written by who wants the volume attached;
 	// absent means the empty string.
+	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ID string `json:"id,omitempty"`
 	// Node that the volume shall be attached to. Written by who wants the volume attached; absent means none: the
@@ -65,8 +71,8 @@ type AttachmentTicketStatus struct {
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
-	// +optional
-	Conditions []Condition `json:"conditions,omitempty"`
+	// +required
+	Conditions []Condition `json:"conditions"`
 	// The generation of the ticket that this answers. Written by attach-controller; absent means 0.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
@@ -76,14 +82,20 @@ type AttachmentTicketStatus struct {
 	ID string `json:"id,omitempty"`
 	// Whether the volume is attached as the ticket asks. True only for what is stored. Written by attach-controller;
 	// absent means false.
-	// +optional
-	Satisfied bool `json:"satisfied,omitempty"`
+	// +required
+	Satisfied bool `json:"satisfied"`
 }
 
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumeattachments,shortName=lhva,scope=Namespaced,categories=longhorn
+// +kubebuilder:selectablefield:JSONPath=`.spec.volume`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name == self.spec.volume`,message="a VolumeAttachment has its volume's name: set metadata.name to spec.volume",optionalOldSelf=true
 
 // VolumeAttachment holds the tickets of everybody who wants a volume attached, and the answers. It has its volume's
 // name.
@@ -92,8 +104,8 @@ type VolumeAttachment struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// What is wanted.
-	// +optional
-	Spec VolumeAttachmentSpec `json:"spec,omitzero"`
+	// +required
+	Spec VolumeAttachmentSpec `json:"spec"`
 	// What was seen and decided.
 	// +optional
 	Status VolumeAttachmentStatus `json:"status,omitzero"`

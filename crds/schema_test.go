@@ -1,0 +1,80 @@
+package crds_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+func TestEveryFieldHasASentenceForKubectlExplain(t *testing.T) {
+	for file, crd := range definitions(t) {
+		walk("", schema(t, crd), func(path string, s apiextensionsv1.JSONSchemaProps) {
+			// metadata is Kubernetes' own; elements of lists and maps are described by the list, unless they are objects.
+			if path == "metadata" || (isElement(path) && s.Type != "object") {
+				return
+			}
+			if isElement(path) && len(s.Properties) == 0 {
+				return
+			}
+			require.GreaterOrEqual(t, len(strings.Fields(s.Description)), 3, "%s: %s has no sentence", file, path)
+			require.Contains(t, s.Description, ".", "%s: %s", file, path)
+		})
+	}
+}
+
+func isElement(path string) bool { return strings.HasSuffix(path, "{}") || strings.HasSuffix(path, "[]") }
+
+// Objects made by a newer or older Longhorn hold fields that are not listed here; the API server must not drop them.
+func TestKindsThatExistedBeforeKeepUnknownFieldsInEveryObject(t *testing.T) {
+	for file, crd := range definitions(t) {
+		walk("", schema(t, crd), func(path string, s apiextensionsv1.JSONSchemaProps) {
+			if path == "" || path == "metadata" || s.Type != "object" || s.AdditionalProperties != nil {
+				return
+			}
+			keeps := s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
+			if newKinds[crd.Spec.Names.Kind] && !strings.HasSuffix(path, "conditions[]") {
+				require.False(t, keeps, "%s: %s of a new kind refuses to guess", file, path)
+				return
+			}
+			require.True(t, keeps, "%s: %s would lose unknown fields", file, path)
+		})
+	}
+}
+
+// Server-side apply from several controllers needs one owner per condition.
+func TestConditionListsAreMapsByType(t *testing.T) {
+	for file, crd := range definitions(t) {
+		walk("", schema(t, crd), func(path string, s apiextensionsv1.JSONSchemaProps) {
+			if !strings.HasSuffix(path, "conditions") || s.Type != "array" {
+				return
+			}
+			require.Equal(t, "map", *s.XListType, "%s: %s", file, path)
+			require.Equal(t, []string{"type"}, s.XListMapKeys, "%s: %s", file, path)
+			require.Equal(t, !newKinds[crd.Spec.Names.Kind], s.Nullable, "%s: %s", file, path)
+		})
+	}
+}
+
+// The Go types read such a field as a number written as text; other text would make whole lists unreadable for every
+// controller.
+func TestNumbersWrittenAsTextTakeNothingElse(t *testing.T) {
+	for file, crd := range definitions(t) {
+		walk("", schema(t, crd), func(path string, s apiextensionsv1.JSONSchemaProps) {
+			if s.Type == "string" && s.Format == "int64" {
+				require.True(t, s.Pattern != "" || len(s.Enum) > 0, "%s: %s", file, path)
+			}
+		})
+	}
+}
+
+func TestEveryRuleSaysWhatToDo(t *testing.T) {
+	for file, crd := range definitions(t) {
+		walk("", schema(t, crd), func(path string, s apiextensionsv1.JSONSchemaProps) {
+			for _, rule := range s.XValidations {
+				require.GreaterOrEqual(t, len(strings.Fields(rule.Message)), 5, "%s: %s: %s", file, path, rule.Rule)
+			}
+		})
+	}
+}
