@@ -1,0 +1,54 @@
+// Package model lets the model test of the approve/execute protocol drive im-monitor's real judge. It re-exports the
+// pure package orphan and adds nothing; only the model test may import it.
+package model
+
+import "drover.dev/drover/im-monitor/internal/orphan"
+
+// What is judged.
+type (
+	Key       = orphan.Key
+	World     = orphan.World
+	Rules     = orphan.Rules
+	Manager   = orphan.Manager
+	Node      = orphan.Node
+	Inventory = orphan.Inventory
+	Instance  = orphan.Instance
+	Claim     = orphan.Claim
+	Orphan    = orphan.Orphan
+	Failure   = orphan.Failure
+)
+
+// What follows.
+type (
+	Verdict       = orphan.Verdict
+	Judgement     = orphan.Judgement
+	OrphanVerdict = orphan.OrphanVerdict
+	Creation      = orphan.Creation
+)
+
+// What is looked at right before a call.
+type (
+	CallWorld    = orphan.CallWorld
+	Call         = orphan.Call
+	EngineObject = orphan.EngineObject
+	Place        = orphan.Place
+	Copies       = orphan.Copies
+)
+
+// The sources of a UUID.
+const (
+	SourceInstanceStatus = orphan.SourceInstanceStatus
+	SourceHeadLvol       = orphan.SourceHeadLvol
+)
+
+// Judge decides about one key.
+func Judge(w World) Verdict { return orphan.Judge(w) }
+
+// DecideCall has the last word before a deletion.
+func DecideCall(c CallWorld, v Verdict) Call { return orphan.DecideCall(c, v) }
+
+// DataClaimed tells whether a Replica owns the data of the instance.
+func DataClaimed(w World) bool { return orphan.DataClaimed(w) }
+
+// Approved tells whether the orphan-controller allows the deletion of an orphan that has not ended.
+func Approved(o Orphan) bool { return orphan.Approved(o) }
