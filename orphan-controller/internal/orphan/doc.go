@@ -3,22 +3,22 @@
 // im-monitor's, which writes Orphaned, InstanceState, Withdrawn and CleanupFailed, and reads what is decided here,
 // DeletionReason and CleanupApproved.
 //
-//	          created by im-monitor
-//	                   │
-//	   ┌───────────────▼───────────────┐  auto deletion, eviction:      ┌──────────────┐
-//	   │ standing                      │  DeletionReason, then delete   │ deleting     │
-//	   │ nothing, or CleanupApproved=  ├───────────────────────────────►│ by policy    │◄─┐ premise fell:
-//	   │ False: GracePeriod, LastCopy, │                                │ Approved     ├──┘ False, then again
-//	   │ Flood, RateLimited,           │  a person deletes it  ┌────────┴──────┐       │
-//	   │ Acknowledged, Claimed         ├──────────────────────►│ deleting      │       │
-//	   └──────┬────────────────────────┘                       │ by a person   │       │
-//	          │                                                │ Approved, or  │       │
-//	          │ Withdrawn=True: deleted as it is               │ False/Claimed │       │
-//	          │ NodeGone, InstanceManagerGone, NoDataPath:     └───────┬───────┘       │
-//	          │ said, then deleted                                     │               │
-//	          ▼                                                        ▼               ▼
-//	       deleting, nothing to execute ────────────────────► InstanceState=False/terminated
-//	                                  └────── finalizer dropped ───────┘
+//	       created by im-monitor
+//	                │
+//	┌───────────────▼───────────────┐  auto deletion, eviction:      ┌──────────────┐
+//	│ standing                      │  DeletionReason, then delete   │ deleting     │
+//	│ nothing, or CleanupApproved=  ├───────────────────────────────►│ by policy    │◄─┐ premise fell:
+//	│ False: GracePeriod, LastCopy, │                                │ Approved     ├──┘ False, then again
+//	│ Flood, RateLimited,           │  a person deletes it  ┌────────┴──────┐       │
+//	│ Acknowledged, Claimed         ├──────────────────────►│ deleting      │       │
+//	└──────┬────────────────────────┘                       │ by a person   │       │
+//	       │                                                │ Approved, or  │       │
+//	       │ Withdrawn=True: deleted as it is               │ False/Claimed │       │
+//	       │ NodeGone, InstanceManagerGone, NoDataPath:     └───────┬───────┘       │
+//	       │ said, then deleted                                     │               │
+//	       ▼                                                        ▼               ▼
+//	    deleting, nothing to execute ────────────────────► InstanceState=False/terminated
+//	                               └────── finalizer dropped ───────┘
 //
 // Each Verdict is at most one write, of the version that was judged, and what a later write builds on is stored before
 // it: a crash between two writes leaves an orphan on which Decide goes on. The reason of a policy deletion is stored

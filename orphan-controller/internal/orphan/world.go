@@ -1,6 +1,8 @@
 package orphan
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -87,4 +89,25 @@ type Limits struct {
 // DefaultLimits are the numbers of the design.
 func DefaultLimits() Limits {
 	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: time.Minute, InFlightPerNode: 10, JudgementWait: 30 * time.Second}
+}
+
+// Validate names every limit that makes no sense.
+func (l Limits) Validate() error {
+	var problems []error
+	if l.FloodCount < 1 {
+		problems = append(problems, fmt.Errorf("flood count %d: give at least 1", l.FloodCount))
+	}
+	if l.FloodPercent < 0 || l.FloodPercent > 100 {
+		problems = append(problems, fmt.Errorf("flood percent %d: give 0 to 100", l.FloodPercent))
+	}
+	if l.FloodWindow < time.Second {
+		problems = append(problems, fmt.Errorf("flood window %s: give at least 1s", l.FloodWindow))
+	}
+	if l.InFlightPerNode < 1 {
+		problems = append(problems, fmt.Errorf("policy deletions per node %d: give at least 1", l.InFlightPerNode))
+	}
+	if l.JudgementWait < 0 {
+		problems = append(problems, fmt.Errorf("judgement wait %s is negative", l.JudgementWait))
+	}
+	return errors.Join(problems...)
 }

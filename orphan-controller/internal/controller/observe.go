@@ -1,0 +1,220 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/orphan-controller/internal/orphan"
+	"drover.dev/drover/orphan-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// observer fills the core's World. It only reads.
+type observer struct {
+	cached, live client.Reader
+	namespace    string
+	clock        clock.PassiveClock
+	settings     *setting.Memory
+	approvals    *approvals
+	limits       orphan.Limits
+}
+
+// source is where one observation reads.
+type source struct {
+	client.Reader
+	live bool
+}
+
+// observe reads the world of one orphan; nil: the orphan is gone. With live, everything that a deletion rests on is
+// read from the API server itself. What stays cached then are counts (siblings, deletions in flight), and persistent
+// volumes, which cannot be asked for by handle.
+func (o observer) observe(ctx context.Context, name string, live bool) (*orphan.World, error) {
+	reader := source{Reader: o.cached}
+	if live {
+		reader = source{Reader: o.live, live: true}
+	}
+	found, err := get(ctx, reader, o.namespace, name, &v1beta2.Orphan{})
+	if found == nil || err != nil {
+		return nil, err
+	}
+	w := &orphan.World{Orphan: found, Limits: o.limits}
+	for _, read := range []func(context.Context, source, *orphan.World) error{
+		o.readPlace, o.readClaim, o.readVolume, o.readNeighbours, o.readSettings,
+	} {
+		if err := read(ctx, reader, w); err != nil {
+			return nil, fmt.Errorf("reading the world of orphan %s: %w", name, err)
+		}
+	}
+	w.Now = o.clock.Now()
+	return w, nil
+}
+
+// readPlace reads where the instance is.
+func (o observer) readPlace(ctx context.Context, reader source, w *orphan.World) (err error) {
+	if w.Node, err = get(ctx, reader, o.namespace, w.Orphan.Spec.NodeID, &v1beta2.Node{}); err != nil {
+		return err
+	}
+	w.InstanceManager, err = get(ctx, reader, o.namespace, w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceManager], &v1beta2.InstanceManager{})
+	return err
+}
+
+// readClaim reads the CR of the instance's name.
+func (o observer) readClaim(ctx context.Context, reader source, w *orphan.World) (err error) {
+	instance := w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
+	switch w.Orphan.Spec.OrphanType {
+	case v1beta2.OrphanTypeEngineInstance:
+		w.Engine, err = get(ctx, reader, o.namespace, instance, &v1beta2.Engine{})
+	case v1beta2.OrphanTypeReplicaInstance:
+		w.Replica, err = get(ctx, reader, o.namespace, instance, &v1beta2.Replica{})
+	}
+	return err
+}
+
+// readVolume reads the volume of a replica's instance and its copies.
+func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World) (err error) {
+	volume := volumeOf(w.Orphan)
+	if volume == "" {
+		return nil
+	}
+	if w.Volume, err = get(ctx, reader, o.namespace, volume, &v1beta2.Volume{}); err != nil {
+		return err
+	}
+	var volumes corev1.PersistentVolumeList
+	if err := o.cached.List(ctx, &volumes, client.MatchingFields{byHandle: volume}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing persistent volumes: %w", err)
+	}
+	w.PersistentVolume = len(volumes.Items) > 0
+	return o.readCopies(ctx, reader, volume, w)
+}
+
+func (o observer) readCopies(ctx context.Context, reader source, volume string, w *orphan.World) error {
+	// The API server knows labels, the cache knows indexes. A replica without the label is not found and does not
+	// count as a copy.
+	var which client.ListOption = client.MatchingFields{byVolume: volume}
+	if reader.live {
+		which = client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
+	}
+	var replicas v1beta2.ReplicaList
+	if err := reader.List(ctx, &replicas, client.InNamespace(o.namespace), which); err != nil {
+		return fmt.Errorf("listing the replicas of volume %s: %w", volume, err)
+	}
+	for i := range replicas.Items {
+		replica := &replicas.Items[i]
+		if replica.Spec.VolumeName != volume {
+			continue
+		}
+		node, err := get(ctx, reader, o.namespace, replica.Spec.NodeID, &v1beta2.Node{})
+		if err != nil {
+			return err
+		}
+		w.Copies = append(w.Copies, orphan.Copy{Replica: replica, Node: node})
+	}
+	return nil
+}
+
+// readNeighbours reads what other orphans of the node do, and how many instances the node has.
+func (o observer) readNeighbours(ctx context.Context, _ source, w *orphan.World) error {
+	node := w.Orphan.Spec.NodeID
+	for offset := int64(-1); offset <= 1; offset++ {
+		key := burstKey(node, w.Orphan.CreationTimestamp.Time, o.limits.FloodWindow, offset)
+		var siblings v1beta2.OrphanList
+		if err := o.listCached(ctx, &siblings, byBurst, key); err != nil {
+			return err
+		}
+		for i := range siblings.Items {
+			if s := &siblings.Items[i]; s.UID != w.Orphan.UID {
+				w.Siblings = append(w.Siblings, siblingOf(s))
+			}
+		}
+	}
+	var managers v1beta2.InstanceManagerList
+	if err := o.listCached(ctx, &managers, byNode, node); err != nil {
+		return err
+	}
+	for i := range managers.Items {
+		w.NodeInstances += countInstances(&managers.Items[i])
+	}
+	var flying v1beta2.OrphanList
+	if err := o.listCached(ctx, &flying, byInFlight, node); err != nil {
+		return err
+	}
+	seen := make([]types.UID, 0, len(flying.Items))
+	for i := range flying.Items {
+		seen = append(seen, flying.Items[i].UID)
+	}
+	w.InFlight = o.approvals.count(node, w.Orphan.UID, seen)
+	return nil
+}
+
+func (o observer) listCached(ctx context.Context, list client.ObjectList, index, key string) error {
+	if err := o.cached.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing by %s: %w", index, err)
+	}
+	return nil
+}
+
+func siblingOf(s *v1beta2.Orphan) orphan.Sibling {
+	rule := ""
+	if conditions.IsTrue(s.Status.Conditions, v1beta2.OrphanOrphaned) {
+		rule = conditions.Reason(s.Status.Conditions, v1beta2.OrphanOrphaned)
+	}
+	return orphan.Sibling{
+		UID: s.UID, Created: s.CreationTimestamp.Time, Rule: rule,
+		Approval:  conditions.Reason(s.Status.Conditions, v1beta2.OrphanCleanupApproved),
+		Withdrawn: conditions.IsTrue(s.Status.Conditions, v1beta2.OrphanWithdrawn),
+	}
+}
+
+func (o observer) readSettings(ctx context.Context, reader source, w *orphan.World) error {
+	var value [2]*string
+	for i, name := range []string{setting.AutoDeletion, setting.GracePeriod} {
+		found, err := get(ctx, reader, o.namespace, name, &v1beta2.Setting{})
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			value[i] = &found.Value
+		}
+	}
+	w.Settings = settingsOf(o.settings.Read(value[0], value[1]))
+	return nil
+}
+
+func settingsOf(v setting.Values) orphan.Settings {
+	state := func(on bool) orphan.AutoDeletion {
+		switch {
+		case !v.Known:
+			return orphan.Unreadable
+		case on:
+			return orphan.On
+		}
+		return orphan.Off
+	}
+	return orphan.Settings{Instance: state(v.Items.Instance), ReplicaData: state(v.Items.ReplicaData), GracePeriod: v.GracePeriod}
+}
+
+// object is what get can fill and hand back as its own type.
+type object[T any] interface {
+	client.Object
+	*T
+}
+
+// get reads one object; an empty name, and one that does not exist, is nil.
+func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return into, nil
+}

@@ -1,0 +1,83 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	kevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/orphan-controller/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/events"
+)
+
+// reconciler decides on one orphan and does the verdict's one write; the event of that write brings the next.
+type reconciler struct {
+	observer observer
+	client   client.Client
+	recorder kevents.EventRecorder
+	metrics  *metrics
+	clock    clock.PassiveClock
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	world, verdict, err := r.decide(ctx, request.Name)
+	if world == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	if verdict.Step == orphan.StepNone {
+		return r.sleep(verdict), nil
+	}
+	o := world.Orphan
+	forget := r.remember(o, verdict)
+	if err := apply(ctx, r.client, o, verdict); err != nil {
+		forget()
+		return ctrl.Result{}, err
+	}
+	events.Emit(r.recorder, o, announce(o, verdict)...)
+	r.metrics.record(o, verdict)
+	log.FromContext(ctx).Info("verdict applied", "name", o.Name, "step", verdict.Step, "reason", verdict.Outcome,
+		"node", o.Spec.NodeID, "instance", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
+		"uuid", o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], "message", verdict.Message)
+	return r.sleep(verdict), nil
+}
+
+// decide returns a nil world where the orphan is gone.
+func (r *reconciler) decide(ctx context.Context, name string) (*orphan.World, orphan.Verdict, error) {
+	world, err := r.observer.observe(ctx, name, false)
+	if world == nil || err != nil {
+		return nil, orphan.Verdict{}, err
+	}
+	verdict := orphan.Decide(*world)
+	if !verdict.Confirm {
+		return world, verdict, nil
+	}
+	if world, err = r.observer.observe(ctx, name, true); world == nil || err != nil {
+		return nil, orphan.Verdict{}, err
+	}
+	return world, orphan.Decide(*world), nil
+}
+
+// remember counts an approval of policy as under way before any cache shows it; the result takes that back.
+func (r *reconciler) remember(o *v1beta2.Orphan, v orphan.Verdict) func() {
+	if v.Step != orphan.StepConditions || conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason) == nil ||
+		!conditions.IsTrue(v.Conditions, v1beta2.OrphanCleanupApproved) {
+		return func() {}
+	}
+	r.observer.approvals.add(o.Spec.NodeID, o.UID)
+	return func() { r.observer.approvals.remove(o.Spec.NodeID, o.UID) }
+}
+
+// sleep wakes exactly at the verdict's time.
+func (r *reconciler) sleep(v orphan.Verdict) ctrl.Result {
+	if v.WakeAt.IsZero() {
+		return ctrl.Result{}
+	}
+	return ctrl.Result{RequeueAfter: max(v.WakeAt.Sub(r.clock.Now()), time.Millisecond)}
+}

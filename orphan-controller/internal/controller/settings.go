@@ -1,0 +1,123 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	kevents "k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"drover.dev/drover/orphan-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+// settingReconciler says which settings of orphans are not understood, and lets the old switch become the new setting.
+type settingReconciler struct {
+	cached    client.Reader
+	client    client.Client
+	namespace string
+	recorder  kevents.EventRecorder
+	metrics   *metrics
+}
+
+func (s *settingReconciler) setUp(manager ctrl.Manager) error {
+	ours := predicate.NewPredicateFuncs(func(obj client.Object) bool {
+		switch obj.GetName() {
+		case setting.AutoDeletion, setting.GracePeriod, setting.OldAutoDeletion:
+			return true
+		}
+		return false
+	})
+	return ctrl.NewControllerManagedBy(manager).Named("orphan-setting").
+		For(&v1beta2.Setting{}, builder.WithPredicates(ours, predicate.ResourceVersionChangedPredicate{})).Complete(s)
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	found, err := get(ctx, s.cached, s.namespace, request.Name, &v1beta2.Setting{})
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	s.check(ctx, request.Name, found)
+	return ctrl.Result{}, s.migrate(ctx)
+}
+
+// check says once per version of a setting that its value is not understood.
+func (s *settingReconciler) check(ctx context.Context, name string, found *v1beta2.Setting) {
+	var bad error
+	if found != nil {
+		bad = setting.Check(name, found.Value)
+	}
+	if bad == nil {
+		s.metrics.badSetting.WithLabelValues(name).Set(0)
+		return
+	}
+	s.metrics.badSetting.WithLabelValues(name).Set(1)
+	events.Emit(s.recorder, found, badSettingEvent(name, bad))
+	log.FromContext(ctx).Info("the value of a setting is not understood", "name", name, "reason", bad.Error())
+}
+
+// migrate merges the old switch into the new setting and then deletes it, each bound to the version that was read.
+// A crash between the two leaves a new setting that already says it, and an old one that still has to go.
+func (s *settingReconciler) migrate(ctx context.Context) error {
+	old, err := get(ctx, s.cached, s.namespace, setting.OldAutoDeletion, &v1beta2.Setting{})
+	if old == nil || err != nil {
+		return err
+	}
+	present, err := get(ctx, s.cached, s.namespace, setting.AutoDeletion, &v1beta2.Setting{})
+	if err != nil {
+		return err
+	}
+	var value *string
+	if present != nil {
+		value = &present.Value
+	}
+	merged, changed, err := setting.Merge(old.Value, value)
+	if err != nil {
+		events.Emit(s.recorder, old, migrationWaitsEvent(err))
+		return nil
+	}
+	if changed {
+		if err := s.write(ctx, present, merged); err != nil {
+			return err
+		}
+	}
+	if err := status.Delete(ctx, s.client, old); err != nil {
+		return err
+	}
+	events.Emit(s.recorder, old, migratedEvent(setting.OldAutoDeletion+"="+old.Value, merged))
+	log.FromContext(ctx).Info("setting migrated", "name", setting.OldAutoDeletion, "reason", merged)
+	return nil
+}
+
+// write stores the new setting's value; nil: it does not exist yet.
+func (s *settingReconciler) write(ctx context.Context, present *v1beta2.Setting, value string) error {
+	if present == nil {
+		created := &v1beta2.Setting{Value: value}
+		created.Namespace, created.Name = s.namespace, setting.AutoDeletion
+		if err := s.client.Create(ctx, created, client.FieldOwner(Owner)); err != nil {
+			return fmt.Errorf("creating setting %s: %w", setting.AutoDeletion, err)
+		}
+		return nil
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": string(present.UID), "resourceVersion": present.ResourceVersion},
+		"value":    value,
+	})
+	if err != nil {
+		return fmt.Errorf("rendering setting %s: %w", setting.AutoDeletion, err)
+	}
+	patch := client.RawPatch(types.MergePatchType, body)
+	if err := s.client.Patch(ctx, present.DeepCopy(), patch, client.FieldOwner(Owner)); err != nil {
+		return fmt.Errorf("patching setting %s: %w", setting.AutoDeletion, err)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/orphan-controller/internal/orphan"
+	"drover.dev/drover/orphan-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// Setup registers the two controllers, of orphans and of their settings, on the runtime's manager. Metrics go to the
+// registry.
+func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, registry prometheus.Registerer) error {
+	if err := limits.Validate(); err != nil {
+		return err
+	}
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer(), limits.FloodWindow); err != nil {
+		return err
+	}
+	m := newMetrics(registry)
+	r := &reconciler{
+		observer: observer{
+			cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock,
+			settings: &setting.Memory{}, approvals: newApprovals(rt.Clock), limits: limits,
+		},
+		client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
+	}
+	w := watches{reader: rt.Client, namespace: rt.Namespace, slots: limits.InFlightPerNode}
+	// One worker: deletions in flight are counted, and two at once could each see the last free place.
+	b := ctrl.NewControllerManagedBy(rt.Manager).For(&v1beta2.Orphan{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of orphans: %w", err)
+	}
+	s := &settingReconciler{
+		cached: rt.Client, client: rt.Client, namespace: rt.Namespace, recorder: rt.Recorder, metrics: m,
+	}
+	if err := s.setUp(rt.Manager); err != nil {
+		return fmt.Errorf("setting up the controller of settings: %w", err)
+	}
+	return nil
+}
