@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const module = "module drover.dev/drover\n"
+
+// ModuleRoot returns the directory of Drover's go.mod, looked for from the working directory upwards: `go test` runs
+// each test in its package's directory.
+func ModuleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	for {
+		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.Contains(data, []byte(module)) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("the working directory is not inside Drover's repository")
+		}
+		dir = parent
+	}
+}
+
+func sourceDir() (string, error) {
+	root, err := ModuleRoot()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(root, "e2e", "devcluster"), nil
+}

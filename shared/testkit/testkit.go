@@ -1,0 +1,113 @@
+// Package testkit gives tests a real Kubernetes API server with Drover's CRDs and RBAC.
+//
+// A package's TestMain calls Main; the first test that needs the API server starts it (a few seconds), the others
+// share it, and it is gone when the tests end, however they end. Tests keep apart by namespace: Namespace makes a fresh
+// one. Nobody deletes what is in a namespace, not even with a controller manager: the whole cluster is thrown away.
+//
+// No fake client: conflicts, preconditions, admission, server-side apply and Forbidden are the real ones.
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"drover.dev/drover/shared/testkit/cluster"
+)
+
+// Option changes what Main runs.
+type Option func(*settings)
+
+type settings struct {
+	cluster cluster.Options
+	crds    []string // relative to the module's root
+}
+
+// WithClusterOptions starts the control plane with these options.
+func WithClusterOptions(options cluster.Options) Option {
+	return func(s *settings) { s.cluster = options }
+}
+
+// WithCRDs installs the CRDs in these directories, relative to the module's root, instead of those in crds.
+func WithCRDs(dirs ...string) Option {
+	return func(s *settings) { s.crds = dirs }
+}
+
+// shared is the control plane of this test binary.
+var shared struct {
+	sync.Mutex
+	settings *settings
+	cluster  *cluster.Cluster
+	err      error
+}
+
+// Main runs the tests of a package and exits: the body of its TestMain.
+func Main(m *testing.M, opts ...Option) {
+	s := &settings{crds: []string{"crds"}}
+	for _, option := range opts {
+		option(s)
+	}
+	shared.Lock()
+	shared.settings = s
+	shared.Unlock()
+	code := m.Run()
+	if err := stop(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func stop() error {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.cluster == nil {
+		return nil
+	}
+	return shared.cluster.Stop()
+}
+
+// Cluster returns the control plane of this test binary, started and with its CRDs established. It panics when that is
+// not possible: no test can go on then.
+func Cluster() *cluster.Cluster {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.settings == nil {
+		panic("testkit.Cluster needs a TestMain that calls testkit.Main")
+	}
+	if shared.cluster == nil && shared.err == nil {
+		shared.cluster, shared.err = start(context.Background(), shared.settings)
+	}
+	if shared.err != nil {
+		panic(fmt.Sprintf("testkit: %v", shared.err))
+	}
+	return shared.cluster
+}
+
+func start(ctx context.Context, s *settings) (*cluster.Cluster, error) {
+	c, err := cluster.Start(ctx, s.cluster)
+	if err != nil {
+		return nil, err
+	}
+	if err := installCRDs(ctx, c, s.crds); err != nil {
+		_ = c.Stop() // the first error says why
+		return nil, err
+	}
+	return c, nil
+}
+
+func installCRDs(ctx context.Context, c *cluster.Cluster, dirs []string) error {
+	root, err := cluster.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		if err := c.InstallCRDs(ctx, filepath.Join(root, dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
