@@ -24,7 +24,9 @@ func TestEveryFieldHasASentenceForKubectlExplain(t *testing.T) {
 	}
 }
 
-func isElement(path string) bool { return strings.HasSuffix(path, "{}") || strings.HasSuffix(path, "[]") }
+func isElement(path string) bool {
+	return strings.HasSuffix(path, "{}") || strings.HasSuffix(path, "[]")
+}
 
 // Objects made by a newer or older Longhorn hold fields that are not listed here; the API server must not drop them.
 func TestKindsThatExistedBeforeKeepUnknownFieldsInEveryObject(t *testing.T) {

@@ -1,0 +1,32 @@
+package v1beta2
+
+// Condition types of a Backup.
+const (
+	// BackupApproved (writer snapshot-controller) True means: take it. Its reason is then Ready.
+	BackupApproved = "Approved"
+)
+
+// Reasons of BackupApproved beside those of SnapshotReady.
+const (
+	// ReasonSnapshotNotReady surfaces while the snapshot to back up is not ready.
+	ReasonSnapshotNotReady = "SnapshotNotReady"
+	// ReasonTargetUnavailable surfaces while the BackupTarget is missing or cannot be reached.
+	ReasonTargetUnavailable = "TargetUnavailable"
+)
+
+// Condition types of a RecurringJob.
+const (
+	// RecurringJobReady (writer snapshot-controller) is True while the job is scheduled; the message tells its last and
+	// its next run.
+	RecurringJobReady = "Ready"
+)
+
+// Reasons of RecurringJobReady.
+const (
+	// ReasonScheduled surfaces when the job has a next run.
+	ReasonScheduled = "Scheduled"
+	// ReasonBadCron surfaces when spec.cron cannot be read; the message says where.
+	ReasonBadCron = "BadCron"
+	// ReasonUnsupported surfaces when spec.task is one that Drover does not do.
+	ReasonUnsupported = "Unsupported"
+)

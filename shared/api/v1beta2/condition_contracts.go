@@ -1,0 +1,111 @@
+package v1beta2
+
+// ConditionContract is one line of the table of conditions that are contracts: one binary writes the condition, others
+// act on it. A reason that is not in the lists comes from a newer neighbour and means wait.
+type ConditionContract struct {
+	// Kind is the kind whose status holds the condition.
+	Kind string
+	// Part is the part of the status that holds it; empty means status.conditions.
+	Part string
+	// Type is the condition's type.
+	Type string
+	// Writer is the binary that alone writes it.
+	Writer string
+	// Means says what it means that the status is True.
+	Means string
+	// True and False are the closed lists of reasons.
+	True, False []string
+}
+
+// ConditionContracts is the whole table, kind by kind. The pages of documentation are made from it.
+func ConditionContracts() []ConditionContract {
+	var table []ConditionContract
+	for _, part := range [][]ConditionContract{
+		orphanContracts(), snapshotContracts(), backupContracts(), replicaContracts(), nodeDownContracts(),
+		attachmentContracts(), nodeContracts(), instanceManagerContracts(), upgradeContracts(),
+	} {
+		table = append(table, part...)
+	}
+	return table
+}
+
+// OrphanNonDecisions are the reasons for which the orphan judge decides nothing: no condition, but an event and a
+// metric carry them.
+func OrphanNonDecisions() []string {
+	return []string{
+		ReasonNotLive, ReasonCRDeleting, ReasonStateChanging, ReasonTransientState, ReasonOwnerElsewhere, ReasonNoUUID,
+		ReasonInventoryUnknown, ReasonNodeDown, ReasonFrontendNotJudged, ReasonSecondLookDisagrees,
+	}
+}
+
+func orphanContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Orphan", Type: OrphanOrphaned, Writer: "im-monitor",
+			Means: "judged so; the reason is the rule, the message names the source of the UUID",
+			True:  []string{ReasonNoOwnerCR, ReasonOwnedByOtherInstanceManager, ReasonStoppedButPresent, ReasonDataOnly}},
+		{Kind: "Orphan", Type: OrphanInstanceState, Writer: "im-monitor",
+			Means: "the instance is there; the reason is its runtime state",
+			True: []string{InstanceStateRunning, InstanceStateSuspended, InstanceStateError, InstanceStateStopped,
+				InstanceStateStarting, InstanceStateStopping, InstanceStatePending, InstanceStateTerminating},
+			False: []string{InstanceStateTerminated}},
+		{Kind: "Orphan", Type: OrphanWithdrawn, Writer: "im-monitor", Means: "nothing is left to execute; final",
+			True: []string{ReasonInstanceGone, ReasonUUIDMismatch, ReasonClaimed, ReasonRenamed}},
+		{Kind: "Orphan", Type: OrphanDeletionReason, Writer: "orphan-controller",
+			Means: "deleted by policy; written before the deletion, never changed",
+			True:  []string{ReasonAutoDeletion, ReasonEviction}},
+		{Kind: "Orphan", Type: OrphanCleanupApproved, Writer: "orphan-controller", Means: "execute what the spec names",
+			True: []string{ReasonApproved},
+			False: []string{ReasonGracePeriod, ReasonLastCopy, ReasonFlood, ReasonRateLimited, ReasonAcknowledged,
+				ReasonDryRun, ReasonClaimed, ReasonNodeGone, ReasonInstanceManagerGone, ReasonNotJudged, ReasonNoDataPath}},
+		{Kind: "Orphan", Type: OrphanCleanupFailed, Writer: "im-monitor", Means: "the last attempt failed",
+			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
+	}
+}
+
+func snapshotContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Snapshot", Type: SnapshotReady, Writer: "snapshot-controller", Means: "mirrors status.readyToUse",
+			True: []string{ReasonReady},
+			False: []string{ReasonWaitingForAttach, ReasonCreating, ReasonFailed, ReasonLimitReached, ReasonVolumeNotFound,
+				ReasonVolumeDetached, ReasonMarkedRemoved, ReasonLost}},
+		{Kind: "Snapshot", Type: SnapshotProvisioned, Writer: "im-monitor", Means: "taken",
+			True: []string{ReasonTaken, ReasonAdopted}, False: []string{ReasonFailed, ReasonCancelled}},
+		{Kind: "Snapshot", Type: SnapshotRemovalApproved, Writer: "snapshot-controller", Means: "remove and purge",
+			True: []string{ReasonRequested},
+			False: []string{ReasonParentOfVolumeHead, ReasonHasMultipleChildren, ReasonPurgeDisabled, ReasonPurgeLimited,
+				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone}},
+		{Kind: "Snapshot", Type: SnapshotWithdrawn, Writer: "im-monitor", Means: "its snapshot is gone; final",
+			True: []string{ReasonSnapshotGone}},
+	}
+}
+
+func backupContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Backup", Type: BackupApproved, Writer: "snapshot-controller", Means: "take it",
+			True:  []string{ReasonReady},
+			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound}},
+		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",
+			Means: "scheduled; the message tells the last and the next run",
+			True:  []string{ReasonScheduled}, False: []string{ReasonBadCron, ReasonUnsupported}},
+	}
+}
+
+func replicaContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Replica", Type: ReplicaDataRemovalApproved, Writer: "attach-controller", Means: "its data may be destroyed",
+			True:  []string{ReasonVolumeDeleting, ReasonHealthyCopyElsewhere},
+			False: []string{ReasonNoHealthyCopy, ReasonWaitingForLook, ReasonOtherReplicaFirst}},
+		{Kind: "Replica", Type: ReplicaDataRemoved, Writer: "im-monitor", Means: "nothing of it is left there",
+			True:  []string{ReasonRemoved, ReasonNothingToRemove, ReasonNodeGone},
+			False: []string{ReasonUnreachable, ReasonMappedByEngine, ReasonUUIDMismatch}},
+	}
+}
+
+func nodeDownContracts() []ConditionContract {
+	var table []ConditionContract
+	for _, kind := range []string{"Engine", "EngineFrontend", "Replica"} {
+		table = append(table, ConditionContract{Kind: kind, Type: InstanceNodeDown, Writer: "im-monitor",
+			Means: "its node is down; the state is concluded, not seen", True: []string{ReasonNodeDown, ReasonOutOfService}})
+	}
+	return table
+}

@@ -1,0 +1,62 @@
+package v1beta2
+
+func attachmentContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "VolumeAttachment", Type: VolumeAttachmentReady, Writer: "attach-controller",
+			Means: "the volume is where it is wanted; the message names holder, blocker and next step",
+			True:  []string{ReasonAttached, ReasonDetached},
+			False: []string{ReasonAttaching, ReasonDetaching, ReasonBlocked, ReasonNoCandidate, ReasonFaulted}},
+		{Kind: "VolumeAttachment", Part: "status.attachmentTicketStatuses", Type: TicketSatisfied, Writer: "attach-controller",
+			Means: "attached as the ticket asks", True: []string{ReasonSatisfied},
+			False: []string{ReasonAttaching, ReasonAttachedWithIncompatibleParameters, ReasonAttachedElsewhere,
+				ReasonWaitingForDetach, ReasonLowerPriority, ReasonNoNode, ReasonNodeUnknown, ReasonNodeNotReady,
+				ReasonNodeCordoned, ReasonNodeUpgrading, ReasonDataLocality, ReasonTooManyTickets, ReasonVolumeFaulted,
+				ReasonWaitingForShare, ReasonMigrating}},
+	}
+}
+
+func nodeContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Node", Type: NodeReady, Writer: "im-monitor",
+			Means: "in service; only KubernetesNodeGone and KubernetesNodeNotReady mean that the node is down",
+			True:  []string{ReasonNodeReady},
+			False: []string{ReasonKubernetesNodeGone, ReasonKubernetesNodeNotReady, ReasonManagerPodMissing,
+				ReasonManagerPodDown, ReasonInstanceManagerUnreachable}},
+		{Kind: "Node", Type: NodeSchedulable, Writer: "im-monitor", Means: "new replicas may be placed there",
+			True: []string{ReasonSchedulable}, False: []string{ReasonKubernetesNodeCordoned}},
+		{Kind: "Node", Type: NodeRemoved, Writer: "im-monitor", Means: "a Node that is being deleted is gone",
+			False: []string{ReasonKubernetesNodeInService, ReasonInstanceManagersRemain}},
+	}
+}
+
+func instanceManagerContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "InstanceManager", Type: InstanceManagerNodeReady, Writer: "im-monitor", Means: "its Kubernetes node is up",
+			True: []string{ReasonNodeReady}, False: []string{ReasonKubernetesNodeGone, ReasonKubernetesNodeNotReady}},
+		{Kind: "InstanceManager", Type: InstanceManagerPodReady, Writer: "im-monitor", Means: "its pod is ready",
+			True: []string{ReasonPodReady},
+			False: []string{ReasonPodMissing, ReasonPodStarting, ReasonPodFailed, ReasonPodDeleting, ReasonPodBlocked,
+				ReasonReplacing}},
+		{Kind: "InstanceManager", Type: InstanceManagerSettingSynced, Writer: "im-monitor",
+			Means: "its pod carries the settings now in force",
+			True:  []string{ReasonSettingsInForce}, False: []string{ReasonSettingsChanged}},
+		{Kind: "InstanceManager", Type: InstanceManagerReachable, Writer: "im-monitor",
+			Means: "whole lists can be read; absent while no pod runs",
+			True:  []string{ReasonAnswering}, False: []string{ReasonNotAnswering}},
+	}
+}
+
+// upgradeContracts: upgrade-controller is not built yet; its reasons are added with it.
+func upgradeContracts() []ConditionContract {
+	var table []ConditionContract
+	for _, kind := range []string{"DataEngineUpgradeManager", "NodeDataEngineUpgrade"} {
+		table = append(table,
+			ConditionContract{Kind: kind, Type: UpgradePreflight, Writer: "upgrade-controller",
+				Means: "nothing stands against the upgrade; else the message names every blocker"},
+			ConditionContract{Kind: kind, Type: UpgradeProgressing, Writer: "upgrade-controller", Means: "the upgrade moves"},
+			ConditionContract{Kind: kind, Type: UpgradeStalled, Writer: "upgrade-controller",
+				Means: "a step takes longer than its timeout"},
+			ConditionContract{Kind: kind, Type: UpgradeCompleted, Writer: "upgrade-controller", Means: "all is done"})
+	}
+	return table
+}

@@ -1,0 +1,44 @@
+package v1beta2
+
+// Condition types of a Replica.
+const (
+	// ReplicaDataRemovalApproved (writer attach-controller) True means: the replica's data may be destroyed.
+	ReplicaDataRemovalApproved = "DataRemovalApproved"
+	// ReplicaDataRemoved (writer im-monitor) True means that nothing of the replica is left where it was.
+	ReplicaDataRemoved = "DataRemoved"
+)
+
+// Reasons of ReplicaDataRemovalApproved.
+const (
+	// ReasonVolumeDeleting surfaces when the volume is being deleted or gone.
+	ReasonVolumeDeleting = "VolumeDeleting"
+	// ReasonHealthyCopyElsewhere surfaces when another replica was seen healthy after this one's deletion.
+	ReasonHealthyCopyElsewhere = "HealthyCopyElsewhere"
+	// ReasonNoHealthyCopy surfaces while no other replica is healthy.
+	ReasonNoHealthyCopy = "NoHealthyCopy"
+	// ReasonWaitingForLook surfaces until a look at the running engine is newer than the deletion.
+	ReasonWaitingForLook = "WaitingForLook"
+	// ReasonOtherReplicaFirst surfaces while another replica of the volume is being removed.
+	ReasonOtherReplicaFirst = "OtherReplicaFirst"
+)
+
+// Reasons of ReplicaDataRemoved beside NodeGone, Unreachable, MappedByEngine and UUIDMismatch.
+const (
+	// ReasonRemoved surfaces when our call removed it and its absence was proven.
+	ReasonRemoved = "Removed"
+	// ReasonNothingToRemove surfaces when there was nothing of it.
+	ReasonNothingToRemove = "NothingToRemove"
+)
+
+// Condition types of an Engine, an EngineFrontend and a Replica.
+const (
+	// InstanceNodeDown (writer im-monitor) is True while the node is down or out of service: the state is then
+	// concluded, not seen. Its reason is NodeDown or OutOfService.
+	InstanceNodeDown = "NodeDown"
+)
+
+// Reasons of InstanceNodeDown beside NodeDown.
+const (
+	// ReasonOutOfService surfaces when the Kubernetes node carries the taint node.kubernetes.io/out-of-service.
+	ReasonOutOfService = "OutOfService"
+)

@@ -1,0 +1,73 @@
+package v1beta2
+
+// Condition types of a Snapshot.
+const (
+	// SnapshotRemovalApproved (writer snapshot-controller) True means: remove the snapshot and purge.
+	SnapshotRemovalApproved = "RemovalApproved"
+	// SnapshotProvisioned (writer im-monitor) is True once the snapshot was seen in the engine.
+	SnapshotProvisioned = "Provisioned"
+	// SnapshotWithdrawn (writer im-monitor) True means that the engine has no such snapshot any more. It is final.
+	SnapshotWithdrawn = "Withdrawn"
+	// SnapshotReady (writer snapshot-controller) mirrors status.readyToUse.
+	SnapshotReady = "Ready"
+)
+
+// Reasons of SnapshotRemovalApproved.
+const (
+	// ReasonRequested surfaces when the Snapshot was deleted and nothing stands against removing its data.
+	ReasonRequested = "Requested"
+	// ReasonParentOfVolumeHead surfaces while volume-head builds on the snapshot: it can only be merged after a newer one.
+	ReasonParentOfVolumeHead = "ParentOfVolumeHead"
+	// ReasonHasMultipleChildren surfaces while several snapshots build on this one.
+	ReasonHasMultipleChildren = "HasMultipleChildren"
+	// ReasonPurgeDisabled surfaces while the setting disable-snapshot-purge is true.
+	ReasonPurgeDisabled = "PurgeDisabled"
+	// ReasonPurgeLimited surfaces while the node has as many purges as snapshot-heavy-task-concurrent-limit allows.
+	ReasonPurgeLimited = "PurgeLimited"
+	// ReasonWaitingForAttach surfaces until the volume is attached for the work; also of SnapshotReady and BackupApproved.
+	ReasonWaitingForAttach = "WaitingForAttach"
+	// ReasonUpgrading surfaces while the data engine of the volume's node is being upgraded.
+	ReasonUpgrading = "Upgrading"
+	// ReasonMigrating surfaces while the volume moves live from one node to another.
+	ReasonMigrating = "Migrating"
+	// ReasonRebuilding surfaces while a replica of the volume is being rebuilt.
+	ReasonRebuilding = "Rebuilding"
+	// ReasonLinkedClone surfaces while a linked clone shares the snapshot.
+	ReasonLinkedClone = "LinkedClone"
+)
+
+// Reasons of SnapshotProvisioned.
+const (
+	// ReasonTaken surfaces when our call made the snapshot.
+	ReasonTaken = "Taken"
+	// ReasonAdopted surfaces when the engine had a snapshot of that name already.
+	ReasonAdopted = "Adopted"
+	// ReasonFailed surfaces when the engine refused; the message is its answer. Also of SnapshotReady.
+	ReasonFailed = "Failed"
+	// ReasonCancelled surfaces when the Snapshot was deleted before a call went out, and none is in flight.
+	ReasonCancelled = "Cancelled"
+)
+
+// Reasons of SnapshotWithdrawn.
+const (
+	// ReasonSnapshotGone surfaces when the snapshot's absence was proven by two looks.
+	ReasonSnapshotGone = "SnapshotGone"
+)
+
+// Reasons of SnapshotReady.
+const (
+	// ReasonReady surfaces when it can be used; also of BackupApproved.
+	ReasonReady = "Ready"
+	// ReasonCreating surfaces while it is being taken.
+	ReasonCreating = "Creating"
+	// ReasonLimitReached surfaces when the volume may have no further snapshot, or no further bytes in snapshots.
+	ReasonLimitReached = "LimitReached"
+	// ReasonVolumeNotFound surfaces when there is no such Volume; also of BackupApproved.
+	ReasonVolumeNotFound = "VolumeNotFound"
+	// ReasonVolumeDetached surfaces while the volume is detached and nothing needs it attached.
+	ReasonVolumeDetached = "VolumeDetached"
+	// ReasonMarkedRemoved surfaces when the engine has marked it removed; it waits for a purge.
+	ReasonMarkedRemoved = "MarkedRemoved"
+	// ReasonLost surfaces when a look did not list it, until that is proven or disproven.
+	ReasonLost = "Lost"
+)

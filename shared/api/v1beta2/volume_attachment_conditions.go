@@ -1,0 +1,60 @@
+package v1beta2
+
+// Condition types of a VolumeAttachment and of its tickets.
+const (
+	// VolumeAttachmentReady (writer attach-controller) is True while the volume is where it is wanted. The message names
+	// the holder, what blocks, and the next step.
+	VolumeAttachmentReady = "Ready"
+	// TicketSatisfied (writer attach-controller) is True while the volume is attached as the ticket asks.
+	TicketSatisfied = "Satisfied"
+)
+
+// Reasons of VolumeAttachmentReady.
+const (
+	// ReasonAttached surfaces when the wanted holder has the volume.
+	ReasonAttached = "Attached"
+	// ReasonDetached surfaces when nobody wants the volume and nobody has it.
+	ReasonDetached = "Detached"
+	// ReasonAttaching surfaces while the volume is being attached; also of TicketSatisfied.
+	ReasonAttaching = "Attaching"
+	// ReasonDetaching surfaces while the volume is being detached.
+	ReasonDetaching = "Detaching"
+	// ReasonBlocked surfaces while something outside stands in the way; the message names it.
+	ReasonBlocked = "Blocked"
+	// ReasonNoCandidate surfaces while there are tickets and none of them can be served.
+	ReasonNoCandidate = "NoCandidate"
+	// ReasonFaulted surfaces while no replica of the volume can be used.
+	ReasonFaulted = "Faulted"
+)
+
+// Reasons of TicketSatisfied beside Attaching and Migrating.
+const (
+	// ReasonSatisfied surfaces when the volume is attached to the ticket's node, with the frontend as asked.
+	ReasonSatisfied = "Satisfied"
+	// ReasonAttachedWithIncompatibleParameters surfaces when the volume is on the ticket's node with the other frontend.
+	ReasonAttachedWithIncompatibleParameters = "AttachedWithIncompatibleParameters"
+	// ReasonAttachedElsewhere surfaces while another node holds the volume for another ticket.
+	ReasonAttachedElsewhere = "AttachedElsewhere"
+	// ReasonWaitingForDetach surfaces while the volume still leaves its former node.
+	ReasonWaitingForDetach = "WaitingForDetach"
+	// ReasonLowerPriority surfaces while a ticket of higher priority comes first.
+	ReasonLowerPriority = "LowerPriority"
+	// ReasonNoNode surfaces when the ticket names no node.
+	ReasonNoNode = "NoNode"
+	// ReasonNodeUnknown surfaces when there is no Node of that name.
+	ReasonNodeUnknown = "NodeUnknown"
+	// ReasonNodeNotReady surfaces while the ticket's node is down.
+	ReasonNodeNotReady = "NodeNotReady"
+	// ReasonNodeCordoned surfaces when a person's ticket names a cordoned node.
+	ReasonNodeCordoned = "NodeCordoned"
+	// ReasonNodeUpgrading surfaces while the data engine of the ticket's node is being upgraded.
+	ReasonNodeUpgrading = "NodeUpgrading"
+	// ReasonDataLocality surfaces when a strict-local volume's replica is on another node.
+	ReasonDataLocality = "DataLocality"
+	// ReasonTooManyTickets surfaces when two nodes hold tickets of a migratable volume already.
+	ReasonTooManyTickets = "TooManyTickets"
+	// ReasonVolumeFaulted surfaces while no replica of the volume can be used.
+	ReasonVolumeFaulted = "VolumeFaulted"
+	// ReasonWaitingForShare surfaces on a CSI ticket of an RWX volume until its share runs.
+	ReasonWaitingForShare = "WaitingForShare"
+)
