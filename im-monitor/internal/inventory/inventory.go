@@ -29,7 +29,7 @@ type Inventory struct {
 	mu      sync.RWMutex
 	members map[string]*member
 	nodes   map[string][]string // instance managers by node, sorted
-	run     context.Context     // nil until started
+	run     context.Context     // nil while it does not run
 	running sync.WaitGroup
 }
 
@@ -55,8 +55,9 @@ func (i *Inventory) Start(ctx context.Context) error {
 	}
 	i.mu.Unlock()
 	<-ctx.Done()
-	i.mu.Lock() // whoever is launching has launched by now; nobody will again
-	defer i.mu.Unlock()
+	i.mu.Lock()
+	i.run = nil // nobody is launched any more
+	i.mu.Unlock()
 	i.running.Wait()
 	return nil
 }
@@ -66,10 +67,11 @@ func (i *Inventory) NeedLeaderElection() bool { return true }
 
 // launch starts a member's loop, if the inventory runs. The lock is held.
 func (i *Inventory) launch(m *member) {
-	if i.run == nil || i.run.Err() != nil {
+	ctx := i.run
+	if ctx == nil {
 		return
 	}
-	i.running.Go(func() { m.loop(i.run) })
+	i.running.Go(func() { m.loop(ctx) })
 }
 
 // Set implements Store.

@@ -1,0 +1,329 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}
+
+func TestAnInventoryIsUnknownUntilReadAndKnownAfterwards(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		_, known := b.Latest(manager)
+		require.False(t, known)
+		require.Error(t, b.Err(manager))
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+
+		b.Set(b.target)
+		synctest.Wait()
+
+		list, known := b.Latest(manager)
+		require.True(t, known)
+		require.NoError(t, b.Err(manager))
+		require.Equal(t, "u1", list.Instances["r-1"].UUID)
+		require.Equal(t, Epoch{PodUID: "pod-1", Connection: 1}, list.Epoch)
+		require.True(t, list.Settled)
+		require.Equal(t, int64(7), list.Version.APIVersion)
+		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())
+		require.Equal(t, []string{manager}, b.Holders("r-1"))
+		require.Equal(t, []string{manager}, b.OfNode("node-1"))
+		require.Equal(t, []imclient.Cause{imclient.CauseReconnect}, b.server.lists())
+	})
+}
+
+func TestANoticeMeansOneListAndOnlyTheChangedNames(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.change(false, func(m map[string]Instance) {
+			for i := range 100 {
+				m[fmt.Sprint("r-", i)] = running(fmt.Sprint("r-", i), "u")
+			}
+		})
+		b.Set(b.target)
+		b.after(time.Second)
+		b.seen()
+		b.server.lists()
+
+		b.server.change(true, func(m map[string]Instance) {
+			m["r-new"] = running("r-new", "u")
+			delete(m, "r-7")
+			m["r-8"] = running("r-8", "other")
+		})
+		synctest.Wait()
+
+		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Names: []string{"r-7", "r-8", "r-new"}}}, b.seen())
+		require.Equal(t, []imclient.Cause{imclient.CauseEvent}, b.server.lists())
+		require.Empty(t, b.Holders("r-7"))
+		require.Equal(t, []string{manager}, b.Holders("r-new"))
+	})
+}
+
+func TestAStormOfNoticesIsCoalesced(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		b.after(time.Second)
+		b.server.lists()
+
+		for range 1000 {
+			b.server.set((*server).notify)
+			<-time.After(time.Millisecond)
+		}
+		b.after(time.Second)
+
+		lists := len(b.server.lists())
+		require.LessOrEqual(t, lists, 52, "1000 notices within a second at 20 ms apart")
+		require.GreaterOrEqual(t, lists, 49)
+		require.Empty(t, b.seen()[1:], "nothing changed")
+	})
+}
+
+func TestANoticeDuringAListCausesAnotherList(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		b.after(time.Second)
+		b.server.set(func(s *server) { s.latency = 2 * time.Second })
+		b.server.change(true, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.after(time.Second)
+		b.server.change(true, func(m map[string]Instance) { m["r-2"] = running("r-2", "u2") })
+		b.after(5 * time.Second)
+		require.Equal(t, []string{"r-1", "r-2"}, b.names(t))
+	})
+}
+
+func TestAQuietHourHasOnlySafetyLists(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.Set(b.target)
+		b.after(time.Second)
+		before, _ := b.Latest(manager)
+		b.server.lists()
+		b.seen()
+
+		b.after(time.Hour)
+
+		lists := b.server.lists()
+		require.Len(t, lists, 6)
+		require.NotContains(t, lists, imclient.CauseEvent)
+		require.Empty(t, b.seen())
+		list, _ := b.Latest(manager)
+		require.Greater(t, list.Serial, before.Serial)
+	})
+}
+
+func TestAV2EpochIsListedOnceMoreWhenItHasSettled(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV2, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		synctest.Wait()
+		list, _ := b.Latest(manager)
+		require.False(t, list.Settled, "a v2 server may still be rediscovering")
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") }) // rediscovery sends no notice
+		b.after(31 * time.Second)
+		list, _ = b.Latest(manager)
+		require.True(t, list.Settled)
+		require.Equal(t, []string{"r-1"}, b.names(t))
+		require.Equal(t, []imclient.Cause{imclient.CauseReconnect, imclient.CauseFollowUp}, b.server.lists())
+		require.True(t, b.seen()[1].Whole, "whoever waited for a settled list hears of it")
+	})
+}
+
+func TestALostStreamMakesTheInventoryUnknownAtOnceAndANewEpochLater(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.Set(b.target)
+		b.after(time.Second)
+		b.seen()
+
+		b.server.crash(true)
+		synctest.Wait()
+		_, known := b.Latest(manager)
+		require.False(t, known)
+		require.ErrorIs(t, b.Err(manager), imclient.ErrUnreachable)
+		require.Empty(t, b.Holders("r-1"))
+		require.False(t, b.Absent(manager, "r-1", "u1"), "unknown is not empty")
+		_, _, connected := b.Client(manager)
+		require.False(t, connected)
+		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())
+
+		b.after(time.Hour)
+		require.Empty(t, b.seen(), "further failures are no news")
+		b.server.set(func(s *server) { s.down = false })
+		b.after(31 * time.Second)
+		list, known := b.Latest(manager)
+		require.True(t, known)
+		require.Greater(t, list.Epoch.Connection, uint64(1))
+		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())
+	})
+}
+
+func TestAFailedListMakesTheInventoryUnknown(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		b.after(time.Second)
+		b.server.set(func(s *server) { s.listError = imclient.ErrTooLarge; s.notify() })
+		b.after(time.Second)
+		_, known := b.Latest(manager)
+		require.False(t, known)
+		require.ErrorIs(t, b.Err(manager), imclient.ErrTooLarge)
+		_, err := b.Fresh(t.Context(), manager)
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.ErrorIs(t, err, imclient.ErrTooLarge)
+	})
+}
+
+func TestReconnectsBackOff(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.set(func(s *server) { s.down = true })
+		b.Set(b.target)
+		b.after(time.Hour)
+		b.server.mu.Lock()
+		defer b.server.mu.Unlock()
+		require.InDelta(t, 3600/22.5, len(b.server.clients), 10, "30 s, less a quarter by jitter")
+	})
+}
+
+func TestAnotherTargetIsAnotherEpochAtOnce(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.Set(b.target)
+		b.after(time.Second)
+		b.Set(b.target)
+		_, known := b.Latest(manager)
+		require.True(t, known, "the same target again changes nothing")
+
+		gate := make(chan struct{})
+		b.server.set(func(s *server) { s.gate = gate; s.notify() }) // a list of the old pod is on its way
+		synctest.Wait()
+		replacement := b.target
+		replacement.PodUID, replacement.Node = "pod-2", "node-2"
+		b.Set(replacement)
+		_, known = b.Latest(manager)
+		require.False(t, known)
+		close(gate)
+		synctest.Wait()
+
+		list, known := b.Latest(manager)
+		require.True(t, known)
+		require.Equal(t, Epoch{PodUID: "pod-2", Connection: 2}, list.Epoch)
+		require.Empty(t, b.OfNode("node-1"))
+		require.Equal(t, []string{manager}, b.OfNode("node-2"))
+	})
+}
+
+func TestARemovedInstanceManagerIsForgotten(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.Set(b.target)
+		b.after(time.Second)
+		b.Remove(manager)
+		_, known := b.Latest(manager)
+		require.False(t, known)
+		require.Empty(t, b.Holders("r-1"))
+		require.Empty(t, b.OfNode("node-1"))
+		_, set := b.Target(manager)
+		require.False(t, set)
+		_, err := b.Fresh(t.Context(), manager)
+		require.ErrorIs(t, err, ErrUnreachable)
+		b.after(time.Hour)
+		require.Equal(t, []imclient.Cause{imclient.CauseReconnect}, b.server.lists())
+	})
+}
+
+func TestFreshBeginsAfterTheCallAndIsShared(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		b.after(time.Second)
+		b.server.lists()
+		b.server.set(func(s *server) { s.latency = time.Second; s.notify() })
+		b.after(500 * time.Millisecond) // the list that the notice caused is half way
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		asked := time.Now()
+
+		answers := make(chan *Snapshot, 10)
+		for range 10 {
+			go func() {
+				list, err := b.Fresh(t.Context(), manager)
+				if err == nil {
+					answers <- list
+				}
+			}()
+		}
+		b.after(5 * time.Second)
+
+		require.Len(t, answers, 10)
+		first := <-answers
+		require.False(t, first.Began.Before(asked))
+		require.Contains(t, first.Instances, "r-1")
+		for range 9 {
+			require.Same(t, first, <-answers)
+		}
+		require.Equal(t, []imclient.Cause{imclient.CauseEvent, imclient.CauseFresh}, b.server.lists())
+	})
+}
+
+func TestFreshFailsAtOnceInBackOffAndEndsWithItsCaller(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.set(func(s *server) { s.down = true })
+		b.Set(b.target)
+		b.after(time.Minute)
+		began := time.Now()
+		_, err := b.Fresh(t.Context(), manager)
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.Zero(t, time.Since(began))
+
+		b.server.set(func(s *server) { s.down, s.latency = false, time.Hour })
+		b.after(31 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = b.Fresh(ctx, manager)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestShutdownAnswersWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{gate: make(chan struct{})}
+		i := New(Config{Connect: s.connect})
+		i.Set(Target{InstanceManager: manager})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- i.Start(ctx) }()
+		synctest.Wait()
+		fresh := make(chan error, 1)
+		go func() {
+			_, err := i.Fresh(context.Background(), manager)
+			fresh <- err
+		}()
+		synctest.Wait()
+		cancel()
+		close(s.gate)
+		require.ErrorIs(t, <-fresh, ErrUnreachable)
+		require.NoError(t, <-ended)
+	})
+}
+
+func TestAConnectionThatCannotBeBegunIsAnErrorThatSaysWhy(t *testing.T) {
+	refusal := errors.New("bad certificate")
+	synctest.Test(t, func(t *testing.T) {
+		i := New(Config{Connect: func(Target) (imclient.Client, error) { return nil, refusal }})
+		i.Set(Target{InstanceManager: manager})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- i.Start(ctx) }()
+		synctest.Wait()
+		require.ErrorIs(t, i.Err(manager), refusal)
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
