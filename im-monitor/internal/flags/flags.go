@@ -1,0 +1,69 @@
+// Package flags is im-monitor's own part of the command line, and what is built from it.
+package flags
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/im-monitor/internal/orphancontroller"
+)
+
+// Options are the values of the flags.
+type Options struct {
+	TLSDirectory string
+	AbsenceGap   time.Duration
+	V2Settle     time.Duration
+	SafetyPeriod time.Duration
+	ListTimeout  time.Duration
+	Manager      instancemanager.Options
+	Orphan       orphancontroller.Options
+}
+
+// Add registers the flags.
+func (o *Options) Add(flags *pflag.FlagSet) {
+	o.Manager = instancemanager.DefaultOptions()
+	flags.StringVar(&o.TLSDirectory, "tls-dir", "", "directory with ca.crt, tls.crt and tls.key for mutual TLS with instance managers; once files were there, plaintext is refused")
+	flags.DurationVar(&o.AbsenceGap, "absence-gap", 5*time.Second, "time between two lists that prove an instance absent")
+	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second, "age of a v2 connection before its lists prove anything absent")
+	flags.DurationVar(&o.SafetyPeriod, "safety-list-period", 10*time.Minute, "longest time without reading an instance manager's list (jittered by a fifth)")
+	flags.DurationVar(&o.ListTimeout, "list-timeout", 10*time.Second, "deadline of a call that reads from an instance manager")
+	o.Orphan.AddFlags(flags)
+	m := &o.Manager
+	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
+	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
+	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "", "image pull secret of instance-manager pods")
+	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret, "secret that instance-manager pods mount at /tls-files/, where it exists")
+	flags.BoolVar(&m.HugePages, "v2-huge-pages", m.HugePages, "give v2 instance-manager pods 2 MiB huge pages")
+	flags.Int64Var(&m.HugePageLimitMiB, "v2-memory-mib", m.HugePageLimitMiB, "memory of SPDK in MiB, in huge pages where those are on")
+	flags.StringVar(&m.SPDKCPUMask, "v2-cpu-mask", m.SPDKCPUMask, "CPU mask of SPDK where the InstanceManager does not set one")
+	flags.Int64Var(&m.AllocatableCPUPercent, "instance-manager-cpu-percent", m.AllocatableCPUPercent, "part of a node's allocatable CPU that a pod requests where the Node does not set a request")
+}
+
+// Inventory builds the inventory that the flags describe. It is not started.
+func (o *Options) Inventory(c clock.Clock) (*inventory.Inventory, error) {
+	credentials, err := imclient.NewCredentials(o.TLSDirectory)
+	if err != nil {
+		return nil, err
+	}
+	dialer := imclient.NewDialer(imclient.Options{
+		Credentials: credentials, ListTimeout: o.ListTimeout, Metrics: imclient.NewMetrics(metrics.Registry),
+	})
+	return inventory.New(inventory.Config{
+		Connect:    func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
+		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, SafetyPeriod: o.SafetyPeriod, Clock: c,
+	}), nil
+}
+
+// OrphanOptions are those of the judge, with the inventory's rules of absence.
+func (o *Options) OrphanOptions() orphancontroller.Options {
+	out := o.Orphan
+	out.Rules = orphan.Rules{AbsenceGap: o.AbsenceGap, V2Settle: o.V2Settle}
+	return out
+}

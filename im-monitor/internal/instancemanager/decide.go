@@ -1,0 +1,172 @@
+package instancemanager
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Decide says what shall become of the InstanceManager.
+func Decide(w World) Verdict {
+	v := decidePod(w)
+	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !ended(w.Pod)
+	v.Maps, v.Held = mapChanges(w)
+	v.Status = status(w)
+	if wait := unreachableIn(w); wait > 0 && (v.After == 0 || wait < v.After) {
+		v.After = wait
+	}
+	return v
+}
+
+// decidePod is the list of rules about the pod and the end of the InstanceManager; the first that speaks wins.
+func decidePod(w World) Verdict {
+	wanted := Wanted(w)
+	switch {
+	// Its end was decided by somebody else; the pod follows its owner.
+	case w.InstanceManager.DeletionTimestamp != nil:
+		return Verdict{}
+	// The machine is gone for good and nobody wants its instance manager: what ran there ended with it.
+	case abandoned(w) && w.Pod != nil:
+		return Verdict{Pod: ForceDeletePod}
+	case abandoned(w):
+		return Verdict{Remove: true}
+	// A node that is down neither starts nor ends pods, and nothing that is seen there now is the truth.
+	case w.Kubernetes.Down():
+		return Verdict{}
+	// Someone is deleting the pod already.
+	case w.Pod != nil && w.Pod.DeletionTimestamp != nil:
+		return Verdict{}
+	// A pod that ended by itself is replaced; restart policy Never leaves that to us.
+	case w.Pod != nil && ended(w.Pod):
+		return Verdict{Pod: DeletePod, Failed: true}
+	// While an upgrade has the node, its v2 instance managers are replaced by the upgrade's rules alone.
+	case w.v2() && upgrading(w.Node):
+		return Verdict{}
+	case !wanted:
+		return retire(w)
+	case w.Pod == nil:
+		return start(w)
+	case outdated(w):
+		return replaceWhenIdle(w)
+	}
+	return Verdict{}
+}
+
+// Wanted tells whether the instance manager belongs on its node: the node is kept, the engine enabled there, and the
+// image is the default one. With no default image chosen, every image is as good as another.
+func Wanted(w World) bool {
+	spec := w.InstanceManager.Spec
+	return w.Node != nil && w.Node.DeletionTimestamp == nil && w.Kubernetes.Runs(spec.DataEngine, w.Settings) &&
+		(w.Settings.Image == "" || spec.Image == w.Settings.Image)
+}
+
+// abandoned: both the machine and the wish to have it are gone. While the Longhorn Node is kept, the Kubernetes node may
+// come back with everything that runs on it.
+func abandoned(w World) bool {
+	return w.Kubernetes == nil && (w.Node == nil || w.Node.DeletionTimestamp != nil)
+}
+
+// upgrading is where live upgrades take over: they alone replace v2 instance managers while the node is theirs.
+func upgrading(n *v1beta2.Node) bool { return n != nil && n.Spec.UpgradeRequested }
+
+// retire lets an instance manager go that is not wanted any more, once nothing runs on it. An old v2 one whose pod ended
+// while something ran is started again with its own image: only an upgrade may move what runs to another image.
+func retire(w World) Verdict {
+	switch idle := idle(w); {
+	case w.Pod == nil && idle == yes:
+		return Verdict{Remove: true}
+	case w.Pod == nil:
+		return start(w)
+	case idle == yes && w.Inventory.Asked:
+		return Verdict{Pod: DeletePod}
+	case idle == yes:
+		return Verdict{Ask: true}
+	}
+	return Verdict{}
+}
+
+// replaceWhenIdle makes a pod anew that was made with settings of the past.
+func replaceWhenIdle(w World) Verdict {
+	if idle(w) != yes {
+		return Verdict{}
+	}
+	if !w.Inventory.Asked {
+		return Verdict{Ask: true}
+	}
+	return Verdict{Pod: DeletePod}
+}
+
+func start(w World) Verdict {
+	if blocked(w) {
+		return Verdict{}
+	}
+	if wait := w.RetryAt.Sub(w.Now); wait > 0 {
+		return Verdict{After: wait}
+	}
+	return Verdict{Pod: CreatePod}
+}
+
+// blocked tells that a v2 pod has to wait: a node's huge pages and disks serve one SPDK process. A pod that exists comes
+// first, then the instance managers that are to be retired, which end sooner, then the name.
+func blocked(w World) bool {
+	if !w.v2() {
+		return false
+	}
+	for _, s := range w.Siblings {
+		if s.HasPod || before(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func before(s Sibling, w World) bool {
+	current := func(image string) bool { return image == w.Settings.Image }
+	if own := current(w.InstanceManager.Spec.Image); current(s.Image) != own {
+		return own
+	}
+	return s.Name < w.InstanceManager.Name
+}
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
+}
+
+func podReady(p *corev1.Pod) bool {
+	if p == nil || p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning || p.Status.PodIP == "" {
+		return false
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// unreachableIn is when Reachable would turn False by time alone.
+func unreachableIn(w World) time.Duration {
+	if w.Inventory.Known || !podReady(w.Pod) || w.Inventory.UnknownSince.IsZero() {
+		return 0
+	}
+	return max(0, w.Inventory.UnknownSince.Add(w.Options.UnreachableAfter).Sub(w.Now))
+}
+
+// Roster says which InstanceManagers a node shall have and has not: one for each enabled data engine, of the default
+// image. Without a default image there is none to make.
+func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, existing map[string]bool) []*v1beta2.InstanceManager {
+	if n == nil || n.DeletionTimestamp != nil || k == nil || s.Image == "" {
+		return nil
+	}
+	var out []*v1beta2.InstanceManager
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		if k.Runs(engine, s) && !existing[v1beta2.InstanceManagerName(name, s.Image, engine)] {
+			out = append(out, newInstanceManager(n, s.Image, engine))
+		}
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package instancemanager
+
+import "drover.dev/drover/shared/api/v1beta2"
+
+// answer is yes, no, or unknown; unknown never permits anything.
+type answer int
+
+const (
+	unknown answer = iota
+	no
+	yes
+)
+
+// idle tells whether nothing runs on the instance manager.
+//
+// With a pod, only a whole list of its present epoch says so, for v2 a settled one: a server that has just restarted
+// answers with an empty list for seconds. Without a pod, v1 is idle, because its instances are processes of the pod. A
+// v2 pod leaves lvols and frontends behind, and kernel connections of frontends go on without it: then the maps of the
+// status, which keep what was last known of those, have to show that nothing but stopped replicas is left.
+func idle(w World) answer {
+	if w.Pod == nil && !w.v2() {
+		return yes
+	}
+	if w.Pod == nil {
+		status := w.InstanceManager.Status
+		return quiet(Processes{Engines: status.InstanceEngines, EngineFrontends: status.InstanceEngineFrontends, Replicas: status.InstanceReplicas}, true)
+	}
+	if !w.Inventory.Known || (w.v2() && !w.Inventory.Settled) {
+		return unknown
+	}
+	return quiet(w.Inventory.Processes, w.v2())
+}
+
+// quiet: a v2 replica in state stopped is data at rest; everything else that is listed counts as running, whatever its
+// state, since a state that we do not know may be one that serves.
+func quiet(p Processes, v2 bool) answer {
+	if len(p.Engines)+len(p.EngineFrontends) > 0 {
+		return no
+	}
+	for _, replica := range p.Replicas {
+		if !v2 || replica.Status.State != v1beta2.InstanceStateStopped {
+			return no
+		}
+	}
+	return yes
+}

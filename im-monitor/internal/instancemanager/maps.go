@@ -1,0 +1,81 @@
+package instancemanager
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// mapChanges compares the instance maps of the status with what is known, and names only the entries that differ: one
+// event on an instance manager of a hundred instances writes one entry.
+//
+//	inventory known          entries follow the list; what a v2 list lacks goes only once the list is settled
+//	unknown, pod there       nothing is concluded, the maps stay
+//	unknown, pod gone        v1: all gone, they were its processes. v2: engines are gone (RAID lives in the pod),
+//	                         lvols and frontends outlive the pod and stay as last seen
+//	node down                nothing is concluded, not even from a missing pod
+func mapChanges(w World) (MapChanges, []string) {
+	status := w.InstanceManager.Status
+	switch {
+	case w.Inventory.Known:
+		seen := w.Inventory.Processes
+		hold := w.v2() && !w.Inventory.Settled
+		var held []string
+		changes := MapChanges{
+			Engines:         diff(status.InstanceEngines, seen.Engines, hold, &held),
+			EngineFrontends: diff(status.InstanceEngineFrontends, seen.EngineFrontends, hold, &held),
+			Replicas:        diff(status.InstanceReplicas, seen.Replicas, hold, &held),
+		}
+		slices.Sort(held)
+		return changes, held
+	case w.Kubernetes.Down() || !podGone(w):
+		return MapChanges{}, nil
+	case w.v2():
+		return MapChanges{Engines: diff(status.InstanceEngines, nil, false, nil)}, nil
+	}
+	return MapChanges{
+		Engines:         diff(status.InstanceEngines, nil, false, nil),
+		EngineFrontends: diff(status.InstanceEngineFrontends, nil, false, nil),
+		Replicas:        diff(status.InstanceReplicas, nil, false, nil),
+	}, nil
+}
+
+// podGone: there is none, its container ended, or it has not had an address yet, so that nothing was started in it.
+func podGone(w World) bool { return w.Pod == nil || ended(w.Pod) || w.Pod.Status.PodIP == "" }
+
+func diff(old, seen map[string]v1beta2.InstanceProcess, hold bool, held *[]string) map[string]*v1beta2.InstanceProcess {
+	changes := map[string]*v1beta2.InstanceProcess{}
+	for name, process := range seen {
+		if before, ok := old[name]; !ok || !same(before, process) {
+			changes[name] = &process
+		}
+	}
+	for name := range old {
+		if _, ok := seen[name]; ok {
+			continue
+		}
+		if hold {
+			*held = append(*held, name)
+			continue
+		}
+		changes[name] = nil
+	}
+	return changes
+}
+
+// same compares what is written here; what another version wrote beside it makes no difference.
+func same(a, b v1beta2.InstanceProcess) bool { return written(a) == written(b) }
+
+type writtenFields struct {
+	name, dataEngine, state, kind, uuid, message, endpoint string
+	ports                                                  [4]int32
+}
+
+func written(p v1beta2.InstanceProcess) writtenFields {
+	s := p.Status
+	return writtenFields{
+		name: p.Spec.Name, dataEngine: p.Spec.DataEngine, state: s.State, kind: s.Type, uuid: s.UUID,
+		message: s.ErrorMsg, endpoint: s.Endpoint,
+		ports: [4]int32{s.PortStart, s.PortEnd, s.TargetPortStart, s.TargetPortEnd},
+	}
+}

@@ -1,0 +1,162 @@
+package instancemanager
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+func status(w World) Status {
+	old := w.InstanceManager.Status
+	out := Status{
+		State: state(w),
+		Version: Version{API: old.APIVersion, APIMin: old.APIMinVersion,
+			Proxy: old.ProxyAPIVersion, ProxyMin: old.ProxyAPIMinVersion},
+	}
+	if out.State == v1beta2.InstanceManagerStateRunning {
+		out.IP = w.Pod.Status.PodIP
+	}
+	if w.Inventory.Known {
+		out.Version = w.Inventory.Version
+	}
+	set := func(c v1beta2.Condition) {
+		out.Conditions = conditions.Set(out.Conditions, c, w.Now)
+	}
+	out.Conditions = conditions.Owned(old.Conditions, Types()...)
+	set(nodeReady(w))
+	set(podCondition(w))
+	set(settingSynced(w))
+	if c := reachable(w); c != nil {
+		set(*c)
+	} else {
+		out.Conditions = conditions.Remove(out.Conditions, v1beta2.InstanceManagerReachable)
+	}
+	return out
+}
+
+// Changed tells whether the status that is wanted differs from the one that is stored.
+func (s Status) Changed(im *v1beta2.InstanceManager) bool {
+	old := im.Status
+	stored := Version{API: old.APIVersion, APIMin: old.APIMinVersion, Proxy: old.ProxyAPIVersion, ProxyMin: old.ProxyAPIMinVersion}
+	return s.State != old.CurrentState || s.IP != old.IP || s.Version != stored ||
+		!conditions.Equal(s.Conditions, conditions.Owned(old.Conditions, Types()...))
+}
+
+// state is the one word for people and neighbours. Where a pod is about to be made it is said to be starting, since the
+// status is written after the pod.
+func state(w World) string {
+	switch {
+	case w.Kubernetes.Down():
+		return v1beta2.InstanceManagerStateUnknown
+	case w.Pod == nil && decidePod(w).Pod == CreatePod:
+		return v1beta2.InstanceManagerStateStarting
+	case w.Pod == nil && (blocked(w) || isNew(w)):
+		return v1beta2.InstanceManagerStateStopped
+	case w.Pod == nil || w.Pod.DeletionTimestamp != nil || ended(w.Pod):
+		return v1beta2.InstanceManagerStateError
+	case podReady(w.Pod):
+		return v1beta2.InstanceManagerStateRunning
+	}
+	return v1beta2.InstanceManagerStateStarting
+}
+
+func isNew(w World) bool {
+	s := w.InstanceManager.Status.CurrentState
+	return s == "" || s == v1beta2.InstanceManagerStateStopped
+}
+
+func nodeReady(w World) v1beta2.Condition {
+	c := v1beta2.Condition{Type: v1beta2.InstanceManagerNodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady,
+		Message: fmt.Sprintf("The Kubernetes node %s is ready.", w.InstanceManager.Spec.NodeID)}
+	switch {
+	case w.Kubernetes == nil:
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeGone
+		c.Message = fmt.Sprintf("No Kubernetes node %s exists.", w.InstanceManager.Spec.NodeID)
+	case !w.Kubernetes.Ready:
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady
+		c.Message = fmt.Sprintf("The Kubernetes node %s is not ready (%s); what runs there is unknown.", w.InstanceManager.Spec.NodeID, w.Kubernetes.NotReadyMessage)
+	}
+	return c
+}
+
+func podCondition(w World) v1beta2.Condition {
+	no := func(reason, message string) v1beta2.Condition {
+		return v1beta2.Condition{Type: v1beta2.InstanceManagerPodReady, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
+	}
+	switch {
+	case w.Pod == nil && w.Kubernetes.Down():
+		return no(v1beta2.ReasonPodMissing, "There is no pod; one is made when the node is back.")
+	case w.Pod == nil && blocked(w):
+		return no(v1beta2.ReasonPodBlocked, "Waiting for the node's other v2 instance managers to end: a node runs one at a time.")
+	case w.Pod == nil && decidePod(w).Pod == CreatePod:
+		return no(v1beta2.ReasonPodStarting, "The pod was made and is not ready yet.")
+	case w.Pod == nil && w.RetryAt.After(w.Now):
+		return no(v1beta2.ReasonPodFailed, "The pod ended by itself several times in a row; another one is made after a pause. Look at its logs and events.")
+	case w.Pod == nil:
+		return no(v1beta2.ReasonPodMissing, "There is no pod.")
+	case w.Pod.DeletionTimestamp != nil:
+		return no(v1beta2.ReasonPodDeleting, "The pod is being deleted.")
+	case ended(w.Pod):
+		return no(v1beta2.ReasonPodFailed, "The pod ended by itself"+because(w.Pod)+"; it is replaced.")
+	case !podReady(w.Pod):
+		return no(v1beta2.ReasonPodStarting, "The pod is not ready yet"+because(w.Pod)+".")
+	}
+	return v1beta2.Condition{Type: v1beta2.InstanceManagerPodReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPodReady,
+		Message: "The pod is ready at " + w.Pod.Status.PodIP + "."}
+}
+
+// because repeats what the kubelet says about the pod, without what changes from try to try.
+func because(p *corev1.Pod) string {
+	if p.Status.Reason != "" {
+		return " (" + p.Status.Reason + ")"
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		switch {
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
+			return " (" + c.State.Waiting.Reason + ")"
+		case c.State.Terminated != nil:
+			return fmt.Sprintf(" (%s, exit code %d)", c.State.Terminated.Reason, c.State.Terminated.ExitCode)
+		}
+	}
+	return ""
+}
+
+func settingSynced(w World) v1beta2.Condition {
+	c := v1beta2.Condition{Type: v1beta2.InstanceManagerSettingSynced, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSettingsInForce,
+		Message: "The image and the settings now in force are used."}
+	switch {
+	case !Wanted(w) && !w.Kubernetes.Down():
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
+		c.Message = "This instance manager is not wanted any more (another image, data engine disabled, or node removed); it goes once nothing runs on it."
+	case outdated(w):
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonSettingsChanged
+		c.Message = "Settings changed after the pod was made; it is replaced once nothing runs on it."
+	}
+	return c
+}
+
+// reachable is nil where there is nothing to reach. Within the grace the old condition stays: a new leader knows nothing
+// for a moment, and a link that is cut for a second is no news.
+func reachable(w World) *v1beta2.Condition {
+	if !podReady(w.Pod) {
+		return nil
+	}
+	old := conditions.Get(w.InstanceManager.Status.Conditions, v1beta2.InstanceManagerReachable)
+	if w.Inventory.Known {
+		return &v1beta2.Condition{Type: v1beta2.InstanceManagerReachable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonAnswering,
+			Message: "Whole lists of instances are read."}
+	}
+	silent := !w.Inventory.UnknownSince.IsZero() && w.Now.Sub(w.Inventory.UnknownSince) >= w.Options.UnreachableAfter
+	if !silent || (old != nil && old.Status == v1beta2.ConditionFalse) {
+		return old
+	}
+	message := "No whole list of instances could be read for " + w.Options.UnreachableAfter.String()
+	if w.Inventory.Problem != "" {
+		message += " (" + w.Inventory.Problem + ")"
+	}
+	return &v1beta2.Condition{Type: v1beta2.InstanceManagerReachable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonNotAnswering,
+		Message: message + "; what runs there is unknown, nothing is concluded from it."}
+}

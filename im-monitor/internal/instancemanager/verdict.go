@@ -1,0 +1,83 @@
+package instancemanager
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+)
+
+// PodAction is what shall be done to the pod.
+type PodAction int
+
+// The actions on a pod.
+const (
+	// KeepPod leaves things as they are.
+	KeepPod PodAction = iota
+	// CreatePod makes the pod of PodFor.
+	CreatePod
+	// DeletePod deletes exactly the pod that was seen, by UID.
+	DeletePod
+	// ForceDeletePod is DeletePod without waiting for a kubelet: the Kubernetes node is gone.
+	ForceDeletePod
+)
+
+// Verdict is what shall be done about one InstanceManager.
+type Verdict struct {
+	Pod PodAction
+	// Failed tells that the pod that is deleted had ended by itself: the next one waits for the back-off.
+	Failed bool
+	// Remove deletes the InstanceManager.
+	Remove bool
+	// Ask means: a list begun now is needed before this may go on; decide again with it.
+	Ask bool
+	// Connect tells that the inventory shall follow the pod at its IP; false means that it shall forget it.
+	Connect bool
+	Status  Status
+	// Maps are the changed entries of the instance maps; empty where nothing changed.
+	Maps MapChanges
+	// Held are names that a v2 list lacks and that stay in the maps until that proves something.
+	Held []string
+	// After is when to look again without any event; zero means never.
+	After  time.Duration
+	Events []events.Event
+}
+
+// Status is what im-monitor owns in InstanceManager.status beside the instance maps and the owner.
+type Status struct {
+	State, IP  string
+	Version    Version
+	Conditions []v1beta2.Condition
+}
+
+// MapChanges are the entries that differ by map; a nil entry is to be removed.
+type MapChanges struct {
+	Engines, EngineFrontends, Replicas map[string]*v1beta2.InstanceProcess
+}
+
+// Empty tells that no entry differs.
+func (m MapChanges) Empty() bool {
+	return len(m.Engines)+len(m.EngineFrontends)+len(m.Replicas) == 0
+}
+
+// Types are the conditions of an InstanceManager that are written here.
+func Types() []string {
+	return []string{v1beta2.InstanceManagerNodeReady, v1beta2.InstanceManagerPodReady,
+		v1beta2.InstanceManagerReachable, v1beta2.InstanceManagerSettingSynced}
+}
+
+// Backoff is how long to wait before the pod is made again after so many failures in a row: at once after the first,
+// then 10 s doubling up to 5 min.
+func Backoff(failures int) time.Duration {
+	const first, limit = 10 * time.Second, 5 * time.Minute
+	if failures <= 1 {
+		return 0
+	}
+	wait := first
+	for range failures - 2 {
+		if wait *= 2; wait >= limit {
+			return limit
+		}
+	}
+	return wait
+}

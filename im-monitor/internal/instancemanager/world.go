@@ -1,0 +1,103 @@
+// Package instancemanager decides what becomes of one InstanceManager: its pod, its place in the inventory, its status,
+// and its end. It knows the pod, the node as Kubernetes sees it, the newest whole inventory and the settings; it refuses
+// to know volumes.
+//
+//	          no pod                     pod pending              pod ready
+//	stopped ─────────▶ (create) starting ─────────▶ starting ─────────▶ running ◀──┐
+//	   ▲                  ▲                                                │       │ ready again
+//	   │ blocked          │ back-off over                   failed, deleted│       │
+//	   └───── error ◀─────┴────────────────────────────────────────────────┘    unknown: node down
+//
+// Three rules carry the rest. A pod is deleted and made anew, never changed. What runs is never taken away by a policy
+// of ours: an old or outdated one is replaced only after a list begun for that purpose shows that nothing runs on it.
+// Unknown is not empty: without a whole list of the present epoch nothing is concluded about instances.
+package instancemanager
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is everything that the decision about one InstanceManager is made from.
+type World struct {
+	Now             time.Time
+	Options         Options
+	Settings        setting.Values
+	InstanceManager *v1beta2.InstanceManager
+	// Kubernetes is the node of spec.nodeID; nil means proven gone.
+	Kubernetes *node.Kubernetes
+	// Node is the Longhorn Node of spec.nodeID; nil where there is none.
+	Node *v1beta2.Node
+	// Pod is the pod of the InstanceManager's name, nil where there is none.
+	Pod *corev1.Pod
+	// Siblings are the node's other InstanceManagers of the same data engine.
+	Siblings []Sibling
+	// Inventory is what runs there.
+	Inventory Inventory
+	// RetryAt is when a pod may be made again after failures; zero means at once.
+	RetryAt time.Time
+}
+
+// Sibling is another InstanceManager of the node and data engine.
+type Sibling struct {
+	Name   string
+	Image  string
+	HasPod bool
+}
+
+// Version is the answer of VersionGet.
+type Version struct {
+	API, APIMin, Proxy, ProxyMin int
+}
+
+// Inventory is the newest whole list of the present pod's present epoch.
+type Inventory struct {
+	// Known is false where there is no such list; then Processes and Version say nothing.
+	Known bool
+	// Asked is true where the list was begun for this very decision.
+	Asked bool
+	// Settled is false while a v2 server may still be finding what outlived its restart.
+	Settled bool
+	// UnknownSince is when this process last saw it become unknown; zero where it is known.
+	UnknownSince time.Time
+	// Problem says why it is unknown, where that is known.
+	Problem   string
+	Version   Version
+	Processes Processes
+}
+
+// Processes are runtime instances by name, for each map of the status that im-monitor fills.
+type Processes struct {
+	Engines, EngineFrontends, Replicas map[string]v1beta2.InstanceProcess
+}
+
+// Options are im-monitor's own flags that concern instance managers and their pods.
+type Options struct {
+	// ServiceAccount is that of instance-manager pods. PullSecret is the name of a secret in the namespace, "" for none.
+	ServiceAccount, PullSecret string
+	// TLSSecret is mounted, where it exists, at /tls-files/.
+	TLSSecret string
+	// HugePages, HugePageLimitMiB, SPDKCPUMask concern v2 pods; an InstanceManager may set its own mask.
+	HugePages        bool
+	HugePageLimitMiB int64
+	SPDKCPUMask      string
+	// AllocatableCPUPercent of the node's CPU is requested where Node.spec.instanceManagerCPURequest is 0.
+	AllocatableCPUPercent int64
+	// UnreachableAfter is how long no whole list may be readable before Reachable turns False.
+	UnreachableAfter time.Duration
+}
+
+// DefaultOptions are the options where no flag says otherwise.
+func DefaultOptions() Options {
+	return Options{
+		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", HugePages: true, HugePageLimitMiB: 2048,
+		SPDKCPUMask: "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second,
+	}
+}
+
+func (w World) v2() bool { return w.InstanceManager.Spec.DataEngine == v1beta2.DataEngineV2 }

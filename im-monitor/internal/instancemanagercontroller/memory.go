@@ -1,0 +1,83 @@
+package instancemanagercontroller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+)
+
+// forgiveAfter is how long a pod has to run until its earlier failures do not count any more.
+const forgiveAfter = 10 * time.Minute
+
+// memory is what this process remembers of instance managers. All of it may be lost: pods are then replaced sooner, and
+// silence is told later.
+type memory struct {
+	mu    sync.Mutex
+	known map[string]*remembered
+}
+
+type remembered struct {
+	unknownSince time.Time
+	failures     int
+	failedPod    types.UID
+	failedAt     time.Time
+}
+
+func (m *memory) of(name string) *remembered {
+	if m.known == nil {
+		m.known = map[string]*remembered{}
+	}
+	if m.known[name] == nil {
+		m.known[name] = &remembered{}
+	}
+	return m.known[name]
+}
+
+// heard notes whether the inventory is known and returns since when it is not.
+func (m *memory) heard(name string, known bool, now time.Time) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(name)
+	switch {
+	case known:
+		r.unknownSince = time.Time{}
+	case r.unknownSince.IsZero():
+		r.unknownSince = now
+	}
+	return r.unknownSince
+}
+
+// failed counts the end of one pod, once.
+func (m *memory) failed(name string, pod types.UID, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(name)
+	if r.failedPod == pod {
+		return
+	}
+	if now.Sub(r.failedAt) > forgiveAfter+instancemanager.Backoff(r.failures) {
+		r.failures = 0
+	}
+	r.failures++
+	r.failedPod, r.failedAt = pod, now
+}
+
+// retryAt is when the pod may be made again; zero means at once.
+func (m *memory) retryAt(name string) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(name)
+	if r.failures == 0 {
+		return time.Time{}
+	}
+	return r.failedAt.Add(instancemanager.Backoff(r.failures))
+}
+
+func (m *memory) forget(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.known, name)
+}

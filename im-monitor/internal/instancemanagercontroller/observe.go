@@ -1,0 +1,161 @@
+package instancemanagercontroller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// observe reads everything about one InstanceManager from the caches and the inventory.
+func (s *shell) observe(ctx context.Context, im *v1beta2.InstanceManager) (instancemanager.World, error) {
+	w := instancemanager.World{Now: s.rt.Clock.Now(), Options: s.options, InstanceManager: im, RetryAt: s.memory.retryAt(im.Name)}
+	var err error
+	if w.Settings, err = s.settings.Current(ctx); err != nil {
+		return w, err
+	}
+	if w.Kubernetes, w.Node, err = s.nodeFacts(ctx, im.Spec.NodeID); err != nil {
+		return w, err
+	}
+	if w.Pod, err = s.pod(ctx, im.Name); err != nil {
+		return w, err
+	}
+	if w.Siblings, err = s.siblingsOf(ctx, im); err != nil {
+		return w, err
+	}
+	snapshot, known := s.store.Latest(im.Name)
+	w.Inventory = s.inventoryOf(w, snapshot, known)
+	return w, nil
+}
+
+func (s *shell) nodeFacts(ctx context.Context, name string) (*node.Kubernetes, *v1beta2.Node, error) {
+	var kubernetes *node.Kubernetes
+	var k corev1.Node
+	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Name: name}, &k); {
+	case err == nil:
+		kubernetes = node.FromKubernetes(&k)
+	case !apierrors.IsNotFound(err):
+		return nil, nil, fmt.Errorf("reading Kubernetes node %s: %w", name, err)
+	}
+	var n v1beta2.Node
+	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &n); {
+	case err == nil:
+		return kubernetes, &n, nil
+	case apierrors.IsNotFound(err):
+		return kubernetes, nil, nil
+	default:
+		return nil, nil, fmt.Errorf("reading node %s: %w", name, err)
+	}
+}
+
+func (s *shell) pod(ctx context.Context, name string) (*corev1.Pod, error) {
+	var pod corev1.Pod
+	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &pod); {
+	case err == nil:
+		return &pod, nil
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("reading pod %s: %w", name, err)
+	}
+}
+
+func (s *shell) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]instancemanager.Sibling, error) {
+	var list v1beta2.InstanceManagerList
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("listing instance managers of node %s: %w", im.Spec.NodeID, err)
+	}
+	var out []instancemanager.Sibling
+	for i := range list.Items {
+		other := &list.Items[i]
+		if other.Name == im.Name || other.Spec.DataEngine != im.Spec.DataEngine || !ours(other) {
+			continue
+		}
+		pod, err := s.pod(ctx, other.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, instancemanager.Sibling{Name: other.Name, Image: other.Spec.Image, HasPod: pod != nil})
+	}
+	return out, nil
+}
+
+// ours leaves the two types of long ago alone, which held engines or replicas only.
+func ours(im *v1beta2.InstanceManager) bool {
+	return im.Spec.Type == "" || im.Spec.Type == v1beta2.InstanceManagerTypeAIO
+}
+
+// inventoryOf is what a list tells about the pod that is there now; a list of another pod tells nothing about it.
+func (s *shell) inventoryOf(w instancemanager.World, snapshot *inventory.Snapshot, known bool) instancemanager.Inventory {
+	name := w.InstanceManager.Name
+	if known && w.Pod != nil && snapshot.PodUID == w.Pod.UID {
+		s.memory.heard(name, true, w.Now)
+		return instancemanager.Inventory{
+			Known: true, Settled: snapshot.Settled, Processes: processes(snapshot.Instances),
+			Version: instancemanager.Version{
+				API: int(snapshot.Version.APIVersion), APIMin: int(snapshot.Version.APIMinVersion),
+				Proxy: int(snapshot.Version.ProxyAPIVersion), ProxyMin: int(snapshot.Version.ProxyAPIMinVersion),
+			},
+		}
+	}
+	out := instancemanager.Inventory{UnknownSince: s.memory.heard(name, false, w.Now)}
+	if err := s.store.Err(name); err != nil {
+		out.Problem = err.Error()
+	}
+	return out
+}
+
+// processes sorts instances into the maps of the status. What is none of the three kinds has no place there.
+func processes(instances map[string]inventory.Instance) instancemanager.Processes {
+	out := instancemanager.Processes{
+		Engines:         map[string]v1beta2.InstanceProcess{},
+		EngineFrontends: map[string]v1beta2.InstanceProcess{},
+		Replicas:        map[string]v1beta2.InstanceProcess{},
+	}
+	for name, instance := range instances {
+		switch instance.Type {
+		case v1beta2.InstanceTypeEngine:
+			out.Engines[name] = process(instance)
+		case v1beta2.InstanceTypeEngineFrontend:
+			out.EngineFrontends[name] = process(instance)
+		case v1beta2.InstanceTypeReplica:
+			out.Replicas[name] = process(instance)
+		}
+	}
+	return out
+}
+
+func process(i inventory.Instance) v1beta2.InstanceProcess {
+	return v1beta2.InstanceProcess{
+		Spec: v1beta2.InstanceProcessSpec{Name: i.Name, DataEngine: i.DataEngine},
+		Status: v1beta2.InstanceProcessStatus{
+			State: i.State, Type: i.Type, UUID: i.UUID, ErrorMsg: i.ErrorMsg, Endpoint: i.Endpoint,
+			PortStart: i.PortStart, PortEnd: i.PortEnd, TargetPortStart: i.TargetPortStart, TargetPortEnd: i.TargetPortEnd,
+		},
+	}
+}
+
+// target is where the inventory shall connect to.
+func target(w instancemanager.World) inventory.Target {
+	t := inventory.Target{
+		InstanceManager: w.InstanceManager.Name, Node: w.InstanceManager.Spec.NodeID, DataEngine: w.InstanceManager.Spec.DataEngine,
+		Address: w.Pod.Status.PodIP, PodUID: w.Pod.UID,
+	}
+	if t.DataEngine == "" {
+		t.DataEngine = v1beta2.DataEngineV1
+	}
+	for _, c := range w.Pod.Status.ContainerStatuses {
+		if c.State.Running != nil {
+			t.ContainerStarted = c.State.Running.StartedAt.Time
+		}
+	}
+	return t
+}

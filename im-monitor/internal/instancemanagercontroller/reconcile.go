@@ -1,0 +1,112 @@
+package instancemanagercontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	// conflictPause is how long to wait after a write met a newer version than the cache had.
+	conflictPause = 100 * time.Millisecond
+	// askTimeout bounds a list begun for one decision; askPause is the wait after it failed.
+	askTimeout = 10 * time.Second
+	askPause   = 15 * time.Second
+)
+
+// Reconcile looks at one InstanceManager.
+func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	var im v1beta2.InstanceManager
+	if err := s.rt.Client.Get(ctx, request.NamespacedName, &im); err != nil {
+		if apierrors.IsNotFound(err) {
+			s.forget(request.Name)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, fmt.Errorf("reading instance manager %s: %w", request.Name, err)
+	}
+	if !ours(&im) || s.written.Stale(&im) {
+		return ctrl.Result{}, nil
+	}
+	w, err := s.observe(ctx, &im)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	v := instancemanager.Decide(w)
+	if v.Ask {
+		if v, err = s.decideWithFreshList(ctx, &w); errors.Is(err, inventory.ErrUnreachable) {
+			// Nothing newer is known, so nothing that runs may be ended; the rest of the verdict stands.
+			v, err = instancemanager.Decide(w), nil
+			v.After = askPause
+		}
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	if err := s.apply(ctx, w, v); err != nil {
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: v.After}, nil
+}
+
+// decideWithFreshList decides again on a list that was begun for this decision.
+func (s *shell) decideWithFreshList(ctx context.Context, w *instancemanager.World) (instancemanager.Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	snapshot, err := s.store.Fresh(ctx, w.InstanceManager.Name)
+	if err != nil {
+		return instancemanager.Verdict{}, err
+	}
+	w.Inventory = s.inventoryOf(*w, snapshot, true)
+	w.Inventory.Asked = w.Inventory.Known
+	return instancemanager.Decide(*w), nil
+}
+
+func (s *shell) forget(name string) {
+	s.store.Remove(name)
+	s.memory.forget(name)
+	s.written.Forget(name)
+}
+
+// roster makes the InstanceManagers that a node shall have.
+type roster struct{ *shell }
+
+// Reconcile looks at one node by its name.
+func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	values, err := r.settings.Current(ctx)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	kubernetes, own, err := r.nodeFacts(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	var list v1beta2.InstanceManagerList
+	err = r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{byNode: request.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("listing instance managers of node %s: %w", request.Name, err)
+	}
+	existing := map[string]bool{}
+	for i := range list.Items {
+		existing[list.Items[i].Name] = true
+	}
+	for _, im := range instancemanager.Roster(request.Name, kubernetes, own, values, existing) {
+		im.Namespace = r.rt.Namespace
+		if err := r.rt.Client.Create(ctx, im); err != nil && !apierrors.IsAlreadyExists(err) {
+			return ctrl.Result{}, fmt.Errorf("creating instance manager %s: %w", im.Name, err)
+		}
+		r.rt.Log.Info("instance manager created", "name", im.Name, "node", request.Name, "image", im.Spec.Image)
+	}
+	return ctrl.Result{}, nil
+}

@@ -1,0 +1,132 @@
+package instancemanagercontroller
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// feed carries changes of the inventory into the queue. What comes before the queue is there needs no memory: every
+// instance manager is looked at once when the controller starts.
+type feed struct {
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+func (f *feed) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queue = queue
+	return nil
+}
+
+func (f *feed) add(name, namespace string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.queue != nil {
+		f.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
+	}
+}
+
+func byName(_ context.Context, obj client.Object) []reconcile.Request {
+	return nodeRequest(obj.GetName())
+}
+
+func nodeOf(_ context.Context, obj client.Object) []reconcile.Request {
+	return nodeRequest(obj.(*v1beta2.InstanceManager).Spec.NodeID)
+}
+
+func nodeRequest(name string) []reconcile.Request {
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
+}
+
+func (s *shell) managersOfNode(ctx context.Context, obj client.Object) []reconcile.Request {
+	return s.managers(ctx, client.MatchingFields{byNode: obj.GetName()})
+}
+
+func (s *shell) managersOfKubernetesNode(ctx context.Context, obj client.Object) []reconcile.Request {
+	return s.managers(ctx, client.MatchingFields{byNode: obj.GetName()})
+}
+
+func (s *shell) siblings(ctx context.Context, obj client.Object) []reconcile.Request {
+	return s.managers(ctx, client.MatchingFields{byNode: obj.(*v1beta2.InstanceManager).Spec.NodeID})
+}
+
+func (s *shell) siblingsOfPod(ctx context.Context, obj client.Object) []reconcile.Request {
+	return s.managers(ctx, client.MatchingFields{byNode: obj.(*corev1.Pod).Spec.NodeName})
+}
+
+func (s *shell) allManagers(ctx context.Context, _ client.Object) []reconcile.Request {
+	return s.managers(ctx)
+}
+
+func (s *shell) managers(ctx context.Context, which ...client.ListOption) []reconcile.Request {
+	var list v1beta2.InstanceManagerList
+	options := append([]client.ListOption{client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy}, which...)
+	if err := s.rt.Client.List(ctx, &list, options...); err != nil {
+		s.rt.Log.Error(err, "listing instance managers to wake")
+	}
+	out := make([]reconcile.Request, 0, len(list.Items))
+	for i := range list.Items {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return out
+}
+
+func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+	var list v1beta2.NodeList
+	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		s.rt.Log.Error(err, "listing nodes after a setting changed")
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		out = append(out, nodeRequest(list.Items[i].Name)...)
+	}
+	return out
+}
+
+// kubernetesChanged lets heartbeats go by.
+func kubernetesChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return !reflect.DeepEqual(node.FromKubernetes(e.ObjectOld.(*corev1.Node)), node.FromKubernetes(e.ObjectNew.(*corev1.Node)))
+	}}
+}
+
+// lifeChanged lets every status go by.
+func lifeChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*v1beta2.Node), e.ObjectNew.(*v1beta2.Node)
+		return before.UID != after.UID || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
+			before.Spec.InstanceManagerCPURequest != after.Spec.InstanceManagerCPURequest ||
+			before.Spec.UpgradeRequested != after.Spec.UpgradeRequested
+	}}
+}
+
+func podChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
+		return before.UID != after.UID || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
+			!reflect.DeepEqual(before.Status, after.Status)
+	}}
+}
+
+func deletions() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}

@@ -1,0 +1,134 @@
+// Package node decides what a Longhorn Node says: whether it should exist, whether it is ready, schedulable, and when it
+// may be removed. It knows the Kubernetes node and what the node's InstanceManagers say of themselves, nothing of
+// instances, disks or volumes.
+//
+//	Ready  True                        Kubernetes node ready, an instance manager answers
+//	       False KubernetesNodeGone      } these two mean down: others may take over
+//	       False KubernetesNodeNotReady  }
+//	       False ManagerPodMissing, ManagerPodDown, InstanceManagerUnreachable: wait, nothing is proven
+//
+// Down is the only word with consequences elsewhere (owners move, orphans end, engines count as cut off), and only
+// Kubernetes says it: an instance manager that does not answer may still write to disks.
+package node
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// LabelDisableV2 on a Kubernetes node, with value "true", keeps the v2 data engine off it.
+const LabelDisableV2 = "node.longhorn.io/disable-v2-data-engine"
+
+// Kubernetes is what is known of a Kubernetes node. A nil *Kubernetes means that it is proven not to exist.
+type Kubernetes struct {
+	// Ready tells that the kubelet's Ready condition is True; False and Unknown are both not ready.
+	Ready bool
+	// NotReadyMessage is what Kubernetes says where it is not ready.
+	NotReadyMessage string
+	// Cordoned is spec.unschedulable.
+	Cordoned bool
+	Labels   map[string]string
+	Taints   []corev1.Taint
+	// AllocatableMilliCPU is status.allocatable.cpu in thousandths of a CPU; 0 is unknown.
+	AllocatableMilliCPU int64
+}
+
+// FromKubernetes takes from a Kubernetes node what is read here.
+func FromKubernetes(n *corev1.Node) *Kubernetes {
+	if n == nil {
+		return nil
+	}
+	out := &Kubernetes{Cordoned: n.Spec.Unschedulable, Labels: n.Labels, Taints: n.Spec.Taints,
+		AllocatableMilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
+		NotReadyMessage:     "no Ready condition was reported yet"}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			out.Ready = c.Status == corev1.ConditionTrue
+			out.NotReadyMessage = c.Reason + ": " + c.Message
+		}
+	}
+	return out
+}
+
+// Down tells that the node does not run what it ran: Kubernetes says that it is gone or not ready.
+func (k *Kubernetes) Down() bool { return k == nil || !k.Ready }
+
+// Runs tells whether instance managers of that data engine belong on the node: the engine is enabled, the node is
+// chosen by the node selector, and (v2) not labelled otherwise.
+func (k *Kubernetes) Runs(dataEngine string, s setting.Values) bool {
+	if k == nil || !k.selected(s) {
+		return false
+	}
+	if dataEngine == v1beta2.DataEngineV2 {
+		return s.V2 && k.Labels[LabelDisableV2] != "true"
+	}
+	return s.V1
+}
+
+func (k *Kubernetes) selected(s setting.Values) bool {
+	for key, value := range s.NodeSelector {
+		if got, ok := k.Labels[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// welcomes tells whether a Kubernetes node without a Longhorn Node gets one: it takes pods (not cordoned, every taint
+// that repels pods is tolerated) and the node selector chooses it.
+func (k *Kubernetes) welcomes(s setting.Values) bool {
+	if k.Cordoned || !k.Ready || !k.selected(s) {
+		return false
+	}
+	for i := range k.Taints {
+		if k.Taints[i].Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(k.Taints[i], s.Tolerations) {
+			return false
+		}
+	}
+	return true
+}
+
+func tolerated(taint corev1.Taint, tolerations []corev1.Toleration) bool {
+	for _, t := range tolerations {
+		if t.Key == taint.Key && (t.Effect == "" || t.Effect == taint.Effect) &&
+			(t.Operator == corev1.TolerationOpExists || t.Value == taint.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// Manager is what one InstanceManager of the node says of itself.
+type Manager struct {
+	Name  string
+	State string
+	// HasPod tells that there is a pod, in whatever state.
+	HasPod bool
+	// Answers is False once it has not answered for too long; Unknown until that is known.
+	Answers v1beta2.ConditionStatus
+}
+
+// FromInstanceManager takes from an InstanceManager what is read here.
+func FromInstanceManager(im *v1beta2.InstanceManager) Manager {
+	out := Manager{Name: im.Name, State: im.Status.CurrentState, Answers: v1beta2.ConditionUnknown}
+	if c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerReachable); c != nil {
+		out.Answers = c.Status
+	}
+	pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
+	out.HasPod = pod != nil && pod.Reason != v1beta2.ReasonPodMissing && pod.Reason != v1beta2.ReasonPodBlocked
+	return out
+}
+
+// IsDown reads from a Longhorn Node what others rely on: Ready is False for one of the two reasons that prove it. A
+// Node that does not exist is down; one that was not judged yet is not.
+func IsDown(n *v1beta2.Node) bool {
+	if n == nil {
+		return true
+	}
+	c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
+	return c != nil && c.Status == v1beta2.ConditionFalse &&
+		(c.Reason == v1beta2.ReasonKubernetesNodeGone || c.Reason == v1beta2.ReasonKubernetesNodeNotReady)
+}

@@ -1,0 +1,116 @@
+package nodecontroller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+// Reconcile looks at one node by its name.
+func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	w, err := s.observe(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if w.Node == nil {
+		s.written.Forget(request.Name)
+	} else if s.written.Stale(w.Node) {
+		return ctrl.Result{}, nil
+	}
+	err = s.apply(ctx, w, node.Decide(w))
+	if apierrors.IsConflict(err) {
+		// The object changed meanwhile; its event is on the way, and the back-off is there should it be lost.
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+func (s *shell) observe(ctx context.Context, name string) (node.World, error) {
+	w := node.World{Now: s.rt.Clock.Now(), Name: name}
+	var err error
+	if w.Settings, err = s.settings.Current(ctx); err != nil {
+		return w, err
+	}
+	var kubernetes corev1.Node
+	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Name: name}, &kubernetes); {
+	case err == nil:
+		w.Kubernetes = node.FromKubernetes(&kubernetes)
+	case !apierrors.IsNotFound(err):
+		return w, fmt.Errorf("reading Kubernetes node %s: %w", name, err)
+	}
+	var own v1beta2.Node
+	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &own); {
+	case err == nil:
+		w.Node = &own
+	case !apierrors.IsNotFound(err):
+		return w, fmt.Errorf("reading node %s: %w", name, err)
+	}
+	var managers v1beta2.InstanceManagerList
+	if err := s.rt.Client.List(ctx, &managers, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: name}, client.UnsafeDisableDeepCopy); err != nil {
+		return w, fmt.Errorf("listing instance managers of node %s: %w", name, err)
+	}
+	for i := range managers.Items {
+		w.Managers = append(w.Managers, node.FromInstanceManager(&managers.Items[i]))
+	}
+	slices.SortFunc(w.Managers, func(a, b node.Manager) int { return strings.Compare(a.Name, b.Name) })
+	return w, nil
+}
+
+// apply writes in the order finalizer, status, end; events after the writes.
+func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
+	switch {
+	case v.Create != nil:
+		v.Create.Namespace = s.rt.Namespace
+		if err := s.rt.Client.Create(ctx, v.Create); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("creating node %s: %w", w.Name, err)
+		}
+		s.rt.Log.Info("node created", "node", w.Name)
+		return nil
+	case v.DropFinalizer:
+		if err := status.DropFinalizer(ctx, s.rt.Client, w.Node, v1beta2.Finalizer); err != nil {
+			return err
+		}
+		s.written.Changed(w.Node)
+		s.rt.Log.Info("node released", "node", w.Name)
+		return nil
+	case v.AddFinalizer:
+		// The finalizer's event brings the status.
+		return s.addFinalizer(ctx, w.Node)
+	case v.Status == nil:
+		return nil
+	}
+	fields := map[string]any{
+		"conditions": status.ConditionsField(v.Status.Conditions), "region": v.Status.Region, "zone": v.Status.Zone,
+	}
+	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	s.written.Changed(w.Node)
+	events.Emit(s.rt.Recorder, w.Node, v.Events...)
+	for _, e := range v.Events {
+		s.rt.Log.Info("node judged", "node", w.Name, "reason", e.Reason)
+	}
+	return nil
+}
+
+func (s *shell) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
+	changed := n.DeepCopy()
+	changed.Finalizers = append(changed.Finalizers, v1beta2.Finalizer)
+	err := s.rt.Client.Patch(ctx, changed, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{}))
+	if err != nil {
+		return fmt.Errorf("adding the finalizer to node %s: %w", n.Name, err)
+	}
+	s.written.Changed(n)
+	return nil
+}

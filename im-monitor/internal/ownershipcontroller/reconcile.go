@@ -1,0 +1,95 @@
+package ownershipcontroller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/im-monitor/internal/ownership"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+)
+
+type shell struct {
+	rt   *runkit.Runtime
+	kind kind
+}
+
+// Reconcile keeps the owner of one object.
+func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	obj := s.kind.object()
+	if err := s.rt.Client.Get(ctx, request.NamespacedName, obj); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	w, err := s.observe(ctx, obj)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	owner := ownership.Owner(w)
+	if owner == w.Owner {
+		return ctrl.Result{}, nil
+	}
+	if err := status.MergeStatus(ctx, s.rt.Client, obj, map[string]any{"ownerID": owner}); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	s.rt.Log.V(1).Info("owner set", "kind", s.kind.name, "name", request.Name, "node", owner)
+	return ctrl.Result{}, nil
+}
+
+func (s *shell) observe(ctx context.Context, obj client.Object) (ownership.World, error) {
+	var w ownership.World
+	w.NodeID, w.Owner = s.kind.read(obj)
+	if w.NodeID == "" {
+		return w, nil
+	}
+	own, err := s.node(ctx, w.NodeID)
+	if err != nil {
+		return w, err
+	}
+	if w.Down = node.IsDown(own); !w.Down {
+		return w, nil
+	}
+	if w.Owner != "" && w.Owner != w.NodeID {
+		present, err := s.node(ctx, w.Owner)
+		if err != nil {
+			return w, err
+		}
+		w.OwnerReady = present != nil && serves(present)
+	}
+	if !w.OwnerReady {
+		w.FirstReady, err = s.firstReady(ctx)
+	}
+	return w, err
+}
+
+func (s *shell) node(ctx context.Context, name string) (*v1beta2.Node, error) {
+	var n v1beta2.Node
+	err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &n)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading node %s: %w", name, err)
+	}
+	return &n, nil
+}
+
+// firstReady looks at every node, but only for an object whose node is down and that nobody serves.
+func (s *shell) firstReady(ctx context.Context) (string, error) {
+	var list v1beta2.NodeList
+	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return "", fmt.Errorf("listing nodes: %w", err)
+	}
+	first := ""
+	for i := range list.Items {
+		if name := list.Items[i].Name; serves(&list.Items[i]) && (first == "" || name < first) {
+			first = name
+		}
+	}
+	return first, nil
+}

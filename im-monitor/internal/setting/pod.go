@@ -1,0 +1,80 @@
+package setting
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// parseTolerations reads `key=value:Effect; key:Effect; key=value; key` (semicolons between items). Without a value any
+// value is tolerated, without an effect every effect.
+func parseTolerations(raw string) ([]corev1.Toleration, error) {
+	var out []corev1.Toleration
+	for _, item := range items(raw) {
+		toleration, err := parseToleration(item)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, toleration)
+	}
+	return out, nil
+}
+
+func parseToleration(item string) (corev1.Toleration, error) {
+	none := corev1.Toleration{}
+	rest, effect, _ := strings.Cut(item, ":")
+	key, value, hasValue := strings.Cut(rest, "=")
+	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+		return none, fmt.Errorf("has item %q, whose key is not a taint key: give key=value:Effect", item)
+	}
+	if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+		return none, fmt.Errorf("has item %q, whose value is not a taint value: give key=value:Effect", item)
+	}
+	toleration := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
+	if hasValue {
+		toleration.Operator, toleration.Value = corev1.TolerationOpEqual, value
+	}
+	switch toleration.Effect {
+	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+		return toleration, nil
+	}
+	return none, fmt.Errorf("has item %q, whose effect is none of NoSchedule, PreferNoSchedule and NoExecute", item)
+}
+
+// parseSelector reads `label:value; label:value`.
+func parseSelector(raw string) (map[string]string, error) {
+	var out map[string]string
+	for _, item := range items(raw) {
+		key, value, found := strings.Cut(item, ":")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !found || len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
+			return nil, fmt.Errorf("has item %q: give label:value", item)
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+func parseClass(raw string) (string, error) {
+	if raw != "" && len(metavalidation.NameIsDNSSubdomain(raw, false)) > 0 {
+		return "", errors.New("is not the name of a PriorityClass")
+	}
+	return raw, nil
+}
+
+func items(raw string) []string {
+	var out []string
+	for item := range strings.SplitSeq(raw, ";") {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+// Package setting reads the values of Longhorn Settings that im-monitor obeys. It decides what a value means and which
+// one stays in force when a bad one is set; it refuses to know where values come from.
+package setting
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Names of the Settings that im-monitor reads.
+const (
+	DefaultInstanceManagerImage = "default-instance-manager-image"
+	V1DataEngine                = "v1-data-engine"
+	V2DataEngine                = "v2-data-engine"
+	TaintToleration             = "taint-toleration"
+	PriorityClass               = "priority-class"
+	NodeSelector                = "system-managed-components-node-selector"
+	DisableSchedulingOnCordoned = "disable-scheduling-on-cordoned-node"
+)
+
+// Names lists every Setting of this package, in the order in which problems are told.
+func Names() []string {
+	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
+		NodeSelector, DisableSchedulingOnCordoned}
+}
+
+// Values are the settings in force.
+type Values struct {
+	// Image is the default instance-manager image; empty means that none was chosen, and no instance manager is made.
+	Image string
+	// V1 and V2 tell which data engines are enabled. V1 is on and V2 off where nothing is set, as in Longhorn.
+	V1, V2 bool
+	// Tolerations, PriorityClass and NodeSelector go into every new instance-manager pod.
+	Tolerations   []corev1.Toleration
+	PriorityClass string
+	// NodeSelector also chooses the Kubernetes nodes that get a Longhorn Node.
+	NodeSelector map[string]string
+	// DisableSchedulingOnCordoned makes a cordoned node not schedulable; true where nothing is set.
+	DisableSchedulingOnCordoned bool
+}
+
+// Defaults are the values in force where nothing is set.
+func Defaults() Values { return Values{V1: true, DisableSchedulingOnCordoned: true} }
+
+// Problem is one bad value. The value that was in force before stays in force.
+type Problem struct {
+	// Setting is the Setting's name; Value is what was refused.
+	Setting, Value string
+	// Err says what is wrong with it and what would be right.
+	Err error
+}
+
+// Parse turns raw values (absent or empty means the default) into those in force. Where a raw value is bad, that of
+// last is kept.
+func Parse(raw map[string]string, last Values) (Values, []Problem) {
+	values := last
+	var problems []Problem
+	for _, name := range Names() {
+		if err := set(&values, name, strings.TrimSpace(raw[name])); err != nil {
+			problems = append(problems, Problem{Setting: name, Value: raw[name], Err: err})
+		}
+	}
+	return values, problems
+}
+
+// set puts one value in force, or leaves values untouched and says why not.
+func set(values *Values, name, raw string) error {
+	var err error
+	switch name {
+	case DefaultInstanceManagerImage:
+		err = assign(&values.Image, raw, parseImage)
+	case V1DataEngine:
+		err = assign(&values.V1, raw, parseBool(Defaults().V1))
+	case V2DataEngine:
+		err = assign(&values.V2, raw, parseBool(Defaults().V2))
+	case TaintToleration:
+		err = assign(&values.Tolerations, raw, parseTolerations)
+	case PriorityClass:
+		err = assign(&values.PriorityClass, raw, parseClass)
+	case NodeSelector:
+		err = assign(&values.NodeSelector, raw, parseSelector)
+	case DisableSchedulingOnCordoned:
+		err = assign(&values.DisableSchedulingOnCordoned, raw, parseBool(Defaults().DisableSchedulingOnCordoned))
+	}
+	return err
+}
+
+func assign[T any](target *T, raw string, parse func(string) (T, error)) error {
+	parsed, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	*target = parsed
+	return nil
+}
+
+func parseImage(raw string) (string, error) {
+	if strings.ContainsAny(raw, " \t\n;,\"'") || len(raw) > 1024 {
+		return "", errors.New("is not an image reference: give one name:tag or name@digest without blanks")
+	}
+	return raw, nil
+}
+
+func parseBool(byDefault bool) func(string) (bool, error) {
+	return func(raw string) (bool, error) {
+		switch raw {
+		case "":
+			return byDefault, nil
+		case "true":
+			return true, nil
+		case "false":
+			return false, nil
+		}
+		return false, fmt.Errorf("is %q: give true or false", raw)
+	}
+}

@@ -1,0 +1,73 @@
+package setting
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestParse(t *testing.T) {
+	with := func(change func(*Values)) Values {
+		v := Defaults()
+		change(&v)
+		return v
+	}
+	cases := []struct {
+		name    string
+		raw     map[string]string
+		want    Values
+		refused []string
+	}{
+		{"nothing set means v1 on, v2 off, no image", nil, Defaults(), nil},
+		{"an empty value means the default", map[string]string{V1DataEngine: "", V2DataEngine: " "}, Defaults(), nil},
+		{"engines are switched", map[string]string{V1DataEngine: "false", V2DataEngine: "true"},
+			with(func(v *Values) { v.V1, v.V2 = false, true }), nil},
+		{"an image is taken as it is", map[string]string{DefaultInstanceManagerImage: "host:5000/im@sha256:ab"},
+			with(func(v *Values) { v.Image = "host:5000/im@sha256:ab" }), nil},
+		{"an image with blanks is refused", map[string]string{DefaultInstanceManagerImage: "im v1"}, Defaults(),
+			[]string{DefaultInstanceManagerImage}},
+		{"only true and false are booleans", map[string]string{V2DataEngine: "yes"}, Defaults(), []string{V2DataEngine}},
+		{"tolerations of all four forms", map[string]string{TaintToleration: "a=b:NoSchedule; c:NoExecute;d=e ; f"},
+			with(func(v *Values) {
+				v.Tolerations = []corev1.Toleration{
+					{Key: "a", Operator: corev1.TolerationOpEqual, Value: "b", Effect: corev1.TaintEffectNoSchedule},
+					{Key: "c", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
+					{Key: "d", Operator: corev1.TolerationOpEqual, Value: "e"},
+					{Key: "f", Operator: corev1.TolerationOpExists},
+				}
+			}), nil},
+		{"an unknown effect is refused", map[string]string{TaintToleration: "a=b:Never"}, Defaults(), []string{TaintToleration}},
+		{"a key that is none is refused", map[string]string{TaintToleration: "=b:NoSchedule"}, Defaults(), []string{TaintToleration}},
+		{"a selector", map[string]string{NodeSelector: "disk: ssd; zone:a"},
+			with(func(v *Values) { v.NodeSelector = map[string]string{"disk": "ssd", "zone": "a"} }), nil},
+		{"a selector without value separator is refused", map[string]string{NodeSelector: "disk"}, Defaults(), []string{NodeSelector}},
+		{"a class name is checked", map[string]string{PriorityClass: "No Class"}, Defaults(), []string{PriorityClass}},
+		{"one bad value does not keep the others out", map[string]string{V2DataEngine: "maybe", PriorityClass: "high"},
+			with(func(v *Values) { v.PriorityClass = "high" }), []string{V2DataEngine}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, problems := Parse(c.raw, Defaults())
+			require.Equal(t, c.want, got)
+			var refused []string
+			for _, p := range problems {
+				require.Error(t, p.Err)
+				refused = append(refused, p.Setting)
+			}
+			require.Equal(t, c.refused, refused)
+		})
+	}
+}
+
+func TestABadValueKeepsTheLastGoodOne(t *testing.T) {
+	last, problems := Parse(map[string]string{V2DataEngine: "true", DefaultInstanceManagerImage: "im:1"}, Defaults())
+	require.Empty(t, problems)
+	now, problems := Parse(map[string]string{V2DataEngine: "ture", DefaultInstanceManagerImage: "im:2"}, last)
+	require.Len(t, problems, 1)
+	require.True(t, now.V2, "the last good value stays in force")
+	require.Equal(t, "im:2", now.Image, "other settings follow")
+	back, problems := Parse(map[string]string{}, now)
+	require.Empty(t, problems)
+	require.Equal(t, Defaults(), back, "a removed setting falls back to its default")
+}

@@ -1,0 +1,166 @@
+// Package trim says what of each object im-monitor keeps in memory. A cluster of 1,000 nodes has 100,000 instances and
+// as many Replica objects; what nobody here reads is dropped before it is stored, and words that occur in every object
+// are stored once.
+package trim
+
+import (
+	"unique"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Cache says how the objects that im-monitor watches are stored. Only instance-manager pods are watched.
+func Cache() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&corev1.Pod{}: {
+			Label:     labels.SelectorFromSet(labels.Set{v1beta2.LabelComponent: v1beta2.ComponentInstanceManager}),
+			Transform: pod,
+		},
+		&corev1.Node{}:             {Transform: kubernetesNode},
+		&v1beta2.Engine{}:          {Transform: engine},
+		&v1beta2.EngineFrontend{}:  {Transform: engineFrontend},
+		&v1beta2.Replica{}:         {Transform: replica},
+		&v1beta2.InstanceManager{}: {Transform: instanceManager},
+		&v1beta2.Node{}:            {Transform: node},
+	}
+}
+
+// same returns an equal string that is stored once for all objects.
+func same(s string) string { return unique.Make(s).Value() }
+
+func shared(fields ...*string) {
+	for _, f := range fields {
+		*f = same(*f)
+	}
+}
+
+func metadata(m *metav1.ObjectMeta) {
+	m.ManagedFields = nil
+	m.Annotations = nil
+	m.GenerateName = ""
+	shared(&m.Namespace)
+	if len(m.Labels) > 0 {
+		kept := make(map[string]string, len(m.Labels))
+		for k, v := range m.Labels {
+			kept[same(k)] = same(v)
+		}
+		m.Labels = kept
+	}
+	for i := range m.Finalizers {
+		shared(&m.Finalizers[i])
+	}
+	for i := range m.OwnerReferences {
+		shared(&m.OwnerReferences[i].APIVersion, &m.OwnerReferences[i].Kind)
+	}
+}
+
+func pod(obj any) (any, error) {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil
+	}
+	annotations := p.Annotations
+	metadata(&p.ObjectMeta)
+	p.Annotations = annotations
+	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName}
+	return p, nil
+}
+
+// kubernetesNode drops what a kubelet reports every few seconds, images above all.
+func kubernetesNode(obj any) (any, error) {
+	n, ok := obj.(*corev1.Node)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&n.ObjectMeta)
+	n.Spec = corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable, Taints: n.Spec.Taints}
+	kept := corev1.NodeStatus{}
+	if cpu, ok := n.Status.Allocatable[corev1.ResourceCPU]; ok {
+		kept.Allocatable = corev1.ResourceList{corev1.ResourceCPU: cpu}
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			kept.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message}}
+		}
+	}
+	n.Status = kept
+	return n, nil
+}
+
+func node(obj any) (any, error) {
+	n, ok := obj.(*v1beta2.Node)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&n.ObjectMeta)
+	for name, disk := range n.Status.DiskStatus {
+		disk.HealthData, disk.ScheduledReplica, disk.ScheduledBackingImage = nil, nil, nil
+		n.Status.DiskStatus[name] = disk
+	}
+	return n, nil
+}
+
+func engine(obj any) (any, error) {
+	e, ok := obj.(*v1beta2.Engine)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&e.ObjectMeta)
+	s := &e.Status
+	s.Snapshots, s.PurgeStatus, s.RebuildStatus, s.RestoreStatus = nil, nil, nil, nil
+	s.CloneStatus, s.BackupStatus, s.ReplicaTransitionTimeMap = nil, nil, nil
+	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
+		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
+	return e, nil
+}
+
+func engineFrontend(obj any) (any, error) {
+	e, ok := obj.(*v1beta2.EngineFrontend)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&e.ObjectMeta)
+	s := &e.Status
+	s.Paths = nil
+	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
+		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
+	return e, nil
+}
+
+func replica(obj any) (any, error) {
+	r, ok := obj.(*v1beta2.Replica)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&r.ObjectMeta)
+	s := &r.Status
+	shared(&r.Spec.DataEngine, &r.Spec.DesireState, &r.Spec.NodeID, &r.Spec.Image, &r.Spec.DiskID, &r.Spec.DiskPath,
+		&r.Spec.HardNodeAffinity, &r.Spec.BackingImage,
+		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
+	return r, nil
+}
+
+func instanceManager(obj any) (any, error) {
+	im, ok := obj.(*v1beta2.InstanceManager)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&im.ObjectMeta)
+	s := &im.Status
+	s.BackingImages, s.InstanceShards, s.InstanceShardGroups = nil, nil, nil
+	for _, processes := range []map[string]v1beta2.InstanceProcess{s.InstanceEngines, s.InstanceEngineFrontends, s.InstanceReplicas} {
+		for name, p := range processes {
+			p.Spec.Name = name
+			p.Status.Conditions, p.Status.Paths = nil, nil
+			shared(&p.Spec.DataEngine, &p.Status.State, &p.Status.Type)
+			processes[name] = p
+		}
+	}
+	return im, nil
+}

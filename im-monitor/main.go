@@ -1,0 +1,54 @@
+// Command im-monitor keeps the facts about instance managers and carries out what other controllers approved. It is the
+// only one of Drover's controllers that speaks to the data plane.
+package main
+
+import (
+	"context"
+
+	"drover.dev/drover/im-monitor/internal/flags"
+	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
+	"drover.dev/drover/im-monitor/internal/nodecontroller"
+	"drover.dev/drover/im-monitor/internal/orphancontroller"
+	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
+	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/im-monitor/internal/trim"
+	"drover.dev/drover/shared/runkit"
+)
+
+func main() {
+	var options flags.Options
+	runkit.Main(runkit.Program{
+		Name:  "im-monitor",
+		Short: "Facts and hands: instance managers, nodes, runtime instances, orphans",
+		Long: `im-monitor makes Longhorn Nodes and instance managers, reads what runs on each of them, judges which runtime
+instances are orphaned, and carries out deletions that orphan-controller approved. It decides no policy.`,
+		Flags: options.Add,
+		Cache: trim.Cache(),
+		Setup: func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, &options) },
+	})
+}
+
+// setup wires the controllers. All of them subscribe to the inventory before the manager starts it.
+func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) error {
+	inventory, err := options.Inventory(rt.Clock)
+	if err != nil {
+		return err
+	}
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
+	if err := settingcontroller.Setup(rt, settings); err != nil {
+		return err
+	}
+	if err := nodecontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	if err := instancemanagercontroller.Setup(ctx, rt, settings, inventory, options.Manager); err != nil {
+		return err
+	}
+	if err := ownershipcontroller.Setup(ctx, rt); err != nil {
+		return err
+	}
+	if err := orphancontroller.Setup(rt, inventory, options.OrphanOptions()); err != nil {
+		return err
+	}
+	return rt.Manager.Add(inventory)
+}
