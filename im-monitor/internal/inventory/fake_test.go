@@ -25,6 +25,7 @@ type server struct {
 	down      bool
 	listError error
 	latency   time.Duration // of a list; the answer is what was there when it began
+	late      bool          // lists are answered even to those who have given up
 	gate      chan struct{} // when set, lists wait for it
 	causes    []imclient.Cause
 	clients   []*fakeClient
@@ -99,6 +100,9 @@ func (c *fakeClient) List(ctx context.Context, cause imclient.Cause, _ map[strin
 	c.server.mu.Lock()
 	c.server.causes = append(c.server.causes, cause)
 	instances, err, latency, gate := maps.Clone(c.server.instances), c.server.listError, c.server.latency, c.server.gate
+	if c.server.late {
+		ctx = context.WithoutCancel(ctx)
+	}
 	c.server.mu.Unlock()
 	if instances == nil {
 		instances = map[string]Instance{}

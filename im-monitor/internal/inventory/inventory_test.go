@@ -221,6 +221,25 @@ func TestAnotherTargetIsAnotherEpochAtOnce(t *testing.T) {
 	})
 }
 
+func TestALateAnswerOfTheFormerPodIsThrownAway(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		b.after(time.Second)
+		b.server.set(func(s *server) { s.latency, s.late = 5*time.Second, true; s.notify() })
+		b.after(time.Second)
+		replacement := b.target
+		replacement.PodUID = "pod-2"
+		b.Set(replacement)
+		b.after(5 * time.Second) // the former pod has answered, the new one has not
+		_, known := b.Latest(manager)
+		require.False(t, known)
+		b.after(5 * time.Second)
+		list, known := b.Latest(manager)
+		require.True(t, known)
+		require.Equal(t, "pod-2", string(list.Epoch.PodUID))
+	})
+}
+
 func TestARemovedInstanceManagerIsForgotten(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
 		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })

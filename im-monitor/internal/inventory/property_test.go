@@ -24,7 +24,7 @@ type step struct {
 func steps(t *rapid.T) []step {
 	one := rapid.Custom(func(t *rapid.T) step {
 		return step{
-			kind: rapid.SampledFrom([]string{"create", "delete", "quiet-delete", "crash", "down", "up", "empty", "replace", "slow", "fast",
+			kind: rapid.SampledFrom([]string{"create", "delete", "quiet-delete", "crash", "down", "up", "empty", "replace", "slow", "fast", "late",
 				"wait", "fresh"}).Draw(t, "kind"),
 			name: rapid.SampledFrom([]string{"r-1", "r-2", "r-3"}).Draw(t, "name"),
 			wait: time.Duration(rapid.IntRange(0, 8000).Draw(t, "wait")) * time.Millisecond,
@@ -102,6 +102,8 @@ func play(t *testing.T, b *bench, s step, serial *int) {
 		require.False(t, known, "another pod is another epoch at once")
 	case "slow":
 		b.server.set(func(s *server) { s.latency = 3 * time.Second })
+	case "late":
+		b.server.set(func(s *server) { s.late = !s.late })
 	case "fast":
 		b.server.set(func(s *server) { s.latency = 0 })
 	case "fresh":
