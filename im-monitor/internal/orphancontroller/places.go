@@ -12,11 +12,15 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
 // few; where it is unknown the newest whole lists of all must do.
 const freshPlaces = 4
+
+// volumeDetached is the state of a volume none of whose replicas runs.
+const volumeDetached = "detached"
 
 // volumeScene is what is read about an instance's volume.
 type volumeScene struct {
@@ -197,14 +201,14 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume volumeScene) 
 	}
 	for i := range list.Items {
 		replica := &list.Items[i]
-		if replica.Name == key.Name || replica.Spec.HealthyAt == "" || replica.Spec.FailedAt != "" || deleting(replica) {
+		if replica.Name == key.Name {
 			continue
 		}
 		node, err := get(ctx, r.uncached, r.namespace, replica.Spec.NodeID, &v1beta2.Node{})
 		if err != nil {
 			return out, err
 		}
-		if node != nil && !nodeDown(node) {
+		if healthy(replica, node, volume.volume) {
 			out.Healthy++
 		}
 	}
@@ -214,4 +218,19 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume volumeScene) 
 	var err error
 	out.Exists, err = r.handles.has(ctx, volume.name)
 	return out, err
+}
+
+// healthy tells whether a replica is known to be a whole copy that stays: it was rebuilt once and never failed since,
+// nobody deletes it, its node is ready, and it runs, unless the volume is detached and none runs.
+func healthy(r *v1beta2.Replica, node *v1beta2.Node, volume *v1beta2.Volume) bool {
+	if deleting(r) || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "" {
+		return false
+	}
+	if node == nil || deleting(node) || !conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
+		return false
+	}
+	if r.Status.CurrentState == v1beta2.InstanceStateRunning {
+		return true
+	}
+	return volume != nil && volume.Status.State == volumeDetached && r.Status.CurrentState == v1beta2.InstanceStateStopped
 }
