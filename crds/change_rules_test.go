@@ -1,0 +1,87 @@
+package crds_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const volume = `
+kind: Volume
+metadata: {name: vol-1}
+spec:
+  size: "1073741824"
+  numberOfReplicas: 3
+  encrypted: true
+  backingImage: parrot
+  dataEngine: v2
+  dataLayout: {type: sharded, mode: erasureCoding, dataChunks: 4, parityChunks: 2}
+  topologyRequirement: [{zone: a}, {zone: b}]
+`
+
+const plainVolume = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", numberOfReplicas: 3}}`
+
+type change struct{ name, manifest, patch, says string }
+
+func TestWhatIsImmutableStays(t *testing.T) {
+	tests := []change{
+		{"an orphan's parameter", instanceOrphan, "spec: {parameters: {InstanceUUID: another}}", "another instance gets an Orphan of its own"},
+		{"a further parameter of an orphan", instanceOrphan, "spec: {parameters: {Hint: x}}", "spec is immutable"},
+		{"an orphan's unlisted field", instanceOrphan, "spec: {somethingNew: x}", "spec is immutable"},
+		{"an orphan's node", instanceOrphan, "spec: {nodeID: node-2}", "spec is immutable"},
+		{"an orphan's type", dataOrphan, "spec: {orphanType: replica-instance}", "spec is immutable"},
+		{"a snapshot's volume", snapshot, "spec: {volume: vol-2}", "create a new Snapshot for the other volume"},
+		{"a snapshot's createSnapshot", snapshot, "spec: {createSnapshot: false}", "spec.createSnapshot is immutable"},
+		{"a snapshot's labels", snapshot, "spec: {labels: {purpose: fun}}", "use metadata.labels"},
+		{"taking a snapshot's labels away", snapshot, "spec: {labels: null}", "use metadata.labels"},
+		{"a volume attachment's volume", volumeAttachment, "spec: {volume: vol-2}", "put the ticket there"},
+		{"a ticket's id", volumeAttachment, "spec: {attachmentTickets: {csi-aaaa: {id: csi-bbbb}}}", "must be its id"},
+		{"a volume's encryption", volume, "spec: {encrypted: false}", "spec.encrypted is immutable"},
+		{"encrypting a volume later", plainVolume, "spec: {encrypted: true}", "spec.encrypted is immutable"},
+		{"a volume's backing image", volume, "spec: {backingImage: penguin}", "create a new volume from the other image"},
+		{"taking a volume's backing image away", volume, "spec: {backingImage: null}", "spec.backingImage is immutable"},
+		{"giving a volume a backing image", plainVolume, "spec: {backingImage: penguin}", "spec.backingImage is immutable"},
+		{"a number in a volume's layout", volume, "spec: {dataLayout: {dataChunks: 5}}", "spec.dataLayout is immutable"},
+		{"taking a volume's layout away", volume, "spec: {dataLayout: null}", "spec.dataLayout is immutable"},
+		{"giving a volume a layout", plainVolume, "spec: {dataLayout: {type: sharded}}", "spec.dataLayout is immutable"},
+		{"a volume's topology", volume, "spec: {topologyRequirement: [{zone: a}]}", "spec.topologyRequirement is immutable"},
+		{"giving a volume a topology", plainVolume, "spec: {topologyRequirement: [{zone: a}]}", "spec.topologyRequirement is immutable"},
+		{"an upgrade's nodes", upgradeManager, "spec: {nodes: [node-1]}", "spec.nodes is immutable"},
+		{"an upgrade's nodes taken away", upgradeManager, "spec: {nodes: null}", "spec.nodes is immutable"},
+		{"a node upgrade's image", nodeUpgrade, "spec: {instanceManagerImage: other}", "its DataEngineUpgradeManager makes a new one"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWriter(t)
+			object, err := w.create(test.manifest)
+			require.NoError(t, err)
+			requireRefused(t, w.merge(object, test.patch), test.says)
+		})
+	}
+}
+
+func TestWhatMayChangeChanges(t *testing.T) {
+	tests := []change{
+		{name: "an orphan's labels and finalizer", manifest: instanceOrphan, patch: "metadata: {labels: {a: b}, finalizers: [longhorn.io]}"},
+		{name: "an orphan's own spec again", manifest: instanceOrphan, patch: "spec: {nodeID: node-1}"},
+		{name: "a snapshot's finalizer and own labels", manifest: snapshot, patch: "metadata: {labels: {a: b}, finalizers: [longhorn.io]}"},
+		{name: "a snapshot's defaults written out",
+			manifest: "{kind: Snapshot, metadata: {name: a}, spec: {volume: vol-1}}", patch: "spec: {createSnapshot: false, labels: {}}"},
+		{name: "a further ticket", manifest: volumeAttachment, patch: "spec: {attachmentTickets: {snapshot-controller-a: {id: snapshot-controller-a, type: snapshot-controller, nodeID: node-1}}}"},
+		{name: "a ticket's node", manifest: volumeAttachment, patch: "spec: {attachmentTickets: {csi-aaaa: {nodeID: node-2, generation: 4}}}"},
+		{name: "the last tickets go", manifest: volumeAttachment, patch: `spec: {attachmentTickets: {csi-aaaa: null, "": null}}`},
+		{name: "a volume's size and replicas", manifest: volume, patch: `spec: {size: "2147483648", numberOfReplicas: 2}`},
+		{name: "a volume's defaults written out", manifest: plainVolume,
+			patch: `spec: {encrypted: false, backingImage: "", dataLayout: {type: "", dataChunks: 0}, topologyRequirement: []}`},
+		{name: "pausing an upgrade", manifest: upgradeManager, patch: "spec: {paused: true, skipVolumes: [vol-9]}"},
+		{name: "aborting an upgrade", manifest: upgradeManager, patch: "spec: {abort: true}"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWriter(t)
+			object, err := w.create(test.manifest)
+			require.NoError(t, err)
+			require.NoError(t, w.merge(object, test.patch))
+		})
+	}
+}

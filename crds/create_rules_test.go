@@ -1,0 +1,104 @@
+package crds_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	instanceOrphan = `
+kind: Orphan
+metadata: {name: orphan-0123}
+spec:
+  dataEngine: v2
+  nodeID: node-1
+  orphanType: replica-instance
+  parameters: {InstanceName: vol-1-r-aabbccdd, InstanceUUID: 66666666-7777, InstanceManager: instance-manager-0123}
+`
+	dataOrphan = `
+kind: Orphan
+metadata: {name: orphan-4567}
+spec:
+  nodeID: node-1
+  orphanType: replica
+  parameters: {DataName: vol-1-aabbccdd, DiskName: disk-1, DiskUUID: 1111-2222, DiskPath: /var/lib/longhorn, DiskType: filesystem}
+`
+	snapshot = `
+kind: Snapshot
+metadata: {name: before-the-upgrade, labels: {longhornvolume: vol-1}}
+spec: {volume: vol-1, createSnapshot: true, labels: {purpose: upgrade}}
+`
+	volumeAttachment = `
+kind: VolumeAttachment
+metadata: {name: vol-1}
+spec:
+  volume: vol-1
+  attachmentTickets:
+    "": {id: "", type: longhorn-api, nodeID: node-1, generation: 0, parameters: {disableFrontend: "false"}}
+    csi-aaaa: {id: csi-aaaa, type: csi-attacher, nodeID: node-1, generation: 3}
+`
+	nodeUpgrade = `
+kind: NodeDataEngineUpgrade
+metadata: {name: upgrade-node-1}
+spec: {nodeID: node-1, dataEngine: v2, instanceManagerImage: "registry/instance-manager:v2", dataEngineUpgradeManager: upgrade}
+`
+	upgradeManager = `
+kind: DataEngineUpgradeManager
+metadata: {name: upgrade}
+spec: {dataEngine: v2, nodes: [node-1, node-2], timeouts: {switching-over: 10m, rebuilding-replica: 1h30m}, onFailure: Halt}
+`
+)
+
+func TestObjectsAsTheyShouldBeAreCreated(t *testing.T) {
+	for name, manifest := range map[string]string{
+		"an orphan of an instance":           instanceOrphan,
+		"an orphan of a replica directory":   dataOrphan,
+		"a snapshot":                         snapshot,
+		"tickets, one with an empty id":      volumeAttachment,
+		"a node's upgrade":                   nodeUpgrade,
+		"an upgrade of two nodes":            upgradeManager,
+		"an upgrade of all nodes":            strings.Replace(upgradeManager, "nodes: [node-1, node-2], ", "", 1),
+		"a volume attachment without ticket": "{kind: VolumeAttachment, metadata: {name: vol-1}, spec: {volume: vol-1, attachmentTickets: {}}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := newWriter(t).create(manifest)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T) {
+	tests := []struct{ name, manifest, old, new, says string }{
+		{"an unknown type of orphan", instanceOrphan, "replica-instance", "frontend-instance", "must be engine-instance, replica-instance, or replica"},
+		{"an orphan without a type", instanceOrphan, "  orphanType: replica-instance\n", "", "must be engine-instance, replica-instance, or replica"},
+		{"an orphan without a node", instanceOrphan, "  nodeID: node-1\n", "", "spec.nodeID must name the node"},
+		{"an orphan of an instance without its UUID", instanceOrphan, "InstanceUUID: 66666666-7777, ", "", "InstanceName, InstanceUUID and InstanceManager"},
+		{"an orphan of an instance with an empty UUID", instanceOrphan, "66666666-7777", `""`, "InstanceName, InstanceUUID and InstanceManager"},
+		{"an orphan of an instance without its name", instanceOrphan, "InstanceName: vol-1-r-aabbccdd, ", "", "InstanceName, InstanceUUID and InstanceManager"},
+		{"an orphan of an instance without its instance manager", instanceOrphan, ", InstanceManager: instance-manager-0123", "", "InstanceName, InstanceUUID and InstanceManager"},
+		{"an orphan of an instance without its data engine", instanceOrphan, "  dataEngine: v2\n", "", "needs spec.dataEngine"},
+		{"an orphan of an unknown data engine", instanceOrphan, "v2", "v3", `supported values: "v1", "v2"`},
+		{"an orphan of a directory without its disk", dataOrphan, "DiskUUID: 1111-2222, ", "", "DataName, DiskName, DiskUUID, DiskPath and DiskType"},
+		{"a snapshot of no volume", snapshot, "volume: vol-1, ", "", "spec.volume: Required value"},
+		{"a snapshot without spec", "{kind: Snapshot, metadata: {name: a}}", "", "", "spec: Required value"},
+		{"a volume attachment of another name", volumeAttachment, "name: vol-1", "name: vol-2", "set metadata.name to spec.volume"},
+		{"a ticket under another key", volumeAttachment, "id: csi-aaaa", "id: csi-bbbb", "must be its id"},
+		{"a ticket without id under a key", volumeAttachment, "id: csi-aaaa, ", "", "must be its id"},
+		{"an upgrade of v1", upgradeManager, "v2", "v1", `supported values: "v2"`},
+		{"an upgrade with an unknown state's timeout", upgradeManager, "switching-over", "paused", "the keys of spec.timeouts are states of a node"},
+		{"an upgrade with a timeout without unit", upgradeManager, "10m", `"10"`, "should match"},
+		{"an upgrade with a negative timeout", upgradeManager, "10m", `"-10m"`, "should match"},
+		{"an upgrade with an unknown answer to failure", upgradeManager, "Halt", "Retry", `supported values: "Halt", "Continue"`},
+		{"a node's upgrade without node", nodeUpgrade, "nodeID: node-1, ", "", "spec.nodeID: Required value"},
+		{"a volume of a size that is no number", "{kind: Volume, metadata: {name: vol-1}, spec: {size: 10Gi}}", "", "", "should match"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			require.Contains(t, test.manifest, test.old)
+			_, err := newWriter(t).create(strings.Replace(test.manifest, test.old, test.new, 1))
+			requireRefused(t, err, test.says)
+		})
+	}
+}

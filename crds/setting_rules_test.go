@@ -1,0 +1,68 @@
+package crds_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func setting(namespace, name, value string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"value": value}}
+	object.SetAPIVersion("longhorn.io/v1beta2")
+	object.SetKind("Setting")
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	return object
+}
+
+func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
+	tests := []struct {
+		name           string
+		taken, refused []string
+		says           string
+	}{
+		{"orphan-resource-auto-deletion",
+			[]string{"", " ", "instance", "replica-data", "replica-data;instance", " replica-data ; instance ", "instance;instance"},
+			[]string{"instances", "all", "instance;", ";instance", "instance;;replica-data", "instance,replica-data", "Instance",
+				"replica-data; ;instance", ";", "instance\n", strings.Repeat("x", 100)},
+			"list of replica-data and instance, separated by semicolons"},
+		{"orphan-resource-auto-deletion", nil, []string{strings.Repeat("instance;", 30) + "instance", strings.Repeat(" ", 300)}, "is too long"},
+		{"orphan-resource-auto-deletion-grace-period", []string{"0", "300", "86400"}, []string{"", "-1", "5m", "1.5", "300 ", "99999999999"}, "whole number, 0 or more"},
+		{"orphan-auto-deletion", []string{"true", "false"}, []string{"", "yes", "True"}, "true or false"},
+		{"snapshot-max-count", []string{"2", "99", "250", `{"v1":"250","v2":"20"}`}, []string{"0", "1", "251", "-5", `{"v1":"251"}`}, "from 2 to 250"},
+		{"snapshot-heavy-task-concurrent-limit", []string{"0", "5"}, []string{"-1", "five"}, "whole number, 0 or more"},
+		{"default-replica-count", []string{"3", "20", `{"v1":"3","v2":"3"}`, `{ "v2" : "1" }`}, []string{"0", "21", `{"v3":"3"}`, `{"v1":3}`, "{}"}, "from 1 to 20"},
+		{"storage-minimal-available-percentage", []string{"0", "25", "100"}, []string{"101", "25%"}, "from 0 to 100"},
+		{"storage-over-provisioning-percentage", []string{"0", "100", "500"}, []string{"-1"}, "whole number, 0 or more"},
+		{"engine-replica-timeout", []string{"8", "30", `{"v1":"8","v2":"8"}`}, []string{"7", "31"}, "from 8 to 30"},
+		{"replica-rebuild-concurrent-sync-limit", []string{"1", "5"}, []string{"0", ""}, "1 or more"},
+		{"auto-cleanup-system-generated-snapshot", []string{"true", `{"v1":"true","v2":"false"}`}, []string{`{"v1":"maybe"}`}, "true or false"},
+		{"node-down-pod-deletion-policy", []string{"do-nothing", "delete-both-statefulset-and-deployment-pod"}, []string{"", "delete"}, "is do-nothing, delete-statefulset-pod"},
+		{"priority-class", []string{"", "longhorn-critical"}, []string{strings.Repeat("x", 16385)}, "Too long"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWriter(t)
+			for _, value := range test.taken {
+				object := setting(w.namespace, test.name, value)
+				require.NoError(t, w.client.Create(t.Context(), object), "%q", value)
+				require.NoError(t, w.client.Delete(t.Context(), object))
+			}
+			for _, value := range test.refused {
+				requireRefused(t, w.client.Create(t.Context(), setting(w.namespace, test.name, value)), test.says)
+			}
+		})
+	}
+}
+
+// A person who changes a setting sees at once why the value is refused, and the old one stays.
+func TestABadValueDoesNotReplaceAGoodOne(t *testing.T) {
+	w := newWriter(t)
+	object := setting(w.namespace, "orphan-resource-auto-deletion", "instance")
+	require.NoError(t, w.client.Create(t.Context(), object))
+	requireRefused(t, w.merge(object, "value: instance;"), "without an empty or trailing item")
+	require.NoError(t, w.merge(object, `value: ""`))
+	require.NoError(t, w.mergeStatus(object, "status: {applied: true}"))
+}
