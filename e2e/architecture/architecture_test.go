@@ -1,0 +1,80 @@
+// Package architecture holds the structure of the repository: what may import what, and who may write what.
+package architecture
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "drover.dev/drover/"
+
+// binaries are the deployables; the simulator is the data plane's side and not one of them.
+var binaries = []string{"im-monitor", "orphan-controller"}
+
+// cores are pure: they reach no client and no transport.
+var cores = []string{"im-monitor/internal/orphan", "orphan-controller/internal/orphan"}
+
+func deps(t *testing.T, pattern string) []string {
+	t.Helper()
+	command := exec.Command("go", "list", "-deps", module+pattern)
+	out, err := command.Output()
+	require.NoError(t, err, "go list -deps %s", pattern)
+	return strings.Fields(string(out))
+}
+
+// One binary speaks to the data plane, so that one Role, one certificate and one judge guard it.
+func TestOnlyIMMonitorReachesGRPC(t *testing.T) {
+	for _, binary := range binaries {
+		reaches := slices.Contains(deps(t, binary), "google.golang.org/grpc")
+		require.Equal(t, binary == "im-monitor", reaches, "%s links google.golang.org/grpc: %v", binary, reaches)
+	}
+}
+
+func TestSharedNeverReachesGRPCNorAController(t *testing.T) {
+	for _, path := range deps(t, "shared/...") {
+		require.NotEqual(t, "google.golang.org/grpc", path)
+		for _, binary := range binaries {
+			require.False(t, strings.HasPrefix(path, module+binary), "shared imports %s", path)
+		}
+	}
+}
+
+// Rollouts are independent only while no binary carries another's code.
+func TestNoControllerImportsAnother(t *testing.T) {
+	for _, binary := range binaries {
+		for _, path := range deps(t, binary) {
+			for _, other := range binaries {
+				require.False(t, other != binary && strings.HasPrefix(path, module+other), "%s imports %s", binary, path)
+			}
+		}
+	}
+}
+
+func TestThePureCoresImportNoClient(t *testing.T) {
+	forbidden := []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "google.golang.org/grpc", module + "shared/status", module + "shared/runkit"}
+	for _, core := range cores {
+		for _, path := range deps(t, core) {
+			for _, prefix := range forbidden {
+				require.False(t, path == prefix || strings.HasPrefix(path, prefix+"/"), "%s imports %s", core, path)
+			}
+		}
+	}
+}
+
+// The façades exist for the model test alone.
+func TestOnlyTheModelImportsTheFacadesOfTheCores(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`, module+"...").Output()
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		fields := strings.Fields(line)
+		for _, imported := range fields[1:] {
+			if strings.HasSuffix(imported, "/model") && strings.HasPrefix(imported, module) {
+				require.Equal(t, module+"e2e/model", fields[0], "%s imports %s", fields[0], imported)
+			}
+		}
+	}
+}
