@@ -123,35 +123,23 @@ func wanted(w World, r ruling) []v1beta2.Condition {
 		return nil
 	}
 	list := stored
-	if !deleting(w) {
+	switch {
+	case deleting(w): // the reason of a deletion never changes afterwards
+	case r.deletionReason == "":
 		list = conditions.Remove(list, v1beta2.OrphanDeletionReason)
-		if r.deletionReason != "" {
-			list = withDeletionReason(w, stored, list, r.deletionReason)
-		}
+	case !deletedByPolicy(w):
+		list = conditions.Set(list, v1beta2.Condition{
+			Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue, Reason: r.deletionReason,
+			Message: deletionMessage(w, r.deletionReason),
+		}, w.Now)
 	}
-	list = conditions.Set(keepTransition(list, stored), v1beta2.Condition{
-		Type: v1beta2.OrphanCleanupApproved, Status: r.approval, Reason: r.reason, Message: r.message,
-	}, w.Now)
-	return conditions.Owned(list, ownTypes...)
-}
-
-// withDeletionReason adds the reason of a deletion by policy; one that is stored already stays.
-func withDeletionReason(w World, stored, list []v1beta2.Condition, reason string) []v1beta2.Condition {
-	if kept := conditions.Get(stored, v1beta2.OrphanDeletionReason); kept != nil {
-		return append(list, *kept)
+	approval := v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: r.approval, Reason: r.reason, Message: r.message}
+	if old := conditions.Get(stored, approval.Type); old != nil && old.Status == v1beta2.ConditionTrue && old.Reason == approval.Reason {
+		// What is approved is in the spec. The sentence stays as it was given, so that nothing is written while it is
+		// carried out.
+		approval.Message = old.Message
 	}
-	return conditions.Set(list, v1beta2.Condition{
-		Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue, Reason: reason, Message: deletionMessage(w, reason),
-	}, w.Now)
-}
-
-func keepTransition(list, stored []v1beta2.Condition) []v1beta2.Condition {
-	if conditions.Get(list, v1beta2.OrphanCleanupApproved) == nil {
-		if old := conditions.Get(stored, v1beta2.OrphanCleanupApproved); old != nil {
-			return append(list, *old)
-		}
-	}
-	return list
+	return conditions.Owned(conditions.Set(list, approval, w.Now), ownTypes...)
 }
 
 // said tells whether storing the conditions says something new, not only the same in other words.
