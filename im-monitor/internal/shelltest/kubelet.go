@@ -1,0 +1,87 @@
+package shelltest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Kubelet makes pods run, gives each an address, and finishes their deletion.
+type Kubelet struct {
+	mu     sync.Mutex
+	paused bool
+	next   int
+}
+
+func startKubelet(t testing.TB, admin client.Client, namespace string) *Kubelet {
+	k := &Kubelet{}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				k.look(ctx, t, admin, namespace)
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	return k
+}
+
+// Pause stops the kubelets, as if their machines were off.
+func (k *Kubelet) Pause(paused bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.paused = paused
+}
+
+func (k *Kubelet) look(ctx context.Context, t testing.TB, admin client.Client, namespace string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.paused {
+		return
+	}
+	var pods corev1.PodList
+	if err := admin.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+		if ctx.Err() == nil {
+			t.Errorf("kubelet: listing pods: %v", err)
+		}
+		return
+	}
+	for i := range pods.Items {
+		if err := k.serve(ctx, admin, &pods.Items[i]); client.IgnoreNotFound(err) != nil && ctx.Err() == nil {
+			t.Logf("kubelet: %s: %v", pods.Items[i].Name, err)
+		}
+	}
+}
+
+func (k *Kubelet) serve(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return admin.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
+	case pod.Status.Phase != corev1.PodPending:
+		return nil
+	}
+	k.next++
+	now := metav1.Now()
+	address := fmt.Sprintf("10.0.%d.%d", k.next/250, k.next%250+1)
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, PodIP: address, PodIPs: []corev1.PodIP{{IP: address}}, StartTime: &now,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: pod.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}},
+	}
+	return admin.Status().Update(ctx, pod)
+}

@@ -1,0 +1,157 @@
+// Package shelltest runs im-monitor's own controllers against a real API server for tests: the controllers as they are
+// wired in the binary, a kubelet's part for instance-manager pods, and scripted instance managers behind a real
+// inventory.
+package shelltest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/nodecontroller"
+	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
+	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/im-monitor/internal/trim"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/testkit"
+)
+
+// Patience is how long a test waits for what must happen.
+const Patience = 20 * time.Second
+
+// Env is one namespace with im-monitor's controllers running in it.
+type Env struct {
+	Namespace string
+	// Admin may do everything and reads from the API server.
+	Admin client.Client
+	// Servers are the instance managers by name, as scripted.
+	Servers *Servers
+	// Store is the inventory that the controllers use.
+	Store *inventory.Inventory
+	// Kubelet plays the kubelets' part; it runs unless told otherwise.
+	Kubelet *Kubelet
+
+	t testing.TB
+}
+
+// Start makes a namespace, and runs the controllers and the kubelets' part until the test ends.
+func Start(t testing.TB) *Env {
+	return StartAs(t, testkit.Namespace(t), testkit.Cluster().AdminConfig())
+}
+
+// StartAs runs the controllers with the access of config.
+func StartAs(t testing.TB, namespace string, access *rest.Config) *Env {
+	t.Helper()
+	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t}
+	e.Kubelet = startKubelet(t, e.Admin, namespace)
+	e.Store = inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
+	e.run(access)
+	return e
+}
+
+func (e *Env) run(access *rest.Config) {
+	manager, err := ctrl.NewManager(access, ctrl.Options{
+		Scheme: testkit.Scheme(e.t), Logger: logr.Discard(), LeaderElection: false,
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{e.Namespace: {}},
+			DefaultTransform:  cache.TransformStripManagedFields(), ByObject: trim.Cache(),
+		},
+	})
+	require.NoError(e.t, err)
+	rt := &runkit.Runtime{Manager: manager, Client: manager.GetClient(), Uncached: manager.GetAPIReader(),
+		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard()}
+	options := instancemanager.DefaultOptions()
+	options.UnreachableAfter = 300 * time.Millisecond
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
+	ctx, stop := context.WithCancel(context.Background())
+	require.NoError(e.t, settingcontroller.Setup(rt, settings))
+	require.NoError(e.t, nodecontroller.Setup(ctx, rt, settings))
+	require.NoError(e.t, instancemanagercontroller.Setup(ctx, rt, settings, e.Store, options))
+	require.NoError(e.t, ownershipcontroller.Setup(ctx, rt))
+	require.NoError(e.t, manager.Add(e.Store))
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	e.t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			e.t.Errorf("the manager ended with %v", err)
+		}
+	})
+}
+
+// Set writes a Setting.
+func (e *Env) Set(name, value string) {
+	e.t.Helper()
+	key := metav1.ObjectMeta{Namespace: e.Namespace, Name: name}
+	err := e.Admin.Create(e.t.Context(), &v1beta2.Setting{ObjectMeta: key, Value: value})
+	if err == nil {
+		return
+	}
+	var s v1beta2.Setting
+	require.NoError(e.t, e.Admin.Get(e.t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: name}, &s), "after %v", err)
+	s.Value = value
+	require.NoError(e.t, e.Admin.Update(e.t.Context(), &s))
+}
+
+// KubernetesNode makes a ready Kubernetes node that is gone when the test ends.
+func (e *Env) KubernetesNode(name string, labels map[string]string) {
+	e.t.Helper()
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	require.NoError(e.t, e.Admin.Create(e.t.Context(), n))
+	e.t.Cleanup(func() {
+		err := e.Admin.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		if client.IgnoreNotFound(err) != nil {
+			e.t.Errorf("deleting Kubernetes node %s: %v", name, err)
+		}
+	})
+	e.NodeReady(name, corev1.ConditionTrue)
+}
+
+// NodeReady sets the Ready condition of a Kubernetes node, as its kubelet or the node controller would.
+func (e *Env) NodeReady(name string, ready corev1.ConditionStatus) {
+	e.t.Helper()
+	var n corev1.Node
+	require.NoError(e.t, e.Admin.Get(e.t.Context(), client.ObjectKey{Name: name}, &n))
+	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test", Message: "said by the test"}}
+	require.NoError(e.t, e.Admin.Status().Update(e.t.Context(), &n))
+	if ready == corev1.ConditionTrue && len(n.Spec.Taints) > 0 {
+		// The API server taints new nodes; the node controller takes that off when they are ready.
+		n.Spec.Taints = nil
+		require.NoError(e.t, e.Admin.Update(e.t.Context(), &n))
+	}
+}
+
+// Get reads an object of the namespace; false where there is none.
+func (e *Env) Get(name string, into client.Object) bool {
+	e.t.Helper()
+	err := e.Admin.Get(e.t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: name}, into)
+	require.NoError(e.t, client.IgnoreNotFound(err))
+	return err == nil
+}
+
+// Eventually waits until the check holds.
+func (e *Env) Eventually(check func() bool, what string, args ...any) {
+	e.t.Helper()
+	require.Eventually(e.t, check, Patience, 10*time.Millisecond, append([]any{what}, args...)...)
+}

@@ -1,0 +1,156 @@
+package shelltest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/inventory"
+)
+
+// errDown is what a server answers that was shut.
+var errDown = &imclient.CallError{Method: "Any", Address: "scripted", Kind: imclient.ErrUnreachable, Err: errors.New("shut by the test")}
+
+// Servers are scripted instance managers. Each is there as soon as something connects to its name.
+type Servers struct {
+	mu        sync.Mutex
+	instances map[string]map[string]inventory.Instance
+	shut      map[string]bool
+	open      map[*connection]struct{}
+	lists     int
+}
+
+func newServers() *Servers {
+	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{}}
+}
+
+// Put makes an instance of an instance manager appear or change.
+func (s *Servers) Put(manager string, i inventory.Instance) {
+	s.change(manager, func(all map[string]inventory.Instance) { all[i.Name] = i })
+}
+
+// Drop makes an instance disappear.
+func (s *Servers) Drop(manager, name string) {
+	s.change(manager, func(all map[string]inventory.Instance) { delete(all, name) })
+}
+
+// Shut makes a server unreachable, or reachable again.
+func (s *Servers) Shut(manager string, shut bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shut[manager] = shut
+	for c := range s.open {
+		if c.manager == manager && shut {
+			c.end()
+		}
+	}
+}
+
+// Lists counts whole lists that were read from any server.
+func (s *Servers) Lists() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists
+}
+
+func (s *Servers) change(manager string, f func(map[string]inventory.Instance)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.instances[manager] == nil {
+		s.instances[manager] = map[string]inventory.Instance{}
+	}
+	f(s.instances[manager])
+	for c := range s.open {
+		if c.manager == manager {
+			select {
+			case c.notice <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (s *Servers) connect(target inventory.Target) (imclient.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &connection{servers: s, manager: target.InstanceManager, notice: make(chan struct{}, 1), closed: make(chan struct{})}
+	s.open[c] = struct{}{}
+	return c, nil
+}
+
+type connection struct {
+	servers *Servers
+	manager string
+	notice  chan struct{}
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (c *connection) end() { c.once.Do(func() { close(c.closed) }) }
+
+// Close ends the connection.
+func (c *connection) Close() error {
+	c.servers.mu.Lock()
+	defer c.servers.mu.Unlock()
+	delete(c.servers.open, c)
+	c.end()
+	return nil
+}
+
+func (c *connection) down() bool {
+	select {
+	case <-c.closed:
+		return true
+	default:
+		return c.servers.shut[c.manager]
+	}
+}
+
+// Version answers as a server of API version 7.
+func (c *connection) Version(context.Context) (imclient.Version, error) {
+	c.servers.mu.Lock()
+	defer c.servers.mu.Unlock()
+	if c.down() {
+		return imclient.Version{}, errDown
+	}
+	return imclient.Version{Version: "scripted", APIVersion: 7, APIMinVersion: 1, ProxyAPIVersion: 7, ProxyAPIMinVersion: 1}, nil
+}
+
+// Watch opens the stream of notices.
+func (c *connection) Watch(ctx context.Context) (imclient.Watch, error) { return &watch{c, ctx}, nil }
+
+type watch struct {
+	connection *connection
+	ctx        context.Context
+}
+
+// Next waits for a change.
+func (w *watch) Next() error {
+	select {
+	case <-w.connection.notice:
+		return nil
+	case <-w.connection.closed:
+		return errDown
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+}
+
+// List answers with everything.
+func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.Instance) (map[string]imclient.Instance, error) {
+	c.servers.mu.Lock()
+	defer c.servers.mu.Unlock()
+	if c.down() {
+		return nil, errDown
+	}
+	c.servers.lists++
+	return maps.Clone(c.servers.instances[c.manager]), nil
+}
+
+// Delete does what it is asked.
+func (c *connection) Delete(_ context.Context, request imclient.DeleteRequest) error {
+	c.servers.Drop(c.manager, request.Name)
+	return nil
+}
