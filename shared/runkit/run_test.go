@@ -1,0 +1,167 @@
+package runkit_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/testkit"
+)
+
+const patience, tick = 20 * time.Second, 20 * time.Millisecond
+
+// program is a running binary that creates one ConfigMap as soon as it leads.
+type program struct {
+	namespace, health string
+	ended             chan error
+	stop              context.CancelFunc
+}
+
+func start(t *testing.T, namespace string, flags ...string) *program {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p := &program{namespace: namespace, health: listener.Addr().String(), ended: make(chan error, 1)}
+	require.NoError(t, listener.Close())
+	command := runkit.Command(runkit.Program{
+		Name: "tester",
+		Setup: func(_ context.Context, rt *runkit.Runtime) error {
+			return rt.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
+				written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
+				if err := rt.Client.Create(ctx, written); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return nil
+			}))
+		},
+	})
+	command.SetArgs(append([]string{
+		"--kubeconfig=" + kubeconfig, "--namespace=" + namespace, "--metrics-bind-address=0", "--health-probe-bind-address=" + p.health,
+		"--lease-duration=2s", "--renew-deadline=1500ms", "--retry-period=100ms", "--log-level=error",
+	}, flags...))
+	var ctx context.Context
+	ctx, p.stop = context.WithCancel(t.Context())
+	go func() { p.ended <- command.ExecuteContext(ctx) }()
+	t.Cleanup(p.stop)
+	return p
+}
+
+func (p *program) wrote(t *testing.T) bool {
+	err := testkit.Admin(t).Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "written"}, &corev1.ConfigMap{})
+	require.NoError(t, client.IgnoreNotFound(err))
+	return err == nil
+}
+
+func (p *program) lease(t *testing.T) *coordinationv1.Lease {
+	var lease coordinationv1.Lease
+	err := testkit.Admin(t).Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "drover-tester"}, &lease)
+	require.NoError(t, client.IgnoreNotFound(err))
+	if err != nil {
+		return nil
+	}
+	return &lease
+}
+
+// ready returns the status code of /readyz, 0 while nobody answers.
+func (p *program) ready() int {
+	response, err := http.Get("http://" + p.health + "/readyz")
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+func longhornManager(t *testing.T, namespace string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "longhorn-manager-x", Namespace: namespace, Labels: map[string]string{"app": "longhorn-manager"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "none"}}},
+	}
+	admin := testkit.Admin(t)
+	require.NoError(t, admin.Create(t.Context(), pod))
+	pod.Status.Phase = corev1.PodRunning
+	require.NoError(t, admin.Status().Update(t.Context(), pod))
+	return pod
+}
+
+func TestALeaderWorksAndGivesItsLeaseBackOnExit(t *testing.T) {
+	p := start(t, testkit.Namespace(t))
+	require.Eventually(t, func() bool { return p.wrote(t) && p.ready() == http.StatusOK }, patience, tick)
+	p.stop()
+	require.NoError(t, <-p.ended)
+	require.Empty(t, *p.lease(t).Spec.HolderIdentity, "the next leader must not wait for a lease of one that left")
+}
+
+func TestAnObserverWritesNothingNoLeaseEither(t *testing.T) {
+	p := start(t, testkit.Namespace(t), "--observe")
+	require.Eventually(t, func() bool { return p.ready() == http.StatusOK }, patience, tick)
+	p.stop()
+	require.NoError(t, <-p.ended)
+	require.False(t, p.wrote(t))
+	require.Nil(t, p.lease(t))
+}
+
+// Two control planes on the same objects would undo each other's work.
+func TestNobodyLeadsBesideARunningLonghornManager(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	pod := longhornManager(t, namespace)
+	p := start(t, namespace)
+	require.Eventually(t, func() bool { return p.ready() == http.StatusInternalServerError }, patience, tick,
+		"the reason must be seen where operators look first")
+	require.False(t, p.wrote(t))
+	require.Nil(t, p.lease(t))
+
+	require.NoError(t, testkit.Admin(t).Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
+	require.Eventually(t, func() bool { return p.wrote(t) }, patience, tick, "once it is gone, work begins by itself")
+}
+
+func TestALeaderStopsWhenALonghornManagerAppears(t *testing.T) {
+	p := start(t, testkit.Namespace(t))
+	require.Eventually(t, func() bool { return p.wrote(t) }, patience, tick)
+	longhornManager(t, p.namespace)
+	select {
+	case err := <-p.ended:
+		require.ErrorContains(t, err, "longhorn-manager")
+		require.ErrorContains(t, err, "--force-take-over")
+	case <-time.After(patience):
+		require.Fail(t, "it goes on beside a longhorn-manager")
+	}
+}
+
+func TestForceTakeOverLeadsBesideALonghornManager(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	longhornManager(t, namespace)
+	p := start(t, namespace, "--force-take-over")
+	require.Eventually(t, func() bool { return p.wrote(t) }, patience, tick)
+}
+
+func TestOfTwoOnlyOneLeads(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	first := start(t, namespace)
+	require.Eventually(t, func() bool { return first.wrote(t) }, patience, tick)
+	second := start(t, namespace)
+	require.Eventually(t, func() bool { return second.ready() == http.StatusOK }, patience, tick)
+	holder := *first.lease(t).Spec.HolderIdentity
+	first.stop()
+	require.NoError(t, <-first.ended)
+	require.Eventually(t, func() bool {
+		now := *first.lease(t).Spec.HolderIdentity
+		return now != "" && now != holder
+	}, patience, tick, fmt.Sprintf("nobody followed %s", holder))
+}
