@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"drover.dev/drover/shared/testkit/filelock"
 )
 
 const (
@@ -37,7 +39,7 @@ func newOwnedDir(base string) (*ownedDir, error) {
 		return nil, fmt.Errorf("making the cluster's directory: %w", err)
 	}
 	d := &ownedDir{path: path}
-	if d.lock, err = lockFile(filepath.Join(path, ownerFile)); err != nil {
+	if d.lock, err = filelock.Try(filepath.Join(path, ownerFile)); err != nil {
 		return nil, errors.Join(err, d.remove())
 	}
 	if err := d.startGuard(); err != nil {
@@ -95,8 +97,8 @@ func sweep(base string) {
 		if err != nil || time.Since(info.ModTime()) < youngest {
 			continue
 		}
-		lock, err := tryLockFile(filepath.Join(path, ownerFile))
-		if err != nil || lock == nil {
+		lock, err := filelock.Try(filepath.Join(path, ownerFile))
+		if err != nil {
 			continue
 		}
 		_ = guardCommand(path).Run() // with an empty input: it acts at once

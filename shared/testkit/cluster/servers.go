@@ -79,7 +79,9 @@ func (c *Cluster) apiServerFlags() []string {
 		flags = append(flags, "--disable-admission-plugins=ServiceAccount")
 	}
 	if c.options.Audit {
-		flags = append(flags, "--audit-policy-file="+c.path(auditPolicyFile), "--audit-log-path="+c.path(auditLogFile))
+		const megabytes = 1 << 20 // never begin a second file
+		flags = append(flags, "--audit-policy-file="+c.path(auditPolicyFile), "--audit-log-path="+c.path(auditLogFile),
+			fmt.Sprintf("--audit-log-maxsize=%d", megabytes))
 	}
 	return append(flags, c.options.APIServerFlags...)
 }

@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"drover.dev/drover/shared/testkit/filelock"
+)
+
+const lockPoll = 200 * time.Millisecond
+
+// cached returns the cache's directory of binaries and fills it first if need be. Of several processes that ask at the
+// same time one does the work and the others wait.
+func cached(ctx context.Context, controllerManager bool, progress io.Writer) (string, error) {
+	source, err := sourceDir()
+	if err != nil {
+		return "", err
+	}
+	key, err := cacheKey(source)
+	if err != nil {
+		return "", err
+	}
+	root := cacheRoot()
+	dir := filepath.Join(root, "controlplane-"+key)
+	if found := inCache(root, dir, controllerManager); found != "" {
+		return found, nil
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", fmt.Errorf("making the cache: %w", err)
+	}
+	lock, err := waitForLock(ctx, dir+".lock", progress)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Close() }()
+	if found := inCache(root, dir, controllerManager); found != "" {
+		return found, nil // the one that we waited for put it there
+	}
+	if !controllerManager {
+		if err := download(ctx, root, progress); err == nil {
+			if found := downloaded(root); found != "" {
+				return found, nil
+			}
+		}
+	}
+	return dir, build(ctx, source, dir, progress)
+}
+
+// inCache returns the directory of usable binaries, built or downloaded, or nothing.
+func inCache(root, built string, controllerManager bool) string {
+	if _, err := binariesIn(built, true); err == nil {
+		return built
+	}
+	if controllerManager {
+		return ""
+	}
+	return downloaded(root)
+}
+
+// waitForLock waits for its turn to fill the cache.
+func waitForLock(ctx context.Context, path string, progress io.Writer) (*os.File, error) {
+	began, told := time.Now(), false
+	tick := time.NewTicker(lockPoll)
+	defer tick.Stop()
+	for {
+		lock, err := filelock.Try(path)
+		if !errors.Is(err, filelock.ErrHeld) {
+			return lock, err
+		}
+		if !told {
+			_, _ = fmt.Fprintln(progress, "another process is building the control plane; waiting for it")
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting %s for another process that builds: %w", since(began), ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// cacheKey changes with everything that the binary is made of.
+func cacheKey(source string) (string, error) {
+	sum := sha256.New()
+	_, _ = fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, buildArguments())
+	programs, err := filepath.Glob(filepath.Join(source, "controlplane", "*.go"))
+	if err != nil {
+		return "", fmt.Errorf("looking for the control plane's source: %w", err)
+	}
+	for _, path := range append([]string{filepath.Join(source, "go.mod"), filepath.Join(source, "go.sum")}, programs...) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("reading the control plane's source: %w", err)
+		}
+		_, _ = fmt.Fprintln(sum, filepath.Base(path), len(data))
+		_, _ = sum.Write(data)
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}
+
+// cacheRoot is Drover's directory in the user's cache, or a shared one where the user has none.
+func cacheRoot() string {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = filepath.Join(os.TempDir(), "drover-cache")
+	}
+	return filepath.Join(base, "drover")
+}

@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	setupEnvtest = "sigs.k8s.io/controller-runtime/tools/setup-envtest@v0.25.1"
+	// downloadMinor is the Kubernetes minor version that is built otherwise.
+	downloadMinor = "1.36"
+	// downloadTimeout is long enough for the 60 MB on a good line, and little beside the build that follows.
+	downloadTimeout = 30 * time.Second
+)
+
+// download lets setup-envtest fetch etcd and kube-apiserver into <root>/k8s. Without a network it fails in seconds. It
+// is tried only where the alternative is the build, and it never brings kube-controller-manager.
+func download(ctx context.Context, root string, progress io.Writer) error {
+	_, _ = fmt.Fprintf(progress, "looking for Kubernetes %s to download with setup-envtest, %s at most\n",
+		downloadMinor, downloadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	command := exec.CommandContext(ctx, "go", "run", setupEnvtest, "use", downloadMinor+".x", "--bin-dir", root, "-p", "path")
+	command.Dir = root // outside of any module
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // `go run` and its child
+	said, err := command.CombinedOutput()
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(said)), "exit status 2")), "\n")
+		_, _ = fmt.Fprintf(progress, "  not downloaded (%v): %s\n", err, lines[len(lines)-1])
+	}
+	return err
+}
+
+// downloaded returns the directory that setup-envtest filled, or nothing. A download that was cut short lacks a program.
+func downloaded(root string) string {
+	pattern := fmt.Sprintf("%s.*-%s-%s", downloadMinor, runtime.GOOS, runtime.GOARCH)
+	dirs, _ := filepath.Glob(filepath.Join(root, "k8s", pattern))
+	for _, dir := range dirs {
+		if _, err := binariesIn(dir, false); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
