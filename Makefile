@@ -36,7 +36,7 @@ generate: manifests ## generated code, CRDs, roles and BUILD files
 	$(GAZELLE) update
 
 manifests:
-	$(CONTROLLER_GEN) object paths=./shared/api/...
+	$(GO) generate ./shared/... ./im-monitor/...
 	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
 
 check: ## formatting, generated files, vet, tests: fails on a difference and says how to mend it
