@@ -1,0 +1,63 @@
+package instancemanager
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestPodFor(t *testing.T) {
+	everySetting := func(w *World) {
+		w.Settings.Tolerations = []corev1.Toleration{{Key: "storage", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}}
+		w.Settings.PriorityClass, w.Settings.NodeSelector = "longhorn-critical", map[string]string{"disk": "ssd"}
+		w.Options.PullSecret = "registry"
+		w.Node.Spec.InstanceManagerCPURequest = 750
+	}
+	cases := []struct {
+		golden string
+		world  World
+	}{
+		{"pod-v1.yaml", world()},
+		{"pod-v1-settings.yaml", world(everySetting)},
+		{"pod-v2.yaml", world(v2)},
+		{"pod-v2-no-huge-pages.yaml", world(v2, func(w *World) {
+			w.Options.HugePages = false
+			w.InstanceManager.Spec.DataEngineSpec.V2.CPUMask = "0x1F"
+		})},
+	}
+	for _, c := range cases {
+		t.Run(c.golden, func(t *testing.T) {
+			got, err := yaml.Marshal(PodFor(c.world))
+			require.NoError(t, err)
+			path := filepath.Join("testdata", c.golden)
+			if *update {
+				require.NoError(t, os.WriteFile(path, got, 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got), "run with -update where the change is wanted, and read the difference")
+		})
+	}
+}
+
+func TestALongNodeNameMakesAPod(t *testing.T) {
+	w := world(func(w *World) {
+		w.InstanceManager.Spec.NodeID = "node-with-a-name-that-is-far-longer-than-the-63-characters-that-a-label-value-may-have.example"
+	})
+	require.LessOrEqual(t, len(PodFor(w).Labels[v1beta2.LabelNodeOfComponent]), 63)
+}
+
+func TestCores(t *testing.T) {
+	for mask, want := range map[string]int{"0x1": 1, "0x3": 2, "F": 4, "0xff00": 8, "": 1, "junk": 1, "0x0": 1} {
+		require.Equal(t, want, cores(mask), "mask %q", mask)
+	}
+}

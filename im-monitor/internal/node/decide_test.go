@@ -1,0 +1,150 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func world(changes ...func(*World)) World {
+	settings := setting.Defaults()
+	settings.Image = "im:1"
+	w := World{
+		Now: now, Name: "node-1", Settings: settings,
+		Kubernetes: &Kubernetes{Ready: true, Labels: map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelTopologyRegion: "r"}},
+		Node:       &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Finalizers: []string{v1beta2.Finalizer}}},
+		Managers:   []Manager{{Name: "im-1", State: v1beta2.InstanceManagerStateRunning, HasPod: true, Answers: v1beta2.ConditionTrue}},
+	}
+	for _, change := range changes {
+		change(&w)
+	}
+	return w
+}
+
+func missing(w *World) { w.Node = nil }
+func gone(w *World)    { w.Kubernetes = nil }
+func kubeletSilent(w *World) {
+	w.Kubernetes.Ready, w.Kubernetes.NotReadyMessage = false, "KubeletStopped: silence"
+}
+func cordoned(w *World)   { w.Kubernetes.Cordoned = true }
+func deleting(w *World)   { w.Node.DeletionTimestamp = &metav1.Time{Time: now} }
+func noManagers(w *World) { w.Managers = nil }
+func managers(list ...Manager) func(*World) {
+	return func(w *World) { w.Managers = list }
+}
+
+func TestCreation(t *testing.T) {
+	tainted := func(effect corev1.TaintEffect) func(*World) {
+		return func(w *World) {
+			w.Kubernetes.Taints = []corev1.Taint{{Key: "dedicated", Value: "gpu", Effect: effect}}
+		}
+	}
+	tolerating := func(value string) func(*World) {
+		return func(w *World) {
+			w.Settings.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: value}}
+		}
+	}
+	cases := []struct {
+		name  string
+		world World
+		made  bool
+	}{
+		{"a node that takes pods gets a Node", world(missing), true},
+		{"a node that is not ready waits", world(missing, kubeletSilent), false},
+		{"a cordoned node waits", world(missing, cordoned), false},
+		{"no Kubernetes node, no Node", world(missing, gone), false},
+		{"a taint that repels pods keeps it out", world(missing, tainted(corev1.TaintEffectNoSchedule)), false},
+		{"unless it is tolerated", world(missing, tainted(corev1.TaintEffectNoSchedule), tolerating("gpu")), true},
+		{"with the same value", world(missing, tainted(corev1.TaintEffectNoExecute), tolerating("cpu")), false},
+		{"a taint that only advises does not", world(missing, tainted(corev1.TaintEffectPreferNoSchedule)), true},
+		{"a node that the selector leaves out gets none", world(missing, func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} }), false},
+		{"one that it chooses does", world(missing, func(w *World) {
+			w.Settings.NodeSelector = map[string]string{"disk": "ssd"}
+			w.Kubernetes.Labels["disk"] = "ssd"
+		}), true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			require.Equal(t, c.made, v.Create != nil)
+			require.Nil(t, v.Status)
+			if c.made {
+				require.Equal(t, []string{v1beta2.Finalizer}, v.Create.Finalizers)
+				require.True(t, v.Create.Spec.AllowScheduling)
+			}
+		})
+	}
+}
+
+func TestReady(t *testing.T) {
+	running, starting := v1beta2.InstanceManagerStateRunning, v1beta2.InstanceManagerStateStarting
+	yes, no, unknown := v1beta2.ConditionTrue, v1beta2.ConditionFalse, v1beta2.ConditionUnknown
+	cases := []struct {
+		name   string
+		world  World
+		status v1beta2.ConditionStatus
+		reason string
+		down   bool
+	}{
+		{"an instance manager answers", world(), yes, v1beta2.ReasonNodeReady, false},
+		{"a new one has not been heard yet", world(managers(Manager{State: running, HasPod: true, Answers: unknown})), yes, v1beta2.ReasonNodeReady, false},
+		{"one of two answers", world(managers(Manager{State: running, HasPod: true, Answers: no}, Manager{State: running, HasPod: true, Answers: yes})), yes, v1beta2.ReasonNodeReady, false},
+		{"none answers: not ready, not down", world(managers(Manager{State: running, HasPod: true, Answers: no})), no, v1beta2.ReasonInstanceManagerUnreachable, false},
+		{"none runs", world(managers(Manager{State: starting, HasPod: true})), no, v1beta2.ReasonManagerPodDown, false},
+		{"no pod", world(managers(Manager{State: v1beta2.InstanceManagerStateStopped})), no, v1beta2.ReasonManagerPodMissing, false},
+		{"no instance manager", world(noManagers), no, v1beta2.ReasonManagerPodMissing, false},
+		{"Kubernetes says not ready, whatever answers", world(kubeletSilent), no, v1beta2.ReasonKubernetesNodeNotReady, true},
+		{"Kubernetes says gone", world(gone), no, v1beta2.ReasonKubernetesNodeGone, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			got := conditions.Get(v.Status.Conditions, v1beta2.NodeReady)
+			require.Equal(t, c.status, got.Status)
+			require.Equal(t, c.reason, got.Reason)
+			require.Len(t, v.Events, 1, "a change of readiness is said once")
+			c.world.Node.Status = v1beta2.NodeStatus{Conditions: v.Status.Conditions, Region: v.Status.Region, Zone: v.Status.Zone}
+			require.Equal(t, c.down, IsDown(c.world.Node))
+			c.world.Now = now.Add(time.Hour)
+			require.Equal(t, Verdict{}, Decide(c.world), "deciding again changes nothing")
+		})
+	}
+	require.True(t, IsDown(nil), "a Node that does not exist is down")
+	require.False(t, IsDown(&v1beta2.Node{}), "one that was not judged is not")
+}
+
+func TestScheduling(t *testing.T) {
+	reason := func(w World) string { return conditions.Reason(Decide(w).Status.Conditions, v1beta2.NodeSchedulable) }
+	require.Equal(t, v1beta2.ReasonSchedulable, reason(world()))
+	require.Equal(t, v1beta2.ReasonKubernetesNodeCordoned, reason(world(cordoned)))
+	require.Equal(t, v1beta2.ReasonSchedulable, reason(world(cordoned, func(w *World) { w.Settings.DisableSchedulingOnCordoned = false })))
+}
+
+func TestRemoval(t *testing.T) {
+	waits := func(w World) string { return conditions.Reason(Decide(w).Status.Conditions, v1beta2.NodeRemoved) }
+	require.Equal(t, v1beta2.ReasonKubernetesNodeInService, waits(world(deleting, noManagers)), "it would only be made again")
+	require.Equal(t, v1beta2.ReasonInstanceManagersRemain, waits(world(deleting, cordoned)))
+	require.Equal(t, v1beta2.ReasonInstanceManagersRemain, waits(world(deleting, gone)))
+	require.Equal(t, Verdict{DropFinalizer: true}, Decide(world(deleting, cordoned, noManagers)))
+	require.Equal(t, Verdict{DropFinalizer: true}, Decide(world(deleting, gone, noManagers)))
+	require.Equal(t, Verdict{}, Decide(world(deleting, gone, noManagers, func(w *World) { w.Node.Finalizers = []string{"other"} })), "somebody else's finalizer is not ours")
+}
+
+func TestAMissingFinalizerIsAdded(t *testing.T) {
+	require.True(t, Decide(world(func(w *World) { w.Node.Finalizers = nil })).AddFinalizer)
+}
+
+func TestZoneStaysKnownWhenTheKubernetesNodeIsGone(t *testing.T) {
+	v := Decide(world(gone, func(w *World) { w.Node.Status.Zone, w.Node.Status.Region = "a", "r" }))
+	require.Equal(t, "a", v.Status.Zone)
+	require.Equal(t, "r", v.Status.Region)
+}
