@@ -182,11 +182,15 @@ func (o observer) readSettings(ctx context.Context, reader source, w *orphan.Wor
 			value[i] = &found.Value
 		}
 	}
-	w.Settings = settingsOf(o.settings.Read(value[0], value[1]))
+	w.Settings = settingsOf(o.settings.Read(value[0], value[1]), w.Orphan.Spec.DataEngine)
 	return nil
 }
 
-func settingsOf(v setting.Values) orphan.Settings {
+func settingsOf(v setting.Values, dataEngine string) orphan.Settings {
+	grace := v.GracePeriods.V1
+	if dataEngine == v1beta2.DataEngineV2 {
+		grace = v.GracePeriods.V2
+	}
 	state := func(on bool) orphan.AutoDeletion {
 		switch {
 		case !v.Known:
@@ -196,7 +200,7 @@ func settingsOf(v setting.Values) orphan.Settings {
 		}
 		return orphan.Off
 	}
-	return orphan.Settings{Instance: state(v.Items.Instance), ReplicaData: state(v.Items.ReplicaData), GracePeriod: v.GracePeriod}
+	return orphan.Settings{Instance: state(v.Items.Instance), ReplicaData: state(v.Items.ReplicaData), GracePeriod: grace}
 }
 
 // object is what get can fill and hand back as its own type.

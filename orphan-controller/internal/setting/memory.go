@@ -1,14 +1,11 @@
 package setting
 
-import (
-	"sync"
-	"time"
-)
+import "sync"
 
 // Values is what the settings say.
 type Values struct {
-	Items       Items
-	GracePeriod time.Duration
+	Items        Items
+	GracePeriods GracePeriods
 	// Known is false while a value that cannot be read has no good predecessor in this process. Automatic deletion is
 	// off then, but nobody turned it off.
 	Known bool
@@ -19,7 +16,7 @@ type Values struct {
 type Memory struct {
 	mutex sync.Mutex
 	items *Items
-	grace *time.Duration
+	grace *GracePeriods
 }
 
 // Read takes the present values (nil: the setting does not exist) and returns those in force.
@@ -29,13 +26,13 @@ func (m *Memory) Read(autoDeletion, gracePeriod *string) Values {
 	if items, err := ParseItems(text(autoDeletion)); err == nil {
 		m.items = &items
 	}
-	if grace, err := ParseGracePeriod(text(gracePeriod)); err == nil {
+	if grace, err := ParseGracePeriods(text(gracePeriod)); err == nil {
 		m.grace = &grace
 	}
 	if m.items == nil || m.grace == nil {
-		return Values{GracePeriod: DefaultGracePeriod}
+		return Values{GracePeriods: GracePeriods{V1: DefaultGracePeriod, V2: DefaultGracePeriod}}
 	}
-	return Values{Items: *m.items, GracePeriod: *m.grace, Known: true}
+	return Values{Items: *m.items, GracePeriods: *m.grace, Known: true}
 }
 
 // Check says why a setting's value cannot be read, or nil. Settings that are not about orphans are always fine.
@@ -45,7 +42,7 @@ func Check(name, value string) error {
 	case AutoDeletion:
 		_, err = ParseItems(value)
 	case GracePeriod:
-		_, err = ParseGracePeriod(value)
+		_, err = ParseGracePeriods(value)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -26,7 +27,7 @@ const (
 	itemInstance    = "instance"
 	separator       = ";"
 
-	maxValueLength = 1024
+	maxValueLength = 256
 	maxGracePeriod = 100 * 365 * 24 * time.Hour
 )
 
@@ -75,8 +76,28 @@ func ParseItems(value string) (Items, error) {
 	return items, nil
 }
 
-// ParseGracePeriod reads the value of GracePeriod: whole seconds, not negative; empty means the default.
-func ParseGracePeriod(value string) (time.Duration, error) {
+// GracePeriods is the grace period of each data engine.
+type GracePeriods struct{ V1, V2 time.Duration }
+
+// ParseGracePeriods reads the value of GracePeriod: whole seconds, not negative, or such a number for each data engine,
+// {"v1":"300","v2":"600"}; empty, and what is not named, means the default.
+func ParseGracePeriods(value string) (GracePeriods, error) {
+	each, err := perDataEngine(value)
+	if err != nil {
+		return GracePeriods{}, err
+	}
+	v1, err := parseSeconds(each.V1)
+	if err != nil {
+		return GracePeriods{}, err
+	}
+	v2, err := parseSeconds(each.V2)
+	if err != nil {
+		return GracePeriods{}, err
+	}
+	return GracePeriods{V1: v1, V2: v2}, nil
+}
+
+func parseSeconds(value string) (time.Duration, error) {
 	value = strings.TrimSpace(value)
 	if value == "" {
 		return DefaultGracePeriod, nil
@@ -91,13 +112,33 @@ func ParseGracePeriod(value string) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
+// engineValues is a setting's value for each data engine.
+type engineValues struct {
+	V1 string `json:"v1"`
+	V2 string `json:"v2"`
+}
+
+// perDataEngine reads a value that is the same for both data engines, or a JSON object of one for each.
+func perDataEngine(value string) (engineValues, error) {
+	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
+		return engineValues{V1: value, V2: value}, nil
+	}
+	var each engineValues
+	decoder := json.NewDecoder(strings.NewReader(value))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&each); err != nil || decoder.More() {
+		return engineValues{}, fmt.Errorf(`%q is not a value for each data engine, such as {"v1":"300","v2":"600"}`, cut(value))
+	}
+	return each, nil
+}
+
 // Merge returns the value that AutoDeletion must have so that OldAutoDeletion can go: the items of the present value
 // (nil: the setting does not exist), and replica-data where the old switch was on. changed is false where the present
 // value already says it, in whatever order; it then stays as it was written.
 func Merge(old string, present *string) (value string, changed bool, err error) {
-	on, err := strconv.ParseBool(strings.TrimSpace(old))
+	on, err := parseOld(old)
 	if err != nil {
-		return "", false, fmt.Errorf("%s is %q, neither true nor false: correct it, or delete the setting", OldAutoDeletion, cut(old))
+		return "", false, err
 	}
 	var items Items
 	if present != nil {
@@ -111,6 +152,25 @@ func Merge(old string, present *string) (value string, changed bool, err error) 
 	}
 	items.ReplicaData = true
 	return items.String(), true, nil
+}
+
+// parseOld reads the old switch; of one for each data engine, either turns it on.
+func parseOld(value string) (bool, error) {
+	each, err := perDataEngine(value)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", OldAutoDeletion, err)
+	}
+	on := false
+	for _, v := range []string{each.V1, each.V2} {
+		switch strings.TrimSpace(v) {
+		case "true":
+			on = true
+		case "false", "":
+		default:
+			return false, fmt.Errorf("%s is %q, neither true nor false: correct it, or delete the setting", OldAutoDeletion, cut(value))
+		}
+	}
+	return on, nil
 }
 
 func cut(value string) string {

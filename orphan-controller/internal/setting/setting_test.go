@@ -55,18 +55,26 @@ func TestParseGracePeriod(t *testing.T) {
 		"a unit is refused":                    {value: "5m", err: "whole number of seconds"},
 		"a fraction is refused":                {value: "1.5", err: "whole number of seconds"},
 		"too large for a duration is refused":  {value: "9223372036854775807", err: "out of range"},
+		"an unknown data engine is refused":    {value: `{"v3":"7"}`, err: "for each data engine"},
+		"broken JSON is refused":               {value: `{"v1":`, err: "for each data engine"},
+		"more after the JSON is refused":       {value: `{"v1":"7"} {}`, err: "for each data engine"},
 		"too large for a number is refused":    {value: "92233720368547758070", err: "whole number of seconds"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ParseGracePeriod(c.value)
+			got, err := ParseGracePeriods(c.value)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, c.want, got)
+			require.Equal(t, GracePeriods{V1: c.want, V2: c.want}, got)
 		})
 	}
+	t.Run("one for each data engine; what is not named has the default", func(t *testing.T) {
+		got, err := ParseGracePeriods(`{"v2":"7"}`)
+		require.NoError(t, err)
+		require.Equal(t, GracePeriods{V1: DefaultGracePeriod, V2: 7 * time.Second}, got)
+	})
 }
 
 func TestMerge(t *testing.T) {
@@ -84,6 +92,7 @@ func TestMerge(t *testing.T) {
 		"false leaves the new setting alone":                            {old: "false", present: value("instance"), want: "instance"},
 		"false does not take replica-data away":                         {old: "false", present: value("replica-data"), want: "replica-data"},
 		"false without a new setting makes none":                        {old: "false"},
+		"on for one data engine is on":                                  {old: `{"v1":"true","v2":"false"}`, want: "replica-data", changed: true},
 		"an unreadable switch is left for a person":                     {old: "yes please", err: "neither true nor false"},
 		"an unreadable new value is never overwritten by the migration": {old: "true", present: value("engines"), err: "waits for"},
 	} {
@@ -107,16 +116,16 @@ func TestMerge(t *testing.T) {
 func TestTheRunningProcessKeepsItsLastGoodValue(t *testing.T) {
 	good, bad, grace, badGrace := "instance", "instance;", "7", "soon"
 	var m Memory
-	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriod: 7 * time.Second, Known: true}, m.Read(&good, &grace))
-	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriod: 7 * time.Second, Known: true}, m.Read(&bad, &badGrace))
+	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true}, m.Read(&good, &grace))
+	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true}, m.Read(&bad, &badGrace))
 
 	t.Run("after a restart automatic deletion is off", func(t *testing.T) {
 		var m Memory
-		require.Equal(t, Values{GracePeriod: DefaultGracePeriod}, m.Read(&bad, &grace))
-		require.Equal(t, Values{GracePeriod: DefaultGracePeriod}, new(Memory).Read(&good, &badGrace))
+		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}}, m.Read(&bad, &grace))
+		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}}, new(Memory).Read(&good, &badGrace))
 	})
 	t.Run("a setting that does not exist has its default", func(t *testing.T) {
-		require.Equal(t, Values{GracePeriod: DefaultGracePeriod, Known: true}, new(Memory).Read(nil, nil))
+		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}, Known: true}, new(Memory).Read(nil, nil))
 	})
 }
 
@@ -131,8 +140,8 @@ func TestAnyValueIsReadOrRefused(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, items, again)
 		}
-		if grace, err := ParseGracePeriod(value); err == nil {
-			require.GreaterOrEqual(t, grace, time.Duration(0))
+		if grace, err := ParseGracePeriods(value); err == nil {
+			require.GreaterOrEqual(t, min(grace.V1, grace.V2), time.Duration(0))
 		}
 	})
 }
