@@ -19,6 +19,7 @@ func Decide(w World) Verdict {
 	if wait := unreachableIn(w); wait > 0 && (v.After == 0 || wait < v.After) {
 		v.After = wait
 	}
+	v.Events = transitions(w, v)
 	return v
 }
 

@@ -1,10 +1,16 @@
 package shelltest
 
 import (
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/setting"
@@ -65,4 +71,173 @@ func TestANodeGetsItsInstanceManagerAndItsInstancesAreShown(t *testing.T) {
 	}, "the replica never showed up")
 	e.Servers.Drop(name, "vol-1-r-aabbccdd")
 	e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceReplicas) == 0 }, "the replica never went")
+}
+
+func TestAFailedPodIsReplacedAndItsInstancesAreGone(t *testing.T) {
+	e, name := oneNode(t, "failed-1", v1beta2.DataEngineV1)
+	e.Servers.Put(name, inventory.Instance{Name: "vol-1-e-0", Type: "engine", DataEngine: "v1", State: "running", UUID: "u1"})
+	im := e.manager(name, v1beta2.InstanceManagerStateRunning)
+	e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceEngines) == 1 }, "the engine never showed up")
+
+	var pod corev1.Pod
+	require.True(t, e.Get(name, &pod))
+	before := pod.UID
+	e.Servers.Drop(name, "vol-1-e-0")
+	pod.Status.Phase = corev1.PodFailed
+	require.NoError(t, e.Admin.Status().Update(t.Context(), &pod))
+	e.Eventually(func() bool {
+		pod = corev1.Pod{}
+		return e.Get(name, &pod) && pod.UID != before
+	}, "the pod was never replaced")
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+	e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceEngines) == 0 }, "the engine stayed")
+}
+
+func TestANodeThatGoesDownAndComesBack(t *testing.T) {
+	e, name := oneNode(t, "down-1", v1beta2.DataEngineV1)
+	const other = "down-2"
+	e.addNode(other, v1beta2.DataEngineV1)
+	replicas := map[string]string{"rep-1": "down-1", "rep-2": other, "rep-3": ""}
+	for replica, node := range replicas {
+		require.NoError(t, e.Admin.Create(t.Context(), &v1beta2.Replica{
+			ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: replica}, Spec: v1beta2.ReplicaSpec{NodeID: node}}))
+	}
+	owner := func(replica, want string) {
+		t.Helper()
+		e.Eventually(func() bool {
+			var r v1beta2.Replica
+			return e.Get(replica, &r) && r.Status.OwnerID == want
+		}, "replica %s never had owner %q", replica, want)
+	}
+	owner("rep-1", "down-1")
+	owner("rep-2", other)
+	var untouched v1beta2.Replica
+	require.True(t, e.Get("rep-2", &untouched))
+
+	e.NodeReady("down-1", corev1.ConditionUnknown)
+	e.ready("down-1", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
+	e.manager(name, v1beta2.InstanceManagerStateUnknown)
+	owner("rep-1", other)
+
+	e.NodeReady("down-1", corev1.ConditionTrue)
+	e.ready("down-1", v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+	owner("rep-1", "down-1")
+	var after v1beta2.Replica
+	require.True(t, e.Get("rep-2", &after))
+	require.Equal(t, untouched.ResourceVersion, after.ResourceVersion, "another node's flap touches nothing here")
+}
+
+func TestSilenceIsToldAndConcludesNothing(t *testing.T) {
+	e, name := oneNode(t, "silent-1", v1beta2.DataEngineV1)
+	e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: "v1", State: "running", UUID: "u1"})
+	im := e.manager(name, v1beta2.InstanceManagerStateRunning)
+	e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceReplicas) == 1 }, "the replica never showed up")
+	e.Servers.Shut(name, true)
+	e.ready("silent-1", v1beta2.ConditionFalse, v1beta2.ReasonInstanceManagerUnreachable)
+	require.True(t, e.Get(name, im))
+	require.Equal(t, v1beta2.InstanceManagerStateRunning, im.Status.CurrentState)
+	require.Len(t, im.Status.InstanceReplicas, 1, "unknown is not empty")
+	e.Servers.Shut(name, false)
+	e.ready("silent-1", v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)
+}
+
+func TestANewDefaultImage(t *testing.T) {
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		t.Run(engine, func(t *testing.T) {
+			e, name := oneNode(t, "image-"+engine, engine)
+			e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: engine, State: "running", UUID: "u1"})
+			im := e.manager(name, v1beta2.InstanceManagerStateRunning)
+			e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceReplicas) == 1 }, "the replica never showed up")
+
+			const newImage = "longhornio/longhorn-instance-manager:v1.11.0"
+			e.Set(setting.DefaultInstanceManagerImage, newImage)
+			next := v1beta2.InstanceManagerName("image-"+engine, newImage, engine)
+			if engine == v1beta2.DataEngineV2 {
+				e.manager(next, v1beta2.InstanceManagerStateStopped)
+			} else {
+				e.manager(next, v1beta2.InstanceManagerStateRunning)
+			}
+			e.manager(name, v1beta2.InstanceManagerStateRunning)
+
+			if engine == v1beta2.DataEngineV2 {
+				e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: engine, State: "stopped", UUID: "u1"})
+			} else {
+				e.Servers.Drop(name, "vol-1-r-aabbccdd")
+			}
+			e.Eventually(func() bool { return !e.Get(name, &v1beta2.InstanceManager{}) }, "the old one never went")
+			e.manager(next, v1beta2.InstanceManagerStateRunning)
+		})
+	}
+}
+
+func TestADeletedNodeGoesWhenItIsEmptyAndOutOfService(t *testing.T) {
+	e, name := oneNode(t, "removed-1", v1beta2.DataEngineV1)
+	waits := func(reason string) {
+		t.Helper()
+		e.Eventually(func() bool {
+			var n v1beta2.Node
+			return e.Get("removed-1", &n) && conditions.Reason(n.Status.Conditions, v1beta2.NodeRemoved) == reason
+		}, "the node never said %s", reason)
+	}
+	e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: "v1", State: "running", UUID: "u1"})
+	var n v1beta2.Node
+	require.True(t, e.Get("removed-1", &n))
+	require.NoError(t, e.Admin.Delete(t.Context(), &n))
+	waits(v1beta2.ReasonKubernetesNodeInService)
+	var k corev1.Node
+	require.NoError(t, e.Admin.Get(t.Context(), client.ObjectKey{Name: "removed-1"}, &k))
+	k.Spec.Unschedulable = true
+	require.NoError(t, e.Admin.Update(t.Context(), &k))
+	waits(v1beta2.ReasonInstanceManagersRemain)
+	e.Servers.Drop(name, "vol-1-r-aabbccdd")
+	e.Eventually(func() bool { return !e.Get("removed-1", &v1beta2.Node{}) }, "the node never went")
+	require.False(t, e.Get(name, &v1beta2.InstanceManager{}))
+}
+
+func TestQuietMeansNoWrites(t *testing.T) {
+	e, name := oneNode(t, "quiet-1", v1beta2.DataEngineV1)
+	e.ready("quiet-1", v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)
+	im := e.manager(name, v1beta2.InstanceManagerStateRunning)
+	e.Eventually(func() bool { return e.Get(name, im) && im.Status.APIVersion == 7 && im.Status.OwnerID != "" }, "never complete")
+	var n v1beta2.Node
+	require.True(t, e.Get("quiet-1", &n))
+	// A heartbeat is the only thing that happens.
+	for range 5 {
+		e.NodeReady("quiet-1", corev1.ConditionTrue)
+	}
+	require.Never(t, func() bool {
+		var im2 v1beta2.InstanceManager
+		var n2 v1beta2.Node
+		return !e.Get(name, &im2) || !e.Get("quiet-1", &n2) || im2.ResourceVersion != im.ResourceVersion || n2.ResourceVersion != n.ResourceVersion
+	}, time.Second, 50*time.Millisecond, "something was written")
+}
+
+func TestABadSettingKeepsTheLastOneAndIsTold(t *testing.T) {
+	e, name := oneNode(t, "setting-1", v1beta2.DataEngineV1)
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+	e.Set(setting.TaintToleration, "storage=yes:Never")
+	e.Eventually(func() bool {
+		var list eventsv1.EventList
+		require.NoError(t, e.Admin.List(t.Context(), &list, client.InNamespace(e.Namespace)))
+		return slices.ContainsFunc(list.Items, func(one eventsv1.Event) bool {
+			return one.Reason == "SettingInvalid" && one.Regarding.Name == setting.TaintToleration
+		})
+	}, "nobody was told")
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+}
+
+// oneNode is a node whose instance manager of that data engine is wanted.
+func oneNode(t *testing.T, node, engine string) (*Env, string) {
+	e := Start(t)
+	e.Set(setting.V1DataEngine, strconv.FormatBool(engine == v1beta2.DataEngineV1))
+	e.Set(setting.V2DataEngine, strconv.FormatBool(engine == v1beta2.DataEngineV2))
+	e.Set(setting.DefaultInstanceManagerImage, image)
+	return e, e.addNode(node, engine)
+}
+
+func (e *Env) addNode(node, engine string) string {
+	e.KubernetesNode(node, nil)
+	e.ready(node, v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)
+	return v1beta2.InstanceManagerName(node, image, engine)
 }
