@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type BackupSpec struct {
 	// Size in bytes of the blocks, as a decimal string; -1 takes the volume's. Written by a person; absent means the
 	// volume's.
-	// +kubebuilder:validation:Enum=-1;2097152;16777216
+	// +kubebuilder:validation:Enum="-1";"2097152";"16777216"
 	// +optional
 	BackupBlockSize string `json:"backupBlockSize,omitempty"`
 	// Whether all blocks are uploaded (full) or the changed ones. Written by a person; absent means incremental.

@@ -99,7 +99,7 @@ type DataEngineSpec struct {
 // +kubebuilder:pruning:PreserveUnknownFields
 type V2DataEngineSpec struct {
 	// Whether its cores are kept free of other work. Written by im-monitor; absent means the setting's value.
-	// +kubebuilder:validation:Enum="";true;false
+	// +kubebuilder:validation:Enum="";"true";"false"
 	// +optional
 	CPUIsolationEnabled string `json:"cpuIsolationEnabled,omitempty"`
 	// Hexadecimal mask of its cores. Written by im-monitor; absent means the setting's value.
@@ -154,7 +154,7 @@ type V2DataEngineStatus struct {
 	// +optional
 	CPUMask string `json:"cpuMask,omitempty"`
 	// Whether it waits for interrupts instead of polling. Written by im-monitor; absent means not told.
-	// +kubebuilder:validation:Enum="";true;false
+	// +kubebuilder:validation:Enum="";"true";"false"
 	// +optional
 	InterruptModeEnabled string `json:"interruptModeEnabled,omitempty"`
 }
