@@ -12,6 +12,17 @@ import (
 // Connect starts a connection to a target. It does not wait; the first call does.
 type Connect func(target Target) (imclient.Client, error)
 
+// Over connects through a dialer.
+func Over(dialer *imclient.Dialer) Connect {
+	return func(target Target) (imclient.Client, error) {
+		conn, err := dialer.Connect(target.Address, target.DataEngine)
+		if err != nil {
+			return nil, err
+		}
+		return conn, nil
+	}
+}
+
 // Config is how an inventory looks. The zero value of a field means its default.
 type Config struct {
 	// Connect makes connections; it has no default.
