@@ -52,18 +52,15 @@ type Env struct {
 	t testing.TB
 }
 
-// Start makes a namespace, and runs the controllers and the kubelets' part until the test ends.
+// Start makes a namespace, and runs the controllers, with the rights of im-monitor's generated roles, and the kubelets'
+// part until the test ends.
 func Start(t testing.TB) *Env {
-	return StartAs(t, testkit.Namespace(t), testkit.Cluster().AdminConfig())
-}
-
-// StartAs runs the controllers with the access of config.
-func StartAs(t testing.TB, namespace string, access *rest.Config) *Env {
 	t.Helper()
+	namespace := testkit.Namespace(t)
 	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t}
 	e.Kubelet = startKubelet(t, e.Admin, namespace)
 	e.Store = inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
-	e.run(access)
+	e.run(identity(t, namespace))
 	return e
 }
 
