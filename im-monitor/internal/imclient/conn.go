@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,9 @@ var errSpent = errors.New("the connection was lost and is not made again")
 // Connect starts a connection to the instance manager at an address (without a port). It does not wait: the first call does. For v2 the SPDK
 // service is connected to at the same time, so that all answers come from the same run of the server.
 func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
+	if _, err := netip.ParseAddr(address); err != nil {
+		return nil, fmt.Errorf("connecting to an instance manager: %w", err) // an empty host would be this machine
+	}
 	conn := &Conn{address: address, options: d.options}
 	var err error
 	if conn.instances, err = d.open(address, d.options.InstancePort); err != nil {
@@ -94,8 +98,8 @@ func (c *Conn) Version(ctx context.Context) (Version, error) {
 		return Version{}, callError(ctx, "VersionGet", c.address, err)
 	}
 	version := Version{
-		Version:            answer.GetVersion(),
-		GitCommit:          answer.GetGitCommit(),
+		Version:            cut(answer.GetVersion()),
+		GitCommit:          cut(answer.GetGitCommit()),
 		APIVersion:         answer.GetInstanceManagerAPIVersion(),
 		APIMinVersion:      answer.GetInstanceManagerAPIMinVersion(),
 		ProxyAPIVersion:    answer.GetInstanceManagerProxyAPIVersion(),

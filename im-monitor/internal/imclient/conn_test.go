@@ -281,6 +281,23 @@ func TestNobodyThereIsUnreachable(t *testing.T) {
 	require.True(t, errors.As(err, &typed))
 }
 
+func TestAnAddressMustBeOne(t *testing.T) {
+	for _, address := range []string{"", "localhost", "10.0.0.1:8503"} {
+		_, err := NewDialer(Options{}).Connect(address, v1beta2.DataEngineV1)
+		require.Error(t, err, address)
+	}
+}
+
+func TestALongReasonIsCut(t *testing.T) {
+	s := serve(t)
+	s.deletion = status.Error(codes.Internal, strings.Repeat("nested ", 2000))
+	err := s.connect(t, v1beta2.DataEngineV1, Options{}).Delete(t.Context(), DeleteRequest{Name: "r", UUID: "u"})
+	require.ErrorIs(t, err, ErrFailed)
+	require.Less(t, len(err.Error()), 1200)
+	s.deletion = status.Error(codes.Internal, strings.Repeat("endless ", 20000))
+	require.Error(t, s.connect(t, v1beta2.DataEngineV1, Options{}).Delete(t.Context(), DeleteRequest{Name: "r", UUID: "u"}))
+}
+
 func TestCallsAreCounted(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	s := serve(t)

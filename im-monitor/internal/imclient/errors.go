@@ -37,9 +37,9 @@ type CallError struct {
 	Err error
 }
 
-// Error names the call, the address and the reason.
+// Error names the call, the address and the reason, which a server may make long: it is cut at 1 KiB.
 func (e *CallError) Error() string {
-	return fmt.Sprintf("%s at %s: %v: %v", e.Method, e.Address, e.Kind, e.Err)
+	return fmt.Sprintf("%s at %s: %v: %s", e.Method, e.Address, e.Kind, cut(e.Err.Error()))
 }
 
 // Unwrap makes the kind and the underlying error visible to errors.Is.

@@ -71,7 +71,7 @@ func convert(name string, entry *imrpc.InstanceResponse) Instance {
 		State:           intern(status.GetState()),
 		UUID:            status.GetUuid(),
 		ErrorMsg:        cut(status.GetErrorMsg()),
-		Endpoint:        status.GetEndpoint(),
+		Endpoint:        cut(status.GetEndpoint()),
 		PortStart:       status.GetPortStart(),
 		PortEnd:         status.GetPortEnd(),
 		TargetPortStart: status.GetTargetPortStart(),

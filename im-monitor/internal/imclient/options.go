@@ -36,6 +36,9 @@ const (
 // bufferBytes is the size of a connection's read and write buffers: there are a thousand connections, and each is idle nearly always.
 const bufferBytes = 4 << 10
 
+// maxHeaderBytes bounds a server's headers, error messages included.
+const maxHeaderBytes = 64 << 10
+
 // Dialer makes connections to instance managers.
 type Dialer struct{ options Options }
 
@@ -78,6 +81,7 @@ func (d *Dialer) dialOptions() []grpc.DialOption {
 		grpc.WithReadBufferSize(bufferBytes),
 		grpc.WithWriteBufferSize(bufferBytes),
 		grpc.WithSharedWriteBuffer(true),
+		grpc.WithMaxHeaderListSize(maxHeaderBytes),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: d.options.ListTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(d.options.MaxMessageBytes)),
