@@ -12,9 +12,12 @@ import (
 
 	longhorn "drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) {
+	testkit.Main(m, testkit.WithClusterOptions(cluster.Options{Audit: true}))
+}
 
 func TestAnIdentityMayDoExactlyWhatItsRulesSay(t *testing.T) {
 	namespace, other := testkit.Namespace(t), testkit.Namespace(t)

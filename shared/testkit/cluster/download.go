@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -33,10 +34,20 @@ func download(ctx context.Context, root string, progress io.Writer) error {
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // `go run` and its child
 	said, err := command.CombinedOutput()
 	if err != nil {
-		lines := strings.Split(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(said)), "exit status 2")), "\n")
-		_, _ = fmt.Fprintf(progress, "  not downloaded (%v): %s\n", err, lines[len(lines)-1])
+		_, _ = fmt.Fprintf(progress, "  not downloaded: %s\n", lastWords(string(said), err))
 	}
 	return err
+}
+
+// lastWords is the last line that a command said for itself, before `go run` adds its exit status.
+func lastWords(said string, err error) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	for _, line := range slices.Backward(lines) {
+		if line != "" && !strings.HasPrefix(line, "exit status") {
+			return line
+		}
+	}
+	return err.Error()
 }
 
 // downloaded returns the directory that setup-envtest filled, or nothing. A download that was cut short lacks a program.
