@@ -110,7 +110,7 @@ func (v *Verdict) observe(w World, wanted ...v1beta2.Condition) {
 	v.Status = &status
 	was, is := conditions.Get(old, v1beta2.NodeReady), conditions.Get(status.Conditions, v1beta2.NodeReady)
 	if was == nil || was.Status != is.Status || was.Reason != is.Reason {
-		v.Events = append(v.Events, readinessChanged(w.Name, *is))
+		v.Events = append(v.Events, readinessChanged(*is))
 	}
 }
 

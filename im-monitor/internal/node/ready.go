@@ -67,10 +67,10 @@ func schedulable(w World) v1beta2.Condition {
 }
 
 // readinessChanged is said on a Node whose Ready condition changed its status or reason.
-func readinessChanged(name string, c v1beta2.Condition) events.Event {
+func readinessChanged(c v1beta2.Condition) events.Event {
 	kind := corev1.EventTypeWarning
 	if c.Status == v1beta2.ConditionTrue {
 		kind = corev1.EventTypeNormal
 	}
-	return events.Event{Type: kind, Reason: c.Reason, Action: "JudgeNode", Note: "Node " + name + ": " + c.Message}
+	return events.Event{Type: kind, Reason: c.Reason, Action: "JudgeNode", Note: c.Message}
 }
