@@ -55,10 +55,12 @@ func (o *Options) Inventory(c clock.Clock) (*inventory.Inventory, error) {
 	dialer := imclient.NewDialer(imclient.Options{
 		Credentials: credentials, ListTimeout: o.ListTimeout, Metrics: imclient.NewMetrics(metrics.Registry),
 	})
-	return inventory.New(inventory.Config{
-		Connect:    func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
+	inventory := inventory.New(inventory.Config{
+		Connect:    inventory.Over(dialer),
 		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, SafetyPeriod: o.SafetyPeriod, Clock: c,
-	}), nil
+	})
+	metrics.Registry.MustRegister(inventory)
+	return inventory, nil
 }
 
 // OrphanOptions are those of the judge, with the inventory's rules of absence.
