@@ -1,0 +1,152 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/orphan-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// crashScenario is a story whose end must be the same wherever the controller dies.
+type crashScenario struct {
+	prepare func(*world)
+	// drive plays the neighbours until the end is reached; the controller may die at any time in it.
+	drive func(*world)
+	check func(*testing.T, *world)
+}
+
+var crashScenarios = map[string]crashScenario{
+	"O9 a person deletes": {
+		prepare: func(w *world) { w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR) },
+		drive: func(w *world) {
+			o := w.only()
+			w.personDeletes(o)
+			w.reaches(o, v1beta2.ReasonApproved, true)
+			w.executed(o)
+			w.gone(o)
+		},
+	},
+	"O10 claimed and withdrawn": {
+		prepare: func(w *world) {
+			w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
+			w.create(&v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"), Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}})
+		},
+		drive: func(w *world) {
+			o := w.only()
+			w.personDeletes(o)
+			w.reaches(o, v1beta2.ReasonClaimed, true)
+			w.says(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonClaimed))...)
+			w.gone(o)
+		},
+	},
+	"O12 the node goes down, and comes back as soon as the deletion is under way": {
+		prepare: func(w *world) {
+			w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+			w.nodeCondition("node-1", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeGone)
+		},
+		drive: func(w *world) {
+			o := w.only()
+			w.until("never deleted", func() bool { found := w.now(o); return found == nil || found.DeletionTimestamp != nil })
+			w.nodeReady("node-1")
+			w.gone(o)
+		},
+	},
+	"O13 auto deletion": {
+		prepare: func(w *world) {
+			w.autoDeletion("instance", "0")
+			w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+		},
+		drive: func(w *world) {
+			o := w.only()
+			deleted := w.reaches(o, v1beta2.ReasonApproved, true)
+			require.Equal(w.t, v1beta2.ReasonAutoDeletion, conditions.Reason(deleted.Status.Conditions, v1beta2.OrphanDeletionReason),
+				"a policy's deletion is never taken for a person's")
+			w.executed(o)
+			w.gone(o)
+		},
+	},
+	"O15 the old switch": {
+		prepare: func(w *world) {
+			w.setting(setting.OldAutoDeletion, "true")
+			w.setting(setting.AutoDeletion, "instance")
+			w.setting(setting.GracePeriod, "3600")
+		},
+		drive: func(w *world) {
+			w.until("the old setting stays", func() bool { return w.value(setting.OldAutoDeletion) == nil })
+		},
+		check: func(t *testing.T, w *world) {
+			require.Equal(t, "replica-data;instance", *w.value(setting.AutoDeletion))
+		},
+	},
+	"O17b withdrawn": {
+		prepare: func(w *world) {
+			w.says(w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR), present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonRenamed))...)
+		},
+		drive: func(w *world) { w.until("it never went", func() bool { return len(w.all()) == 0 }) },
+	},
+}
+
+// ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
+// comes to the same end.
+func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+	for name, scenario := range crashScenarios {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			writes := runCrash(t, scenario, cut.Point{})
+			require.Positive(t, writes)
+			points := cut.Points(writes)
+			for _, point := range points {
+				t.Run(point.String(), func(t *testing.T) {
+					t.Parallel()
+					runCrash(t, scenario, point)
+				})
+			}
+			t.Logf("%d writes, %d points", writes, len(points))
+		})
+	}
+}
+
+// runCrash plays the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
+func runCrash(t *testing.T, scenario crashScenario, point cut.Point) int {
+	w := newWorld(t)
+	scenario.prepare(w)
+	dead := make(chan struct{})
+	p := w.startCut(point, func() { close(dead) })
+	restarted := make(chan struct{})
+	go func() {
+		defer close(restarted)
+		select {
+		case <-dead:
+			<-p.done
+			w.start()
+		case <-t.Context().Done():
+		}
+	}()
+	scenario.drive(w)
+	if point.Write > 0 {
+		<-restarted
+	}
+	if scenario.check != nil {
+		scenario.check(t, w)
+	}
+	return len(p.client.Writes())
+}
+
+func (w *world) all() []v1beta2.Orphan {
+	w.t.Helper()
+	var list v1beta2.OrphanList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	return list.Items
+}
+
+func (w *world) only() *v1beta2.Orphan {
+	w.t.Helper()
+	list := w.all()
+	require.Len(w.t, list, 1)
+	return &list[0]
+}

@@ -1,0 +1,363 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/orphan-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// O9: a person's deletion is approved at once, without a reason of policy, and ends with the proof.
+func TestAPersonsDeletionIsApprovedAndEndsWithTheProof(t *testing.T) {
+	w := newWorld(t)
+	w.autoDeletion("", "3600")
+	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	p := w.start()
+	w.personDeletes(o)
+	approved := w.reaches(o, v1beta2.ReasonApproved, true)
+	require.Nil(t, conditions.Get(approved.Status.Conditions, v1beta2.OrphanDeletionReason))
+	require.Equal(t, v1beta2.ConditionTrue, conditions.Get(approved.Status.Conditions, v1beta2.OrphanOrphaned).Status, "im-monitor's conditions are not touched")
+	w.stays(o, "the finalizer stays until the proof")
+	w.executed(o)
+	w.gone(o)
+	require.Len(t, p.client.Writes(), 2, "one approval, one finalizer: %v", p.client.Writes())
+	w.until("no event tells the end", func() bool { return w.said("Cleaned") && w.said("CleanupApproved") })
+}
+
+func (w *world) said(reason string) bool {
+	w.t.Helper()
+	var list eventsv1.EventList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	for _, e := range list.Items {
+		if e.Reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
+// O10 [ORP-1].
+func TestAClaimRefusesTheCleanupUntilItIsWithdrawn(t *testing.T) {
+	w := newWorld(t)
+	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
+	w.create(&v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"), Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}})
+	w.start()
+	w.personDeletes(o)
+	refused := w.reaches(o, v1beta2.ReasonClaimed, true)
+	require.True(t, conditions.IsFalse(refused.Status.Conditions, v1beta2.OrphanCleanupApproved))
+	w.says(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonClaimed))...)
+	w.gone(o)
+}
+
+func TestAClaimTakesAnApprovalBack(t *testing.T) {
+	w := newWorld(t)
+	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
+	w.start()
+	w.personDeletes(o)
+	w.reaches(o, v1beta2.ReasonApproved, true)
+	r := &v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"), Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}}
+	w.create(r)
+	w.reaches(o, v1beta2.ReasonClaimed, true)
+	w.personDeletes(r)
+	w.reaches(o, v1beta2.ReasonApproved, true)
+}
+
+// O11, O12: the node's end is positive evidence, an instance manager that does not answer is not.
+func TestADownNodeEndsItsOrphansAndAnUnreachableManagerDoesNot(t *testing.T) {
+	w := newWorld(t)
+	standing, deleted := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR), w.orphan("vol-2-e-0", v1beta2.ReasonNoOwnerCR)
+	w.start()
+	w.personDeletes(deleted)
+	w.reaches(deleted, v1beta2.ReasonApproved, true)
+	w.nodeCondition("node-1", v1beta2.ConditionFalse, v1beta2.ReasonInstanceManagerUnreachable)
+	w.stays(deleted, "unreachable for the moment is not gone")
+	w.nodeCondition("node-1", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
+	w.gone(deleted)
+	w.gone(standing)
+}
+
+func TestADeletedNodeOrInstanceManagerEndsItsOrphans(t *testing.T) {
+	w := newWorld(t)
+	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	w.start()
+	w.personDeletes(&v1beta2.InstanceManager{ObjectMeta: w.meta("im-1")})
+	w.gone(o)
+	w.instanceManager("im-1", 0)
+	again := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	w.personDeletes(&v1beta2.Node{ObjectMeta: w.meta("node-1")})
+	w.gone(again)
+}
+
+// O12: eviction does not wait for the grace period, and spares a last copy.
+func TestEvictionDeletesButNotALastCopy(t *testing.T) {
+	w := newWorld(t)
+	w.autoDeletion("", "3600")
+	w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-2")})
+	free, last := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR), w.orphan("vol-2-r-aabbccdd", v1beta2.ReasonDataOnly)
+	w.start()
+	node := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
+	require.NoError(t, w.admin.Patch(t.Context(), node, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"evictionRequested":true}}`))))
+	evicted := w.reaches(free, v1beta2.ReasonApproved, true)
+	require.Equal(t, v1beta2.ReasonEviction, conditions.Reason(evicted.Status.Conditions, v1beta2.OrphanDeletionReason))
+	w.reaches(last, v1beta2.ReasonLastCopy, false)
+	w.executed(free)
+	w.gone(free)
+}
+
+// O13: off, on with a grace period, promptly after it, for existing orphans and new ones.
+func TestAutoDeletionWaitsForTheGracePeriodAndNoLonger(t *testing.T) {
+	w := newWorld(t)
+	existing := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	p := w.start()
+	w.stays(existing, "with auto deletion off orphans persist")
+	w.setting(setting.GracePeriod, "2")
+	w.setting(setting.AutoDeletion, "instance")
+	fresh := w.orphan("vol-2-e-0", v1beta2.ReasonNoOwnerCR)
+	w.reaches(fresh, v1beta2.ReasonGracePeriod, false)
+	deleted := w.reaches(fresh, v1beta2.ReasonApproved, true)
+	require.Equal(t, v1beta2.ReasonAutoDeletion, conditions.Reason(deleted.Status.Conditions, v1beta2.OrphanDeletionReason))
+	waited := deleted.DeletionTimestamp.Sub(deleted.CreationTimestamp.Time)
+	require.GreaterOrEqual(t, waited, 2*time.Second, "not before the grace period's end")
+	require.LessOrEqual(t, waited, 4*time.Second, "promptly after it")
+	w.reaches(existing, v1beta2.ReasonApproved, true)
+	for _, o := range []*v1beta2.Orphan{existing, fresh} {
+		w.executed(o)
+		w.gone(o)
+	}
+	require.Positive(t, p.metric(t, "drover_orphan_controller_deletions_total"))
+}
+
+func (p *process) metric(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := p.registry.Gather()
+	require.NoError(t, err)
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() == name {
+			for _, m := range family.GetMetric() {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+func TestAutoDeletionTurnedOffDuringTheGracePeriodIsCancelled(t *testing.T) {
+	w := newWorld(t)
+	w.autoDeletion("instance", "3600")
+	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	w.start()
+	w.reaches(o, v1beta2.ReasonGracePeriod, false)
+	w.setting(setting.AutoDeletion, "replica-data")
+	w.reaches(o, "", false)
+}
+
+// O13: a last copy is held, also when it becomes one while its deletion is being carried out.
+func TestALastCopyIsHeldAndLetGo(t *testing.T) {
+	w := newWorld(t)
+	w.autoDeletion("instance", "0")
+	w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-1")})
+	w.create(&v1beta2.Node{ObjectMeta: w.meta("node-2")})
+	w.nodeReady("node-2")
+	other := &v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-00000002"), Spec: v1beta2.ReplicaSpec{
+		VolumeName: "vol-1", NodeID: "node-2", DesireState: "running", HealthyAt: "2026-08-01T00:00:00Z", DataEngine: "v2",
+	}}
+	other.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue("vol-1")}
+	w.create(other)
+	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonDataOnly)
+	w.start()
+	w.reaches(o, v1beta2.ReasonLastCopy, false)
+	w.setStatus(other, map[string]any{"currentState": "running"})
+	w.reaches(o, v1beta2.ReasonApproved, true)
+	w.nodeCondition("node-2", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
+	held := w.reaches(o, v1beta2.ReasonLastCopy, true)
+	require.Equal(t, v1beta2.ReasonAutoDeletion, conditions.Reason(held.Status.Conditions, v1beta2.OrphanDeletionReason))
+	w.nodeReady("node-2")
+	w.reaches(o, v1beta2.ReasonApproved, true)
+}
+
+// A cache may be late; policy asks the API server before it approves, and again before it deletes.
+func TestPolicyBelievesTheAPIServerAndNotItsCache(t *testing.T) {
+	for name, c := range map[string]struct {
+		hides  func(client.Object) bool
+		reason string
+	}{
+		"a volume that the cache has not seen": {
+			func(obj client.Object) bool { _, is := obj.(*v1beta2.Volume); return is }, v1beta2.ReasonLastCopy},
+		"a node that the cache has not seen": {
+			func(obj client.Object) bool { _, is := obj.(*v1beta2.Node); return is }, v1beta2.ReasonLastCopy},
+		"an instance manager that the cache has not seen": {
+			func(obj client.Object) bool { _, is := obj.(*v1beta2.InstanceManager); return is }, v1beta2.ReasonLastCopy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.hides = c.hides
+			w.autoDeletion("instance", "0")
+			w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-1")})
+			o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
+			w.start()
+			w.reaches(o, c.reason, false)
+			w.stays(o, "it is not deleted")
+		})
+	}
+}
+
+func TestAPersistentVolumeAloneKeepsALastCopy(t *testing.T) {
+	w := newWorld(t)
+	w.autoDeletion("instance", "0")
+	volume := "pvc-" + w.namespace
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+	pv.Spec = corev1.PersistentVolumeSpec{
+		Capacity: corev1.ResourceList{}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driverName, VolumeHandle: volume}},
+	}
+	pv.Spec.Capacity[corev1.ResourceStorage] = resource.MustParse("1Gi")
+	w.create(pv)
+	o := w.orphan(volume+"-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
+	w.start()
+	w.reaches(o, v1beta2.ReasonLastCopy, false)
+	// Without a volume controller nothing takes the protection's finalizer away.
+	require.NoError(t, w.admin.Patch(t.Context(), pv, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+	w.personDeletes(pv)
+	w.reaches(o, v1beta2.ReasonApproved, true)
+}
+
+// O13: a flood is held until somebody acknowledges it by turning auto deletion off and on again.
+func TestAFloodIsHeldUntilItIsAcknowledged(t *testing.T) {
+	w := newWorld(t)
+	w.instanceManager("im-2", 20)
+	w.autoDeletion("instance", "2")
+	w.limits.InFlightPerNode = 3
+	p := w.start()
+	var flood []*v1beta2.Orphan
+	for i := range 12 {
+		flood = append(flood, w.orphan("vol-"+string(rune('a'+i))+"-e-0", v1beta2.ReasonNoOwnerCR))
+	}
+	for _, o := range flood {
+		w.reaches(o, v1beta2.ReasonFlood, false)
+	}
+	w.setting(setting.AutoDeletion, "")
+	for _, o := range flood {
+		w.reaches(o, v1beta2.ReasonAcknowledged, false)
+	}
+	w.setting(setting.AutoDeletion, "instance")
+	most := w.executeAll(flood)
+	require.LessOrEqual(t, most, 3, "no more than three were under way at once")
+	require.Equal(t, 12.0, p.metric(t, "drover_orphan_controller_deletions_total"))
+}
+
+// executeAll plays im-monitor until all orphans are gone, and returns how many were approved at once at most.
+func (w *world) executeAll(list []*v1beta2.Orphan) int {
+	w.t.Helper()
+	most := 0
+	w.until("not all of them went", func() bool {
+		var found v1beta2.OrphanList
+		require.NoError(w.t, w.admin.List(w.t.Context(), &found, client.InNamespace(w.namespace)))
+		var underWay []*v1beta2.Orphan
+		for i := range found.Items {
+			if inFlight(&found.Items[i]) {
+				underWay = append(underWay, &found.Items[i])
+			}
+		}
+		most = max(most, len(underWay))
+		for _, o := range underWay {
+			if o.DeletionTimestamp != nil {
+				w.executed(o)
+				break
+			}
+		}
+		return len(found.Items) == 0
+	})
+	return most
+}
+
+func TestOnlySoManyPolicyDeletionsAreUnderWayOnANode(t *testing.T) {
+	w := newWorld(t)
+	w.limits.InFlightPerNode = 2
+	var list []*v1beta2.Orphan
+	for i := range 8 {
+		list = append(list, w.orphan("vol-"+string(rune('a'+i))+"-e-0", v1beta2.ReasonOwnedByOtherInstanceManager))
+	}
+	w.autoDeletion("instance", "0")
+	w.start()
+	require.LessOrEqual(t, w.executeAll(list), 2)
+}
+
+func TestADryRunSaysWhatItWouldDeleteAndDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.limits.DryRun = true
+	w.autoDeletion("instance", "0")
+	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	p := w.start()
+	w.reaches(o, v1beta2.ReasonDryRun, false)
+	w.until("no event", func() bool { return w.said("WouldDelete") })
+	require.Equal(t, 1.0, p.metric(t, "drover_orphan_controller_would_delete_total"))
+	w.stays(o, "nothing is deleted in a dry run")
+}
+
+// O17b: whoever withdrew it, and whether or not it was deleted: the CR goes, and nothing is ever approved.
+func TestAWithdrawnOrphanGoesWithoutApproval(t *testing.T) {
+	w := newWorld(t)
+	for i, reason := range []string{v1beta2.ReasonInstanceGone, v1beta2.ReasonUUIDMismatch, v1beta2.ReasonClaimed, v1beta2.ReasonRenamed} {
+		o := w.orphan("vol-"+string(rune('a'+i))+"-e-0", v1beta2.ReasonNoOwnerCR)
+		w.says(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(reason))...)
+		if i%2 == 0 {
+			w.personDeletes(o)
+		}
+	}
+	p := w.start()
+	w.until("they never went", func() bool {
+		var list v1beta2.OrphanList
+		require.NoError(t, w.admin.List(t.Context(), &list, client.InNamespace(w.namespace)))
+		return len(list.Items) == 0
+	})
+	for _, write := range p.client.Writes() {
+		require.NotContains(t, write, "status")
+	}
+}
+
+// O17c: a policy's deletion that was held back is held back after a restart, too.
+func TestAHeldPolicyDeletionIsNotTakenForAPersonsAfterARestart(t *testing.T) {
+	w := newWorld(t)
+	w.autoDeletion("instance", "0")
+	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	w.start()
+	w.reaches(o, v1beta2.ReasonApproved, true)
+	w.setting(setting.AutoDeletion, "")
+	w.reaches(o, v1beta2.ReasonAcknowledged, true)
+	w.stop()
+	w.start()
+	w.stays(o, "it still waits")
+	w.setting(setting.AutoDeletion, "instance")
+	w.reaches(o, v1beta2.ReasonApproved, true)
+	w.executed(o)
+	w.gone(o)
+}
+
+func TestAnOrphanThatNobodyJudgedEndsAfterAWhile(t *testing.T) {
+	w := newWorld(t)
+	o := w.orphan("vol-1-e-0", "")
+	w.start()
+	w.personDeletes(o)
+	w.reaches(o, v1beta2.ReasonNotJudged, true)
+	w.gone(o)
+}
+
+// ALL-1.
+func TestAQuietClusterIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonOwnedByOtherInstanceManager)
+	p := w.start()
+	w.stays(o, "nobody asked for anything")
+	require.Empty(t, p.client.Writes())
+}
