@@ -1,0 +1,54 @@
+package testkit
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+
+	"drover.dev/drover/shared/testkit/cluster"
+)
+
+// BinaryIdentity returns the access of a binary in its namespace, exactly as its generated deploy/role.yaml gives it: a
+// test that runs a controller with it also proves that the role lacks nothing that the test needs. The binary is named
+// by its directory, such as im-monitor, which is its ServiceAccount's name as well.
+func BinaryIdentity(t testing.TB, namespace, binary string) *rest.Config {
+	t.Helper()
+	namespaced, everywhere := BinaryRules(t, binary)
+	access := Identity(t, namespace, binary, namespaced)
+	if len(everywhere) > 0 {
+		GrantCluster(t, namespace, binary, everywhere)
+	}
+	return access
+}
+
+// BinaryRules returns the rules of a binary's generated deploy/role.yaml: those in its namespace, and those everywhere.
+func BinaryRules(t testing.TB, binary string) (namespaced, everywhere []rbacv1.PolicyRule) {
+	t.Helper()
+	root, err := cluster.ModuleRoot()
+	require.NoError(t, err)
+	manifest, err := os.ReadFile(filepath.Join(root, binary, "deploy", "role.yaml"))
+	require.NoError(t, err)
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), len(manifest))
+	for {
+		var role rbacv1.ClusterRole // a Role has the same fields
+		err := decoder.Decode(&role)
+		if errors.Is(err, io.EOF) {
+			return namespaced, everywhere
+		}
+		require.NoError(t, err)
+		switch role.Kind {
+		case "Role":
+			namespaced = append(namespaced, role.Rules...)
+		case "ClusterRole":
+			everywhere = append(everywhere, role.Rules...)
+		}
+	}
+}
