@@ -33,7 +33,6 @@ build: ## static binaries into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ $(addprefix ./,$(BINARIES))
 
 generate: manifests ## generated code, CRDs, roles and BUILD files
-	$(GO) generate ./im-monitor/internal/rpc
 	$(GAZELLE) update
 
 manifests:
