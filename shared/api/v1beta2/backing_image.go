@@ -136,10 +136,8 @@ type BackingImage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec BackingImageSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status BackingImageStatus `json:"status,omitzero"`
 }

@@ -88,10 +88,8 @@ type BackingImageDataSource struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec BackingImageDataSourceSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status BackingImageDataSourceStatus `json:"status,omitzero"`
 }

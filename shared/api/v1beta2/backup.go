@@ -134,10 +134,8 @@ type Backup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec BackupSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status BackupStatus `json:"status,omitzero"`
 }

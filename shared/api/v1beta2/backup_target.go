@@ -49,10 +49,8 @@ type BackupTarget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec BackupTargetSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status BackupTargetStatus `json:"status,omitzero"`
 }

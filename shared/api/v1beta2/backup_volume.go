@@ -79,10 +79,8 @@ type BackupVolume struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec BackupVolumeSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status BackupVolumeStatus `json:"status,omitzero"`
 }

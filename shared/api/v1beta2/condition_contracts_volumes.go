@@ -46,7 +46,7 @@ func instanceManagerContracts() []ConditionContract {
 	}
 }
 
-// upgradeContracts: upgrade-controller is not built yet; its reasons are added with it.
+// upgradeContracts name no reasons: the reason is a state of the upgrade, or a word for people.
 func upgradeContracts() []ConditionContract {
 	var table []ConditionContract
 	for _, kind := range []string{"DataEngineUpgradeManager", "NodeDataEngineUpgrade"} {

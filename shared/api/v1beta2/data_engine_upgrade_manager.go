@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DataEngineUpgradeManagerSpec says which nodes get the new v2 data engine, and how. A person writes it.
+// DataEngineUpgradeManagerSpec says which nodes get the new v2 data engine, and how. Written by a person.
 // +kubebuilder:validation:XValidation:rule="self.dataEngine == oldSelf.dataEngine",message="spec.dataEngine is immutable; delete this DataEngineUpgradeManager and create a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.nodes) == has(oldSelf.nodes) && (!has(self.nodes) || self.nodes == oldSelf.nodes)",message="spec.nodes is immutable; set spec.abort, then create a new DataEngineUpgradeManager for the other nodes"
 type DataEngineUpgradeManagerSpec struct {
@@ -58,7 +58,7 @@ type DataEngineUpgradeManagerSpec struct {
 // +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 type StateTimeout string
 
-// DataEngineUpgradeManagerStatus is how far the upgrade is. upgrade-controller writes all of it.
+// DataEngineUpgradeManagerStatus is how far the upgrade is. Written by upgrade-controller.
 type DataEngineUpgradeManagerStatus struct {
 	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none took it up yet.
 	// +optional
@@ -132,10 +132,8 @@ type DataEngineUpgradeManager struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what a person asks for.
 	// +required
 	Spec DataEngineUpgradeManagerSpec `json:"spec"`
-	// Status is what upgrade-controller reports.
 	// +optional
 	Status DataEngineUpgradeManagerStatus `json:"status,omitzero"`
 }

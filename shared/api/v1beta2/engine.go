@@ -417,10 +417,8 @@ type Engine struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec EngineSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status EngineStatus `json:"status,omitzero"`
 }

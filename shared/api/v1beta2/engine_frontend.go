@@ -208,10 +208,8 @@ type EngineFrontend struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec EngineFrontendSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status EngineFrontendStatus `json:"status,omitzero"`
 }

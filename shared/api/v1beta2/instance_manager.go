@@ -265,10 +265,8 @@ type InstanceManager struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec InstanceManagerSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status InstanceManagerStatus `json:"status,omitzero"`
 }

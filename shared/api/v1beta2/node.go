@@ -258,10 +258,8 @@ type Node struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec NodeSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status NodeStatus `json:"status,omitzero"`
 }

@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NodeDataEngineUpgradeSpec names one node's upgrade. upgrade-controller writes it once; nothing of it ever changes.
+// NodeDataEngineUpgradeSpec names one node's upgrade. It never changes. Written by upgrade-controller.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable; delete this NodeDataEngineUpgrade, its DataEngineUpgradeManager makes a new one"
 type NodeDataEngineUpgradeSpec struct {
 	// NodeID names the node to upgrade.
@@ -26,8 +26,8 @@ type NodeDataEngineUpgradeSpec struct {
 	DataEngineUpgradeManager string `json:"dataEngineUpgradeManager"`
 }
 
-// NodeDataEngineUpgradeStatus is how far the node is. upgrade-controller writes all of it; attach-controller and
-// im-monitor act on the state.
+// NodeDataEngineUpgradeStatus is how far the node is; attach-controller and im-monitor act on the state. Written by
+// upgrade-controller.
 type NodeDataEngineUpgradeStatus struct {
 	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none took it up yet.
 	// +optional
@@ -116,10 +116,8 @@ type NodeDataEngineUpgrade struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec names the node and the image.
 	// +required
 	Spec NodeDataEngineUpgradeSpec `json:"spec"`
-	// Status is what upgrade-controller reports.
 	// +optional
 	Status NodeDataEngineUpgradeStatus `json:"status,omitzero"`
 }

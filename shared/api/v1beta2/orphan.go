@@ -80,10 +80,8 @@ type Orphan struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +required
 	Spec OrphanSpec `json:"spec"`
-	// What was seen and decided.
 	// +optional
 	Status OrphanStatus `json:"status,omitzero"`
 }

@@ -37,7 +37,7 @@ const (
 	ReasonInstanceGone = "InstanceGone"
 	// ReasonUUIDMismatch surfaces when the name is held by an instance with another UUID.
 	ReasonUUIDMismatch = "UUIDMismatch"
-	// ReasonClaimed surfaces when a CR claims the instance again; also False of OrphanCleanupApproved.
+	// ReasonClaimed surfaces when a CR claims the instance again; also a reason not to approve.
 	ReasonClaimed = "Claimed"
 	// ReasonRenamed surfaces on an orphan whose name an older cluster made without the UUID; a new one replaces it.
 	ReasonRenamed = "Renamed"
@@ -57,7 +57,7 @@ const (
 	ReasonApproved = "Approved"
 	// ReasonGracePeriod surfaces until the auto deletion's grace period ends; the message says when.
 	ReasonGracePeriod = "GracePeriod"
-	// ReasonLastCopy surfaces while no other healthy replica of an existing volume is known; also of OrphanCleanupFailed.
+	// ReasonLastCopy surfaces while no other healthy replica of an existing volume is known; also why an attempt was given up.
 	ReasonLastCopy = "LastCopy"
 	// ReasonFlood surfaces when so many instances were disowned at once that the CRs, not the instances, may be missing.
 	ReasonFlood = "Flood"

@@ -84,10 +84,8 @@ type RecurringJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec RecurringJobSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status RecurringJobStatus `json:"status,omitzero"`
 }

@@ -191,10 +191,8 @@ type Replica struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec ReplicaSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status ReplicaStatus `json:"status,omitzero"`
 }

@@ -43,7 +43,6 @@ type Setting struct {
 	// +kubebuilder:validation:MaxLength=16384
 	// +required
 	Value string `json:"value"`
-	// What was seen and decided.
 	// +optional
 	Status SettingStatus `json:"status,omitzero"`
 }

@@ -46,10 +46,8 @@ type ShareManager struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec ShareManagerSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status ShareManagerStatus `json:"status,omitzero"`
 }

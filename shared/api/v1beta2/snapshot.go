@@ -108,10 +108,8 @@ type Snapshot struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +required
 	Spec SnapshotSpec `json:"spec"`
-	// What was seen and decided.
 	// +optional
 	Status SnapshotStatus `json:"status,omitzero"`
 }

@@ -24,7 +24,7 @@ const (
 	ReasonPurgeDisabled = "PurgeDisabled"
 	// ReasonPurgeLimited surfaces while the node has as many purges as snapshot-heavy-task-concurrent-limit allows.
 	ReasonPurgeLimited = "PurgeLimited"
-	// ReasonWaitingForAttach surfaces until the volume is attached for the work; also of SnapshotReady and BackupApproved.
+	// ReasonWaitingForAttach surfaces until the volume is attached for the work; also of Ready, and of a Backup.
 	ReasonWaitingForAttach = "WaitingForAttach"
 	// ReasonUpgrading surfaces while the data engine of the volume's node is being upgraded.
 	ReasonUpgrading = "Upgrading"
@@ -42,7 +42,7 @@ const (
 	ReasonTaken = "Taken"
 	// ReasonAdopted surfaces when the engine had a snapshot of that name already.
 	ReasonAdopted = "Adopted"
-	// ReasonFailed surfaces when the engine refused; the message is its answer. Also of SnapshotReady.
+	// ReasonFailed surfaces when the engine refused; the message is its answer. Also of Ready.
 	ReasonFailed = "Failed"
 	// ReasonCancelled surfaces when the Snapshot was deleted before a call went out, and none is in flight.
 	ReasonCancelled = "Cancelled"
@@ -56,13 +56,13 @@ const (
 
 // Reasons of SnapshotReady.
 const (
-	// ReasonReady surfaces when it can be used; also of BackupApproved.
+	// ReasonReady surfaces when it can be used; also of a Backup.
 	ReasonReady = "Ready"
 	// ReasonCreating surfaces while it is being taken.
 	ReasonCreating = "Creating"
 	// ReasonLimitReached surfaces when the volume may have no further snapshot, or no further bytes in snapshots.
 	ReasonLimitReached = "LimitReached"
-	// ReasonVolumeNotFound surfaces when there is no such Volume; also of BackupApproved.
+	// ReasonVolumeNotFound surfaces when there is no such Volume; also of a Backup.
 	ReasonVolumeNotFound = "VolumeNotFound"
 	// ReasonVolumeDetached surfaces while the volume is detached and nothing needs it attached.
 	ReasonVolumeDetached = "VolumeDetached"

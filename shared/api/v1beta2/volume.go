@@ -427,10 +427,8 @@ type Volume struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +optional
 	Spec VolumeSpec `json:"spec,omitzero"`
-	// What was seen and decided.
 	// +optional
 	Status VolumeStatus `json:"status,omitzero"`
 }

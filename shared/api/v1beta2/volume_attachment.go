@@ -103,10 +103,8 @@ type VolumeAttachment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
 	// +required
 	Spec VolumeAttachmentSpec `json:"spec"`
-	// What was seen and decided.
 	// +optional
 	Status VolumeAttachmentStatus `json:"status,omitzero"`
 }

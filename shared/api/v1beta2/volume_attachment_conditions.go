@@ -15,7 +15,7 @@ const (
 	ReasonAttached = "Attached"
 	// ReasonDetached surfaces when nobody wants the volume and nobody has it.
 	ReasonDetached = "Detached"
-	// ReasonAttaching surfaces while the volume is being attached; also of TicketSatisfied.
+	// ReasonAttaching surfaces while the volume is being attached; also of a ticket.
 	ReasonAttaching = "Attaching"
 	// ReasonDetaching surfaces while the volume is being detached.
 	ReasonDetaching = "Detaching"
