@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/status"
@@ -38,8 +38,7 @@ func (s *shell) apply(ctx context.Context, w instancemanager.World, v instancema
 func (s *shell) applyPod(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) error {
 	switch v.Pod {
 	case instancemanager.CreatePod:
-		err := s.rt.Client.Create(ctx, instancemanager.PodFor(w))
-		if err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := s.rt.Client.Create(ctx, instancemanager.PodFor(w)); err != nil {
 			return fmt.Errorf("creating pod %s: %w", w.InstanceManager.Name, err)
 		}
 	case instancemanager.DeletePod:
@@ -60,7 +59,15 @@ func (s *shell) deletePod(ctx context.Context, pod *corev1.Pod, options ...clien
 	if err := s.rt.Client.Delete(ctx, pod, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting pod %s: %w", pod.Name, err)
 	}
+	s.note(&s.deleted, pod)
 	return nil
+}
+
+// note remembers a version that we changed; under --observe nothing was changed.
+func (s *shell) note(guard *staleness.Guard, obj client.Object) {
+	if !s.rt.Observe {
+		guard.Changed(obj)
+	}
 }
 
 func (s *shell) connect(w instancemanager.World, v instancemanager.Verdict) {
@@ -78,7 +85,7 @@ func (s *shell) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
 	if err := status.Delete(ctx, s.rt.Client, im); err != nil {
 		return err
 	}
-	s.written.Changed(im)
+	s.note(&s.written, im)
 	return nil
 }
 
@@ -89,7 +96,7 @@ func (s *shell) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v 
 		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps)); err != nil {
 			return client.IgnoreNotFound(err)
 		}
-		s.written.Changed(im)
+		s.note(&s.written, im)
 	}
 	if !v.Status.Changed(im) {
 		return nil
@@ -103,7 +110,7 @@ func (s *shell) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v 
 	if err := status.Apply(ctx, s.rt.Client, im, fieldOwner, fields); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.written.Changed(im)
+	s.note(&s.written, im)
 	return nil
 }
 

@@ -41,7 +41,8 @@ type shell struct {
 	settings *settingcontroller.Source
 	store    inventory.Store
 	options  instancemanager.Options
-	written  staleness.Guard
+	written  staleness.Guard // InstanceManagers
+	deleted  staleness.Guard // pods
 	memory   memory
 	feed     feed
 }

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// conflictPause is how long to wait after a write met a newer version than the cache had.
+	// conflictPause is how long to wait after a write found that the cache is behind; the event that tells of it comes
+	// sooner.
 	conflictPause = 100 * time.Millisecond
 	// askTimeout bounds a list begun for one decision; askPause is the wait after it failed.
 	askTimeout = 10 * time.Second
@@ -40,6 +41,9 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	if w.Pod != nil && s.deleted.Stale(w.Pod) {
+		return ctrl.Result{}, nil
+	}
 	v := instancemanager.Decide(w)
 	if v.Ask {
 		if v, err = s.decideWithFreshList(ctx, &w); errors.Is(err, inventory.ErrUnreachable) {
@@ -52,7 +56,7 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 		}
 	}
 	if err := s.apply(ctx, w, v); err != nil {
-		if apierrors.IsConflict(err) {
+		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
 		return ctrl.Result{}, err
@@ -77,6 +81,7 @@ func (s *shell) forget(name string) {
 	s.store.Remove(name)
 	s.memory.forget(name)
 	s.written.Forget(name)
+	s.deleted.Forget(name)
 }
 
 // roster makes the InstanceManagers that a node shall have.
@@ -103,7 +108,10 @@ func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	for _, im := range instancemanager.Roster(request.Name, kubernetes, own, values, existing) {
 		im.Namespace = r.rt.Namespace
-		if err := r.rt.Client.Create(ctx, im); err != nil && !apierrors.IsAlreadyExists(err) {
+		switch err := r.rt.Client.Create(ctx, im); {
+		case apierrors.IsAlreadyExists(err):
+			continue // the cache is behind
+		case err != nil:
 			return ctrl.Result{}, fmt.Errorf("creating instance manager %s: %w", im.Name, err)
 		}
 		r.rt.Log.Info("instance manager created", "name", im.Name, "node", request.Name, "image", im.Spec.Image)

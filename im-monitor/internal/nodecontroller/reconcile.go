@@ -72,7 +72,10 @@ func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
 	switch {
 	case v.Create != nil:
 		v.Create.Namespace = s.rt.Namespace
-		if err := s.rt.Client.Create(ctx, v.Create); err != nil && !apierrors.IsAlreadyExists(err) {
+		switch err := s.rt.Client.Create(ctx, v.Create); {
+		case apierrors.IsAlreadyExists(err):
+			return nil // the cache is behind
+		case err != nil:
 			return fmt.Errorf("creating node %s: %w", w.Name, err)
 		}
 		s.rt.Log.Info("node created", "node", w.Name)
@@ -81,7 +84,7 @@ func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
 		if err := status.DropFinalizer(ctx, s.rt.Client, w.Node, v1beta2.Finalizer); err != nil {
 			return err
 		}
-		s.written.Changed(w.Node)
+		s.note(w.Node)
 		s.rt.Log.Info("node released", "node", w.Name)
 		return nil
 	case v.AddFinalizer:
@@ -96,7 +99,7 @@ func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
 	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.written.Changed(w.Node)
+	s.note(w.Node)
 	events.Emit(s.rt.Recorder, w.Node, v.Events...)
 	for _, e := range v.Events {
 		s.rt.Log.Info("node judged", "node", w.Name, "reason", e.Reason)
@@ -111,6 +114,13 @@ func (s *shell) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
 	if err != nil {
 		return fmt.Errorf("adding the finalizer to node %s: %w", n.Name, err)
 	}
-	s.written.Changed(n)
+	s.note(n)
 	return nil
+}
+
+// note remembers a version that we changed; under --observe nothing was changed.
+func (s *shell) note(n *v1beta2.Node) {
+	if !s.rt.Observe {
+		s.written.Changed(n)
+	}
 }
