@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -56,9 +57,19 @@ func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
 	}
 }
 
-// writeStatuses applies what each Orphan shall say, where that differs from what it says.
+// writeStatuses applies what each Orphan shall say, where that differs from what it says. An end, withdrawal or
+// evidence, is written under the lock that the hands hold over a call: else the Orphan could be gone while its call may
+// still be executed, and nothing would keep a new leader from starting the name. The hands wake the judge afterwards.
 func (r *judge) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
 	for i, wanted := range v.Orphans {
+		if wanted.Withdrawn != "" || wanted.Terminated {
+			unlock, ok := r.locks.TryLock(instancelock.Key(seen.world.Key))
+			if !ok {
+				r.judgeQueue.addAfter(seen.world.Key, busyDelay)
+				continue
+			}
+			defer unlock()
+		}
 		if err := r.writeStatus(ctx, seen.world.Key, seen.orphans[i], wanted); err != nil {
 			return err
 		}

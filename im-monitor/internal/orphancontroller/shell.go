@@ -98,3 +98,12 @@ func (t *trigger) add(keys ...orphan.Key) {
 		t.queue.Add(key)
 	}
 }
+
+// addAfter wakes one key later.
+func (t *trigger) addAfter(key orphan.Key, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.queue != nil {
+		t.queue.AddAfter(key, wait)
+	}
+}

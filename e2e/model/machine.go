@@ -1,0 +1,151 @@
+package model
+
+import (
+	"fmt"
+
+	judge "drover.dev/drover/im-monitor/model"
+	policy "drover.dev/drover/orphan-controller/model"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// scope says how large a world is explored.
+type scope struct {
+	name string
+	v2   bool
+	// caches lets reads be stale; twoUUIDs lets the name come back with a new instance; elections lets leaders change;
+	// mapping brings the forgotten engine.
+	caches, twoUUIDs, mapping bool
+	budget                    budget
+}
+
+// machine makes the steps of one scope. It remembers what the product's functions answered.
+type machine struct {
+	scope
+	fault    fault
+	verdicts map[look]judge.Verdict
+	decided  map[policyLook]policyAnswer
+}
+
+type policyLook struct {
+	orphan                  orphan
+	uuid                    uint8
+	replica                 replica
+	volume, otherCopy, auto bool
+}
+
+type policyAnswer struct {
+	next    orphan
+	step    policy.Step
+	confirm bool
+}
+
+func newMachine(s scope, f fault) *machine {
+	return &machine{scope: s, fault: f, verdicts: map[look]judge.Verdict{}, decided: map[policyLook]policyAnswer{}}
+}
+
+func (m *machine) dataEngine() string {
+	if m.v2 {
+		return v1beta2.DataEngineV2
+	}
+	return v1beta2.DataEngineV1
+}
+
+// initial are the worlds to begin with: a replica that runs on the first manager, auto deletion off and on.
+func (m *machine) initial() []state {
+	s := state{
+		replica: replica{exists: true, wanted: true, running: true, node: 1, manager: 1, uuid: 1},
+		runtime: alive, uuid: 1, nextUUID: 2, volume: true, otherCopy: true, reachable: true, left: m.budget,
+	}
+	s.cached = s.replica
+	on := s
+	on.auto = true
+	return []state{s, on}
+}
+
+// steps are all that can happen next.
+func (m *machine) steps(s state) []step {
+	b := &builder{machine: m, from: s}
+	b.people()
+	b.dataPlane()
+	b.caching()
+	b.orphanController()
+	for i := range s.monitors {
+		b.imMonitor(uint8(i))
+	}
+	return b.out
+}
+
+// builder collects the steps out of one state.
+type builder struct {
+	*machine
+	from state
+	out  []step
+}
+
+func (b *builder) add(environment bool, label string, change func(*state) []string) {
+	to := b.from
+	violations := change(&to)
+	if !b.caches {
+		to.cached = to.replica
+	}
+	to = to.normal()
+	if !b.caches {
+		to.seen = to.orphans
+	}
+	if to != b.from || len(violations) > 0 {
+		b.out = append(b.out, step{to, label, environment, violations})
+	}
+}
+
+// environment is a step of a person or a fault, paid from a budget.
+func (b *builder) environment(pay *uint8, cost func(*budget), label string, change func(*state)) {
+	if *pay == 0 {
+		return
+	}
+	b.add(true, label, func(s *state) []string { cost(&s.left); change(s); return nil })
+}
+
+// work is a step of a neighbour.
+func (b *builder) work(label string, change func(*state)) {
+	b.add(false, label, func(s *state) []string { change(s); return nil })
+}
+
+func (m *machine) judge(l look) judge.Verdict {
+	v, ok := m.verdicts[l]
+	if !ok {
+		v = judge.Judge(m.world(l))
+		m.verdicts[l] = v
+	}
+	return v
+}
+
+// decide asks the policy about one orphan as read. Words alone are no difference here, so the answer is the one after
+// they were stored.
+func (m *machine) decide(o orphan, uuid uint8, r replica, s state) policyAnswer {
+	key := policyLook{o, uuid, r, s.volume, s.otherCopy, s.auto}
+	if a, ok := m.decided[key]; ok {
+		return a
+	}
+	w := m.policyWorld(o, uuid, r, s)
+	v := policy.Decide(w)
+	if v.Step == policy.StepConditions && o.say(v.Conditions, true) == o {
+		w.Orphan.Status.Conditions = append(withoutPolicy(w.Orphan.Status.Conditions), v.Conditions...)
+		v = policy.Decide(w)
+		if v.Step == policy.StepConditions {
+			panic(fmt.Sprintf("the policy is not idempotent on %+v", o))
+		}
+	}
+	a := policyAnswer{next: o.say(v.Conditions, true), step: v.Step, confirm: v.Confirm}
+	m.decided[key] = a
+	return a
+}
+
+func withoutPolicy(list []v1beta2.Condition) []v1beta2.Condition {
+	var out []v1beta2.Condition
+	for _, c := range list {
+		if c.Type != v1beta2.OrphanCleanupApproved && c.Type != v1beta2.OrphanDeletionReason {
+			out = append(out, c)
+		}
+	}
+	return out
+}
