@@ -3,7 +3,10 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -14,14 +17,15 @@ const pollEvery = 20 * time.Millisecond
 func (c *Cluster) startEtcd(ctx context.Context) error {
 	client := fmt.Sprintf("http://127.0.0.1:%d", c.etcdPorts[0])
 	peer := fmt.Sprintf("http://127.0.0.1:%d", c.etcdPorts[1])
+	name := filepath.Base(c.dir.path)
 	args := append([]string{
-		"--name=drover",
+		"--name=" + name,
 		"--data-dir=" + c.dataDir(),
 		"--listen-client-urls=" + client,
 		"--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + peer,
-		"--initial-cluster=drover=" + peer,
+		"--initial-cluster=" + name + "=" + peer,
 		"--quota-backend-bytes=8589934592",
 		"--unsafe-no-fsync",
 		"--log-level=warn",
@@ -31,7 +35,9 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 		return err
 	}
 	return c.etcd.waitReady(ctx, func(ctx context.Context) bool {
-		return answersOK(ctx, http.DefaultClient, client+"/health")
+		answer, ok := ask(ctx, http.DefaultClient, http.MethodPost, client+"/v3/cluster/member/list")
+		// Its name, because another cluster may have taken the port a moment ago: that one's etcd answers too.
+		return ok && strings.Contains(answer, `"`+name+`"`)
 	})
 }
 
@@ -116,16 +122,23 @@ func (c *Cluster) startControllerManager(ctx context.Context) error {
 }
 
 func answersOK(ctx context.Context, client *http.Client, url string) bool {
+	_, ok := ask(ctx, client, http.MethodGet, url)
+	return ok
+}
+
+// ask sends a request with an empty JSON object and returns the answer, and whether it was a good one.
+func ask(ctx context.Context, client *http.Client, method, url string) (string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader("{}"))
 	if err != nil {
-		return false
+		return "", false
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return false
+		return "", false
 	}
 	defer func() { _ = response.Body.Close() }()
-	return response.StatusCode == http.StatusOK
+	answer, err := io.ReadAll(response.Body)
+	return string(answer), err == nil && response.StatusCode == http.StatusOK
 }
