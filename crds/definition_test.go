@@ -73,7 +73,7 @@ func TestEveryKindHasItsShortNameCategoryStatusLabelAndColumns(t *testing.T) {
 			require.Equal(t, []string{shortNames[crd.Spec.Names.Kind]}, crd.Spec.Names.ShortNames)
 			require.Equal(t, []string{"longhorn"}, crd.Spec.Names.Categories)
 			require.Equal(t, apiextensionsv1.NamespaceScoped, crd.Spec.Scope)
-			require.Equal(t, "1", crd.Labels["drover.dev/contract"])
+			require.Equal(t, v1beta2.ContractVersion, crd.Labels[v1beta2.LabelContract])
 			version := crd.Spec.Versions[0]
 			require.NotNil(t, version.Subresources.Status)
 			requireColumns(t, version)

@@ -22,3 +22,10 @@ const (
 	ComponentOrphan          = "orphan"
 	ComponentManager         = "longhorn-manager"
 )
+
+// LabelContract is on every CustomResourceDefinition of Drover; its value is ContractVersion. A definition without it is
+// another Longhorn's: it drops fields that Drover's controllers need.
+const (
+	LabelContract   = "drover.dev/contract"
+	ContractVersion = "1"
+)
