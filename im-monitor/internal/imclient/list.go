@@ -50,11 +50,19 @@ func (c *Conn) instanceList(ctx context.Context) (map[string]Instance, error) {
 	if err != nil {
 		return nil, callError(ctx, "InstanceList", c.address, err)
 	}
+	instances, err := convertList(answer)
+	if err != nil {
+		return nil, &CallError{Method: "InstanceList", Address: c.address, Kind: ErrMalformed, Err: err}
+	}
+	return instances, nil
+}
+
+// convertList turns a list into values by name. One entry that contradicts itself makes the list worthless: nothing may be concluded from it.
+func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error) {
 	instances := make(map[string]Instance, len(answer.GetInstances()))
 	for name, entry := range answer.GetInstances() {
 		if told := entry.GetSpec().GetName(); name == "" || told != "" && told != name {
-			return nil, &CallError{Method: "InstanceList", Address: c.address, Kind: ErrMalformed,
-				Err: fmt.Errorf("instance %.100q is listed under the name %.100q", told, name)}
+			return nil, fmt.Errorf("instance %.100q is listed under the name %.100q", told, name)
 		}
 		instances[name] = convert(name, entry)
 	}
