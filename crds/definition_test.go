@@ -3,6 +3,7 @@ package crds_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,12 +32,13 @@ func TestAPIServerAcceptsEveryDefinitionTheCostOfItsRulesIncluded(t *testing.T) 
 	}
 }
 
-func TestKustomizationListsEveryDefinition(t *testing.T) {
+func TestKustomizationListsEveryDefinitionAndPolicy(t *testing.T) {
 	raw, err := os.ReadFile("kustomization.yaml")
 	require.NoError(t, err)
 	var kustomization struct{ Resources []string }
 	require.NoError(t, yaml.Unmarshal(raw, &kustomization))
-	var files []string
+	files, err := filepath.Glob("policies/*.yaml")
+	require.NoError(t, err)
 	for file := range definitions(t) {
 		files = append(files, file)
 	}
