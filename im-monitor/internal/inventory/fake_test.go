@@ -30,6 +30,7 @@ type server struct {
 	causes    []imclient.Cause
 	clients   []*fakeClient
 	answers   []answer // every list that was answered whole
+	calls     []string // what was called, in order
 }
 
 // answer is one whole list as the server knows that it gave it.
@@ -78,10 +79,14 @@ func (c *fakeClient) answer(ctx context.Context) error {
 
 func (c *fakeClient) Version(ctx context.Context) (imclient.Version, error) {
 	c.since = time.Now()
+	c.server.set(func(s *server) { s.calls = append(s.calls, "version") })
 	return imclient.Version{APIVersion: 7, APIMinVersion: 1}, c.answer(ctx)
 }
 
-func (c *fakeClient) Watch(ctx context.Context) (imclient.Watch, error) { return c, c.answer(ctx) }
+func (c *fakeClient) Watch(ctx context.Context) (imclient.Watch, error) {
+	c.server.set(func(s *server) { s.calls = append(s.calls, "watch") })
+	return c, c.answer(ctx)
+}
 
 func (c *fakeClient) Next() error {
 	select {
@@ -99,6 +104,7 @@ func (c *fakeClient) List(ctx context.Context, cause imclient.Cause, _ map[strin
 	began := time.Now()
 	c.server.mu.Lock()
 	c.server.causes = append(c.server.causes, cause)
+	c.server.calls = append(c.server.calls, "list")
 	instances, err, latency, gate := maps.Clone(c.server.instances), c.server.listError, c.server.latency, c.server.gate
 	if c.server.late {
 		ctx = context.WithoutCancel(ctx)

@@ -44,6 +44,14 @@ func TestAnInventoryIsUnknownUntilReadAndKnownAfterwards(t *testing.T) {
 	})
 }
 
+func TestTheWatchIsOpenBeforeAnythingIsRead(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		synctest.Wait()
+		require.Equal(t, []string{"watch", "version", "list"}, b.server.calls)
+	})
+}
+
 func TestANoticeMeansOneListAndOnlyTheChangedNames(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
 		b.server.change(false, func(m map[string]Instance) {
