@@ -33,7 +33,7 @@ func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orp
 	if err != nil {
 		return failed(v1beta2.ReasonUnreachable, "%s does not answer: %v.", key.InstanceManager, err), nil
 	}
-	if err := r.refreshPlaces(ctx, key); err != nil {
+	if err := r.refreshPlaces(ctx, key, o); err != nil {
 		return outcome{}, err
 	}
 	for range triesToCall {

@@ -55,6 +55,7 @@ func (r *hands) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (t
 	if !ok {
 		return busyDelay, nil
 	}
+	defer r.judgeQueue.add(key) // it writes what the try brought, under the same lock
 	defer unlock()
 	return r.try(ctx, key, o)
 }
@@ -80,7 +81,6 @@ func (r *hands) try(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (tim
 		// The judge no longer agrees, or nothing may be called: its own events bring us back.
 		return 0, nil
 	}
-	r.judgeQueue.add(key)
 	return known.notBefore.Sub(r.clock.Now()), nil
 }
 

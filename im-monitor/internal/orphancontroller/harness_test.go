@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
@@ -40,16 +39,6 @@ const (
 	disk                = "99999999-0000-0000-0000-000000000001"
 )
 
-// rules are what rbac.go asks for, and the events of runkit.
-var rules = []rbacv1.PolicyRule{
-	{APIGroups: []string{"longhorn.io"}, Resources: []string{"orphans"}, Verbs: []string{"get", "list", "watch", "create"}},
-	{APIGroups: []string{"longhorn.io"}, Resources: []string{"orphans/status"}, Verbs: []string{"patch"}},
-	{APIGroups: []string{"longhorn.io"}, Resources: []string{"engines", "replicas", "nodes", "instancemanagers", "volumes"}, Verbs: []string{"get", "list", "watch"}},
-	{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-}
-
-var clusterRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"persistentvolumes"}, Verbs: []string{"list"}}}
-
 // world is one test's namespace with two nodes, three instance managers, a scripted inventory and the controllers.
 type world struct {
 	t         *testing.T
@@ -80,8 +69,7 @@ func newWorld(t *testing.T) *world {
 // start runs the controllers as im-monitor's own identity until the test ends or stop is called.
 func (w *world) start() {
 	w.t.Helper()
-	access := testkit.Identity(w.t, w.namespace, "im-monitor", rules)
-	testkit.GrantCluster(w.t, w.namespace, "im-monitor", clusterRules)
+	access := testkit.BinaryIdentity(w.t, w.namespace, "im-monitor")
 	access.QPS = -1
 	ctrl.SetLogger(logr.Discard())
 	manager, err := ctrl.NewManager(access, ctrl.Options{

@@ -14,6 +14,7 @@ import (
 const (
 	byKey     = "drover.orphan.key"
 	byManager = "drover.orphan.instanceManager"
+	byVolume  = "drover.engine.volume"
 )
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
@@ -29,6 +30,9 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 				return []string{key.InstanceManager}
 			}
 			return nil
+		}),
+		indexer.IndexField(ctx, &v1beta2.Engine{}, byVolume, func(o client.Object) []string {
+			return []string{o.(*v1beta2.Engine).Spec.VolumeName}
 		}),
 	)
 	if err != nil {

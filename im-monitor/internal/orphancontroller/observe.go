@@ -32,20 +32,21 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 	out := scene{orphans: orphans, world: orphan.World{Key: key, Rules: s.options.Rules, Inventory: inventoryOf(snapshot, key.Name)}}
 	var engine *v1beta2.Engine
 	var replica *v1beta2.Replica
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		engine, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
-		return
-	})
-	group.Go(func() (err error) {
-		replica, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
-		return
-	})
-	group.Go(func() (err error) {
-		out.manager, out.world.Manager, out.world.Node, err = s.place(ctx, from.places, key.InstanceManager)
-		return
-	})
-	if err := group.Wait(); err != nil {
+	reads := []func() error{
+		func() (err error) {
+			engine, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
+			return
+		},
+		func() (err error) {
+			replica, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
+			return
+		},
+		func() (err error) {
+			out.manager, out.world.Manager, out.world.Node, err = s.place(ctx, from.places, key.InstanceManager)
+			return
+		},
+	}
+	if err := do(reads, from.claims != s.client); err != nil {
 		return scene{}, err
 	}
 	out.world.Engine, out.world.Replica = engineClaim(engine), replicaClaim(replica)
@@ -54,6 +55,23 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 		out.world.Orphans = append(out.world.Orphans, s.orphanOf(o))
 	}
 	return out, nil
+}
+
+// do runs reads one by one, or at the same time where each of them goes over the network.
+func do(reads []func() error, together bool) error {
+	if together {
+		var group errgroup.Group
+		for _, read := range reads {
+			group.Go(read)
+		}
+		return group.Wait()
+	}
+	for _, read := range reads {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // place reads an instance manager and its node; nil for what does not exist.

@@ -29,24 +29,33 @@ type volumeScene struct {
 	engines []v1beta2.Engine
 }
 
-func (s *shell) readVolume(ctx context.Context, reader client.Reader, key orphan.Key, replica *orphan.Claim) (volumeScene, error) {
-	out := volumeScene{name: orphan.VolumeOf(key.Name)}
-	if replica != nil && replica.VolumeName != "" {
-		out.name = replica.VolumeName
-	}
-	if out.name == "" {
+// readVolume reads the volume past the cache, and its engines from the reader.
+func (s *shell) readVolume(ctx context.Context, engines client.Reader, name string) (volumeScene, error) {
+	out := volumeScene{name: name}
+	if name == "" {
 		return out, nil
 	}
 	var err error
-	if out.volume, err = get(ctx, reader, s.namespace, out.name, &v1beta2.Volume{}); err != nil {
+	if out.volume, err = get(ctx, s.uncached, s.namespace, name, &v1beta2.Volume{}); err != nil {
 		return out, err
 	}
+	var selected client.ListOption = ofVolume(name)
+	if engines == s.client {
+		selected = client.MatchingFields{byVolume: name}
+	}
 	var list v1beta2.EngineList
-	if err := reader.List(ctx, &list, client.InNamespace(s.namespace), ofVolume(out.name)); err != nil {
-		return out, fmt.Errorf("listing engines of volume %s: %w", out.name, err)
+	if err := engines.List(ctx, &list, client.InNamespace(s.namespace), selected); err != nil {
+		return out, fmt.Errorf("listing engines of volume %s: %w", name, err)
 	}
 	out.engines = list.Items
 	return out, nil
+}
+
+func volumeName(instance string, replica *orphan.Claim) string {
+	if replica != nil && replica.VolumeName != "" {
+		return replica.VolumeName
+	}
+	return orphan.VolumeOf(instance)
 }
 
 func ofVolume(volume string) client.MatchingLabels {
@@ -72,14 +81,17 @@ func (v volumeScene) nodes() (nodes map[string]bool, known bool) {
 	return nodes, true
 }
 
-// refreshPlaces reads the few inventories anew that matter most for the check of mappings. One that cannot be read is
+// refreshPlaces reads the few inventories anew that matter most where data may be destroyed. One that cannot be read is
 // unknown afterwards, which the check sees.
-func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key) error {
+func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) error {
+	if o.Spec.DataEngine != v1beta2.DataEngineV2 || o.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance {
+		return nil
+	}
 	replica, err := get(ctx, r.client, r.namespace, key.Name, &v1beta2.Replica{})
-	if err != nil {
+	if err != nil || (replica != nil && replica.Spec.NodeID == o.Spec.NodeID) {
 		return err
 	}
-	volume, err := r.readVolume(ctx, r.client, key, replicaClaim(replica))
+	volume, err := r.readVolume(ctx, r.client, volumeName(key.Name, replicaClaim(replica)))
 	if err != nil {
 		return err
 	}
@@ -106,26 +118,30 @@ func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key) error {
 	return group.Wait()
 }
 
-// callWorld reads what DecideCall asks for beside the World. Engines need none of it.
+// callWorld reads what DecideCall asks for beside the World. Engines need none of it, and of v1 replicas only a policy
+// that may take the last copy.
 func (r *hands) callWorld(ctx context.Context, seen scene) (orphan.CallWorld, error) {
-	out := orphan.CallWorld{World: seen.world, Orphan: seen.world.Orphans[0]}
-	if seen.world.Inventory.Instance.Type != v1beta2.InstanceTypeReplica {
+	w := seen.world
+	out := orphan.CallWorld{World: w, Orphan: w.Orphans[0]}
+	v2 := w.Manager.DataEngine == v1beta2.DataEngineV2
+	last := out.Orphan.ByPolicy() && !orphan.DataClaimed(w)
+	if w.Inventory.Instance.Type != v1beta2.InstanceTypeReplica || (!v2 && !last) {
 		return out, nil
 	}
-	volume, err := r.readVolume(ctx, r.uncached, seen.world.Key, seen.world.Replica)
+	volume, err := r.readVolume(ctx, r.uncached, volumeName(w.Key.Name, w.Replica))
 	if err != nil {
 		return out, err
 	}
 	for i := range volume.engines {
 		out.Engines = append(out.Engines, engineObject(&volume.engines[i]))
 	}
-	if seen.world.Manager.DataEngine == v1beta2.DataEngineV2 {
-		if out.Places, err = r.places(ctx, seen.world.Key, volume); err != nil {
+	if v2 {
+		if out.Places, err = r.places(ctx, w.Key, volume); err != nil {
 			return out, err
 		}
 	}
-	if out.Orphan.ByPolicy() && !orphan.DataClaimed(seen.world) {
-		out.Copies, err = r.copies(ctx, seen.world.Key, volume)
+	if last {
+		out.Copies, err = r.copies(ctx, w.Key, volume)
 	}
 	return out, err
 }

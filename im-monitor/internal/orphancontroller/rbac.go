@@ -5,5 +5,6 @@ package orphancontroller
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=orphans,verbs=get;list;watch;create,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=orphans/status,verbs=patch,namespace=longhorn-system
-// +kubebuilder:rbac:groups=longhorn.io,resources=engines;replicas;nodes;instancemanagers;volumes,verbs=get;list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=engines;replicas;nodes;instancemanagers,verbs=get;list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=get,namespace=longhorn-system
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=list
