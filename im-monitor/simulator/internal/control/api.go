@@ -1,0 +1,111 @@
+// Package control is the simulator's control endpoint, HTTP and JSON on loopback, and its client: what is there, what was done, what shall go
+// wrong. It is for tests, demos and people; no controller knows of it.
+package control
+
+import (
+	"time"
+
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+	"drover.dev/drover/im-monitor/simulator/internal/fault"
+	"drover.dev/drover/im-monitor/simulator/internal/machine"
+)
+
+// Status is GET /v1/status.
+type Status struct {
+	Mode       dataplane.ServerMode `json:"mode"`
+	Block      string               `json:"block"`
+	PortOffset int                  `json:"portOffset"`
+	TLS        bool                 `json:"tls"`
+	Nodes      int                  `json:"nodes"`
+	Pods       int                  `json:"pods"`
+	Instances  int                  `json:"instances"`
+	Faults     int                  `json:"faults"`
+}
+
+// AddNodes is POST /v1/nodes: the names given, or Count of them, Prefix and a number from 1 on.
+type AddNodes struct {
+	Names  []string `json:"names,omitempty"`
+	Prefix string   `json:"prefix,omitempty"`
+	Count  int      `json:"count,omitempty"`
+}
+
+// Node is one node of GET /v1/nodes.
+type Node struct {
+	machine.NodeInfo
+	Disks []dataplane.Disk `json:"disks,omitempty"`
+}
+
+// SetNode is POST /v1/nodes/{name}/state: up, cut or dead.
+type SetNode struct {
+	State machine.NodeState `json:"state"`
+}
+
+// Put is one instance of POST /v1/instances: as if someone had started it before. Spec.DataEngine is v1 when empty, State running.
+type Put struct {
+	Node string `json:"node"`
+	dataplane.Spec
+	State string `json:"state,omitempty"`
+	UUID  string `json:"uuid,omitempty"`
+}
+
+// PutRequest is POST /v1/instances. It stops at the first that is refused.
+type PutRequest struct {
+	Instances []Put `json:"instances"`
+	// Brief answers with the count only.
+	Brief bool `json:"brief,omitempty"`
+}
+
+// PutAnswer is the answer to POST /v1/instances.
+type PutAnswer struct {
+	Count     int        `json:"count"`
+	Instances []Instance `json:"instances,omitempty"`
+}
+
+// Instance is one instance of GET /v1/instances, with its true UUID.
+type Instance struct {
+	Node string `json:"node"`
+	Pod  string `json:"pod"`
+	dataplane.Instance
+	// ToldUUID is what the server tells.
+	ToldUUID string `json:"toldUUID"`
+}
+
+// Held is GET /v1/held: what a node keeps without any server.
+type Held struct {
+	Node        string                    `json:"node"`
+	Lvols       map[string]dataplane.Lvol `json:"lvols"`
+	Directories []string                  `json:"directories"`
+	Disks       []dataplane.Disk          `json:"disks"`
+}
+
+// AddDisk is POST /v1/disks.
+type AddDisk struct {
+	Node  string `json:"node"`
+	Name  string `json:"name"`
+	Path  string `json:"path,omitempty"`
+	Total int64  `json:"total,omitempty"`
+}
+
+// Restart is POST /v1/pods/{name}/restart; the name may be `node:engine`, such as node-1:v1.
+type Restart struct {
+	Keep bool           `json:"keep,omitempty"`
+	Down fault.Duration `json:"down,omitempty"`
+}
+
+// AddedFault is the answer to POST /v1/faults.
+type AddedFault struct {
+	ID string `json:"id"`
+}
+
+// Cleared is the answer to DELETE /v1/faults.
+type Cleared struct {
+	Count int `json:"count"`
+}
+
+// Failure is every answer that is not 2xx.
+type Failure struct {
+	Error string `json:"error"`
+}
+
+// longestWait bounds how long GET /v1/journal waits.
+const longestWait = time.Minute

@@ -1,0 +1,239 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+	"drover.dev/drover/im-monitor/simulator/internal/fault"
+	"drover.dev/drover/im-monitor/simulator/internal/machine"
+)
+
+type nothing struct{}
+
+func (s *Server) status(*http.Request) (any, error) {
+	o, pods := s.options, s.options.Machine.Pods()
+	out := Status{Mode: o.Mode, Block: o.Block.String(), PortOffset: o.PortOffset, TLS: o.TLS, Nodes: len(o.Machine.Nodes()), Pods: len(pods),
+		Faults: len(o.Faults.List())}
+	for _, p := range pods {
+		if server, ok := o.Plane.ServerOf(p.Name); ok {
+			out.Instances += server.Count()
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) nodes(*http.Request) (any, error) {
+	out := []Node{}
+	for _, n := range s.options.Machine.Nodes() {
+		out = append(out, Node{NodeInfo: n, Disks: s.options.Plane.DisksOf(n.Name)})
+	}
+	return out, nil
+}
+
+func (s *Server) addNodes(r *http.Request) (any, error) {
+	in, err := read[AddNodes](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Prefix == "" {
+		in.Prefix = "node-"
+	}
+	for n := 1; n <= in.Count; n++ {
+		in.Names = append(in.Names, in.Prefix+strconv.Itoa(n))
+	}
+	for _, name := range in.Names {
+		s.options.Machine.AddNode(name)
+	}
+	return in.Names, nil
+}
+
+func (s *Server) removeNode(r *http.Request) (any, error) {
+	return nothing{}, s.options.RemoveNode(r.Context(), r.PathValue("name"))
+}
+
+func (s *Server) setNode(r *http.Request) (any, error) {
+	in, err := read[SetNode](r)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]machine.NodeState{machine.Up, machine.Cut, machine.Dead}, in.State) {
+		return nil, fmt.Errorf("%w: state %q is not up, cut or dead", errBadRequest, in.State)
+	}
+	return nothing{}, s.options.Machine.SetNode(r.PathValue("name"), in.State)
+}
+
+func (s *Server) pods(*http.Request) (any, error) { return s.options.Machine.Pods(), nil }
+
+// podName finds the pod of `node:engine`; any other name is the pod's own.
+func (s *Server) podName(r *http.Request) (string, error) {
+	name := r.PathValue("name")
+	node, engine, ok := strings.Cut(name, ":")
+	if !ok {
+		return name, nil
+	}
+	server, err := s.options.Machine.Server(node, engine)
+	if err != nil {
+		return "", err
+	}
+	return server.Pod(), nil
+}
+
+func (s *Server) restart(r *http.Request) (any, error) {
+	in, err := read[Restart](r)
+	if err != nil {
+		return nil, err
+	}
+	pod, err := s.podName(r)
+	if err != nil {
+		return nil, err
+	}
+	return nothing{}, s.options.Machine.Restart(pod, in.Keep, time.Duration(in.Down))
+}
+
+func (s *Server) crash(r *http.Request) (any, error) {
+	pod, err := s.podName(r)
+	if err != nil {
+		return nil, err
+	}
+	return nothing{}, s.options.Machine.Crash(pod)
+}
+
+func (s *Server) instances(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	out := []Instance{}
+	for _, p := range s.options.Machine.Pods() {
+		if skip(q.Get("node"), p.Node) || skip(q.Get("engine"), p.DataEngine) || skip(q.Get("pod"), p.Name) {
+			continue
+		}
+		server, ok := s.options.Plane.ServerOf(p.Name)
+		if !ok {
+			continue
+		}
+		for name, i := range server.True() {
+			if !skip(q.Get("name"), name) {
+				out = append(out, Instance{Node: p.Node, Pod: p.Name, Instance: i, ToldUUID: server.Tell(i).UUID})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Instance) int { return strings.Compare(a.Pod+"/"+a.Name, b.Pod+"/"+b.Name) })
+	return out, nil
+}
+
+func skip(wanted, found string) bool { return wanted != "" && wanted != found }
+
+func (s *Server) put(r *http.Request) (any, error) {
+	in, err := read[PutRequest](r)
+	if err != nil {
+		return nil, err
+	}
+	out := PutAnswer{}
+	for _, p := range in.Instances {
+		if p.DataEngine == "" {
+			p.DataEngine = dataplane.V1
+		}
+		server, err := s.options.Machine.Server(p.Node, p.DataEngine)
+		if err != nil {
+			return nil, err
+		}
+		made, err := server.Put(p.Spec, p.State, p.UUID)
+		if err != nil {
+			return nil, fmt.Errorf("instance %s on node %s: %w", p.Name, p.Node, err)
+		}
+		out.Count++
+		if !in.Brief {
+			out.Instances = append(out.Instances, Instance{Node: p.Node, Pod: server.Pod(), Instance: made, ToldUUID: server.Tell(made).UUID})
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) change(r *http.Request) (any, error) {
+	in, err := read[dataplane.Change](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.options.Plane.Change(r.PathValue("node"), r.PathValue("name"), in)
+}
+
+func (s *Server) remove(r *http.Request) (any, error) {
+	return nothing{}, s.options.Plane.Remove(r.PathValue("node"), r.PathValue("name"), r.URL.Query().Get("destroy") == "true")
+}
+
+func (s *Server) held(r *http.Request) (any, error) {
+	out := []Held{}
+	for _, n := range s.options.Machine.Nodes() {
+		if skip(r.URL.Query().Get("node"), n.Name) {
+			continue
+		}
+		out = append(out, Held{Node: n.Name, Lvols: s.options.Plane.LvolsOf(n.Name), Directories: s.options.Plane.DirectoriesOf(n.Name),
+			Disks: s.options.Plane.DisksOf(n.Name)})
+	}
+	return out, nil
+}
+
+func (s *Server) addDisk(r *http.Request) (any, error) {
+	in, err := read[AddDisk](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Node == "" || in.Name == "" {
+		return nil, fmt.Errorf("%w: a disk needs a node and a name", errBadRequest)
+	}
+	if in.Total == 0 {
+		in.Total = 1 << 40
+	}
+	return s.options.Plane.EnsureDisk(in.Node, in.Name, in.Path, in.Total), nil
+}
+
+// journal answers with the entries after a serial number that match; with wait it waits for one.
+func (s *Server) journal(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	after, err := strconv.ParseUint("0"+q.Get("after"), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%w: after: %w", errBadRequest, err)
+	}
+	wait, err := time.ParseDuration("0" + q.Get("wait"))
+	if q.Get("wait") != "" && err != nil {
+		return nil, fmt.Errorf("%w: wait: %w", errBadRequest, err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), min(wait, longestWait))
+	defer cancel()
+	out := []dataplane.Entry{}
+	for len(out) == 0 {
+		entries := s.options.Plane.Journal(ctx, after)
+		if len(entries) == 0 {
+			break
+		}
+		after = entries[len(entries)-1].Serial
+		for _, e := range entries {
+			if !skip(q.Get("source"), e.Source) && !skip(q.Get("node"), e.Node) && !skip(q.Get("name"), e.Name) && !skip(q.Get("method"), e.Method) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) faults(*http.Request) (any, error) { return s.options.Faults.List(), nil }
+
+func (s *Server) addFault(r *http.Request) (any, error) {
+	in, err := read[fault.Rule](r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.options.Faults.Add(in)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
+	}
+	return AddedFault{ID: id}, nil
+}
+
+func (s *Server) clearFaults(r *http.Request) (any, error) {
+	return Cleared{Count: s.options.Faults.Clear(r.URL.Query().Get("id"), r.URL.Query().Get("node"))}, nil
+}

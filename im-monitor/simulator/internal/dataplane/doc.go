@@ -1,0 +1,15 @@
+// Package dataplane is an instance manager's data plane in memory: what the nodes hold, and what a running server does with it.
+//
+// A node outlives its servers. A server is one run of the process in an instance-manager pod. What ends with it and what stays:
+//
+//	             server ends                           next server of the node
+//	v1 process   dies                                  nothing listed
+//	v1 data      the replica's directory stays         never touched by any call
+//	v2 replica   the lvol stays                        listed as stopped, same UUID, after the rediscovery time
+//	v2 engine    the RAID bdev is gone                 nothing listed
+//	v2 frontend  a record on the host stays            pending, then running or error; ublk: nothing
+//
+// Two kinds of server: a conforming one tells v2 UUIDs and checks them before it deletes; one of today leaves them empty, deletes unverified,
+// and lists nothing for seconds after its start. The package knows no wire format, no Kubernetes and no faults of links; it implements the
+// semantics table of the instance-manager contract.
+package dataplane

@@ -1,0 +1,127 @@
+package dataplane
+
+// Told is an instance as the server tells it: UUID as far as the server's mode lets it out.
+type Told = Instance
+
+// List is the whole inventory, by name. A v2 server that has not looked at its disks yet lists only what it made itself.
+func (s *Server) List() (map[string]Told, error) {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	if !s.alive {
+		return nil, refuse(Unavailable, "the instance manager is gone")
+	}
+	out := make(map[string]Told, len(s.instances))
+	for name, i := range s.instances {
+		out[name] = s.told(i)
+	}
+	return out, nil
+}
+
+// Get is one instance.
+func (s *Server) Get(engine, name string) (Told, error) {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	if !s.alive {
+		return Told{}, refuse(Unavailable, "the instance manager is gone")
+	}
+	i := s.instances[name]
+	if i == nil || engine != s.engine {
+		return Told{}, refuse(NotFound, "instance %s was not found", name)
+	}
+	return s.told(i), nil
+}
+
+// Tell is an instance that a call returned, as the server tells it.
+func (s *Server) Tell(i Instance) Told { return s.told(&i) }
+
+// told hides what the server does not tell: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
+func (s *Server) told(i *Instance) Told {
+	out := i.copy()
+	if s.engine == V1 {
+		out.Volume = ""
+	} else {
+		out.Spec = Spec{Name: i.Name, Type: i.Type, DataEngine: i.DataEngine, EngineName: i.EngineName, Frontend: i.Frontend}
+	}
+	if i.HideUUID || s.engine == V2 && s.plane.behaviour.Mode == Today || i.Type == TypeFrontend {
+		out.UUID = ""
+	}
+	return out
+}
+
+// ReplicaEntry is a v2 replica as SPDK lists it. UUID is the top-level one, which servers of today leave empty.
+type ReplicaEntry struct {
+	Instance
+	Lvol Lvol
+	UUID string
+}
+
+// SPDKReplicas are the v2 replicas by name, stopped ones included.
+func (s *Server) SPDKReplicas() (map[string]ReplicaEntry, error) {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	if !s.alive {
+		return nil, refuse(Unavailable, "the instance manager is gone")
+	}
+	out := map[string]ReplicaEntry{}
+	for name, i := range s.instances {
+		if i.Type != TypeReplica {
+			continue
+		}
+		entry := ReplicaEntry{Instance: i.copy(), UUID: s.told(i).UUID}
+		if l := s.node.lvols[name]; l != nil {
+			entry.Lvol = *l
+		}
+		out[name] = entry
+	}
+	return out, nil
+}
+
+// EngineEntry is a v2 engine as SPDK lists it. UUID is the told one.
+type EngineEntry struct {
+	Instance
+	UUID  string
+	Modes map[string]string
+}
+
+// SPDKEngines are the v2 engines by name.
+func (s *Server) SPDKEngines() (map[string]EngineEntry, error) {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	if !s.alive {
+		return nil, refuse(Unavailable, "the instance manager is gone")
+	}
+	out := map[string]EngineEntry{}
+	for name, i := range s.instances {
+		if i.Type == TypeEngine {
+			out[name] = EngineEntry{Instance: i.copy(), UUID: s.told(i).UUID, Modes: s.plane.modes(i)}
+		}
+	}
+	return out, nil
+}
+
+// Disk finds a v2 disk of the server's node by its name.
+func (s *Server) Disk(name string) (Disk, error) {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	d := s.node.disks[name]
+	if d == nil || s.engine != V2 {
+		return Disk{}, refuse(NotFound, "disk %s was not found", name)
+	}
+	return *d, nil
+}
+
+// DiskReplicas are the lvols on one disk.
+func (s *Server) DiskReplicas(disk string) ([]Lvol, error) {
+	if _, err := s.Disk(disk); err != nil {
+		return nil, err
+	}
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	var out []Lvol
+	for _, l := range s.node.lvols {
+		if l.DiskName == disk {
+			out = append(out, *l)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,141 @@
+package dataplane
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Plane is the data plane of a whole cluster. All methods may be called at once from anywhere; one lock makes each of them atomic.
+type Plane struct {
+	mu        sync.Mutex
+	clock     clock.WithDelayedExecution
+	newUUID   func() string
+	behaviour Behaviour
+	nodes     map[string]*node
+	servers   map[string]*Server // by pod
+	addresses map[string]*Server // by IP
+	serial    uint64
+	journal   []Entry
+	grown     chan struct{} // closed and replaced when the journal grows
+	onRecord  func(Entry)
+}
+
+// node is what outlives a server.
+type node struct {
+	name        string
+	lvols       map[string]*Lvol
+	directories map[string]bool      // v1 replica data, by replica name
+	frontends   map[string]*Instance // host records of v2 frontends
+	disks       map[string]*Disk     // v2 disks by name
+	ports       map[string]int32     // next port, by data engine
+	servers     map[string]*Server   // by pod
+}
+
+// New makes an empty plane.
+func New(c clock.WithDelayedExecution, newUUID func() string, b Behaviour) *Plane {
+	if b.Mode == "" {
+		b.Mode = Conforming
+	}
+	if b.MismatchCode == "" {
+		b.MismatchCode = FailedPrecondition
+	}
+	return &Plane{clock: c, newUUID: newUUID, behaviour: b, nodes: map[string]*node{}, servers: map[string]*Server{},
+		addresses: map[string]*Server{}, grown: make(chan struct{})}
+}
+
+// nodeOf finds a node or makes it; the lock is held.
+func (p *Plane) nodeOf(name string) *node {
+	n := p.nodes[name]
+	if n == nil {
+		n = &node{name: name, lvols: map[string]*Lvol{}, directories: map[string]bool{}, frontends: map[string]*Instance{},
+			disks: map[string]*Disk{}, ports: map[string]int32{V1: firstPort[V1], V2: firstPort[V2]}, servers: map[string]*Server{}}
+		p.nodes[name] = n
+	}
+	return n
+}
+
+// EnsureDisk makes a v2 disk known to a node; one that exists keeps its UUID.
+func (p *Plane) EnsureDisk(nodeName, name, path string, total int64) Disk {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.nodeOf(nodeName)
+	if d := n.disks[name]; d != nil {
+		return *d
+	}
+	d := &Disk{Name: name, UUID: p.newUUID(), Path: path, Total: total}
+	n.disks[name] = d
+	return *d
+}
+
+// DisksOf are the v2 disks of a node.
+func (p *Plane) DisksOf(nodeName string) []Disk {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []Disk
+	if n := p.nodes[nodeName]; n != nil {
+		for _, d := range n.disks {
+			out = append(out, *d)
+		}
+	}
+	return out
+}
+
+// LvolsOf are the v2 replicas' data on a node, by replica name.
+func (p *Plane) LvolsOf(nodeName string) map[string]Lvol {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]Lvol{}
+	if n := p.nodes[nodeName]; n != nil {
+		for name, l := range n.lvols {
+			out[name] = *l
+		}
+	}
+	return out
+}
+
+// DirectoriesOf names the v1 replicas whose data directories are on a node.
+func (p *Plane) DirectoriesOf(nodeName string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	if n := p.nodes[nodeName]; n != nil {
+		for name := range n.directories {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Port ranges: where each data engine's begins, and where the next would.
+var (
+	firstPort = map[string]int32{V1: 10000, V2: 20001}
+	lastPort  = map[string]int32{V1: 20000, V2: 30000}
+)
+
+// takePorts hands out a run of ports, wrapping around at the end of the range.
+func (n *node) takePorts(engine string, count int32) (start, end int32) {
+	if n.ports[engine]+count-1 > lastPort[engine] {
+		n.ports[engine] = firstPort[engine]
+	}
+	start = n.ports[engine]
+	n.ports[engine] += count
+	return start, start + count - 1
+}
+
+// after runs f later under the lock; with no delay it runs at once. The lock is held by the caller.
+func (p *Plane) after(d time.Duration, f func()) {
+	if d <= 0 {
+		f()
+		return
+	}
+	p.clock.AfterFunc(d, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		f()
+	})
+}
+
+func address(ip string, port int32) string { return fmt.Sprintf("%s:%d", ip, port) }

@@ -1,0 +1,166 @@
+package dataplane
+
+import (
+	"time"
+)
+
+// Server is one run of an instance manager's process in a pod.
+type Server struct {
+	plane   *Plane
+	node    *node
+	pod     string
+	engine  string
+	ip      string
+	started time.Time
+
+	// alive is false once the process is gone; listing is false while a v2 server has not looked at its disks yet.
+	alive, listing bool
+	instances      map[string]*Instance
+	watchers       map[*Watcher]bool
+	done           chan struct{}
+}
+
+// Start runs a server in a pod. One that already runs there ends first.
+func (p *Plane) Start(nodeName, pod, engine, ip string) *Server {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old := p.servers[pod]; old != nil {
+		old.end()
+	}
+	s := &Server{plane: p, node: p.nodeOf(nodeName), pod: pod, engine: engine, ip: ip, started: p.clock.Now(), alive: true,
+		listing: engine == V1, instances: map[string]*Instance{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
+	p.servers[pod], s.node.servers[pod], p.addresses[ip] = s, s, s
+	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK", Effect: EffectServerStart})
+	if engine == V2 {
+		p.after(p.behaviour.Rediscovery, s.rediscover)
+	}
+	return s
+}
+
+// rediscover lists what the node kept. Watchers are told nothing.
+func (s *Server) rediscover() {
+	if !s.alive || s.listing {
+		return
+	}
+	s.listing = true
+	for name, l := range s.node.lvols {
+		if s.instances[name] == nil {
+			s.instances[name] = replicaOf(l)
+		}
+	}
+	for name, record := range s.node.frontends {
+		s.restoreFrontend(name, record)
+	}
+}
+
+// replicaOf is an lvol as a stopped replica.
+func replicaOf(l *Lvol) *Instance {
+	return &Instance{State: Stopped, UUID: l.UUID, Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
+		DiskName: l.DiskName, DiskUUID: l.DiskUUID, Size: l.Size}}
+}
+
+// Stop ends the server: processes and RAID bdevs die, watchers end. Stopping again does nothing.
+func (s *Server) Stop() {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	s.end()
+}
+
+func (s *Server) end() {
+	if !s.alive {
+		return
+	}
+	s.alive, s.instances = false, map[string]*Instance{}
+	s.watchers = nil
+	close(s.done)
+	if s.plane.servers[s.pod] == s {
+		delete(s.plane.servers, s.pod)
+		delete(s.node.servers, s.pod)
+	}
+	if s.plane.addresses[s.ip] == s {
+		delete(s.plane.addresses, s.ip)
+	}
+	s.plane.record(Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Stop", DataEngine: s.engine, Result: "OK", Effect: EffectServerEnd})
+}
+
+// Keep gives a v1 server the processes of an earlier run, which a real one never has: a fault for those who take a new epoch for an empty one.
+func (s *Server) Keep(instances map[string]Instance) {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	if s.engine != V1 {
+		return
+	}
+	for name, i := range instances {
+		kept := i.copy()
+		s.instances[name] = &kept
+	}
+}
+
+// Pod is the name of the pod that the server runs in.
+func (s *Server) Pod() string { return s.pod }
+
+// Node is the name of the server's node.
+func (s *Server) Node() string { return s.node.name }
+
+// DataEngine is v1 or v2.
+func (s *Server) DataEngine() string { return s.engine }
+
+// IP is the pod's address.
+func (s *Server) IP() string { return s.ip }
+
+// Started is when this run began.
+func (s *Server) Started() time.Time { return s.started }
+
+// Done is closed when the run has ended.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Watcher counts the notices of one watch stream.
+type Watcher struct {
+	server  *Server
+	pending int
+	more    chan struct{}
+}
+
+// Watch begins to count notices; there is none at the start.
+func (s *Server) Watch() *Watcher {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	w := &Watcher{server: s, more: make(chan struct{}, 1)}
+	if s.alive {
+		s.watchers[w] = true
+	}
+	return w
+}
+
+// More is readable when Take may have notices; Done is closed when the server is gone.
+func (w *Watcher) More() <-chan struct{} { return w.more }
+
+// Done is closed when the server is gone.
+func (w *Watcher) Done() <-chan struct{} { return w.server.done }
+
+// Take returns how many notices came since the last call.
+func (w *Watcher) Take() int {
+	w.server.plane.mu.Lock()
+	defer w.server.plane.mu.Unlock()
+	n := w.pending
+	w.pending = 0
+	return n
+}
+
+// Close ends the watch.
+func (w *Watcher) Close() {
+	w.server.plane.mu.Lock()
+	defer w.server.plane.mu.Unlock()
+	delete(w.server.watchers, w)
+}
+
+// changed tells every watcher that something changed; the lock is held.
+func (s *Server) changed() {
+	for w := range s.watchers {
+		w.pending++
+		select {
+		case w.more <- struct{}{}:
+		default:
+		}
+	}
+}

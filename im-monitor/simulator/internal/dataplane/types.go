@@ -1,0 +1,151 @@
+package dataplane
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Data engines and instance types, as the wire and the CRs spell them.
+const (
+	V1 = "v1"
+	V2 = "v2"
+
+	TypeEngine   = "engine"
+	TypeReplica  = "replica"
+	TypeFrontend = "engine-frontend"
+)
+
+// States of an instance.
+const (
+	Starting  = "starting"
+	Running   = "running"
+	Stopping  = "stopping"
+	Stopped   = "stopped"
+	Failed    = "error"
+	Pending   = "pending"
+	Suspended = "suspended"
+)
+
+// Frontends of v2 engines.
+const (
+	FrontendBlockDevice = "spdk-tcp-blockdev"
+	FrontendNVMf        = "spdk-tcp-nvmf"
+	FrontendUblk        = "ublk"
+)
+
+// Spec is what a caller asks for when it creates an instance.
+type Spec struct {
+	Name       string `json:"name"`
+	Type       string `json:"type,omitempty"`
+	DataEngine string `json:"dataEngine,omitempty"`
+	Volume     string `json:"volume,omitempty"`
+	PortCount  int32  `json:"portCount,omitempty"`
+
+	// Binary and Args are those of a v1 process.
+	Binary string   `json:"binary,omitempty"`
+	Args   []string `json:"args,omitempty"`
+
+	// Replicas are the addresses (ip:port) of a v2 engine's replicas, by their names.
+	Replicas map[string]string `json:"replicas,omitempty"`
+	DiskName string            `json:"diskName,omitempty"`
+	DiskUUID string            `json:"diskUUID,omitempty"`
+	Size     uint64            `json:"size,omitempty"`
+	Frontend string            `json:"frontend,omitempty"`
+	// EngineName and TargetAddress say which engine a v2 frontend connects to.
+	EngineName    string `json:"engineName,omitempty"`
+	TargetAddress string `json:"targetAddress,omitempty"`
+}
+
+// Path is one NVMe path of a v2 frontend.
+type Path struct {
+	EngineName string `json:"engineName"`
+	TargetIP   string `json:"targetIP"`
+	TargetPort int32  `json:"targetPort"`
+	NQN        string `json:"nqn,omitempty"`
+	NGUID      string `json:"nguid,omitempty"`
+	ANAState   string `json:"anaState"`
+}
+
+// Instance is one entry of a server's inventory. UUID is the true one, whatever the server tells.
+type Instance struct {
+	Spec
+	UUID     string `json:"uuid"`
+	State    string `json:"state"`
+	ErrorMsg string `json:"errorMsg,omitempty"`
+
+	PortStart       int32 `json:"portStart,omitempty"`
+	PortEnd         int32 `json:"portEnd,omitempty"`
+	TargetPortStart int32 `json:"targetPortStart,omitempty"`
+	TargetPortEnd   int32 `json:"targetPortEnd,omitempty"`
+
+	Endpoint   string `json:"endpoint,omitempty"`
+	ActivePath string `json:"activePath,omitempty"`
+	Paths      []Path `json:"paths,omitempty"`
+
+	// HideUUID makes the server leave the UUID empty, whatever its mode.
+	HideUUID bool `json:"hideUUID,omitempty"`
+
+	// ending is true from the deletion on until the entry is gone.
+	ending bool
+	// created is when it was made.
+	created time.Time
+}
+
+// copy shares nothing with the original.
+func (i *Instance) copy() Instance {
+	out := *i
+	out.Args = slices.Clone(i.Args)
+	out.Replicas = maps.Clone(i.Replicas)
+	out.Paths = slices.Clone(i.Paths)
+	return out
+}
+
+// Lvol is the data of one v2 replica on a node's disk: a head and its snapshots.
+type Lvol struct {
+	Name      string         `json:"name"`
+	UUID      string         `json:"uuid"`
+	DiskName  string         `json:"diskName"`
+	DiskUUID  string         `json:"diskUUID"`
+	Volume    string         `json:"volume,omitempty"`
+	Size      uint64         `json:"size"`
+	Created   time.Time      `json:"created"`
+	Snapshots []SnapshotLvol `json:"snapshots,omitempty"`
+}
+
+// SnapshotLvol is one snapshot of a v2 replica.
+type SnapshotLvol struct {
+	Name   string `json:"name"`
+	UUID   string `json:"uuid"`
+	Parent string `json:"parent,omitempty"`
+}
+
+// Disk is a v2 disk of a node: one lvstore.
+type Disk struct {
+	Name  string `json:"name"`
+	UUID  string `json:"uuid"`
+	Path  string `json:"path"`
+	Total int64  `json:"total"`
+}
+
+// ServerMode says how v2 identities are treated.
+type ServerMode string
+
+// The server modes.
+const (
+	// Conforming servers tell the UUIDs of v2 instances and refuse to delete under a wrong one.
+	Conforming ServerMode = "conforming"
+	// Today's servers leave v2 UUIDs empty and delete whatever carries the name.
+	Today ServerMode = "today"
+)
+
+// Behaviour is how servers behave; durations may be 0.
+type Behaviour struct {
+	Mode ServerMode
+	// StartTime is how long an instance is starting, StopTime how long it is stopping, Linger how long it is still listed as stopped.
+	StartTime, StopTime, Linger time.Duration
+	// Rediscovery is how long a v2 server lists nothing after its start.
+	Rediscovery time.Duration
+	// MismatchCode answers a v2 deletion under a wrong UUID: NotFound or FailedPrecondition.
+	MismatchCode Code
+}

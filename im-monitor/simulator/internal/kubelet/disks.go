@@ -1,0 +1,129 @@
+package kubelet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Sizes of simulated disks.
+const (
+	diskBytes = int64(1) << 40
+	freeBytes = diskBytes / 10 * 9
+)
+
+var longhornNodes = v1beta2.GroupVersion.WithResource("nodes")
+
+// watchDisks queues the Longhorn nodes that change. A cluster without their CRD has no disks; it is asked again now and then.
+func (k *Kubelet) watchDisks(ctx context.Context) error {
+	for {
+		_, err := k.dynamic.Resource(longhornNodes).Namespace(k.options.Namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err == nil {
+			break
+		}
+		if !apierrors.IsNotFound(err) && ctx.Err() == nil {
+			k.options.Log.Warn("reading Longhorn nodes", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-k.options.Clock.After(time.Second):
+		}
+	}
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(k.dynamic, 0, k.options.Namespace, nil)
+	informer := factory.ForResource(longhornNodes).Informer()
+	if _, err := informer.AddEventHandler(handler(k.diskQueue)); err != nil {
+		return fmt.Errorf("watching Longhorn nodes: %w", err)
+	}
+	k.disks.Store(informer.GetStore())
+	factory.Start(ctx.Done())
+	<-ctx.Done()
+	factory.Shutdown()
+	return nil
+}
+
+// reconcileDisks fills in the v1 disks of a Longhorn node's status as a node agent does, and makes its v2 disks known to the data plane.
+func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
+	if _, simulated := k.options.Machine.NodeState(name); !simulated {
+		return nil
+	}
+	store, ok := k.disks.Load().(cache.Store)
+	if !ok {
+		return nil
+	}
+	object, exists, err := store.GetByKey(k.options.Namespace + "/" + name)
+	if err != nil || !exists {
+		return err
+	}
+	raw, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("reading Longhorn node %s: it is a %T", name, object)
+	}
+	var node v1beta2.Node
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw.Object, &node); err != nil {
+		return fmt.Errorf("reading Longhorn node %s: %w", name, err)
+	}
+	for key, disk := range node.Spec.Disks {
+		if disk.DiskType == "block" {
+			k.options.Plane.EnsureDisk(name, key, disk.Path, diskBytes)
+		}
+	}
+	changes := diskChanges(&node)
+	if len(changes) == 0 {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"diskStatus": changes}})
+	if err != nil {
+		return fmt.Errorf("encoding the disks of node %s: %w", name, err)
+	}
+	_, err = k.dynamic.Resource(longhornNodes).Namespace(k.options.Namespace).
+		Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing the disks of node %s: %w", name, err)
+	}
+	return nil
+}
+
+// diskChanges are the v1 disks that the status lacks, and nil for those that the spec has no more.
+func diskChanges(node *v1beta2.Node) map[string]any {
+	changes := map[string]any{}
+	for key, disk := range node.Spec.Disks {
+		known, ok := node.Status.DiskStatus[key]
+		if disk.DiskType == "block" || ok && known.DiskUUID != "" && known.DiskPath == disk.Path {
+			continue
+		}
+		changes[key] = filesystemDisk(node.Name, key, disk.Path)
+	}
+	for key, disk := range node.Status.DiskStatus {
+		if _, wanted := node.Spec.Disks[key]; !wanted && disk.DiskType == "filesystem" {
+			changes[key] = nil
+		}
+	}
+	return changes
+}
+
+// filesystemDisk is the status of a healthy v1 disk. Its UUID follows from its place, as it would from a file on it.
+func filesystemDisk(node, key, path string) map[string]any {
+	now := metav1.Now().UTC().Format(time.RFC3339)
+	condition := func(kind string) map[string]any {
+		return map[string]any{"type": kind, "status": "True", "lastTransitionTime": now, "lastProbeTime": "", "reason": "", "message": ""}
+	}
+	return map[string]any{
+		"diskName": key, "diskPath": path, "diskType": "filesystem", "filesystemType": "ext2/ext3",
+		"diskUUID":       uuid.NewSHA1(uuid.NameSpaceOID, []byte(node+"/"+key+path)).String(),
+		"storageMaximum": diskBytes, "storageAvailable": freeBytes,
+		"conditions": []any{condition("Ready"), condition("Schedulable")},
+	}
+}

@@ -1,0 +1,144 @@
+// Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and keeps
+// their heartbeats, runs instance-manager pods on their nodes and removes deleted ones, and fills in the disks of Longhorn nodes as a node
+// agent does. A node that is cut off or dead is silent; since nobody else may watch heartbeats in a test cluster, its Ready condition is turned
+// to Unknown here, after a grace period, as the node life-cycle controller would.
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+	"drover.dev/drover/im-monitor/simulator/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Options say what the kubelets do.
+type Options struct {
+	Config    *rest.Config
+	Namespace string
+	Machine   *machine.Machine
+	Plane     *dataplane.Plane
+	Clock     clock.WithDelayedExecution
+	// Heartbeat is how often a node's Lease is renewed, StatusPeriod how often its status is written unchanged; 0 means never.
+	Heartbeat, StatusPeriod time.Duration
+	// NodeGrace is how long a silent node stays Ready.
+	NodeGrace time.Duration
+	// Workers is how many pods and nodes are dealt with at once.
+	Workers int
+	Log     *slog.Logger
+}
+
+// Kubelet is the kubelets of all nodes.
+type Kubelet struct {
+	options Options
+	client  kubernetes.Interface
+	dynamic dynamic.Interface
+	pods    corelisters.PodNamespaceLister
+	factory informers.SharedInformerFactory
+
+	podQueue  workqueue.TypedRateLimitingInterface[string]
+	nodeQueue workqueue.TypedRateLimitingInterface[string]
+	diskQueue workqueue.TypedRateLimitingInterface[string]
+	silent    silences
+	disks     atomic.Value // the cache.Store of Longhorn nodes, once there is one
+}
+
+// New prepares the kubelets; Run starts them.
+func New(o Options) (*Kubelet, error) {
+	config := rest.CopyConfig(o.Config)
+	config.QPS, config.Burst = -1, 0
+	config.UserAgent = "drover-simulator"
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a Kubernetes client: %w", err)
+	}
+	dynamicClient, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a dynamic client: %w", err)
+	}
+	k := &Kubelet{options: o, client: client, dynamic: dynamicClient, podQueue: queue(), nodeQueue: queue(), diskQueue: queue(),
+		silent: silences{since: map[string]time.Time{}}}
+	k.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(o.Namespace),
+		informers.WithTweakListOptions(func(l *metav1.ListOptions) {
+			l.LabelSelector = v1beta2.LabelComponent + "=" + v1beta2.ComponentInstanceManager + "," +
+				v1beta2.LabelManagedBy + "=" + v1beta2.ManagedByLonghornManager
+		}))
+	k.pods = k.factory.Core().V1().Pods().Lister().Pods(o.Namespace)
+	o.Machine.Observe(k.podQueue.Add, k.nodeChanged)
+	return k, nil
+}
+
+// queue retries quickly: nothing here waits for anything but the API server.
+func queue() workqueue.TypedRateLimitingInterface[string] {
+	return workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](20*time.Millisecond, 5*time.Second))
+}
+
+// Run works until ctx ends.
+func (k *Kubelet) Run(ctx context.Context) error {
+	informer := k.factory.Core().V1().Pods().Informer()
+	_, err := informer.AddEventHandler(handler(k.podQueue))
+	if err != nil {
+		return fmt.Errorf("watching pods: %w", err)
+	}
+	k.factory.Start(ctx.Done())
+	defer k.factory.Shutdown()
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return k.watchDisks(ctx) })
+	group.Go(func() error { k.beat(ctx); return nil })
+	for range k.options.Workers {
+		group.Go(func() error { k.work(ctx, "pod", k.podQueue, k.reconcilePod); return nil })
+		group.Go(func() error { k.work(ctx, "node", k.nodeQueue, k.reconcileNode); return nil })
+		group.Go(func() error { k.work(ctx, "disks", k.diskQueue, k.reconcileDisks); return nil })
+	}
+	<-ctx.Done()
+	for _, q := range []workqueue.TypedRateLimitingInterface[string]{k.podQueue, k.nodeQueue, k.diskQueue} {
+		q.ShutDown()
+	}
+	return group.Wait()
+}
+
+// handler queues the names of what changed.
+func handler(q workqueue.TypedRateLimitingInterface[string]) cache.ResourceEventHandler {
+	add := func(object any) {
+		if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+			q.Add(key.Name)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, object any) { add(object) }, DeleteFunc: add}
+}
+
+// work takes names off a queue until it is shut down. Failures are logged and tried again.
+func (k *Kubelet) work(ctx context.Context, what string, q workqueue.TypedRateLimitingInterface[string], do func(context.Context, string) error) {
+	for {
+		name, shutdown := q.Get()
+		if shutdown {
+			return
+		}
+		if err := do(ctx, name); err != nil && ctx.Err() == nil {
+			k.options.Log.Warn("will try again", "what", what, "name", name, "error", err)
+			q.AddRateLimited(name)
+		} else {
+			q.Forget(name)
+		}
+		q.Done(name)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// options are the simulator's flags.
+type options struct {
+	kubeconfig, namespace            string
+	control, tlsDirectory            string
+	server, mismatchCode             string
+	lockDirectory                    string
+	nodes                            int
+	nodeNames                        []string
+	nodePrefix                       string
+	portOffset, workers              int
+	startTime, stopTime, linger      time.Duration
+	rediscovery                      time.Duration
+	heartbeat, statusPeriod, silence time.Duration
+	stickyAddresses                  bool
+	logLevel, logFormat              string
+}
+
+// today's servers list nothing for this long after their start.
+const todaysRediscovery = 2500 * time.Millisecond
+
+func defaults() *options {
+	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
+		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
+		linger: 100 * time.Millisecond, rediscovery: -1, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
+		logLevel: "info", logFormat: "text"}
+}
+
+func (o *options) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "API server to play the kubelets for; empty means $KUBECONFIG, then in-cluster")
+	f.StringVar(&o.namespace, "namespace", o.namespace, "namespace of the instance-manager pods")
+	f.StringVar(&o.control, "control", o.control, "loopback address of the control endpoint; port 0 picks a free one, which is printed")
+	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory, "directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
+	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs told and checked; today: v2 UUIDs empty, deletions unverified, empty list after a start")
+	f.StringVar(&o.mismatchCode, "mismatch-code", o.mismatchCode, "answer of a conforming v2 server to a deletion under a wrong UUID: FailedPrecondition or NotFound")
+	f.StringVar(&o.lockDirectory, "lock-dir", o.lockDirectory, "directory of the address locks that all simulators of the machine share; empty means one in the temporary directory")
+	f.IntVar(&o.nodes, "nodes", o.nodes, "make so many nodes, named by the prefix and a number from 1 on")
+	f.StringSliceVar(&o.nodeNames, "node", o.nodeNames, "make a node of this name (repeatable)")
+	f.StringVar(&o.nodePrefix, "node-prefix", o.nodePrefix, "prefix of the names of --nodes")
+	f.IntVar(&o.portOffset, "port-offset", o.portOffset, "added to the ports 8501 to 8504, for a proxy that takes the real ones")
+	f.IntVar(&o.workers, "workers", o.workers, "pods and nodes dealt with at once")
+	f.DurationVar(&o.startTime, "start-time", o.startTime, "how long a new instance is starting")
+	f.DurationVar(&o.stopTime, "stop-time", o.stopTime, "how long a deleted instance is stopping")
+	f.DurationVar(&o.linger, "linger", o.linger, "how long a deleted instance is still listed as stopped")
+	f.DurationVar(&o.rediscovery, "rediscovery", o.rediscovery, "how long a v2 server lists nothing after its start; negative means 0, or 2.5s with --server=today")
+	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
+	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
+	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
+	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
+	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")
+}
+
+// behaviour is what the flags say about servers.
+func (o *options) behaviour() (dataplane.Behaviour, error) {
+	mode, code := dataplane.ServerMode(o.server), dataplane.Code(o.mismatchCode)
+	if !slices.Contains([]dataplane.ServerMode{dataplane.Conforming, dataplane.Today}, mode) {
+		return dataplane.Behaviour{}, fmt.Errorf("--server is %q, neither conforming nor today", o.server)
+	}
+	if code != dataplane.FailedPrecondition && code != dataplane.NotFound {
+		return dataplane.Behaviour{}, fmt.Errorf("--mismatch-code is %q, neither FailedPrecondition nor NotFound", o.mismatchCode)
+	}
+	rediscovery := o.rediscovery
+	if rediscovery < 0 && mode == dataplane.Today {
+		rediscovery = todaysRediscovery
+	}
+	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, Rediscovery: rediscovery,
+		MismatchCode: code}, nil
+}
+
+// names are the nodes that the flags ask for.
+func (o *options) names() []string {
+	out := slices.Clone(o.nodeNames)
+	for n := 1; n <= o.nodes; n++ {
+		out = append(out, fmt.Sprintf("%s%d", o.nodePrefix, n))
+	}
+	return out
+}
+
+func (o *options) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, fmt.Errorf("--log-level: %w", err)
+	}
+	h := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, h)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, h)), nil
+	}
+	return nil, fmt.Errorf("--log-format is %q, neither text nor json", o.logFormat)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+
+	"drover.dev/drover/im-monitor/simulator/internal/address"
+	"drover.dev/drover/im-monitor/simulator/internal/control"
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+	"drover.dev/drover/im-monitor/simulator/internal/fault"
+	"drover.dev/drover/im-monitor/simulator/internal/kubelet"
+	"drover.dev/drover/im-monitor/simulator/internal/machine"
+	"drover.dev/drover/im-monitor/simulator/internal/serve"
+)
+
+// run serves until ctx ends. It prints one line with the control endpoint's URL once that answers.
+func run(ctx context.Context, o *options, out io.Writer) error {
+	log, err := o.logger(os.Stderr)
+	if err != nil {
+		return err
+	}
+	listener, err := loopback(o.control)
+	if err != nil {
+		return err
+	}
+	block, err := address.Lock(o.lockDirectory)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	s, err := assemble(o, block, log)
+	if err != nil {
+		return errors.Join(err, listener.Close(), block.Close())
+	}
+	for _, name := range o.names() {
+		s.machine.AddNode(name)
+	}
+	fmt.Fprintf(out, "control http://%s\n", listener.Addr())
+	log.Info("serving", "control", listener.Addr().String(), "addresses", block.String(), "server", o.server, "nodes", len(o.names()))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.servers.Run(ctx) })
+	group.Go(func() error { return s.control.Serve(ctx, listener) })
+	group.Go(func() error { return s.kubelet.Run(ctx) })
+	err = group.Wait()
+	s.machine.Close()
+	log.Info("ended")
+	return errors.Join(err, block.Close())
+}
+
+// parts are the simulator's parts, put together.
+type parts struct {
+	servers *serve.Servers
+	machine *machine.Machine
+	kubelet *kubelet.Kubelet
+	control *control.Server
+}
+
+func assemble(o *options, block *address.Block, log *slog.Logger) (*parts, error) {
+	behaviour, err := o.behaviour()
+	if err != nil {
+		return nil, err
+	}
+	loading := clientcmd.NewDefaultClientConfigLoadingRules()
+	loading.ExplicitPath = o.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loading, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	faults, real := &fault.Set{}, clock.RealClock{}
+	plane := dataplane.New(real, uuid.NewString, behaviour)
+	serving := serve.Options{Plane: plane, Faults: faults, PortOffset: o.portOffset, Log: log}
+	if o.tlsDirectory != "" {
+		if serving.Credentials, err = serve.Credentials(o.tlsDirectory); err != nil {
+			return nil, err
+		}
+	}
+	p := &parts{servers: serve.New(serving)}
+	p.machine = machine.New(machine.Options{Plane: plane, Servers: p.servers, Faults: faults, Block: block, Clock: real, NewUUID: uuid.NewString,
+		StickyAddresses: o.stickyAddresses, Log: log})
+	p.kubelet, err = kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: p.machine, Plane: plane, Clock: real,
+		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, Workers: max(o.workers, 1), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	p.control = control.NewServer(control.Options{Plane: plane, Machine: p.machine, Faults: faults, Block: block, RemoveNode: p.kubelet.RemoveNode,
+		Mode: behaviour.Mode, PortOffset: o.portOffset, TLS: o.tlsDirectory != "", Log: log})
+	return p, nil
+}
+
+// loopback listens for the control endpoint, on loopback only: it obeys everybody.
+func loopback(where string) (net.Listener, error) {
+	l, err := net.Listen("tcp", where)
+	if err != nil {
+		return nil, fmt.Errorf("listening for the control endpoint: %w", err)
+	}
+	if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		return nil, errors.Join(fmt.Errorf("--control %s is not a loopback address", where), l.Close())
+	}
+	return l, nil
+}
