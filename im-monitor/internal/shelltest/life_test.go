@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -19,7 +21,10 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	testkit.Main(m)
+}
 
 const image = "longhornio/longhorn-instance-manager:v1.10.0"
 

@@ -5,6 +5,8 @@ package shelltest
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cut"
 )
 
 // Patience is how long a test waits for what must happen.
@@ -44,27 +47,55 @@ type Env struct {
 	Admin client.Client
 	// Servers are the instance managers by name, as scripted.
 	Servers *Servers
-	// Store is the inventory that the controllers use.
-	Store *inventory.Inventory
 	// Kubelet plays the kubelets' part; it runs unless told otherwise.
 	Kubelet *Kubelet
 
-	t testing.TB
+	t      testing.TB
+	mu     sync.Mutex
+	client *cut.Client
 }
 
 // Start makes a namespace, and runs the controllers, with the rights of im-monitor's generated roles, and the kubelets'
 // part until the test ends.
-func Start(t testing.TB) *Env {
+func Start(t testing.TB) *Env { return StartCut(t, cut.Point{}) }
+
+// StartCut is Start with a process that dies at a point; another one takes its place at once.
+func StartCut(t testing.TB, at cut.Point) *Env {
 	t.Helper()
 	namespace := testkit.Namespace(t)
 	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t}
 	e.Kubelet = startKubelet(t, e.Admin, namespace)
-	e.Store = inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
-	e.run(identity(t, namespace))
+	access := identity(t, namespace)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.lives(ctx, access, at) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the manager ended with %v", err)
+		}
+	})
 	return e
 }
 
-func (e *Env) run(access *rest.Config) {
+// lives runs one process until the cut, and another one after it until ctx ends.
+func (e *Env) lives(ctx context.Context, access *rest.Config, at cut.Point) error {
+	first, die := context.WithCancel(ctx)
+	defer die()
+	if err := e.process(first, access, at, die); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return e.process(ctx, access, cut.Point{}, nil)
+}
+
+// Writes returns what the process that was started last has written.
+func (e *Env) Writes() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.client.Writes()
+}
+
+func (e *Env) process(ctx context.Context, access *rest.Config, at cut.Point, onCut func()) error {
 	manager, err := ctrl.NewManager(access, ctrl.Options{
 		Scheme: testkit.Scheme(e.t), Logger: logr.Discard(), LeaderElection: false,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
@@ -74,26 +105,33 @@ func (e *Env) run(access *rest.Config) {
 			DefaultTransform:  cache.TransformStripManagedFields(), ByObject: trim.Cache(),
 		},
 	})
-	require.NoError(e.t, err)
-	rt := &runkit.Runtime{Manager: manager, Client: manager.GetClient(), Uncached: manager.GetAPIReader(),
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.client = cut.New(manager.GetClient(), at, onCut)
+	e.mu.Unlock()
+	rt := &runkit.Runtime{Manager: manager, Client: e.client, Uncached: manager.GetAPIReader(),
 		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard()}
+	if err := e.wire(ctx, rt); err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}
+
+// wire is what the binary's setup does, without the judge and with short times.
+func (e *Env) wire(ctx context.Context, rt *runkit.Runtime) error {
+	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
-	ctx, stop := context.WithCancel(context.Background())
-	require.NoError(e.t, settingcontroller.Setup(rt, settings))
-	require.NoError(e.t, nodecontroller.Setup(ctx, rt, settings))
-	require.NoError(e.t, instancemanagercontroller.Setup(ctx, rt, settings, e.Store, options))
-	require.NoError(e.t, ownershipcontroller.Setup(ctx, rt))
-	require.NoError(e.t, manager.Add(e.Store))
-	ended := make(chan error, 1)
-	go func() { ended <- manager.Start(ctx) }()
-	e.t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			e.t.Errorf("the manager ended with %v", err)
-		}
-	})
+	return errors.Join(
+		settingcontroller.Setup(rt, settings),
+		nodecontroller.Setup(ctx, rt, settings),
+		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
+		ownershipcontroller.Setup(ctx, rt),
+		rt.Manager.Add(store),
+	)
 }
 
 // Set writes a Setting.
