@@ -1,6 +1,7 @@
 package crds_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -78,5 +79,25 @@ func TestEveryRuleSaysWhatToDo(t *testing.T) {
 				require.GreaterOrEqual(t, len(strings.Fields(rule.Message)), 5, "%s: %s: %s", file, path, rule.Rule)
 			}
 		})
+	}
+}
+
+// testdata/fields.txt lists what clusters of Longhorn hold. A field that is taken from a definition, or gets another type,
+// breaks them; further fields do not.
+func TestNoFieldThatClustersHoldIsGoneOrOfAnotherType(t *testing.T) {
+	fields := map[string]apiextensionsv1.JSONSchemaProps{}
+	for _, crd := range definitions(t) {
+		walk("", schema(t, crd), func(path string, s apiextensionsv1.JSONSchemaProps) {
+			fields[crd.Spec.Names.Kind+" "+path] = s
+		})
+	}
+	raw, err := os.ReadFile("testdata/fields.txt")
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		words := strings.Fields(line)
+		require.Contains(t, fields, words[0]+" "+words[1])
+		field := fields[words[0]+" "+words[1]]
+		require.Equal(t, words[2], field.Type, line)
+		require.True(t, field.Nullable || len(words) < 4, line)
 	}
 }

@@ -52,6 +52,7 @@ type InstanceManagerStatus struct {
 	DataEngineStatus DataEngineStatus `json:"dataEngineStatus,omitzero"`
 	// Frontends in its latest whole list, by name. Written by im-monitor; absent means none, or not read yet: see
 	// the condition Reachable.
+	// +nullable
 	// +optional
 	InstanceEngineFrontends map[string]InstanceProcess `json:"instanceEngineFrontends,omitempty"`
 	// Engines in its latest whole list, by name. Written by im-monitor; absent means none, or not read yet: see the
@@ -61,12 +62,15 @@ type InstanceManagerStatus struct {
 	InstanceEngines map[string]InstanceProcess `json:"instanceEngines,omitempty"`
 	// Replicas in its latest whole list, by name. Written by im-monitor; absent means none, or not read yet: see the
 	// condition Reachable.
+	// +nullable
 	// +optional
 	InstanceReplicas map[string]InstanceProcess `json:"instanceReplicas,omitempty"`
 	// Shard groups, by name; not used by Drover. Written by Longhorn; absent means none.
+	// +nullable
 	// +optional
 	InstanceShardGroups map[string]InstanceProcess `json:"instanceShardGroups,omitempty"`
 	// Shards, by name; not used by Drover. Written by Longhorn; absent means none.
+	// +nullable
 	// +optional
 	InstanceShards map[string]InstanceProcess `json:"instanceShards,omitempty"`
 	// IP of the pod; its services are on fixed ports there. Written by im-monitor; absent means no pod runs.
