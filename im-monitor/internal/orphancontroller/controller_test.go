@@ -105,6 +105,7 @@ func TestAnInstanceWithoutUUIDIsSaidOnceAndJudgedWhenItHasOne(t *testing.T) {
 // O16: unknown is not empty.
 func TestOnlyProvenAbsenceWithdraws(t *testing.T) {
 	w := newWorld(t)
+	w.store.provenByHand = true
 	w.store.put(imV1, instance("vol-1-e-0", "engine", "running", uuid1))
 	w.start()
 	o := w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")

@@ -45,7 +45,6 @@ type world struct {
 	admin     client.Client
 	namespace string
 	store     *store
-	rest      func() *runkit.Runtime
 	stop      context.CancelFunc
 	stopped   chan struct{}
 	recorder  *recorder
@@ -61,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	w.node("node-2", "", metav1.ConditionTrue)
 	for name, at := range map[string][2]string{imV1: {"node-1", "v1"}, imV2: {"node-1", "v2"}, imOther: {"node-2", "v2"}} {
 		w.create(&v1beta2.InstanceManager{ObjectMeta: w.meta(name), Spec: v1beta2.InstanceManagerSpec{NodeID: at[0], DataEngine: at[1]}})
-		w.store.manager(name, at[0], at[1])
+		w.store.manager(name, at[0])
 	}
 	return w
 }
@@ -87,7 +86,7 @@ func (w *world) start() {
 		Manager: manager, Client: writer, Uncached: manager.GetAPIReader(), Recorder: w.recorder, Namespace: w.namespace,
 		Clock: clock.RealClock{}, Log: logr.Discard(), RenewDeadline: 10 * time.Second, ElectedAt: func() time.Time { return elected },
 	}
-	options := orphancontroller.Options{Quarantine: w.quarantine, Rules: orphan.Rules{AbsenceGap: 50 * time.Millisecond, V2Settle: time.Second}}
+	options := orphancontroller.Options{Quarantine: w.quarantine, Rules: orphan.Rules{AbsenceGap: absenceGap, V2Settle: time.Second}}
 	require.NoError(w.t, orphancontroller.Setup(rt, w.store, options))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stopped = make(chan struct{})

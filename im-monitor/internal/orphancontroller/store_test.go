@@ -12,6 +12,9 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 )
 
+// absenceGap is how soon the scripted inventory proves an absence.
+const absenceGap = 50 * time.Millisecond
+
 // store is a scripted inventory: what the test puts in is what its lists say.
 type store struct {
 	mu          sync.Mutex
@@ -22,8 +25,11 @@ type store struct {
 	// absent holds what the absence rule has proven.
 	absent map[string]bool
 	// calls are the deletions that were executed; lists counts the fresh lists.
-	calls []imclient.DeleteRequest
-	lists int
+	calls   []imclient.DeleteRequest
+	lists   int
+	effects int
+	// provenByHand keeps ExpectAbsence from proving anything.
+	provenByHand bool
 	// onDelete replaces the effect of a deletion; onFresh runs before a fresh list is taken.
 	onDelete func(imclient.DeleteRequest) error
 	onFresh  func()
@@ -36,12 +42,11 @@ func newStore() *store {
 		absent: map[string]bool{}, settledSince: time.Now().Add(-time.Hour)}
 }
 
-func (s *store) manager(name, node, dataEngine string) {
+func (s *store) manager(name, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.instances[name], s.nodes[name] = map[string]inventory.Instance{}, node
 	s.epochs[name] = inventory.Epoch{PodUID: "pod", Connection: uint64(len(s.epochs) + 1)}
-	_ = dataEngine
 }
 
 // put makes an instance, or changes it, and tells the subscribers.
@@ -67,7 +72,8 @@ func (s *store) remove(im, name string, proven bool) {
 
 func (s *store) prove(im, name string) {
 	s.mu.Lock()
-	s.absent[im+"/"+name] = true
+	_, back := s.instances[im][name]
+	s.absent[im+"/"+name] = !back && s.instances[im] != nil
 	s.mu.Unlock()
 	s.say(inventory.Change{InstanceManager: im, Names: []string{name}})
 }
@@ -92,6 +98,13 @@ func (s *store) executed() []imclient.DeleteRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
+}
+
+// effective counts the calls that changed something.
+func (s *store) effective() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.effects
 }
 
 func (s *store) Set(inventory.Target) {}
@@ -152,7 +165,15 @@ func (s *store) AbsentAfter(call inventory.Call) bool {
 	return s.instances[call.InstanceManager] != nil && !ok && call.Epoch == s.epochs[call.InstanceManager]
 }
 
-func (s *store) ExpectAbsence(string, string) time.Time { return time.Time{} }
+// ExpectAbsence proves the absence soon, as two lists would, unless the test does so itself.
+func (s *store) ExpectAbsence(im, name string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.provenByHand {
+		time.AfterFunc(absenceGap, func() { s.prove(im, name) })
+	}
+	return time.Now().Add(absenceGap)
+}
 
 func (s *store) Holders(name string) []string {
 	s.mu.Lock()
@@ -228,6 +249,9 @@ func (c *connection) Delete(_ context.Context, request imclient.DeleteRequest) e
 	if !ok || i.UUID != request.UUID {
 		return &imclient.CallError{Kind: imclient.ErrNotFound, Err: imclient.ErrNotFound}
 	}
+	c.store.mu.Lock()
+	c.store.effects++
+	c.store.mu.Unlock()
 	if request.DataEngine == "v2" && request.Type == "replica" && !request.CleanupRequired {
 		i.State = "stopped"
 		c.store.put(c.im, i)
