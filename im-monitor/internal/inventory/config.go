@@ -33,7 +33,7 @@ type Config struct {
 	Settle time.Duration
 	// SafetyPeriod (10 min, jittered by a fifth) is the longest time without a list.
 	SafetyPeriod time.Duration
-	// NoticeInterval (20 ms) is the least time between the beginnings of two lists that notices cause, FollowUpInterval (1 s) that of
+	// NoticeInterval (10 ms) is the least time between the beginnings of two lists that notices cause, FollowUpInterval (1 s) that of
 	// follow-ups.
 	NoticeInterval, FollowUpInterval time.Duration
 	// BackoffMin (250 ms) and BackoffMax (30 s) bound the pause before a reconnect, jittered downwards by up to a half.
@@ -53,7 +53,7 @@ func (c Config) withDefaults() Config {
 		{&c.AbsenceGap, 5 * time.Second},
 		{&c.Settle, 30 * time.Second},
 		{&c.SafetyPeriod, 10 * time.Minute},
-		{&c.NoticeInterval, 20 * time.Millisecond},
+		{&c.NoticeInterval, 10 * time.Millisecond},
 		{&c.FollowUpInterval, time.Second},
 		{&c.BackoffMin, 250 * time.Millisecond},
 		{&c.BackoffMax, 30 * time.Second},
