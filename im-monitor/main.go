@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 
+	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/flags"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/nodecontroller"
@@ -30,10 +31,11 @@ instances are orphaned, and carries out deletions that orphan-controller approve
 
 // setup wires the controllers. All of them subscribe to the inventory before the manager starts it.
 func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) error {
-	inventory, err := options.Inventory(rt.Clock)
+	dialer, err := options.Dialer()
 	if err != nil {
 		return err
 	}
+	inventory := options.Inventory(dialer, rt.Clock)
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
@@ -42,6 +44,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 		return err
 	}
 	if err := instancemanagercontroller.Setup(ctx, rt, settings, inventory, options.Manager); err != nil {
+		return err
+	}
+	if err := diskcontroller.Setup(ctx, rt, dialer.Disk, options.SafetyPeriod); err != nil {
 		return err
 	}
 	if err := ownershipcontroller.Setup(ctx, rt); err != nil {

@@ -46,21 +46,23 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.Int64Var(&m.AllocatableCPUPercent, "instance-manager-cpu-percent", m.AllocatableCPUPercent, "part of a node's allocatable CPU that a pod requests where the Node does not set a request")
 }
 
-// Inventory builds the inventory that the flags describe. It is not started.
-func (o *Options) Inventory(c clock.Clock) (*inventory.Inventory, error) {
+// Dialer makes connections to instance managers.
+func (o *Options) Dialer() (*imclient.Dialer, error) {
 	credentials, err := imclient.NewCredentials(o.TLSDirectory)
 	if err != nil {
 		return nil, err
 	}
-	dialer := imclient.NewDialer(imclient.Options{
+	return imclient.NewDialer(imclient.Options{
 		Credentials: credentials, ListTimeout: o.ListTimeout, Metrics: imclient.NewMetrics(metrics.Registry),
-	})
-	inventory := inventory.New(inventory.Config{
-		Connect:    inventory.Over(dialer),
+	}), nil
+}
+
+// Inventory builds the inventory that the flags describe. It is not started.
+func (o *Options) Inventory(dialer *imclient.Dialer, c clock.Clock) *inventory.Inventory {
+	return inventory.New(inventory.Config{
+		Connect:    func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
 		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, SafetyPeriod: o.SafetyPeriod, Clock: c,
 	})
-	metrics.Registry.MustRegister(inventory)
-	return inventory, nil
 }
 
 // OrphanOptions are those of the judge, with the inventory's rules of absence.

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -129,6 +130,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime) error {
 		settingcontroller.Setup(rt, settings),
 		nodecontroller.Setup(ctx, rt, settings),
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
+		diskcontroller.Setup(ctx, rt, e.Servers.disk, time.Minute),
 		ownershipcontroller.Setup(ctx, rt),
 		rt.Manager.Add(store),
 	)

@@ -19,11 +19,11 @@ type Servers struct {
 	instances map[string]map[string]inventory.Instance
 	shut      map[string]bool
 	open      map[*connection]struct{}
-	lists     int
+	disks     map[string]imclient.Disk
 }
 
 func newServers() *Servers {
-	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{}}
+	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{}, disks: map[string]imclient.Disk{}}
 }
 
 // Put makes an instance of an instance manager appear or change.
@@ -48,11 +48,20 @@ func (s *Servers) Shut(manager string, shut bool) {
 	}
 }
 
-// Lists counts whole lists that were read from any server.
-func (s *Servers) Lists() int {
+// PutDisk gives every server a v2 disk.
+func (s *Servers) PutDisk(d imclient.Disk) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lists
+	s.disks[d.Name] = d
+}
+
+func (s *Servers) disk(_ context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d, ok := s.disks[query.Name]; ok {
+		return d, nil
+	}
+	return imclient.Disk{}, &imclient.CallError{Method: "DiskGet", Address: address, Kind: imclient.ErrNotFound, Err: errors.New("no such disk")}
 }
 
 func (s *Servers) change(manager string, f func(map[string]inventory.Instance)) {
@@ -145,7 +154,6 @@ func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.I
 	if c.down() {
 		return nil, errDown
 	}
-	c.servers.lists++
 	return maps.Clone(c.servers.instances[c.manager]), nil
 }
 

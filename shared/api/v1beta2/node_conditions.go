@@ -44,6 +44,28 @@ const (
 	ReasonInstanceManagersRemain = "InstanceManagersRemain"
 )
 
+// Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, a node agent for v1 disks.
+const (
+	// DiskReady is True while the disk is there, with the UUID that was seen first.
+	DiskReady = "Ready"
+	// DiskSchedulable is True while new replicas may be placed on the disk.
+	DiskSchedulable = "Schedulable"
+)
+
+// Reasons of DiskReady and DiskSchedulable.
+const (
+	// ReasonDiskReady surfaces when the instance manager answered for the disk.
+	ReasonDiskReady = "DiskReady"
+	// ReasonDiskNotFound surfaces when the instance manager does not have the disk.
+	ReasonDiskNotFound = "DiskNotFound"
+	// ReasonDiskUnknown surfaces when no v2 instance manager of the node answered.
+	ReasonDiskUnknown = "DiskUnknown"
+	// ReasonDiskChanged surfaces when the disk has another UUID than the one that replicas were placed on.
+	ReasonDiskChanged = "DiskChanged"
+	// ReasonDiskNotReady surfaces when DiskSchedulable is False because DiskReady is.
+	ReasonDiskNotReady = "DiskNotReady"
+)
+
 // Condition types of an InstanceManager; writer im-monitor.
 const (
 	// InstanceManagerNodeReady is False while the Kubernetes node is down: the state is then unknown.
