@@ -37,9 +37,6 @@ var errSpent = errors.New("the connection was lost and is not made again")
 // Connect starts a connection to the instance manager at an address (without a port). It does not wait: the first call does. For v2 the SPDK
 // service is connected to at the same time, so that all answers come from the same run of the server.
 func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
-	if _, err := netip.ParseAddr(address); err != nil {
-		return nil, fmt.Errorf("connecting to an instance manager: %w", err) // an empty host would be this machine
-	}
 	conn := &Conn{address: address, options: d.options}
 	var err error
 	if conn.instances, err = d.open(address, d.options.InstancePort); err != nil {
@@ -57,6 +54,9 @@ func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
 
 // open makes a client connection that dials once and never again.
 func (d *Dialer) open(address string, port int) (*grpc.ClientConn, error) {
+	if _, err := netip.ParseAddr(address); err != nil {
+		return nil, fmt.Errorf("connecting to an instance manager: %w", err) // an empty host would be this machine
+	}
 	transport, err := d.options.Credentials.transport(d.options.Metrics)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", address, err)
