@@ -1,0 +1,56 @@
+// Command demo shows Drover's main job on a real Kubernetes API server with simulated nodes: a node is cut off, its
+// volumes go elsewhere, it comes back with stale runtime instances; they are found, explained and cleaned up by
+// separate binaries, and nothing that is claimed is ever touched.
+//
+// Every line is printed when the thing has happened and was looked at; a step that fails ends the demo with exit code
+// 1 and the reason. --keep leaves everything up at the end and says how to look around.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"drover.dev/drover/e2e/world"
+)
+
+func main() {
+	keep := flag.Bool("keep", false, "stay up at the end and print how to look around; Ctrl-C ends it")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, *keep)
+	interrupted := ctx.Err() != nil
+	stop()
+	switch {
+	case interrupted && (err == nil || errors.Is(err, context.Canceled)):
+		fmt.Println("\nStopped; nothing is left behind.")
+		os.Exit(130)
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "\ndemo: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, keep bool) (err error) {
+	s := &story{out: os.Stdout, began: time.Now()}
+	s.chapter("A real control plane, three simulated nodes, two controllers")
+	w, err := world.Start(ctx, world.Options{Nodes: nodes, Say: s.note})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	d := &demo{story: s, world: w}
+	if err := d.tell(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("\nDone in %.0f s.\n", time.Since(s.began).Seconds())
+	if keep {
+		return d.keep(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+)
+
+// staleFor is how long a held cache stays behind: longer than everything that a Story does in one go.
+const staleFor = 3 * time.Second
+
+// staleReads lets one controller's cache of some kinds stand still while the Story acts, and a while longer.
+func staleReads(story scenarios.Story, user string, resources ...string) trial {
+	return trial{story: story, name: fmt.Sprintf("stale cache of %s: %v", user, resources),
+		arm: func(_ context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			for _, resource := range resources {
+				h.world.API.HoldWatches(user, resource)
+			}
+			release := sync.OnceFunc(func() {
+				for _, resource := range resources {
+					h.world.API.ReleaseWatches(user, resource)
+				}
+			})
+			time.AfterFunc(staleFor, release)
+			return func(context.Context) error { release(); return nil }, nil
+		}}
+}
+
+// leaderPaused starts a second process of the actor, freezes the leader at a step, lets the other one become leader
+// and finish the Story, and only then lets the old leader go on in the middle of its step. The step itself passes
+// late, as a request does that sat in a socket.
+func leaderPaused(story scenarios.Story, n int, side record.Side, what string) trial {
+	return trial{story: story, name: fmt.Sprintf("leader paused %s step %d (%s), another takes over", side, n, what),
+		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			paused := make(chan *world.Process, 1)
+			woken := make(chan struct{})
+			h.sequence().CutAt(n, side, func(step record.Step) record.Verdict {
+				old := h.world.Process(step.Actor)
+				if err := old.Pause(); err != nil {
+					h.say("pausing %s: %v", step.Actor, err)
+				}
+				paused <- old
+				<-woken
+				return record.Pass
+			})
+			standby := map[string]*world.Process{}
+			for _, name := range []string{world.IMMonitor, world.OrphanController} {
+				process, err := h.world.StartController(ctx, name, "-standby")
+				if err != nil {
+					return nil, err
+				}
+				standby[name] = process
+			}
+			return func(ctx context.Context) error { return wake(ctx, h, paused, woken, standby) }, nil
+		}}
+}
+
+// wake lets the old leader go on after the Story has ended, watches that nothing more happens, and leaves one process each.
+func wake(ctx context.Context, h *harness, paused chan *world.Process, woken chan struct{}, standby map[string]*world.Process) error {
+	close(woken)
+	select {
+	case old := <-paused:
+		if err := old.Resume(); err != nil {
+			return err
+		}
+		// It finds out that it lost the lease, and exits by itself.
+		select {
+		case <-old.Done():
+		case <-time.After(10 * time.Second):
+			return fmt.Errorf("%s did not notice within 10 s that it had lost its lease", old.Name)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := old.Restart(); err != nil {
+			return err
+		}
+	default: // the step was never reached
+	}
+	for _, process := range standby {
+		if err := h.world.Remove(process); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulated lets the data plane misbehave from the stage on until the Story has ended, or for a while.
+func simulated(story scenarios.Story, name string, inject func(context.Context, *world.World) error) trial {
+	return trial{story: story, name: "simulator: " + name,
+		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			if err := inject(ctx, h.world); err != nil {
+				return nil, err
+			}
+			healed := make(chan error, 1)
+			heal := sync.OnceFunc(func() { healed <- h.world.Heal(context.WithoutCancel(ctx)) })
+			time.AfterFunc(staleFor, heal)
+			return func(context.Context) error { heal(); return <-healed }, nil
+		}}
+}

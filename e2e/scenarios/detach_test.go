@@ -1,0 +1,45 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// O5: a detached v2 volume is the user's data. [ORP-2]
+func TestO5ADetachedV2VolumeIsNoOrphanWhateverTheSetting(t *testing.T) {
+	ctx, s := stage(t)
+	require.NoError(t, s.SetAutoDeletion(ctx, "replica-data;instance", "0"))
+	v, err := s.CreateVolume(ctx, unique("archive"), v1beta2.DataEngineV2, "", Near, Far)
+	require.NoError(t, err)
+	require.NoError(t, s.RestartManager(ctx, Near, v1beta2.DataEngineV2), "the lvols are rediscovered")
+	none(t, ctx, s, 5*time.Second)
+	require.NoError(t, s.Whole(ctx, v))
+	deleted, err := s.AnyDeletion(ctx)
+	require.NoError(t, err)
+	require.Empty(t, deleted)
+}
+
+// O6: detached within a moment of attach, again and again: in the end no process is left, and claimed data is. [ORP-2]
+func TestO6RapidDetachmentsLeaveNoProcessBehind(t *testing.T) {
+	const times = 100
+	ctx, s := stage(t)
+	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
+	v1, err := s.CreateVolume(ctx, unique("v1"), v1beta2.DataEngineV1, "", Near)
+	require.NoError(t, err)
+	v2, err := s.CreateVolume(ctx, unique("v2"), v1beta2.DataEngineV2, "", Near)
+	require.NoError(t, err)
+	for i := range times {
+		v := v1
+		if i%2 == 1 {
+			v = v2
+		}
+		require.NoError(t, s.Blink(ctx, v, Near))
+	}
+	require.NoError(t, s.Wait(ctx, "no process", 2*Patience, s.nothingLive(v1, v2)))
+	require.NoError(t, s.Whole(ctx, v2), "the data of the v2 volume is there")
+	require.NoError(t, s.Wait(ctx, "the end of all orphans", Patience, s.NoOrphans))
+}

@@ -1,0 +1,69 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// O17: two leaders for a moment, the old one frozen in the middle of a deletion, its call arriving late: one execution,
+// never of another instance. [ORP-3]
+func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.T) {
+	ctx, s := stage(t)
+	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
+	s.Allow(stale, true)
+	old := s.Process(world.IMMonitor)
+	frozen, woken := make(chan error, 1), make(chan struct{})
+	s.Sequence.Reset(func(step record.Step) bool { return strings.HasPrefix(step.What, "InstanceDelete") })
+	s.Sequence.CutAt(1, record.Before, func(record.Step) record.Verdict {
+		frozen <- old.Pause()
+		<-woken
+		return record.Pass
+	})
+	defer s.Sequence.Reset(nil)
+	standby, err := s.StartController(ctx, world.IMMonitor, "-standby")
+	require.NoError(t, err)
+
+	require.NoError(t, s.DeleteOrphan(ctx, stale.Orphan()))
+	require.NoError(t, <-frozen)
+	require.NoError(t, s.WaitOrphanGone(ctx, stale.Orphan(), Patience), "the new leader does it")
+	// The name is used again before the old call arrives.
+	fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: stale.InstanceManager, Name: stale.Name, Type: stale.Type, DataEngine: stale.DataEngine})
+	require.NoError(t, err)
+	require.NotEqual(t, stale.UUID, fresh.UUID)
+	close(woken)
+	require.NoError(t, old.Resume())
+	select {
+	case <-old.Done():
+	case <-time.After(Patience):
+		t.Fatal("the old leader did not notice that it had lost its lease")
+	}
+	require.NoError(t, s.Runs(ctx, stale.InstanceManager, stale.Name))
+	counts, err := s.EffectiveDeletions(ctx)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{stale.UUID: 1}, counts)
+
+	require.NoError(t, old.Restart())
+	require.NoError(t, s.Remove(standby))
+}
+
+// O17: a graceful change of leader gives the lease back; the work goes on.
+func TestO17ALeaderThatIsToldToStopHandsOver(t *testing.T) {
+	ctx, s := stage(t)
+	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
+	s.Allow(stale, true)
+	for _, name := range []string{world.IMMonitor, world.OrphanController} {
+		process := s.Process(name)
+		require.NoError(t, process.Stop())
+		require.NoError(t, process.Restart())
+	}
+	require.NoError(t, s.DeleteOrphan(ctx, stale.Orphan()))
+	require.NoError(t, s.WaitOrphanGone(ctx, stale.Orphan(), Patience))
+	require.NoError(t, s.Gone(ctx, stale))
+}

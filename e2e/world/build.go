@@ -1,0 +1,140 @@
+package world
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// The binaries by package path.
+const (
+	IMMonitor        = "im-monitor"
+	OrphanController = "orphan-controller"
+	SimulatorBinary  = "simulator"
+)
+
+var packages = map[string]string{
+	IMMonitor:        "./im-monitor",
+	OrphanController: "./orphan-controller",
+	SimulatorBinary:  "./im-monitor/simulator",
+}
+
+// Overlay replaces source files in a build: path relative to the module root → contents.
+type Overlay map[string][]byte
+
+// Build compiles the named binaries into dir. Without an overlay they come from a cache that all runs share, so that
+// an unchanged tree costs about a second.
+func Build(ctx context.Context, dir string, overlay Overlay, names ...string) error {
+	root, err := ModuleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	if len(overlay) > 0 {
+		flag, err := writeOverlay(dir, root, overlay)
+		if err != nil {
+			return err
+		}
+		return compile(ctx, root, dir, []string{flag}, names)
+	}
+	cached, unlock, err := lockedCache(root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := compile(ctx, root, cached, nil, names); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := copyFile(filepath.Join(cached, name), filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("copying the built %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// ModuleRoot is the directory of the project's go.mod.
+func ModuleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "drover.dev/drover").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the module drover.dev/drover (run inside the repository): %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func compile(ctx context.Context, root, dir string, flags, names []string) error {
+	for _, name := range names {
+		// The flags of go test and go run, so that all share one build cache.
+		args := append([]string{"build", "-buildvcs=false", "-o", filepath.Join(dir, name)}, flags...)
+		command := exec.CommandContext(ctx, "go", append(args, packages[name])...)
+		command.Dir = root
+		if out, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("building %s: %w\n%s", name, err, out)
+		}
+	}
+	return nil
+}
+
+func writeOverlay(dir, root string, overlay Overlay) (string, error) {
+	replace := map[string]string{}
+	for path, content := range overlay {
+		sum := sha256.Sum256([]byte(path))
+		file := filepath.Join(dir, "overlay-"+hex.EncodeToString(sum[:8])+".go")
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			return "", fmt.Errorf("writing the overlay of %s: %w", path, err)
+		}
+		replace[filepath.Join(root, path)] = file
+	}
+	content, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", fmt.Errorf("encoding the overlay: %w", err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return "", fmt.Errorf("writing the overlay: %w", err)
+	}
+	return "-overlay=" + file, nil
+}
+
+// lockedCache is the directory of built binaries of this checkout, which one build at a time may use.
+func lockedCache(root string) (string, func(), error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", nil, fmt.Errorf("finding the cache directory: %w", err)
+	}
+	sum := sha256.Sum256([]byte(root))
+	dir := filepath.Join(base, "drover", "bin-"+hex.EncodeToString(sum[:6]))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", nil, fmt.Errorf("making the cache of binaries: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", nil, fmt.Errorf("opening the lock of the cache of binaries: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("locking the cache of binaries: %w", err), lock.Close())
+	}
+	return dir, func() { _ = lock.Close() }, nil
+}
+
+func copyFile(from, to string) (err error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
+}

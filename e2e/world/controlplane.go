@@ -1,0 +1,113 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/testkit/cluster"
+)
+
+func (w *World) controlPlane(ctx, _ context.Context) error {
+	w.options.Say("starting etcd and kube-apiserver")
+	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir})
+	if err != nil {
+		return err
+	}
+	w.cluster, w.Config = c, c.AdminConfig()
+	scheme, err := runkit.Scheme()
+	if err != nil {
+		return err
+	}
+	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+		return fmt.Errorf("building the scheme: %w", err)
+	}
+	if w.Admin, err = client.NewWithWatch(w.Config, client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("building the client: %w", err)
+	}
+	if err := w.crds(ctx); err != nil {
+		return err
+	}
+	return w.namespace(ctx)
+}
+
+// crds installs the project's custom resources and waits until the API server serves them.
+func (w *World) crds(ctx context.Context) error {
+	root, err := ModuleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	installed, err := envtest.InstallCRDs(w.Config, envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "crds")}, ErrorIfPathMissing: true, MaxTime: 30 * time.Second})
+	if err != nil {
+		return fmt.Errorf("installing the custom resources: %w", err)
+	}
+	w.options.Say("installed %d custom resource definitions", len(installed))
+	return nil
+}
+
+// namespace makes the namespace, what a real cluster has in it, and the identities of the controllers.
+func (w *World) namespace(ctx context.Context) error {
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: w.Namespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "longhorn-service-account", Namespace: w.Namespace}},
+	} {
+		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("creating %s: %w", object.GetName(), err)
+		}
+	}
+	for name, value := range map[string]string{
+		"default-instance-manager-image": Image,
+		"v1-data-engine":                 "true",
+		"v2-data-engine":                 "true",
+	} {
+		if err := w.Set(ctx, name, value); err != nil {
+			return err
+		}
+	}
+	for _, controller := range []string{IMMonitor, OrphanController} {
+		if err := w.Install(ctx, controller); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AdminKubeconfig writes a kubeconfig for people who look around.
+func (w *World) AdminKubeconfig() (string, error) {
+	path := filepath.Join(w.Dir, "admin.kubeconfig")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	return path, w.cluster.AdminKubeconfig(path)
+}
+
+// said turns what is written into lines that are said.
+func said(say func(string, ...any)) io.Writer { return sayer{say} }
+
+type sayer struct{ say func(string, ...any) }
+
+// Write says every line.
+func (s sayer) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		s.say("%s", strings.TrimRight(line, "\n"))
+	}
+	return len(p), nil
+}
+
+// InstanceManager is the name of the instance manager of a node and data engine.
+func (w *World) InstanceManager(node, dataEngine string) string {
+	return v1beta2.InstanceManagerName(node, Image, dataEngine)
+}

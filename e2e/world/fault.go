@@ -1,0 +1,29 @@
+package world
+
+import "context"
+
+// Fault is a rule by which the simulator misbehaves; the simulator's own documentation says what each kind does. Empty
+// selectors mean all.
+type Fault struct {
+	Kind       string   `json:"kind"`
+	Mode       string   `json:"mode,omitempty"`
+	Node       string   `json:"node,omitempty"`
+	DataEngine string   `json:"dataEngine,omitempty"`
+	Method     string   `json:"method,omitempty"`
+	Names      []string `json:"names,omitempty"`
+	Delay      string   `json:"delay,omitempty"`
+	Code       string   `json:"code,omitempty"`
+	After      bool     `json:"after,omitempty"`
+	Fraction   float64  `json:"fraction,omitempty"`
+	Times      int      `json:"times,omitempty"`
+}
+
+// Hang lets nothing of the node's instance managers through, while their connections stay.
+func (w *World) Hang(ctx context.Context, node string) error {
+	return w.Inject(ctx, Fault{Kind: "partition", Mode: "blackhole", Node: node})
+}
+
+// Part cuts the connections to the node's instance managers and refuses new ones.
+func (w *World) Part(ctx context.Context, node string) error {
+	return w.Inject(ctx, Fault{Kind: "partition", Mode: "cut", Node: node})
+}

@@ -1,0 +1,99 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// identityKinds are the kinds of a deploy directory that make up an identity. The Deployment is not among them: here
+// the world runs the processes.
+var identityKinds = map[string]bool{
+	"ServiceAccount": true, "Role": true, "ClusterRole": true, "RoleBinding": true, "ClusterRoleBinding": true, "Lease": true,
+}
+
+// Install creates the identity of a controller from its deploy directory, exactly as a user would apply it.
+func (w *World) Install(ctx context.Context, controller string) error {
+	root, err := ModuleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(root, controller, "deploy")
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
+			return err
+		}
+		return w.applyFile(ctx, path)
+	})
+}
+
+func (w *World) applyFile(ctx context.Context, path string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("reading a manifest: %w", err)
+	}
+	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(string(content)), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		if !identityKinds[object.GetKind()] {
+			continue
+		}
+		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("creating %s %s of %s: %w", object.GetKind(), object.GetName(), path, err)
+		}
+	}
+}
+
+// token asks the API server for a token of the ServiceAccount that outlives the run.
+func (w *World) token(ctx context.Context, account string) (string, error) {
+	hours := int64(24 * 3600)
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hours}}
+	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account, Namespace: w.Namespace}}
+	if err := w.Admin.SubResource("token").Create(ctx, object, request); err != nil {
+		return "", fmt.Errorf("asking for a token of %s: %w", account, err)
+	}
+	return request.Status.Token, nil
+}
+
+// kubeconfig writes the file with which the account's process reaches the API server, through the recorder if there is one.
+func (w *World) kubeconfig(ctx context.Context, account string) (string, error) {
+	token, err := w.token(ctx, account)
+	if err != nil {
+		return "", err
+	}
+	config := &rest.Config{Host: w.Config.Host, TLSClientConfig: rest.TLSClientConfig{CAData: w.Config.CAData}}
+	if w.API != nil {
+		config.Host, config.CAData = w.API.URL(), w.API.CA()
+	}
+	path := filepath.Join(w.Dir, account+".kubeconfig")
+	file := clientcmdapi.NewConfig()
+	file.Clusters["drover"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	file.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: token}
+	file.Contexts["drover"] = &clientcmdapi.Context{Cluster: "drover", AuthInfo: account, Namespace: w.Namespace}
+	file.CurrentContext = "drover"
+	if err := clientcmd.WriteToFile(*file, path); err != nil {
+		return "", fmt.Errorf("writing the kubeconfig of %s: %w", account, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,164 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Inject lets the simulator misbehave.
+func (w *World) Inject(ctx context.Context, f Fault) error {
+	return w.ctl(ctx, http.MethodPost, "/v1/faults", f, nil)
+}
+
+// Heal ends every misbehaviour that was injected. Nodes that were cut stay so.
+func (w *World) Heal(ctx context.Context) error {
+	return w.ctl(ctx, http.MethodDelete, "/v1/faults", nil, nil)
+}
+
+// CutNode cuts a node off: nobody reaches it, its kubelet is silent, its instances go on.
+func (w *World) CutNode(ctx context.Context, node string) error { return w.setNode(ctx, node, "cut") }
+
+// JoinNode brings a node back.
+func (w *World) JoinNode(ctx context.Context, node string) error { return w.setNode(ctx, node, "up") }
+
+// KillKubelet silences the node's kubelet; its data plane lives and is reached.
+func (w *World) KillKubelet(ctx context.Context, node string) error {
+	if err := w.CutNode(ctx, node); err != nil {
+		return err
+	}
+	return w.ctl(ctx, http.MethodDelete, "/v1/faults?"+url.Values{"id": {"node-" + node}}.Encode(), nil, nil)
+}
+
+func (w *World) setNode(ctx context.Context, node, state string) error {
+	return w.ctl(ctx, http.MethodPost, "/v1/nodes/"+node+"/state", map[string]string{"state": state}, nil)
+}
+
+// RestartManager ends the instance manager's process and starts it again in the same pod.
+func (w *World) RestartManager(ctx context.Context, node, engine string) error {
+	return w.ctl(ctx, http.MethodPost, "/v1/pods/"+node+":"+engine+"/restart", map[string]any{}, nil)
+}
+
+// ReplacePod deletes the instance manager's pod; im-monitor makes another one.
+func (w *World) ReplacePod(ctx context.Context, node, engine string) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: w.InstanceManager(node, engine), Namespace: w.Namespace}}
+	if err := w.Admin.Delete(ctx, pod); err != nil {
+		return fmt.Errorf("deleting the pod of the instance manager: %w", err)
+	}
+	return nil
+}
+
+// Nudge makes the instance manager say that something changed: an instance comes and goes.
+func (w *World) Nudge(ctx context.Context, manager string) error {
+	_, engine := w.place(manager)
+	i := Instance{InstanceManager: manager, Name: "nudge-r-" + randomID(), Type: v1beta2.InstanceTypeReplica, DataEngine: engine, Volume: "nudge"}
+	if _, err := w.StartInstance(ctx, i); err != nil {
+		return err
+	}
+	return w.StopInstance(ctx, manager, i.Name, true)
+}
+
+// Disk is a disk of a node.
+type Disk struct {
+	UUID string `json:"uuid"`
+	Path string `json:"path"`
+}
+
+// Disk is the node's disk for the data engine.
+func (w *World) Disk(ctx context.Context, node, dataEngine string) (Disk, error) {
+	if dataEngine == v1beta2.DataEngineV1 {
+		return Disk{UUID: "disk-of-" + node, Path: "/var/lib/longhorn/"}, nil
+	}
+	var disk Disk
+	err := w.ctl(ctx, http.MethodPost, "/v1/disks", map[string]any{"node": node, "name": diskName, "path": "/dev/" + diskName}, &disk)
+	return disk, err
+}
+
+// Blink attaches the volume and detaches it on paper within the same moment, so that its hands come too late.
+func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
+	for _, name := range v.Replicas {
+		if err := w.StartReplica(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := w.StartEngine(ctx, v, node); err != nil {
+		return err
+	}
+	engine := &v1beta2.Engine{}
+	if err := w.Get(ctx, v.Engine, engine); err != nil {
+		return err
+	}
+	if err := w.StopOnPaper(ctx, engine); err != nil {
+		return err
+	}
+	for _, name := range v.Replicas {
+		replica := &v1beta2.Replica{}
+		if err := w.Get(ctx, name, replica); err != nil {
+			return err
+		}
+		if err := w.StopOnPaper(ctx, replica); err != nil {
+			return err
+		}
+	}
+	return w.patchVolume(ctx, v, "", "detached")
+}
+
+// StopEngine stops the volume's engine in earnest.
+func (w *World) StopEngine(ctx context.Context, v *Volume) error {
+	engine := &v1beta2.Engine{}
+	if err := w.Get(ctx, v.Engine, engine); err != nil {
+		return err
+	}
+	return w.stop(ctx, engine, engine.Status.InstanceManagerName, v.Engine, true, true)
+}
+
+// Listed are the volume's instances that the node lists, in whatever state.
+func (w *World) Listed(ctx context.Context, v *Volume, node string) ([]Stale, error) {
+	return w.Stale(ctx, v, node)
+}
+
+// Quiet waits until the controllers have neither written nor called anything for a second.
+func (w *World) Quiet(ctx context.Context, within time.Duration) error {
+	last, since := -1, time.Now()
+	return w.Wait(ctx, "silence", within, func(context.Context) (string, error) {
+		now := w.activity()
+		if now != last {
+			last, since = now, time.Now()
+		}
+		if quiet := time.Since(since); quiet < time.Second {
+			return fmt.Sprintf("the last write or call was %s ago", quiet.Round(time.Millisecond)), nil
+		}
+		return "", nil
+	})
+}
+
+// resetDataPlane heals everything, brings every node back and ends every instance.
+func (w *World) resetDataPlane(ctx context.Context) error {
+	if err := w.Heal(ctx); err != nil {
+		return err
+	}
+	var list []Running
+	for _, node := range w.options.Nodes {
+		if err := w.JoinNode(ctx, node); err != nil {
+			return err
+		}
+	}
+	if err := w.ctl(ctx, http.MethodGet, "/v1/instances", nil, &list); err != nil {
+		return err
+	}
+	for _, r := range list {
+		// Engines first would be kinder; here nobody is attached any more.
+		path := fmt.Sprintf("/v1/instances/%s/%s?destroy=true", r.Node, r.Name)
+		if err := w.ctl(ctx, http.MethodDelete, path, nil, nil); err != nil {
+			return err
+		}
+	}
+	return w.markJournal(ctx)
+}

@@ -1,0 +1,87 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+)
+
+// WaitMetric waits until a counter of the controller whose name ends so is above zero under the labels.
+func (w *World) WaitMetric(ctx context.Context, controller, name string, labels map[string]string, within time.Duration) error {
+	return w.Wait(ctx, fmt.Sprintf("metric …%s%v", name, labels), within, func(ctx context.Context) (string, error) {
+		lines, err := w.Metrics(ctx, controller)
+		if err != nil {
+			return "", err
+		}
+		seen := "nothing of that name"
+		for _, line := range lines {
+			metric, value, _ := strings.Cut(line, " ")
+			family, rest, _ := strings.Cut(metric, "{")
+			if !strings.HasSuffix(family, name) {
+				continue
+			}
+			seen = "there is " + line
+			if matches(rest, labels) && value != "0" {
+				return "", nil
+			}
+		}
+		return seen, nil
+	})
+}
+
+func matches(text string, labels map[string]string) bool {
+	for key, value := range labels {
+		if !strings.Contains(text, key+`="`+value+`"`) {
+			return false
+		}
+	}
+	return true
+}
+
+// Metrics are the lines that a controller's metrics endpoint shows, without comments.
+func (w *World) Metrics(ctx context.Context, controller string) ([]string, error) {
+	process := w.Process(controller)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.metrics+"/metrics", nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for metrics: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for metrics: %w", controller, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading the metrics of %s: %w", controller, err)
+	}
+	var out []string
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, line)
+		}
+	}
+	return out, nil
+}
+
+// WaitEvent waits until an event says the word in its reason or note.
+func (w *World) WaitEvent(ctx context.Context, word string, within time.Duration) error {
+	return w.Wait(ctx, "an event that says "+word, within, func(ctx context.Context) (string, error) {
+		var list eventsv1.EventList
+		if err := w.List(ctx, &list); err != nil {
+			return "", err
+		}
+		var reasons []string
+		for _, event := range list.Items {
+			if strings.Contains(event.Reason, word) || strings.Contains(event.Note, word) {
+				return "", nil
+			}
+			reasons = append(reasons, event.Reason)
+		}
+		return fmt.Sprintf("events say %v", reasons), nil
+	})
+}

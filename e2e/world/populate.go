@@ -1,0 +1,76 @@
+package world
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// writers is how many requests a population keeps under way.
+const writers = 16
+
+// Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and
+// makes the running object of each but every n-th: those are orphans, and are returned. None is, if every is 0.
+func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, error) {
+	list := w.population(instances)
+	if err := w.PutAll(ctx, list); err != nil {
+		return nil, err
+	}
+	var stale []Stale
+	var owned []Stale
+	for i, s := range list {
+		if every > 0 && i%every == 0 {
+			stale = append(stale, s)
+		} else {
+			owned = append(owned, s)
+		}
+	}
+	return stale, w.Own(ctx, owned)
+}
+
+// population names the instances; the same number always gives the same ones.
+func (w *World) population(instances int) []Stale {
+	nodes, engines := w.options.Nodes, []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2}
+	list := make([]Stale, 0, instances)
+	for i := range instances {
+		node, engine := nodes[i%len(nodes)], engines[i/len(nodes)%2]
+		s := Stale{Name: fmt.Sprintf("pop-%06d-r-%08x", i/4, i), Type: v1beta2.InstanceTypeReplica, DataEngine: engine, Node: node,
+			UUID: fmt.Sprintf("%08x-0000-4000-8000-%012x", i, i), InstanceManager: w.InstanceManager(node, engine)}
+		if i%4 == 0 {
+			s.Name, s.Type = fmt.Sprintf("pop-%06d-e-0", i/4), v1beta2.InstanceTypeEngine
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// Own makes the objects that claim the instances where they run.
+func (w *World) Own(ctx context.Context, list []Stale) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for _, s := range list {
+		group.Go(func() error { return w.own(ctx, s) })
+	}
+	return group.Wait()
+}
+
+func (w *World) own(ctx context.Context, s Stale) error {
+	meta := w.meta(s.Name, nil)
+	meta.Finalizers = nil
+	meta.Labels = map[string]string{v1beta2.LabelNode: s.Node}
+	var object client.Object = &v1beta2.Replica{ObjectMeta: meta, Spec: v1beta2.ReplicaSpec{
+		DataEngine: s.DataEngine, NodeID: s.Node, DesireState: v1beta2.InstanceStateRunning, VolumeName: s.Name[:10], HealthyAt: now()}}
+	if s.Type == v1beta2.InstanceTypeEngine {
+		object = &v1beta2.Engine{ObjectMeta: meta, Spec: v1beta2.EngineSpec{
+			DataEngine: s.DataEngine, NodeID: s.Node, DesireState: v1beta2.InstanceStateRunning, VolumeName: s.Name[:10], Active: true}}
+	}
+	if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+		return fmt.Errorf("creating the object of %s: %w", s.Name, err)
+	}
+	return w.setStatus(ctx, object, map[string]any{"currentState": v1beta2.InstanceStateRunning, "started": true, "ownerID": s.Node,
+		"instanceManagerName": s.InstanceManager, "uuid": s.UUID})
+}

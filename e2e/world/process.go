@@ -1,0 +1,162 @@
+package world
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is one running binary. It dies with this program, whatever this program dies of.
+type Process struct {
+	Name string
+	Log  string
+
+	binary          string
+	args            []string
+	metrics, health string // addresses
+
+	mutex   sync.Mutex
+	command *exec.Cmd
+	done    chan struct{}
+	expect  bool // an end is expected: somebody asked for it
+}
+
+// start runs the binary; what it prints is appended to its log file.
+func (p *Process) start() error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening the log of %s: %w", p.Name, err)
+	}
+	command := exec.Command(p.binary, p.args...)
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		return errors.Join(fmt.Errorf("starting %s: %w", p.Name, err), log.Close())
+	}
+	done := make(chan struct{})
+	p.command, p.done, p.expect = command, done, false
+	go func() {
+		_ = command.Wait()
+		_ = log.Close()
+		close(done)
+	}()
+	return nil
+}
+
+// PID is the process's number.
+func (p *Process) PID() int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.command.Process.Pid
+}
+
+func (p *Process) signal(signal syscall.Signal, ends bool) (chan struct{}, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.expect = p.expect || ends
+	err := p.command.Process.Signal(signal)
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
+	return p.done, err
+}
+
+// Kill ends the process as a crash would, and returns when it is dead.
+func (p *Process) Kill() {
+	if done, err := p.signal(syscall.SIGKILL, true); err == nil {
+		<-done
+	}
+}
+
+// Stop asks the process to end and waits for it; after ten seconds it is killed, which is an error.
+func (p *Process) Stop() error {
+	done, err := p.signal(syscall.SIGTERM, true)
+	if err != nil {
+		return fmt.Errorf("stopping %s: %w", p.Name, err)
+	}
+	// A paused process cannot hear.
+	if _, err := p.signal(syscall.SIGCONT, true); err != nil {
+		return fmt.Errorf("waking %s: %w", p.Name, err)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-time.After(10 * time.Second):
+		p.Kill()
+		return fmt.Errorf("%s did not end within 10 s of SIGTERM; its log ends:\n%s", p.Name, p.Tail(20))
+	}
+}
+
+// Pause freezes the process in the middle of whatever it does; Resume lets it go on as if nothing had happened. A
+// process that was paused may end by itself: it has lost its lease.
+func (p *Process) Pause() error {
+	_, err := p.signal(syscall.SIGSTOP, true)
+	return err
+}
+
+// Resume ends a Pause.
+func (p *Process) Resume() error {
+	_, err := p.signal(syscall.SIGCONT, true)
+	return err
+}
+
+// Restart starts the process again after it ended.
+func (p *Process) Restart() error {
+	<-p.Done()
+	return p.start()
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.done
+}
+
+// Died says that the process ended although nobody asked it to.
+func (p *Process) Died() error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	select {
+	case <-p.done:
+		if !p.expect {
+			return fmt.Errorf("%s ended by itself (%s); its log ends:\n%s", p.Name, p.command.ProcessState, p.Tail(20))
+		}
+	default:
+	}
+	return nil
+}
+
+// Tail returns the last lines of the log.
+func (p *Process) Tail(lines int) string {
+	content, err := os.ReadFile(p.Log)
+	if err != nil {
+		return err.Error()
+	}
+	all := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))
+	return string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+}
+
+// RSS is the process's resident memory in bytes.
+func (p *Process) RSS() (int64, error) {
+	content, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.PID()), "status"))
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory of %s: %w", p.Name, err)
+	}
+	for line := range strings.Lines(string(content)) {
+		var kilobytes int64
+		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kilobytes); err == nil {
+			return kilobytes << 10, nil
+		}
+	}
+	return 0, fmt.Errorf("the kernel does not tell the memory of %s", p.Name)
+}

@@ -1,0 +1,45 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// ctl is one request at the simulator's control endpoint.
+func (w *World) ctl(ctx context.Context, method, path string, body, into any) error {
+	var reader io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("encoding a request to the simulator: %w", err)
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, w.control+path, reader)
+	if err != nil {
+		return fmt.Errorf("making a request to the simulator: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("asking the simulator: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("reading the simulator's answer: %w", err)
+	}
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("the simulator answered %s %s with %s: %s", method, path, response.Status, bytes.TrimSpace(answer))
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("reading the simulator's answer to %s %s: %w", method, path, err)
+	}
+	return nil
+}

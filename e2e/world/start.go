@@ -1,0 +1,130 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// simulate starts the simulator with the World's nodes.
+func (w *World) simulate(ctx, _ context.Context) error {
+	kubeconfig, err := w.AdminKubeconfig()
+	if err != nil {
+		return err
+	}
+	address := freeAddress()
+	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s"}
+	if w.options.Record {
+		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
+	}
+	w.control = "http://" + address
+	if _, err := w.run(&Process{Name: SimulatorBinary, binary: SimulatorBinary, args: append(args, w.options.SimulatorArgs...)}); err != nil {
+		return err
+	}
+	if err := w.Wait(ctx, "the simulator", 30*time.Second, func(ctx context.Context) (string, error) {
+		return "", w.ctl(ctx, http.MethodGet, "/v1/status", nil, nil)
+	}); err != nil {
+		return err
+	}
+	w.options.Say("the simulator runs %d nodes", len(w.options.Nodes))
+	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": w.options.Nodes}, nil)
+}
+
+// startControllers starts one process of each controller.
+func (w *World) startControllers(ctx, _ context.Context) error {
+	if w.options.NoControllers {
+		return nil
+	}
+	for _, controller := range []string{IMMonitor, OrphanController} {
+		if _, err := w.StartController(ctx, controller, ""); err != nil {
+			return err
+		}
+		w.options.Say("%s runs under its own ServiceAccount", controller)
+	}
+	return nil
+}
+
+// ready waits until every node is ready and every instance manager runs.
+func (w *World) ready(ctx, _ context.Context) error {
+	if w.options.NoControllers {
+		return nil
+	}
+	if err := w.WaitManagers(ctx, 2*time.Minute); err != nil {
+		return err
+	}
+	w.options.Say("%d nodes are ready, %d instance managers run", len(w.options.Nodes), 2*len(w.options.Nodes))
+	return nil
+}
+
+// WaitManagers waits until every node is ready and both of its instance managers run.
+func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
+	return w.Wait(ctx, "the instance managers", within, func(ctx context.Context) (string, error) {
+		var nodes v1beta2.NodeList
+		if err := w.List(ctx, &nodes); err != nil {
+			return "", err
+		}
+		ready := 0
+		for _, n := range nodes.Items {
+			if isReady(n) {
+				ready++
+			}
+		}
+		var managers v1beta2.InstanceManagerList
+		if err := w.List(ctx, &managers); err != nil {
+			return "", err
+		}
+		running := 0
+		for _, m := range managers.Items {
+			if m.Status.CurrentState == v1beta2.InstanceManagerStateRunning {
+				running++
+			}
+		}
+		if ready < len(w.options.Nodes) || running < 2*len(w.options.Nodes) {
+			return fmt.Sprintf("%d of %d nodes are ready, %d of %d instance managers run", ready, len(w.options.Nodes), running, 2*len(w.options.Nodes)), nil
+		}
+		return "", nil
+	})
+}
+
+// WaitReady waits until the process says that its caches are filled.
+func (w *World) WaitReady(ctx context.Context, process *Process, within time.Duration) error {
+	return w.Wait(ctx, process.Name+" to be ready", within, func(ctx context.Context) (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.health+"/readyz", nil)
+		if err != nil {
+			return "", fmt.Errorf("asking for readiness: %w", err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return "", fmt.Errorf("asking for readiness: %w", err)
+		}
+		if err := response.Body.Close(); err != nil {
+			return "", err
+		}
+		if response.StatusCode != http.StatusOK {
+			return "it says " + response.Status, nil
+		}
+		return "", nil
+	})
+}
+
+// activity counts what the controllers have written and called so far.
+func (w *World) activity() int {
+	return w.API.Counts().Sum(func(r record.Request) bool { return r.Kind == record.KindWrite }) +
+		w.DataPlane.Counts().Sum(func(m record.Method) bool { return !m.Stream })
+}
+
+// freeAddress is a loopback address with a port that nobody listens on right now.
+func freeAddress() string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "0"
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}

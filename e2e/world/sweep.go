@@ -1,0 +1,90 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Sweep empties the World for the next story: no volumes, no instances, no orphans, default settings, every node back,
+// every instance manager running. Instances go first, so that nothing becomes an orphan by the way.
+func (w *World) Sweep(ctx context.Context) error {
+	if err := w.Set(ctx, "orphan-resource-auto-deletion", ""); err != nil {
+		return err
+	}
+	if w.API != nil {
+		w.API.Before(nil)
+		w.DataPlane.Before(nil)
+	}
+	if err := w.resetDataPlane(ctx); err != nil {
+		return err
+	}
+	for _, node := range w.options.Nodes {
+		if err := w.Evict(ctx, node, false); err != nil {
+			return err
+		}
+	}
+	for _, list := range []client.ObjectList{&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}, &v1beta2.OrphanList{}} {
+		if err := w.removeAll(ctx, list); err != nil {
+			return err
+		}
+	}
+	return w.settled(ctx)
+}
+
+func (w *World) removeAll(ctx context.Context, list client.ObjectList) error {
+	if err := w.List(ctx, list); err != nil {
+		return err
+	}
+	return meta.EachListItem(list, func(item runtime.Object) error {
+		return w.Disown(ctx, item.(client.Object))
+	})
+}
+
+// settled waits until everything says that it is empty and ready.
+func (w *World) settled(ctx context.Context) error {
+	for _, node := range w.options.Nodes {
+		if err := w.WaitNode(ctx, node, v1beta2.ConditionTrue, time.Minute); err != nil {
+			return err
+		}
+		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+			if err := w.WaitManager(ctx, node, engine, v1beta2.InstanceManagerStateRunning, time.Minute); err != nil {
+				return err
+			}
+			if err := w.emptyManager(ctx, node, engine); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Wait(ctx, "the end of all orphans", time.Minute, func(ctx context.Context) (string, error) {
+		var list v1beta2.OrphanList
+		if err := w.List(ctx, &list); err != nil {
+			return "", err
+		}
+		if len(list.Items) == 0 {
+			return "", nil
+		}
+		return fmt.Sprintf("%d are left", len(list.Items)), w.removeAll(ctx, &v1beta2.OrphanList{})
+	})
+}
+
+// emptyManager waits until im-monitor has seen that nothing runs there: only then does the next story begin.
+func (w *World) emptyManager(ctx context.Context, node, engine string) error {
+	return w.Wait(ctx, "an empty instance manager "+engine+" on "+node, time.Minute, func(ctx context.Context) (string, error) {
+		object := &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{}}
+		if err := w.Get(ctx, w.InstanceManager(node, engine), object); err != nil {
+			return "", err
+		}
+		if n := len(object.Status.InstanceEngines) + len(object.Status.InstanceReplicas); n > 0 {
+			return fmt.Sprintf("%d instances are listed", n), nil
+		}
+		return "", nil
+	})
+}

@@ -1,0 +1,77 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Wait polls until check returns "", or says after the time is over what check said last. What is returned by check is
+// a sentence for people: why it is not yet so.
+func (w *World) Wait(ctx context.Context, what string, within time.Duration, check func(context.Context) (string, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	why := "not looked yet"
+	for {
+		text, err := check(ctx)
+		switch {
+		case err == nil && text == "":
+			return nil
+		case err != nil && ctx.Err() == nil:
+			why = err.Error()
+		case err == nil:
+			why = text
+		}
+		if err := w.Died(); err != nil {
+			return fmt.Errorf("waiting for %s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited %s for %s: %s", within, what, why)
+		case <-ticker.C:
+		}
+	}
+}
+
+// Never watches for the given time that check keeps returning "", and fails with what it says as soon as it does not.
+func (w *World) Never(ctx context.Context, what string, during time.Duration, check func(context.Context) (string, error)) error {
+	end := time.NewTimer(during)
+	defer end.Stop()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		text, err := check(ctx)
+		if err != nil {
+			return fmt.Errorf("watching that %s never happens: %w", what, err)
+		}
+		if text != "" {
+			return fmt.Errorf("%s happened: %s", what, text)
+		}
+		select {
+		case <-end.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+// Died says which process ended by itself.
+func (w *World) Died() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	var stories []string
+	for _, process := range w.processes {
+		if err := process.Died(); err != nil {
+			stories = append(stories, err.Error())
+		}
+	}
+	if len(stories) > 0 {
+		return fmt.Errorf("%s", strings.Join(stories, "\n"))
+	}
+	return nil
+}

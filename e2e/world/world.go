@@ -1,0 +1,192 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cluster"
+)
+
+// Image is the instance manager's image in every World.
+const Image = "longhornio/longhorn-instance-manager:v1.11.0"
+
+// PortOffset is what the simulator's ports are higher by when the recorder stands before it.
+const PortOffset = 1000
+
+// Options say what a World is made of.
+type Options struct {
+	// Nodes are the names of the simulated nodes.
+	Nodes []string
+	// Record puts the recording proxies before the API server and the simulator.
+	Record bool
+	// Overlay replaces source files in the controllers' build.
+	Overlay Overlay
+	// SimulatorArgs are added to the simulator's command line.
+	SimulatorArgs []string
+	// Flags replace the default flags of a controller, by its name.
+	Flags map[string][]string
+	// DataFrom is an etcd directory that a cluster left behind, with everything in it.
+	DataFrom string
+	// DataDir keeps etcd's data there after Close.
+	DataDir string
+	// NoControllers leaves the controllers to the caller.
+	NoControllers bool
+	// Say is told what is going on; nil for silence.
+	Say func(format string, args ...any)
+}
+
+// World is one running Drover.
+type World struct {
+	Namespace string
+	// Dir holds binaries, kubeconfigs and logs; it is removed by Close unless something went wrong.
+	Dir    string
+	Config *rest.Config
+	Admin  client.WithWatch
+
+	// Sequence, API and DataPlane are there when Options.Record was set; Sequence always is.
+	Sequence  *record.Sequence
+	API       *record.API
+	DataPlane *record.DataPlane
+
+	options Options
+	cluster *cluster.Cluster
+	control string // the URL of the simulator's control endpoint
+	cancel  context.CancelFunc
+
+	mutex     sync.Mutex
+	processes []*Process
+	mark      uint64
+}
+
+// FastFlags are the flags with which a World's controllers run unless told otherwise: every waiting time of the design
+// is there, only shorter, so that a story that takes minutes in a cluster takes seconds here.
+func FastFlags(controller string) []string {
+	flags := []string{"--leader-elect=true", "--lease-duration=2s", "--renew-deadline=1500ms", "--retry-period=200ms", "--log-level=debug", "--log-format=text"}
+	if controller == IMMonitor {
+		flags = append(flags, "--absence-gap=500ms", "--v2-settle=2s", "--quarantine=2s")
+	}
+	return flags
+}
+
+// Start brings up everything and returns when the nodes are ready and every instance manager runs.
+func Start(ctx context.Context, options Options) (*World, error) {
+	if options.Say == nil {
+		options.Say = func(string, ...any) {}
+	}
+	dir, err := os.MkdirTemp("", "drover-world-")
+	if err != nil {
+		return nil, fmt.Errorf("making the world's directory: %w", err)
+	}
+	lifetime, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	w := &World{Namespace: v1beta2.DefaultNamespace, Dir: dir, Sequence: &record.Sequence{}, options: options, cancel: cancel}
+	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.simulate, w.startControllers, w.ready} {
+		if err := step(ctx, lifetime); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
+	}
+	return w, nil
+}
+
+func (w *World) build(ctx, _ context.Context) error {
+	w.options.Say("building the binaries")
+	if err := Build(ctx, w.Dir, nil, SimulatorBinary); err != nil {
+		return err
+	}
+	return Build(ctx, w.Dir, w.options.Overlay, IMMonitor, OrphanController)
+}
+
+func (w *World) record(ctx, lifetime context.Context) error {
+	if !w.options.Record {
+		return nil
+	}
+	api, err := record.StartAPI(w.Config, w.Sequence)
+	if err != nil {
+		return err
+	}
+	w.API, w.DataPlane = api, record.NewDataPlane(w.Sequence, record.Ports, PortOffset)
+	return w.DataPlane.Follow(lifetime, w.Config, w.Namespace, func(err error) { w.options.Say("recording: %v", err) })
+}
+
+// StartController starts one more process of the controller under its own identity.
+func (w *World) StartController(ctx context.Context, controller, instance string) (*Process, error) {
+	kubeconfig, err := w.kubeconfig(ctx, controller)
+	if err != nil {
+		return nil, err
+	}
+	flags := w.options.Flags[controller]
+	if flags == nil {
+		flags = FastFlags(controller)
+	}
+	metrics, health := freeAddress(), freeAddress()
+	args := append([]string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace,
+		"--metrics-bind-address", metrics, "--health-probe-bind-address", health}, flags...)
+	return w.run(&Process{Name: controller + instance, binary: controller, args: args, metrics: metrics, health: health})
+}
+
+func (w *World) run(process *Process) (*Process, error) {
+	process.Log, process.binary = filepath.Join(w.Dir, process.Name+".log"), filepath.Join(w.Dir, process.binary)
+	if err := process.start(); err != nil {
+		return nil, err
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.processes = append(w.processes, process)
+	return process, nil
+}
+
+// Process returns the running process of that name; nil if there is none.
+func (w *World) Process(name string) *Process {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, process := range w.processes {
+		if process.Name == name {
+			return process
+		}
+	}
+	return nil
+}
+
+// Remove stops a process that was started beside the others and forgets it.
+func (w *World) Remove(process *Process) error {
+	w.mutex.Lock()
+	w.processes = slices.DeleteFunc(w.processes, func(p *Process) bool { return p == process })
+	w.mutex.Unlock()
+	return process.Stop()
+}
+
+// Close stops everything, the controllers first. The directory with the logs stays when an error is returned, and the
+// error says where.
+func (w *World) Close() error {
+	var failed error
+	w.mutex.Lock()
+	processes := w.processes
+	w.processes = nil
+	w.mutex.Unlock()
+	for i := len(processes) - 1; i >= 0; i-- {
+		failed = errors.Join(failed, processes[i].Stop())
+	}
+	w.cancel()
+	if w.DataPlane != nil {
+		w.DataPlane.Close()
+	}
+	if w.API != nil {
+		failed = errors.Join(failed, w.API.Close())
+	}
+	if w.cluster != nil {
+		failed = errors.Join(failed, w.cluster.Stop())
+	}
+	if failed != nil {
+		return fmt.Errorf("%w\nlogs are in %s", failed, w.Dir)
+	}
+	return os.RemoveAll(w.Dir)
+}
