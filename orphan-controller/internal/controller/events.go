@@ -80,9 +80,9 @@ func cleanedEvent(o *v1beta2.Orphan) events.Event {
 	}
 }
 
-func badSettingEvent(name string, err error) events.Event {
+func settingInvalidEvent(name string, err error) events.Event {
 	return events.Event{
-		Type: corev1.EventTypeWarning, Reason: "BadValue", Action: actionRead,
+		Type: corev1.EventTypeWarning, Reason: "SettingInvalid", Action: actionRead,
 		Note: fmt.Sprintf("%s is not understood: %v. The last good value stays in force; after a restart of orphan-controller auto deletion is off.", name, err),
 	}
 }

@@ -10,10 +10,10 @@ import (
 
 // metrics are those of this controller. Labels are from closed sets.
 type metrics struct {
-	verdicts    *prometheus.CounterVec
-	deletions   *prometheus.CounterVec
-	wouldDelete *prometheus.CounterVec
-	badSetting  *prometheus.GaugeVec
+	verdicts       *prometheus.CounterVec
+	deletions      *prometheus.CounterVec
+	wouldDelete    *prometheus.CounterVec
+	settingInvalid *prometheus.GaugeVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -30,12 +30,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "drover_orphan_controller_would_delete_total",
 			Help: "Orphans that policy would have deleted in a dry run.",
 		}, []string{"data_engine"}),
-		badSetting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "drover_orphan_controller_bad_setting_count",
+		settingInvalid: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "drover_orphan_controller_setting_invalid",
 			Help: "1 while the setting's value is not understood.",
 		}, []string{"setting"}),
 	}
-	registry.MustRegister(m.verdicts, m.deletions, m.wouldDelete, m.badSetting)
+	registry.MustRegister(m.verdicts, m.deletions, m.wouldDelete, m.settingInvalid)
 	return m
 }
 

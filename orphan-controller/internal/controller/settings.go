@@ -57,11 +57,11 @@ func (s *settingReconciler) check(ctx context.Context, name string, found *v1bet
 		bad = setting.Check(name, found.Value)
 	}
 	if bad == nil {
-		s.metrics.badSetting.WithLabelValues(name).Set(0)
+		s.metrics.settingInvalid.WithLabelValues(name).Set(0)
 		return
 	}
-	s.metrics.badSetting.WithLabelValues(name).Set(1)
-	events.Emit(s.recorder, found, badSettingEvent(name, bad))
+	s.metrics.settingInvalid.WithLabelValues(name).Set(1)
+	events.Emit(s.recorder, found, settingInvalidEvent(name, bad))
 	log.FromContext(ctx).Info("the value of a setting is not understood", "name", name, "reason", bad.Error())
 }
 

@@ -39,7 +39,7 @@ func (w *world) value(name string) *string {
 }
 
 // O14: the running process keeps its last good value; after a restart auto deletion is off; somebody can see why.
-func TestABadValueKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *testing.T) {
+func TestASettingInvalidKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *testing.T) {
 	for name, c := range map[string]struct{ setting, bad string }{
 		"an unknown item":    {setting.AutoDeletion, "instance;engines"},
 		"a trailing one":     {setting.AutoDeletion, "instance;"},
@@ -55,8 +55,8 @@ func TestABadValueKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *testing.
 			p := w.start()
 			w.reaches(first, v1beta2.ReasonApproved, true)
 			w.setting(c.setting, c.bad)
-			w.until("no metric", func() bool { return p.metric(t, "drover_orphan_controller_bad_setting_count") == 1 })
-			w.until("no event", func() bool { return w.said("BadValue") })
+			w.until("no metric", func() bool { return p.metric(t, "drover_orphan_controller_setting_invalid") == 1 })
+			w.until("no event", func() bool { return w.said("SettingInvalid") })
 			second := w.orphan("vol-2-e-0", v1beta2.ReasonNoOwnerCR)
 			w.reaches(second, v1beta2.ReasonApproved, true)
 
