@@ -26,6 +26,12 @@ func nodeContracts() []ConditionContract {
 			True: []string{ReasonSchedulable}, False: []string{ReasonKubernetesNodeCordoned}},
 		{Kind: "Node", Type: NodeRemoved, Writer: "im-monitor", Means: "a Node that is being deleted is gone",
 			False: []string{ReasonKubernetesNodeInService, ReasonInstanceManagersRemain}},
+		{Kind: "Node", Part: "status.diskStatus", Type: DiskReady, Writer: "im-monitor (v2 disks)",
+			Means: "the disk is there, with the UUID that was seen first", True: []string{ReasonDiskReady},
+			False: []string{ReasonDiskNotFound, ReasonDiskUnknown, ReasonDiskChanged}},
+		{Kind: "Node", Part: "status.diskStatus", Type: DiskSchedulable, Writer: "im-monitor (v2 disks)",
+			Means: "new replicas may be placed on the disk", True: []string{ReasonSchedulable},
+			False: []string{ReasonDiskNotReady}},
 	}
 }
 
