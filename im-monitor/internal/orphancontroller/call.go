@@ -134,6 +134,8 @@ func (r *hands) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan,
 		return &out
 	}
 	if now := list[key.Name]; now.UUID == "" || now.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
+		// The inventory learns the same, and wakes the judge.
+		r.lookAfter(ctx, key)
 		return &outcome{result: resultDisagreed}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (r *hands) try(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (tim
 	return known.notBefore.Sub(r.clock.Now()), nil
 }
 
-// lookAfter reads the list that may already prove the instance's end.
+// lookAfter reads a list that may already show what happened to the instance.
 func (r *hands) lookAfter(ctx context.Context, key orphan.Key) {
 	listCtx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()

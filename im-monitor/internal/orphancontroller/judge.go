@@ -68,10 +68,11 @@ func (r *judge) secondLook(ctx context.Context, first scene) (scene, orphan.Verd
 	return again, orphan.Judge(again.world), nil
 }
 
-// note counts a non-decision when it begins, and says the one that people must act on.
+// note counts a non-decision when it begins, and says the one that people must act on. A name of which nothing is
+// known, neither a list nor an Orphan, is none.
 func (r *judge) note(seen scene, v orphan.Verdict) {
 	reason := ""
-	if v.Judgement.Decision == orphan.Undecided {
+	if v.Judgement.Decision == orphan.Undecided && (seen.world.Inventory != nil || len(seen.orphans) > 0) {
 		reason = v.Judgement.Reason
 	}
 	if !r.undecided.set(seen.world.Key, reason) || reason == "" {

@@ -1,0 +1,74 @@
+package orphancontroller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	var a attempts
+	refused := orphan.Failure{Reason: v1beta2.ReasonRefused}
+	var waits []time.Duration
+	for range 8 {
+		waits = append(waits, a.change("uid", func(t *attempt) { t.failed(refused, now) }).notBefore.Sub(now))
+	}
+	require.Equal(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}, seconds(waits))
+	require.Equal(t, &refused, a.of("uid").failure)
+
+	require.True(t, a.retry("uid"), "an instance manager that is known again is tried at once")
+	require.True(t, a.of("uid").notBefore.IsZero())
+
+	taken := a.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, nil, now) })
+	require.Equal(t, 10*time.Second, taken.notBefore.Sub(now))
+	require.Empty(t, taken.failure.Reason, "a call that was taken ends the failure")
+	require.False(t, a.retry("uid"), "after a call that was taken there is nothing to hurry")
+
+	still := &orphan.Failure{Reason: v1beta2.ReasonStillPresent}
+	require.Equal(t, still, a.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, still, now) }).failure,
+		"it stands until the instance ends")
+	a.forget("uid")
+	require.Equal(t, attempt{}, a.of("uid"))
+}
+
+func seconds(list []time.Duration) []time.Duration {
+	out := make([]time.Duration, len(list))
+	for i, d := range list {
+		out[i] = d / time.Second
+	}
+	return out
+}
+
+func TestOneManagerNeverTakesAllHands(t *testing.T) {
+	var s slots
+	first, ok := s.take("im-1", 2)
+	require.True(t, ok)
+	_, ok = s.take("im-1", 2)
+	require.True(t, ok)
+	_, ok = s.take("im-1", 2)
+	require.False(t, ok)
+	_, ok = s.take("im-2", 2)
+	require.True(t, ok)
+	first()
+	_, ok = s.take("im-1", 2)
+	require.True(t, ok)
+}
+
+func TestANonDecisionCountsOnce(t *testing.T) {
+	var u undecided
+	key := orphan.Key{InstanceManager: "im-1", Name: "vol-r-1"}
+	require.True(t, u.set(key, v1beta2.ReasonNoUUID))
+	require.False(t, u.set(key, v1beta2.ReasonNoUUID))
+	require.True(t, u.set(key, v1beta2.ReasonNotLive))
+	require.True(t, u.set(key, ""))
+	require.False(t, u.set(key, ""))
+	u.set(key, v1beta2.ReasonNotLive)
+	u.forget("im-1")
+	require.Empty(t, u.m)
+}
