@@ -66,6 +66,9 @@ func TestCreation(t *testing.T) {
 		{"unless it is tolerated", world(missing, tainted(corev1.TaintEffectNoSchedule), tolerating("gpu")), true},
 		{"with the same value", world(missing, tainted(corev1.TaintEffectNoExecute), tolerating("cpu")), false},
 		{"a taint that only advises does not", world(missing, tainted(corev1.TaintEffectPreferNoSchedule)), true},
+		{"a taint for a condition of the node is Kubernetes' own business", world(missing, func(w *World) {
+			w.Kubernetes.Taints = []corev1.Taint{{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule}}
+		}), true},
 		{"a node that the selector leaves out gets none", world(missing, func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} }), false},
 		{"one that it chooses does", world(missing, func(w *World) {
 			w.Settings.NodeSelector = map[string]string{"disk": "ssd"}

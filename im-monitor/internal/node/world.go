@@ -12,6 +12,8 @@
 package node
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/im-monitor/internal/setting"
@@ -84,11 +86,19 @@ func (k *Kubernetes) welcomes(s setting.Values) bool {
 		return false
 	}
 	for i := range k.Taints {
-		if k.Taints[i].Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(k.Taints[i], s.Tolerations) {
+		if repels(k.Taints[i]) && !tolerated(k.Taints[i], s.Tolerations) {
 			return false
 		}
 	}
 	return true
+}
+
+// conditionTaints are set by Kubernetes for a node's conditions (not-ready, memory-pressure, …). Readiness and cordon are
+// read from the node itself, the others pass; a DaemonSet tolerates all of them, too.
+const conditionTaints = "node.kubernetes.io/"
+
+func repels(taint corev1.Taint) bool {
+	return taint.Effect != corev1.TaintEffectPreferNoSchedule && !strings.HasPrefix(taint.Key, conditionTaints)
 }
 
 func tolerated(taint corev1.Taint, tolerations []corev1.Toleration) bool {

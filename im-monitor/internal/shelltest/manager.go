@@ -172,11 +172,6 @@ func (e *Env) NodeReady(name string, ready corev1.ConditionStatus) {
 	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test", Message: "said by the test"}}
 	require.NoError(e.t, e.Admin.Status().Update(e.t.Context(), &n))
-	if ready == corev1.ConditionTrue && len(n.Spec.Taints) > 0 {
-		// The API server taints new nodes; the node controller takes that off when they are ready.
-		n.Spec.Taints = nil
-		require.NoError(e.t, e.Admin.Update(e.t.Context(), &n))
-	}
 }
 
 // Get reads an object of the namespace; false where there is none.
