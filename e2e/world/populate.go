@@ -3,8 +3,11 @@ package world
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -73,4 +76,57 @@ func (w *World) own(ctx context.Context, s Stale) error {
 	}
 	return w.setStatus(ctx, object, map[string]any{"currentState": v1beta2.InstanceStateRunning, "started": true, "ownerID": s.Node,
 		"instanceManagerName": s.InstanceManager, "uuid": s.UUID})
+}
+
+// PutPopulation starts the instances of Populate without making objects.
+func (w *World) PutPopulation(ctx context.Context, instances int) ([]Stale, error) {
+	list := w.population(instances)
+	return list, w.PutAll(ctx, list)
+}
+
+// WaitListed waits until im-monitor has written that so many instances are listed, so that nothing is left to write.
+func (w *World) WaitListed(ctx context.Context, instances int, within time.Duration) error {
+	return w.Wait(ctx, "the status of all instance managers", within, func(ctx context.Context) (string, error) {
+		var managers v1beta2.InstanceManagerList
+		if err := w.List(ctx, &managers); err != nil {
+			return "", err
+		}
+		listed := 0
+		for _, m := range managers.Items {
+			listed += len(m.Status.InstanceEngines) + len(m.Status.InstanceReplicas)
+		}
+		if listed < instances {
+			return fmt.Sprintf("%d of %d instances are listed", listed, instances), nil
+		}
+		return "", nil
+	})
+}
+
+// Revive lets the pods of a kept population run again: the simulator that ran them is gone, and a real kubelet would
+// have gone on. Their status is taken away, so that the simulator starts them.
+func (w *World) Revive(ctx context.Context) error {
+	var pods corev1.PodList
+	if err := w.List(ctx, &pods); err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for i := range pods.Items {
+		group.Go(func() error {
+			return w.setStatus(groupCtx, &pods.Items[i], map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return w.Wait(ctx, "the pods to run", 5*time.Minute, func(ctx context.Context) (string, error) {
+		var status struct{ Pods int }
+		if err := w.ctl(ctx, http.MethodGet, "/v1/status", nil, &status); err != nil {
+			return "", err
+		}
+		if status.Pods < len(pods.Items) {
+			return fmt.Sprintf("%d of %d pods run", status.Pods, len(pods.Items)), nil
+		}
+		return "", nil
+	})
 }

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -83,6 +85,8 @@ func Start(ctx context.Context, options Options) (*World, error) {
 	if options.Say == nil {
 		options.Say = func(string, ...any) {}
 	}
+	// What controller-runtime's client has to say is in the errors that it returns.
+	ctrllog.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "drover-world-")
 	if err != nil {
 		return nil, fmt.Errorf("making the world's directory: %w", err)

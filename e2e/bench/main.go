@@ -1,0 +1,62 @@
+// Command bench measures Drover: the real binaries against a real API server, through recording proxies that count.
+// It prints a table as it goes and writes bench.json. Counts are exact; times are medians or percentiles of at least
+// five runs, given beside the API server's own figure of the same run, because machines are noisy. A goal that is
+// missed is printed as missed.
+//
+//	bench                   every group
+//	bench --group orphan    one group: orphan, quiet, scale, faults, failover
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// group is one part of the benchmark, with a World of its own.
+type group struct {
+	name string
+	run  func(context.Context, *report) error
+}
+
+func groups() []group {
+	return []group{{"orphan", orphan}, {"quiet", quiet}, {"scale", scale}, {"faults", faults}, {"failover", failover}}
+}
+
+func main() {
+	only := flag.String("group", "", "one group: orphan, quiet, scale, faults, failover; empty means all")
+	out := flag.String("out", "bench.json", "where the results go")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, *only, *out)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only, out string) error {
+	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
+	if len(chosen) == 0 {
+		return fmt.Errorf("no group %q; there are orphan, quiet, scale, faults and failover", strings.TrimSpace(only))
+	}
+	r := &report{out: os.Stdout}
+	for _, g := range chosen {
+		r.say("group %s", g.name)
+		if err := g.run(ctx, r); err != nil {
+			return fmt.Errorf("group %s: %w", g.name, err)
+		}
+		// What is measured is kept, whatever happens to the next group.
+		if err := r.write(out); err != nil {
+			return err
+		}
+	}
+	r.say("wrote %s", out)
+	return nil
+}

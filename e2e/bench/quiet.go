@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
+)
+
+// The quiet hour: the controllers' clock runs so many times faster that an hour passes in two real minutes. It is
+// put into an overlay of the build; no product code knows of it.
+const (
+	acceleration = 30
+	quietReal    = time.Hour / acceleration
+)
+
+// quiet measures the silence of a large cluster in which nothing happens.
+func quiet(ctx context.Context, r *report) (err error) {
+	overlay, err := acceleratedClock(ctx)
+	if err != nil {
+		return err
+	}
+	w, err := large(ctx, r, world.Options{Record: true, Overlay: overlay})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.Quiet(ctx, 10*time.Minute); err != nil {
+		return err
+	}
+	w.API.Reset()
+	w.DataPlane.Reset()
+	r.say("  an hour of the controllers' clock begins; it takes %s", quietReal)
+	if err := w.Never(ctx, "the death of a controller", quietReal, func(context.Context) (string, error) {
+		if err := w.Died(); err != nil {
+			return err.Error(), nil
+		}
+		return "", nil
+	}); err != nil {
+		return err
+	}
+	looks := func(m record.Method) bool { return !m.Stream && named[m.Name] }
+	others := func(m record.Method) bool { return !m.Stream && !named[m.Name] }
+	writes := w.API.Counts().Sum(write)
+	for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
+		r.say("    %s", line)
+	}
+	note := fmt.Sprintf("%d nodes, %d instances; clock x%d by overlay; leases not counted", manyNodes, manyInstances, acceleration)
+	r.add(Result{Name: "quiet.1000_nodes.hour.api_writes", Value: float64(writes), Unit: "count", Goal: "0", Runs: 1, Note: note})
+	r.add(Result{Name: "quiet.1000_nodes.hour.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
+	r.add(Result{Name: "quiet.1000_nodes.hour.look_calls", Value: float64(w.DataPlane.Counts().Sum(looks)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
+	return nil
+}
+
+// named are the calls that make up a safety list.
+var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true}
+
+// acceleratedClock is the overlay that lets the controllers' clock run faster.
+func acceleratedClock(ctx context.Context) (world.Overlay, error) {
+	overlay, err := world.Mutate(ctx, world.Edit{File: "shared/runkit/runkit.go", From: "Clock: clock.RealClock{}", To: "Clock: newFastClock()"})
+	if err != nil {
+		return nil, err
+	}
+	overlay["shared/runkit/fastclock.go"] = []byte(fmt.Sprintf(fastClock, acceleration))
+	return overlay, nil
+}
+
+// fastClock is the source of the clock: time since the start is multiplied, every wait divided.
+const fastClock = `package runkit
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+const factor = %d
+
+type fastClock struct {
+	clock.RealClock
+	start time.Time
+}
+
+func newFastClock() clock.Clock { return fastClock{start: time.Now()} }
+
+func (f fastClock) Now() time.Time { return f.start.Add(factor * time.Since(f.start)) }
+
+func (f fastClock) Since(t time.Time) time.Duration { return f.Now().Sub(t) }
+
+func (f fastClock) After(d time.Duration) <-chan time.Time { return f.RealClock.After(d / factor) }
+
+func (f fastClock) NewTimer(d time.Duration) clock.Timer { return fastTimer{f.RealClock.NewTimer(d / factor)} }
+
+func (f fastClock) Sleep(d time.Duration) { f.RealClock.Sleep(d / factor) }
+
+func (f fastClock) Tick(d time.Duration) <-chan time.Time { return f.RealClock.Tick(d / factor) }
+
+func (f fastClock) NewTicker(d time.Duration) clock.Ticker { return f.RealClock.NewTicker(d / factor) }
+
+func (f fastClock) AfterFunc(d time.Duration, do func()) clock.Timer {
+	return fastTimer{f.RealClock.AfterFunc(d/factor, do)}
+}
+
+type fastTimer struct{ clock.Timer }
+
+func (t fastTimer) Reset(d time.Duration) bool { return t.Timer.Reset(d / factor) }
+`

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"drover.dev/drover/e2e/world"
+)
+
+// The size of a large cluster.
+const (
+	manyNodes     = 1000
+	manyInstances = 100_000
+)
+
+// scale measures im-monitor at full size: its memory, and how long it takes to judge everything from cold.
+func scale(ctx context.Context, r *report) (err error) {
+	w, err := large(ctx, r, world.Options{NoControllers: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	var judged, ready, memory []float64
+	for run := range runs {
+		began := time.Now()
+		process, err := w.StartController(ctx, world.IMMonitor, fmt.Sprintf("-cold-%d", run))
+		if err != nil {
+			return err
+		}
+		inventories, all, err := judgedAll(ctx, w, process, began)
+		if err != nil {
+			return err
+		}
+		rss, err := process.RSS()
+		if err != nil {
+			return err
+		}
+		ready, judged, memory = append(ready, inventories), append(judged, all-inventories), append(memory, float64(rss)/1e6)
+		r.say("  run %d of %d: inventories known after %.1f s, all judged %.1f s later, %.0f MB", run+1, runs, inventories, all-inventories, memory[run])
+		if err := w.Remove(process); err != nil {
+			return err
+		}
+	}
+	size := fmt.Sprintf("%d nodes, %d instances, as many objects", manyNodes, manyInstances)
+	r.add(Result{Name: "scale.im_monitor.rss", Value: median(memory), Unit: "MB", Goal: "<= 1000", Runs: runs, Spread: spread(memory), Note: size})
+	r.add(Result{Name: "scale.inventories_known", Value: median(ready), Unit: "s", Runs: runs, Spread: spread(ready), Note: "from the process's start: lease, caches, connections, first lists; " + size})
+	r.add(Result{Name: "scale.full_judgement", Value: median(judged), Unit: "s", Goal: "<= 10", Runs: runs, Spread: spread(judged), Note: "from the moment that every inventory is known"})
+	return microbenchmarks(ctx, r)
+}
+
+// judgedAll waits until every inventory was read, then until every instance was judged; both in seconds from the start.
+func judgedAll(ctx context.Context, w *world.World, process *world.Process, began time.Time) (inventories, all float64, err error) {
+	err = w.Wait(ctx, "the judgement of everything", 10*time.Minute, func(ctx context.Context) (string, error) {
+		lines, err := w.Metrics(ctx, process.Name)
+		if err != nil {
+			return err.Error(), nil
+		}
+		known := sum(lines, "drover_im_monitor_instance_managers", `="known"`)
+		reconciled := sum(lines, "controller_runtime_reconcile_total", `controller="orphan-judge"`)
+		depth := sum(lines, "workqueue_depth", `controller="orphan-judge"`)
+		if inventories == 0 && known >= 2*manyNodes {
+			inventories = time.Since(began).Seconds()
+		}
+		if known < 2*manyNodes || reconciled < manyInstances || depth > 0 {
+			return fmt.Sprintf("%.0f inventories known, %.0f judgements, %.0f waiting", known, reconciled, depth), nil
+		}
+		all = time.Since(began).Seconds()
+		return "", nil
+	})
+	return inventories, all, err
+}
+
+// sum adds up the metric's lines that contain the label.
+func sum(lines []string, name, label string) float64 {
+	total := 0.0
+	for _, line := range lines {
+		metric, value, _ := strings.Cut(line, " ")
+		family, labels, _ := strings.Cut(metric, "{")
+		if !strings.HasSuffix(family, name) || !strings.Contains(labels, label) {
+			continue
+		}
+		number, err := strconv.ParseFloat(value, 64)
+		if err == nil {
+			total += number
+		}
+	}
+	return total
+}
