@@ -8,10 +8,16 @@ import (
 	"k8s.io/utils/clock"
 )
 
+// Clock is what the plane knows of time; every clock.WithDelayedExecution is one.
+type Clock interface {
+	Now() time.Time
+	AfterFunc(d time.Duration, f func()) clock.Timer
+}
+
 // Plane is the data plane of a whole cluster. All methods may be called at once from anywhere; one lock makes each of them atomic.
 type Plane struct {
 	mu        sync.Mutex
-	clock     clock.WithDelayedExecution
+	clock     Clock
 	newUUID   func() string
 	behaviour Behaviour
 	nodes     map[string]*node
@@ -35,7 +41,7 @@ type node struct {
 }
 
 // New makes an empty plane.
-func New(c clock.WithDelayedExecution, newUUID func() string, b Behaviour) *Plane {
+func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 	if b.Mode == "" {
 		b.Mode = Conforming
 	}
