@@ -83,6 +83,19 @@ func (w *World) StartInstance(ctx context.Context, i Instance) (Running, error) 
 	return running, err
 }
 
+// start is StartInstance for the owner of the name, who adopts what runs already: it looks before it creates.
+func (w *World) start(ctx context.Context, i Instance) (Running, error) {
+	listed, err := w.Inventory(ctx, i.InstanceManager)
+	if err != nil {
+		return Running{}, err
+	}
+	if there, ok := listed[i.Name]; ok && there.State == v1beta2.InstanceStateRunning {
+		there.IP, err = w.address(ctx, there.Pod)
+		return there, err
+	}
+	return w.StartInstance(ctx, i)
+}
+
 // PutAll starts many instances under the UUIDs that they bring along.
 func (w *World) PutAll(ctx context.Context, list []Stale) error {
 	const batch = 5000

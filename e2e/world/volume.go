@@ -86,7 +86,7 @@ func (w *World) StartReplica(ctx context.Context, name string) error {
 	if err := w.patch(ctx, replica, map[string]any{"spec": map[string]any{"desireState": v1beta2.InstanceStateRunning}}); err != nil {
 		return err
 	}
-	running, err := w.StartInstance(ctx, Instance{Name: name, Type: v1beta2.InstanceTypeReplica, DataEngine: replica.Spec.DataEngine,
+	running, err := w.start(ctx, Instance{Name: name, Type: v1beta2.InstanceTypeReplica, DataEngine: replica.Spec.DataEngine,
 		InstanceManager: w.InstanceManager(replica.Spec.NodeID, replica.Spec.DataEngine), Volume: replica.Spec.VolumeName, DiskUUID: replica.Spec.DiskID})
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (w *World) StartEngine(ctx context.Context, v *Volume, node string) error {
 		return err
 	}
 	manager := w.InstanceManager(node, v.DataEngine)
-	running, err := w.StartInstance(ctx, Instance{Name: v.Engine, Type: v1beta2.InstanceTypeEngine, DataEngine: v.DataEngine,
+	running, err := w.start(ctx, Instance{Name: v.Engine, Type: v1beta2.InstanceTypeEngine, DataEngine: v.DataEngine,
 		InstanceManager: manager, Volume: v.Name, Replicas: addresses})
 	if err != nil {
 		return err
