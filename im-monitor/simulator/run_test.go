@@ -148,7 +148,9 @@ func names(t *testing.T, c imrpc.InstanceServiceClient) []string {
 func TestAPodRunsSoonAndServesTheInstanceManagerAPI(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ready(corev1.ConditionTrue)
+	began := time.Now()
 	pod := w.pod(dataplane.V1)
+	t.Logf("the pod runs %s after it was asked for", time.Since(began).Round(time.Millisecond))
 	require.NotEmpty(t, pod.Status.PodIP)
 	require.NotNil(t, pod.Status.ContainerStatuses[0].State.Running)
 	instances := imrpc.NewInstanceServiceClient(w.dial(pod, "8503"))
