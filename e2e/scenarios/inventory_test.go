@@ -105,6 +105,7 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 		engine.UUID = fresh.UUID
 		require.NoError(t, s.Runs(ctx, engine.InstanceManager, engine.Name))
 	}
+	require.NoError(t, s.Wait(ctx, "the end of all orphans", Patience, s.NoOrphans))
 	require.NoError(t, s.Invariants(ctx))
 	none(t, ctx, s, time.Second)
 }
