@@ -33,13 +33,21 @@ func start(t *testing.T, namespace string, flags ...string) *program {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
+	return startAs(t, namespace, kubeconfig, flags...)
+}
+
+func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *program {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	p := &program{namespace: namespace, health: listener.Addr().String(), ended: make(chan error, 1)}
 	require.NoError(t, listener.Close())
 	command := runkit.Command(runkit.Program{
 		Name: "tester",
-		Setup: func(_ context.Context, rt *runkit.Runtime) error {
+		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
+			if _, err := rt.Manager.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
+				return err
+			}
 			return rt.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 				written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
 				if err := rt.Client.Create(ctx, written); err != nil {
@@ -149,6 +157,24 @@ func TestForceTakeOverLeadsBesideALonghornManager(t *testing.T) {
 	longhornManager(t, namespace)
 	p := start(t, namespace, "--force-take-over")
 	require.Eventually(t, func() bool { return p.wrote(t) }, patience, tick)
+}
+
+// A binary whose Role is missing must say so and stop when it is told to.
+func TestABinaryWithoutRightsStillStops(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	testkit.Identity(t, namespace, "nobody", nil)
+	token, err := testkit.Cluster().Token(t.Context(), namespace, "nobody")
+	require.NoError(t, err)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, testkit.Cluster().TokenKubeconfig(kubeconfig, token))
+	p := startAs(t, namespace, kubeconfig, "--observe", "--shutdown-timeout=200ms")
+	require.Eventually(t, func() bool { return p.ready() == http.StatusInternalServerError }, patience, tick)
+	p.stop()
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		require.Fail(t, "it does not stop")
+	}
 }
 
 func TestOfTwoOnlyOneLeads(t *testing.T) {

@@ -127,7 +127,7 @@ func run(ctx context.Context, p Program, o options) error {
 		return fmt.Errorf("setting up: %w", err)
 	}
 	log.Info("starting", "namespace", o.namespace, "observe", o.observe)
-	if err := manager.Start(ctx); err != nil {
+	if err := startAndStop(ctx, manager, o.gracefulShutdown); err != nil {
 		return err
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
@@ -135,6 +135,26 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	log.Info("stopped")
 	return nil
+}
+
+// startAndStop runs the manager until ctx ends and all work under way did, or the time for that is over. The manager
+// itself never returns when it is stopped while its caches cannot be filled, as without the right to list them.
+func startAndStop(ctx context.Context, manager ctrl.Manager, patience time.Duration) error {
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(patience + time.Second)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return fmt.Errorf("work under way did not end within %s of the request to stop", patience)
+	}
 }
 
 // newManager returns the manager, and what tells why this process must not lead (nil error: it may).
@@ -189,8 +209,11 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 
 func addChecks(manager ctrl.Manager, refuse func() error) error {
 	synced := func(request *http.Request) error {
-		if !manager.GetCache().WaitForCacheSync(request.Context()) {
-			return errors.New("the caches are not filled yet")
+		// An answer in time is worth more than one that waits for the caches.
+		ctx, cancel := context.WithTimeout(request.Context(), 200*time.Millisecond)
+		defer cancel()
+		if !manager.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled yet; if this stays, the log says which kind cannot be listed")
 		}
 		return nil
 	}
