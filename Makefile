@@ -33,7 +33,7 @@ build: ## static binaries into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ $(addprefix ./,$(BINARIES))
 
 generate: manifests ## generated code, CRDs, roles and BUILD files
-	$(GAZELLE) update
+	$(GAZELLE) update $(shell $(GO) list -m -f '{{if not .Indirect}}-known_import={{.Path}}{{end}}' all | grep -v ^-known_import=drover.dev)
 
 manifests:
 	$(GO) generate ./shared/... ./im-monitor/...
