@@ -33,7 +33,8 @@ type EngineObject struct {
 // Place is one instance manager that may run an engine of the volume.
 type Place struct {
 	InstanceManager, Node string
-	// Down is true when its node is down or gone: no engine of it can do I/O.
+	// Down is true when its node is down or gone, which people and other controllers take for the end of its engines. A
+	// known inventory is stronger: a node whose kubelet is dead may still run engines.
 	Down bool
 	// Needed is true when an engine of this volume may run there, so that its inventory must be known. The others
 	// only testify against a deletion.
@@ -121,10 +122,9 @@ func mapped(c CallWorld, destroys bool) Failure {
 	var unknown []string
 	for _, p := range c.Places {
 		switch {
-		case p.Down:
-		case p.Known && p.MappedBy != "" && !sameElsewhere(c.World, p.MappedAddress):
+		case p.MappedBy != "" && !sameElsewhere(c.World, p.MappedAddress):
 			return Failure{v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does.", p.MappedBy, p.Node, name)}
-		case destroys && p.Needed && !p.Known:
+		case destroys && p.Needed && !p.Known && !p.Down:
 			unknown = append(unknown, p.Node)
 		}
 	}

@@ -74,7 +74,9 @@ func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 		{"a forgotten engine of some inventory maps it", seen(v2), place(orphan.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
 		{"a place that must be asked does not answer", seen(v2), place(orphan.Place{Node: "node-9", Needed: true}), v1beta2.ReasonUnreachable},
 		{"a place that need not be asked does not answer", seen(v2), place(orphan.Place{Node: "node-9"}), ""},
-		{"a node that is down runs no engine", seen(v2), place(orphan.Place{Node: "node-9", Needed: true, Down: true, MappedBy: "vol-1-e-7"}), ""},
+		{"a node that is down and silent runs no engine", seen(v2), place(orphan.Place{Node: "node-9", Needed: true, Down: true}), ""},
+		{"a node whose kubelet is dead still runs the engine that it lists", seen(v2),
+			place(orphan.Place{Node: "node-9", Needed: true, Down: true, Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
 		{"nothing is destroyed, so an unreachable place does not matter", seen(v2, claimed(detached)), place(orphan.Place{Node: "node-9", Needed: true}), ""},
 		{"v1 processes leave the data alone", seen(), maps(true, "10.0.0.1:20001"), ""},
 	}
