@@ -8,6 +8,7 @@
 //	inventory unknown ............ InventoryUnknown     ┐
 //	node down, deleting, absent .. NodeDown             │
 //	not in the list .............. (nothing to judge)   │
+//	the same UUID in another list  InventoryUnknown     │
 //	an engine-frontend ........... FrontendNotJudged    │ no decision: nothing is created,
 //	CR exists, runtime not live .. NotLive              │ withdrawn or deleted
 //	CR is being deleted .......... CRDeleting           │

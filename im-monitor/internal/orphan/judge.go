@@ -41,6 +41,12 @@ func judgeInstance(w World) Judgement {
 	if instance == nil {
 		return Judgement{Decision: Nothing}
 	}
+	if w.Twin != "" {
+		// A pod's address may already lead to its successor's server: then this list is not of this instance manager, and
+		// what it shows may be claimed there (ORP-1).
+		return undecided(v1beta2.ReasonInventoryUnknown, "%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
+			w.Key.InstanceManager, w.Twin, w.Key.Name, instance.UUID)
+	}
 	for _, ask := range checks {
 		if j, ok := ask(w, instance); ok {
 			return identified(w, instance, j)

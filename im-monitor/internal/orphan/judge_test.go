@@ -100,6 +100,8 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 		{"a node that is being deleted gets no orphans", seen(func(w *orphan.World) { w.Node.Deleting = true }), orphan.Undecided, v1beta2.ReasonNodeDown},
 		{"a node without object gets no orphans", seen(func(w *orphan.World) { w.Node = nil }), orphan.Undecided, v1beta2.ReasonNodeDown},
 		{"a name that the list lacks is nothing to judge", seen(noInstance), orphan.Nothing, ""},
+		{"an instance that another manager lists, too: one of the lists is not of its own server",
+			seen(claimed(elsewhere), func(w *orphan.World) { w.Twin = there }), orphan.Undecided, v1beta2.ReasonInventoryUnknown},
 		{"an engine-frontend is not judged", seen(kind("engine-frontend")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
 		{"a type that nobody knows is not judged", seen(kind("shard")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
 

@@ -56,6 +56,7 @@ func drawOrphan(t *rapid.T) orphan.Orphan {
 
 func drawWorld(t *rapid.T) orphan.World {
 	w := orphan.World{Now: now, Key: orphan.Key{InstanceManager: here, Name: replica}, Rules: orphan.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second}}
+	w.Twin = pick(t, "twin", "", "", there)
 	w.Manager = maybe(t, "manager", func() orphan.Manager {
 		return orphan.Manager{Node: "node-1", DataEngine: pick(t, "engine", "v1", "v2", "")}
 	})
@@ -173,6 +174,7 @@ func TestOnlyTheJudgedIdentityIsExecuted(t *testing.T) {
 			require.NotEmpty(t, w.Orphans[i].UUID)
 			require.True(t, w.Orphans[i].Deleting && conditions.IsTrue(w.Orphans[i].Conditions, v1beta2.OrphanCleanupApproved))
 			require.False(t, conditions.IsTrue(w.Orphans[i].Conditions, v1beta2.OrphanWithdrawn))
+			require.Empty(t, w.Twin)
 		}
 	})
 }

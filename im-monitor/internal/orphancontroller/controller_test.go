@@ -75,6 +75,21 @@ func TestAClaimThatOnlyTheAPIServerKnowsStopsTheCall(t *testing.T) {
 	require.Empty(t, w.store.executed())
 }
 
+// ORP-1, O16: the address of a pod that ended may lead to another instance manager's server.
+func TestAnInstanceThatTwoManagersListIsNotTakenForTwo(t *testing.T) {
+	w := newWorld(t)
+	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-2", DesireState: "running"}, runningOn(imOther, "node-2"))
+	w.store.put(imV2, instance("vol-1-r-aa", "replica", "running", uuid1))
+	w.start()
+	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
+	w.store.put(imOther, instance("vol-1-r-aa", "replica", "running", uuid1))
+	w.approve(o)
+	require.Never(t, func() bool { return len(w.store.executed()) > 0 }, 500*time.Millisecond, tick)
+	w.store.remove(imV2, "vol-1-r-aa", true)
+	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	require.Empty(t, w.store.executed())
+}
+
 // O8, ORP-3.
 func TestANewInstanceOfTheNameIsNeverTouched(t *testing.T) {
 	w := newWorld(t)

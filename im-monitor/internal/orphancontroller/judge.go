@@ -64,7 +64,7 @@ func (r *judge) secondLook(ctx context.Context, first scene) (scene, orphan.Verd
 	if err := group.Wait(); err != nil {
 		return scene{}, orphan.Verdict{}, err
 	}
-	again.world.Inventory = inventoryOf(snapshot, first.world.Key.Name)
+	r.see(&again.world, snapshot)
 	return again, orphan.Judge(again.world), nil
 }
 

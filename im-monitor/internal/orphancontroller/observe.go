@@ -29,7 +29,8 @@ type readers struct{ claims, places client.Reader }
 
 // observe reads one key, with the Orphans as given.
 func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snapshot *inventory.Snapshot, orphans []*v1beta2.Orphan) (scene, error) {
-	out := scene{orphans: orphans, world: orphan.World{Key: key, Rules: s.options.Rules, Inventory: inventoryOf(snapshot, key.Name)}}
+	out := scene{orphans: orphans, world: orphan.World{Key: key, Rules: s.options.Rules}}
+	s.see(&out.world, snapshot)
 	var engine *v1beta2.Engine
 	var replica *v1beta2.Replica
 	reads := []func() error{
@@ -55,6 +56,21 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 		out.world.Orphans = append(out.world.Orphans, s.orphanOf(o))
 	}
 	return out, nil
+}
+
+// see puts a list into a World, with what other lists say about the same instance.
+func (s *shell) see(w *orphan.World, snapshot *inventory.Snapshot) {
+	w.Inventory, w.Twin = inventoryOf(snapshot, w.Key.Name), ""
+	if w.Inventory == nil || w.Inventory.Instance == nil || w.Inventory.Instance.UUID == "" {
+		return
+	}
+	for _, other := range s.store.Holders(w.Key.Name) {
+		list, ok := s.store.Latest(other)
+		if other != w.Key.InstanceManager && ok && list.Instances[w.Key.Name].UUID == w.Inventory.Instance.UUID {
+			w.Twin = other
+			return
+		}
+	}
 }
 
 // do runs reads one by one, or at the same time where each of them goes over the network.

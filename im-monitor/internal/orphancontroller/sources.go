@@ -43,12 +43,13 @@ func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	}
 }
 
-// inventoryChanged wakes the names that a list changed. When an inventory becomes known again, tries that failed
+// inventoryChanged wakes the names that a list changed, wherever else they are listed, too. When an inventory becomes known again, tries that failed
 // because it was not are due at once.
 func (s *shell) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
 		for _, name := range change.Names {
 			s.judgeQueue.add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
+			s.judgeQueue.add(s.holders(name)...)
 		}
 		return
 	}
@@ -110,12 +111,17 @@ func orphanKeys(_ context.Context, o *v1beta2.Orphan) []orphan.Key {
 // claimHandler wakes the instances that carry the object's name, wherever they are.
 func claimHandler[T client.Object](s *shell) handler.TypedEventHandler[T, orphan.Key] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, o T) []orphan.Key {
-		var keys []orphan.Key
-		for _, im := range s.store.Holders(o.GetName()) {
-			keys = append(keys, orphan.Key{InstanceManager: im, Name: o.GetName()})
-		}
-		return keys
+		return s.holders(o.GetName())
 	})
+}
+
+// holders are the instances of a name, wherever they are.
+func (s *shell) holders(name string) []orphan.Key {
+	var keys []orphan.Key
+	for _, im := range s.store.Holders(name) {
+		keys = append(keys, orphan.Key{InstanceManager: im, Name: name})
+	}
+	return keys
 }
 
 // changed lets updates pass only where the facts that the judge reads differ.
