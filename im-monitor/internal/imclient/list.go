@@ -64,10 +64,16 @@ func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error
 		if told := entry.GetSpec().GetName(); name == "" || told != "" && told != name {
 			return nil, fmt.Errorf("instance %.100q is listed under the name %.100q", told, name)
 		}
+		if uuid := entry.GetStatus().GetUuid(); strings.ContainsFunc(uuid, notPrinted) {
+			return nil, fmt.Errorf("the UUID %.100q of instance %.100q is none", uuid, name)
+		}
 		instances[name] = convert(name, entry)
 	}
 	return instances, nil
 }
+
+// notPrinted tells what no UUID contains; a garbled one must not be taken for another instance.
+func notPrinted(r rune) bool { return r <= ' ' || r > '~' }
 
 // convert turns one entry into a value that keeps nothing of the message but its strings.
 func convert(name string, entry *imrpc.InstanceResponse) Instance {
