@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"drover.dev/drover/e2e/record"
@@ -11,31 +12,54 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// harness runs trials in one World after the other.
+// harness runs trials in one World after the other. Several harnesses work side by side and share one tally.
 type harness struct {
-	out   io.Writer
-	began time.Time
+	*tally
 	world *world.World
 	// steps are those of the last trial.
 	steps []record.Step
-	tally tally
 }
 
-// tally counts what was tried.
+// tally counts what was tried, and prints it.
 type tally struct {
+	out   io.Writer
+	began time.Time
+
+	mutex      sync.Mutex
 	points     int
 	violations []string
 }
 
 func (h *harness) sequence() *record.Sequence { return h.world.Sequence }
 
-func (h *harness) say(format string, args ...any) {
-	fmt.Fprintf(h.out, "%7.1fs  %s\n", time.Since(h.began).Seconds(), fmt.Sprintf(format, args...))
+func (t *tally) say(format string, args ...any) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.line(format, args...)
+}
+
+func (t *tally) line(format string, args ...any) {
+	fmt.Fprintf(t.out, "%7.1fs  %s\n", time.Since(t.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// count notes and prints the outcome of one trial.
+func (t *tally) count(number, of int, told trial, took time.Duration, err error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.points++
+	if err == nil {
+		t.line("%4d/%d  %-4s ok %5.1fs  %s", number, of, told.story.ID, took.Seconds(), told.name)
+		return
+	}
+	t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", told.story.ID, told.name, err))
+	t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, told.story.ID, told.name, err)
 }
 
 // start brings up a World with the plant's mistakes in it, or without any.
 func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Overlay: overlay})
+	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Overlay: overlay,
+		// What no notice tells is found by the safety list; here sooner than after ten minutes.
+		Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--safety-list-period=5s")}})
 	h.world = w
 	return err
 }
@@ -56,13 +80,7 @@ func (h *harness) try(ctx context.Context, number, of int, t trial) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	h.tally.points++
-	if err != nil {
-		h.tally.violations = append(h.tally.violations, fmt.Sprintf("%s: %s: %v", t.story.ID, t.name, err))
-		h.say("%4d/%d  %-4s VIOLATION  %s: %v", number, of, t.story.ID, t.name, err)
-		return nil
-	}
-	h.say("%4d/%d  %-4s ok %5.1fs  %s", number, of, t.story.ID, time.Since(began).Seconds(), t.name)
+	h.count(number, of, t, time.Since(began), err)
 	return nil
 }
 

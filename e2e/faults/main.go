@@ -28,6 +28,7 @@ type options struct {
 	seed   uint64
 	story  string
 	plants string
+	worlds int
 }
 
 func main() {
@@ -35,6 +36,7 @@ func main() {
 	flag.DurationVar(&o.budget, "budget", budgetDefault(), "run a seeded sample that ends within this time; 0 runs everything (default from $DROVER_FAULTS_BUDGET)")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the sample")
 	flag.StringVar(&o.story, "story", "", "only this scenario, as O9")
+	flag.IntVar(&o.worlds, "worlds", 3, "how many control planes work side by side")
 	flag.StringVar(&o.plants, "plants", "yes", "planted mistakes: yes, no or only")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -55,11 +57,11 @@ func budgetDefault() time.Duration {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	h := &harness{out: os.Stdout, began: time.Now()}
+	h := &harness{tally: &tally{out: os.Stdout, began: time.Now()}}
 	defer func() { err = errors.Join(err, h.stop()) }()
 	h.say("seed %d", o.seed)
 	if o.plants != "only" {
-		if err := h.points(ctx, o); err != nil {
+		if err := h.allPoints(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -75,12 +77,12 @@ func run(ctx context.Context, o options) (err error) {
 // verdict prints the sum, and is an error when anything was violated or a plant was not caught.
 func (h *harness) verdict(caught, planted int) error {
 	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nplanted mistakes   %d of %d caught\ntime               %s\n",
-		h.tally.points, len(h.tally.violations), caught, planted, time.Since(h.began).Round(time.Second))
-	for _, violation := range h.tally.violations {
+		h.points, len(h.violations), caught, planted, time.Since(h.began).Round(time.Second))
+	for _, violation := range h.violations {
 		fmt.Fprintf(h.out, "  %s\n", violation)
 	}
-	if len(h.tally.violations) > 0 {
-		return fmt.Errorf("%d violations", len(h.tally.violations))
+	if len(h.violations) > 0 {
+		return fmt.Errorf("%d violations", len(h.violations))
 	}
 	if caught != planted {
 		return fmt.Errorf("%d planted mistakes were not caught: the harness is blind to them", planted-caught)

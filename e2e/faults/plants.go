@@ -57,6 +57,7 @@ func story(id string) scenarios.Story {
 
 // The files in which mistakes are planted.
 const (
+	clientFile   = "im-monitor/internal/imclient/conn.go"
 	callFile     = "im-monitor/internal/orphancontroller/call.go"
 	shellFile    = "im-monitor/internal/orphancontroller/shell.go"
 	handsFile    = "im-monitor/internal/orphancontroller/hands.go"
@@ -73,7 +74,8 @@ func plantedMistakes() []plant {
 	return []plant{
 		{
 			name: "no UUID", sentence: "a deletion is sent without the UUID that was judged",
-			edits: []world.Edit{{File: callFile, From: "UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired", To: "UUID: \"\", CleanupRequired"}},
+			edits: []world.Edit{{File: callFile, From: "UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired", To: "UUID: \"\", CleanupRequired"},
+				{File: clientFile, From: "if request.Name == \"\" || request.UUID == \"\" {", To: "if request.Name == \"\" {"}},
 			trial: trial{story: story("O9"), name: "undisturbed"},
 		},
 		{

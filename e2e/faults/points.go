@@ -2,17 +2,22 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 )
 
-// points tells every Story once to learn its steps, then tries all trials, or a sample of them.
-func (h *harness) points(ctx context.Context, o options) error {
+// allPoints tells every Story once to learn its steps, then tries all trials, or a sample of them, in several Worlds
+// side by side.
+func (h *harness) allPoints(ctx context.Context, o options) error {
 	if err := h.start(ctx, nil); err != nil {
 		return err
 	}
@@ -29,17 +34,44 @@ func (h *harness) points(ctx context.Context, o options) error {
 	if o.budget > 0 {
 		random.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
 	}
-	for i, t := range trials {
-		// A quarter of the time is left for the planted mistakes.
-		if o.budget > 0 && time.Since(h.began) > o.budget*3/4 {
-			h.say("the budget of %s is spent; %d of %d trials were run", o.budget, i, len(trials))
-			break
+	// Two fifths of the time are left for the planted mistakes.
+	deadline := time.Time{}
+	if o.budget > 0 {
+		deadline = h.began.Add(o.budget * 3 / 5)
+	}
+	var next atomic.Int64
+	group, groupCtx := errgroup.WithContext(ctx)
+	for range max(o.worlds, 1) - 1 {
+		another := &harness{tally: h.tally}
+		group.Go(func() error {
+			if err := another.start(groupCtx, nil); err != nil {
+				return errors.Join(err, another.stop())
+			}
+			return errors.Join(another.work(groupCtx, trials, &next, deadline), another.stop())
+		})
+	}
+	group.Go(func() error { return h.work(groupCtx, trials, &next, deadline) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if done := min(int(next.Load()), len(trials)); done < len(trials) {
+		h.say("the time is spent: %d of %d trials were run", done, len(trials))
+	}
+	return h.stop()
+}
+
+// work takes trials until none is left, or the time is over.
+func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, deadline time.Time) error {
+	for deadline.IsZero() || time.Now().Before(deadline) {
+		i := int(next.Add(1)) - 1
+		if i >= len(trials) {
+			return nil
 		}
-		if err := h.try(ctx, i+1, len(trials), t); err != nil {
+		if err := h.try(ctx, i+1, len(trials), trials[i]); err != nil {
 			return err
 		}
 	}
-	return h.stop()
+	return nil
 }
 
 func chosen(id string) []scenarios.Story {

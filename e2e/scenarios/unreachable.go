@@ -56,7 +56,7 @@ func UnknownIsNotEmpty() Story {
 		ID: "O16", Sentence: "what runs cannot be read for a while: nothing is concluded from that",
 		Stage: orphanedNear,
 		Act: func(ctx context.Context, s *Scene) error {
-			if err := s.Hang(ctx, Near); err != nil {
+			if err := s.Part(ctx, Near); err != nil {
 				return err
 			}
 			return s.Never(ctx, "the end of an orphan", staleTime, func(ctx context.Context) (string, error) {

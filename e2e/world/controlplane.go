@@ -22,7 +22,7 @@ import (
 
 func (w *World) controlPlane(ctx, _ context.Context) error {
 	w.options.Say("starting etcd and kube-apiserver")
-	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir})
+	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir, Audit: w.options.Audit})
 	if err != nil {
 		return err
 	}
@@ -111,3 +111,6 @@ func (s sayer) Write(p []byte) (int, error) {
 func (w *World) InstanceManager(node, dataEngine string) string {
 	return v1beta2.InstanceManagerName(node, Image, dataEngine)
 }
+
+// Audited returns every request that the API server has answered so far; the World must have been started with Audit.
+func (w *World) Audited() ([]cluster.Request, error) { return w.cluster.AuditedRequests() }

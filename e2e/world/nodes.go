@@ -29,6 +29,16 @@ func (w *World) CutNode(ctx context.Context, node string) error { return w.setNo
 // JoinNode brings a node back.
 func (w *World) JoinNode(ctx context.Context, node string) error { return w.setNode(ctx, node, "up") }
 
+// AddNode lets one more machine join the cluster.
+func (w *World) AddNode(ctx context.Context, node string) error {
+	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": []string{node}}, nil)
+}
+
+// RemoveNode takes a machine away for good: its Kubernetes node is deleted.
+func (w *World) RemoveNode(ctx context.Context, node string) error {
+	return w.ctl(ctx, http.MethodDelete, "/v1/nodes/"+node, nil, nil)
+}
+
 // KillKubelet silences the node's kubelet; its data plane lives and is reached.
 func (w *World) KillKubelet(ctx context.Context, node string) error {
 	if err := w.CutNode(ctx, node); err != nil {

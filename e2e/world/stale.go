@@ -77,11 +77,18 @@ func (w *World) WaitOrphan(ctx context.Context, s Stale, within time.Duration) (
 
 // WaitCondition waits until an Orphan's condition has the status and reason; an empty reason means any.
 func (w *World) WaitCondition(ctx context.Context, orphan, condition string, status v1beta2.ConditionStatus, reason string, within time.Duration) error {
+	seen := false
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	return w.Wait(ctx, fmt.Sprintf("%s=%s/%s on %s", condition, status, reason, orphan), within, func(ctx context.Context) (string, error) {
 		object := &v1beta2.Orphan{}
 		if err := w.Get(ctx, orphan, object); err != nil {
-			return "", err
+			if seen && client.IgnoreNotFound(err) == nil {
+				giveUp(err) // it was there and has ended: it will not say so any more
+			}
+			return "the orphan is not there", nil
 		}
+		seen = true
 		c := conditions.Get(object.Status.Conditions, condition)
 		if c == nil || c.Status != status || (reason != "" && c.Reason != reason) {
 			return "it says " + Say(object.Status.Conditions), nil

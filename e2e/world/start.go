@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -23,6 +25,12 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	if w.options.Record {
 		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
 	}
+	if w.options.TLS {
+		if err := w.certificates(ctx); err != nil {
+			return err
+		}
+		args = append(args, "--tls-dir", w.tlsDirectory())
+	}
 	w.control = "http://" + address
 	if _, err := w.run(&Process{Name: SimulatorBinary, binary: SimulatorBinary, args: append(args, w.options.SimulatorArgs...)}); err != nil {
 		return err
@@ -34,6 +42,17 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	}
 	w.options.Say("the simulator runs %d nodes", len(w.options.Nodes))
 	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": w.options.Nodes}, nil)
+}
+
+func (w *World) tlsDirectory() string { return filepath.Join(w.Dir, "tls") }
+
+// certificates lets the simulator make an authority and a certificate for both sides.
+func (w *World) certificates(ctx context.Context) error {
+	command := exec.CommandContext(ctx, filepath.Join(w.Dir, SimulatorBinary), "certs", w.tlsDirectory())
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("making certificates: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // startControllers starts one process of each controller.

@@ -41,6 +41,10 @@ type Options struct {
 	DataFrom string
 	// DataDir keeps etcd's data there after Close.
 	DataDir string
+	// TLS lets im-monitor and the simulator speak mutual TLS. The recorder cannot stand between them then.
+	TLS bool
+	// Audit lets the API server keep a log of all requests; see Audited.
+	Audit bool
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
 	// Say is told what is going on; nil for silence.
@@ -130,6 +134,9 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	flags := w.options.Flags[controller]
 	if flags == nil {
 		flags = FastFlags(controller)
+	}
+	if w.options.TLS && controller == IMMonitor {
+		flags = append(slices.Clone(flags), "--tls-dir", w.tlsDirectory())
 	}
 	metrics, health := freeAddress(), freeAddress()
 	args := append([]string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace,
