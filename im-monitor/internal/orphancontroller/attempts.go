@@ -75,6 +75,13 @@ func (t *attempt) failed(f orphan.Failure, now time.Time) {
 	t.notBefore = now.Add(backoff(failureDelay, failureDelayMax, t.failures))
 }
 
+// postponed notes a try that came to nothing and about which the status says nothing new: the judge, which wakes the
+// hands, may not see yet what they saw.
+func (t *attempt) postponed(now time.Time) {
+	t.failures++
+	t.notBefore = now.Add(backoff(failureDelay, failureDelayMax, t.failures))
+}
+
 // accepted notes a call that the server took, or that it may have taken. A failure StillPresent stands until the
 // instance ends, so that it does not come and go with every try.
 func (t *attempt) accepted(call inventory.Call, still *orphan.Failure, now time.Time) {

@@ -22,6 +22,10 @@ func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 	require.Equal(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}, seconds(waits))
 	require.Equal(t, &refused, a.of("uid").failure)
 
+	later := a.change("uid", func(t *attempt) { t.postponed(now) })
+	require.Equal(t, time.Minute, later.notBefore.Sub(now), "a try that came to nothing slows down, too")
+	require.Equal(t, &refused, later.failure, "and says nothing new")
+
 	require.True(t, a.retry("uid"), "an instance manager that is known again is tried at once")
 	require.True(t, a.of("uid").notBefore.IsZero())
 

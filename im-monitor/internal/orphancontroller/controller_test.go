@@ -151,6 +151,22 @@ func TestAnUnreachableManagerIsWaitedFor(t *testing.T) {
 	require.Nil(t, conditions.Get(done.Status.Conditions, v1beta2.OrphanCleanupFailed))
 }
 
+// A try that brings nothing is not made again and again: judge and hands wake each other.
+func TestHandsThatMayOnlyObserveDoNotSpin(t *testing.T) {
+	w := newWorld(t)
+	w.observe = true
+	w.store.put(imV1, instance("vol-1-e-0", "engine", "running", uuid1))
+	w.start()
+	o := w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
+	w.approve(o)
+	require.Never(t, func() bool {
+		w.store.mu.Lock()
+		defer w.store.mu.Unlock()
+		return w.store.lists > 5
+	}, time.Second, tick)
+	require.Empty(t, w.store.executed())
+}
+
 // O20.
 func TestAMappedReplicaStaysUntilItsEngineEnds(t *testing.T) {
 	w := newWorld(t)

@@ -64,6 +64,7 @@ func (r *hands) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (t
 func (r *hands) try(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (time.Duration, error) {
 	out, err := r.checkAndCall(ctx, key, o)
 	if err != nil || ctx.Err() != nil {
+		r.attempts.change(o.UID, func(t *attempt) { t.postponed(r.clock.Now()) })
 		return 0, err
 	}
 	engine := o.Spec.DataEngine
@@ -78,7 +79,8 @@ func (r *hands) try(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (tim
 	case out.failure.Reason != "":
 		known = r.attempts.change(o.UID, func(t *attempt) { t.failed(out.failure, r.clock.Now()) })
 	default:
-		// The judge no longer agrees, or nothing may be called: its own events bring us back.
+		// The judge no longer agrees, or nothing may be called: its own events bring us back, but not at once.
+		r.attempts.change(o.UID, func(t *attempt) { t.postponed(r.clock.Now()) })
 		return 0, nil
 	}
 	return known.notBefore.Sub(r.clock.Now()), nil

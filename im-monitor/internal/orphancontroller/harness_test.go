@@ -52,6 +52,8 @@ type world struct {
 	wrap func(client.Client) client.Client
 	// quarantine and electedAt are what the next start uses.
 	quarantine time.Duration
+	// observe forbids the hands every effect.
+	observe bool
 }
 
 func newWorld(t *testing.T) *world {
@@ -85,6 +87,7 @@ func (w *world) start() {
 	rt := &runkit.Runtime{
 		Manager: manager, Client: writer, Uncached: manager.GetAPIReader(), Recorder: w.recorder, Namespace: w.namespace,
 		Clock: clock.RealClock{}, Log: logr.Discard(), RenewDeadline: 10 * time.Second, ElectedAt: func() time.Time { return elected },
+		Observe: w.observe,
 	}
 	options := orphancontroller.Options{Quarantine: w.quarantine, Rules: orphan.Rules{AbsenceGap: absenceGap, V2Settle: time.Second}}
 	require.NoError(w.t, orphancontroller.Setup(rt, w.store, options))
