@@ -1,0 +1,160 @@
+// Package rights compares what the controllers ask the API server for, by its audit log, with what their generated
+// Roles allow: nothing is missing, and nothing is there that they do not use.
+package rights
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit"
+)
+
+const patience, tick = time.Minute, 200 * time.Millisecond
+
+// The settings that are migrated.
+const autoDeletion, oldAutoDeletion = "orphan-resource-auto-deletion", "orphan-auto-deletion"
+
+// rare are rights whose use cannot be provoked in a short run.
+var rare = map[testkit.Permission]string{
+	{Group: "events.k8s.io", Resource: "events", Verb: "patch"}: "an event that repeats for minutes is counted up in place",
+}
+
+func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Audit: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
+
+	for _, story := range scenarios.Stories() {
+		_, err := story.Tell(ctx, w, nil)
+		require.NoError(t, err)
+		require.NoError(t, w.Sweep(ctx))
+	}
+	frontendGetsAnOwner(ctx, t, w)
+	dataOfAVolumeThatIsGone(ctx, t, w)
+	oldSettingIsMigrated(ctx, t, w)
+	nodeComesAndGoes(ctx, t, w)
+	imageChanges(ctx, t, w)
+
+	for _, binary := range []string{world.IMMonitor, world.OrphanController} {
+		namespaced, everywhere := testkit.BinaryRules(t, binary)
+		granted := testkit.Granted(append(namespaced, everywhere...))
+		requests, err := w.Audited()
+		require.NoError(t, err)
+		for _, request := range requests {
+			require.False(t, request.Code == http.StatusForbidden && strings.HasSuffix(request.User, ":"+binary),
+				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)
+		}
+		require.Empty(t, unused(granted, testkit.Used(requests, binary)), "%s never used these rights: take them away", binary)
+	}
+}
+
+func unused(granted, used []testkit.Permission) []testkit.Permission {
+	return slices.DeleteFunc(granted, func(p testkit.Permission) bool {
+		// An informer lists where the API server cannot stream the initial state of a watch.
+		streamed := p
+		streamed.Verb = "watch"
+		return rare[p] != "" || slices.Contains(used, p) || p.Verb == "list" && slices.Contains(used, streamed)
+	})
+}
+
+func frontendGetsAnOwner(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	frontend := &v1beta2.EngineFrontend{
+		ObjectMeta: metav1.ObjectMeta{Name: "owned-ef-0", Namespace: w.Namespace},
+		Spec:       v1beta2.EngineFrontendSpec{VolumeName: "owned", DataEngine: v1beta2.DataEngineV2, NodeID: scenarios.Near},
+	}
+	require.NoError(t, w.Admin.Create(ctx, frontend))
+	require.Eventually(t, func() bool {
+		return w.Admin.Get(ctx, client.ObjectKeyFromObject(frontend), frontend) == nil && frontend.Status.OwnerID == scenarios.Near
+	}, patience, tick)
+	require.NoError(t, w.Admin.Delete(ctx, frontend))
+}
+
+// dataOfAVolumeThatIsGone makes both controllers ask whether a PersistentVolume still means it.
+func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	volume, err := w.CreateVolume(ctx, "gone", v1beta2.DataEngineV2, scenarios.Near, scenarios.Near, scenarios.Far)
+	require.NoError(t, err)
+	stale, err := w.Stale(ctx, volume, scenarios.Near)
+	require.NoError(t, err)
+	far, err := w.Stale(ctx, volume, scenarios.Far)
+	require.NoError(t, err)
+	object := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume.Name, Namespace: w.Namespace}}
+	require.NoError(t, w.Disown(ctx, object))
+	for _, instance := range append(stale, far...) {
+		require.NoError(t, w.DisownInstance(ctx, instance))
+	}
+	for _, instance := range append(stale, far...) {
+		_, err := w.WaitOrphan(ctx, instance, patience)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.SetAutoDeletion(ctx, "instance", "0"))
+	for _, instance := range append(stale, far...) {
+		require.NoError(t, w.WaitOrphanGone(ctx, instance.Orphan(), patience))
+	}
+	require.NoError(t, w.SetAutoDeletion(ctx, "", "300"))
+}
+
+// oldSettingIsMigrated lets the old switch become an item of the new setting, which does not exist before.
+func oldSettingIsMigrated(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	for _, name := range []string{autoDeletion, oldAutoDeletion} {
+		require.NoError(t, client.IgnoreNotFound(w.Admin.Delete(ctx, setting(w, name, ""))))
+	}
+	require.NoError(t, w.Admin.Create(ctx, setting(w, oldAutoDeletion, "true")))
+	gone(ctx, t, w, setting(w, oldAutoDeletion, ""))
+	// And once more, where the new one has to be changed.
+	require.NoError(t, w.Admin.Patch(ctx, setting(w, autoDeletion, ""),
+		client.RawPatch("application/merge-patch+json", []byte(`{"value":""}`))))
+	require.NoError(t, w.Admin.Create(ctx, setting(w, oldAutoDeletion, "true")))
+	gone(ctx, t, w, setting(w, oldAutoDeletion, ""))
+}
+
+// nodeComesAndGoes lets a node join, and leave for good.
+func nodeComesAndGoes(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	const name = "node-9"
+	require.NoError(t, w.AddNode(ctx, name))
+	require.NoError(t, w.WaitNode(ctx, name, v1beta2.ConditionTrue, patience))
+	require.NoError(t, w.RemoveNode(ctx, name))
+	node := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Namespace}}
+	require.NoError(t, w.Admin.Delete(ctx, node))
+	gone(ctx, t, w, node)
+}
+
+// imageChanges lets every instance manager be replaced by one of another image.
+func imageChanges(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	require.NoError(t, w.Admin.Patch(ctx, setting(w, "default-instance-manager-image", ""),
+		client.RawPatch("application/merge-patch+json", []byte(`{"value":"`+world.Image+`-next"}`))))
+	old := v1beta2.InstanceManagerName(scenarios.Near, world.Image, v1beta2.DataEngineV1)
+	gone(ctx, t, w, &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: old, Namespace: w.Namespace}})
+	gone(ctx, t, w, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: old, Namespace: w.Namespace}})
+}
+
+func setting(w *world.World, name, value string) *v1beta2.Setting {
+	return &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Namespace}, Value: value}
+}
+
+func gone(ctx context.Context, t *testing.T, w *world.World, obj client.Object) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		err := w.Admin.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+		return apierrors.IsNotFound(err)
+	}, patience, tick, "%T %s is still there", obj, obj.GetName())
+}
