@@ -23,31 +23,40 @@ func (s *shell) logFor(key orphan.Key) logr.Logger {
 }
 
 // create makes the missing Orphan, once the second look confirms it, and writes its first status. A crash between the
-// two is repaired by the next pass, which finds the Orphan without status.
-func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) error {
+// two is repaired by the next pass, which finds the Orphan without status. It returns when to look again although no
+// event will say so; zero is never.
+func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) (time.Duration, error) {
 	again, second, err := r.secondLook(ctx, first)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if again.world.Inventory == nil {
+		if _, known := r.store.Latest(first.world.Key.InstanceManager); known {
+			// The server is only slow, and its next list may say nothing new.
+			return failureDelay, nil
+		}
+		// The inventory wakes us when it knows again.
+		return 0, nil
 	}
 	if !second.Confirms(v) {
 		nonDecisions.WithLabelValues(v1beta2.ReasonSecondLookDisagrees).Inc()
 		events.Emit(r.recorder, first.manager, secondLookEvent(first.world.Key, v.Judgement, second.Judgement))
-		return nil
+		return 0, nil
 	}
 	o := orphanObject(r.namespace, *second.Create)
 	if err := r.client.Create(ctx, o, client.FieldOwner(fieldOwner)); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			// The cache does not show it yet; its event brings us back.
-			return nil
+			return 0, nil
 		}
-		return fmt.Errorf("creating orphan %s: %w", o.Name, err)
+		return 0, fmt.Errorf("creating orphan %s: %w", o.Name, err)
 	}
 	created.WithLabelValues(second.Judgement.Reason, o.Spec.DataEngine).Inc()
 	r.logFor(first.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "uuid", second.Judgement.UUID, "reason", second.Judgement.Reason)
 	events.Emit(r.recorder, o, createdEvent(second.Judgement))
 	again.orphans = []*v1beta2.Orphan{o}
 	again.world.Orphans = []orphan.Orphan{r.orphanOf(o)}
-	return r.writeStatuses(ctx, again, orphan.Judge(again.world))
+	return 0, r.writeStatuses(ctx, again, orphan.Judge(again.world))
 }
 
 func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {

@@ -247,3 +247,12 @@ func TestTheSecondLookStopsAnOrphanThatOnlyTheCacheSaw(t *testing.T) {
 	w.until(func() bool { return w.recorder.reasons.count(v1beta2.ReasonSecondLookDisagrees) == 1 }, "no event")
 	require.Empty(t, w.orphans())
 }
+
+// O16: a server that answers late does not make the judge forget the orphan, although nothing changes any more.
+func TestASecondLookThatCameTooLateIsTakenAgain(t *testing.T) {
+	w := newWorld(t)
+	w.store.slow = 1
+	w.store.put(imV1, instance("vol-1-e-0", "engine", "running", uuid1))
+	w.start()
+	w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
+}

@@ -30,18 +30,24 @@ func (r *judge) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result
 	}
 	verdict := orphan.Judge(seen.world)
 	r.note(seen, verdict)
+	var lookAgain time.Duration
 	if verdict.Create != nil {
-		if err := r.create(ctx, seen, verdict); err != nil {
+		if lookAgain, err = r.create(ctx, seen, verdict); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
 	if err := r.writeStatuses(ctx, seen, verdict); err != nil {
 		return reconcile.Result{}, err
 	}
-	return r.wake(ctx, seen, verdict)
+	result, err := r.wake(ctx, seen, verdict)
+	if err == nil && lookAgain > 0 {
+		result = sooner(result, lookAgain)
+	}
+	return result, err
 }
 
-// secondLook reads a fresh list and the claim past the cache, both begun now, and judges again.
+// secondLook reads a fresh list and the claim past the cache, both begun now, and judges again. Its inventory is nil
+// where no list came in time.
 func (r *judge) secondLook(ctx context.Context, first scene) (scene, orphan.Verdict, error) {
 	var snapshot *inventory.Snapshot
 	var again scene
@@ -51,7 +57,7 @@ func (r *judge) secondLook(ctx context.Context, first scene) (scene, orphan.Verd
 		defer cancel()
 		fresh, err := r.store.Fresh(listCtx, first.world.Key.InstanceManager)
 		if ctx.Err() == nil && err != nil {
-			// The inventory becomes unknown by this, which is what the verdict then says; it wakes us when it knows again.
+			// Without a list nothing is confirmed.
 			fresh, err = nil, nil
 		}
 		snapshot = fresh

@@ -33,6 +33,8 @@ type store struct {
 	// onDelete replaces the effect of a deletion; onFresh runs before a fresh list is taken.
 	onDelete func(imclient.DeleteRequest) error
 	onFresh  func()
+	// slow is how many fresh lists end at their deadline although the inventory stays known.
+	slow int
 	// settledSince is when every epoch began.
 	settledSince time.Time
 }
@@ -137,9 +139,13 @@ func (s *store) Err(string) error { return nil }
 
 func (s *store) Fresh(_ context.Context, im string) (*inventory.Snapshot, error) {
 	s.mu.Lock()
-	hook := s.onFresh
+	hook, late := s.onFresh, s.slow > 0
 	s.lists++
+	s.slow--
 	s.mu.Unlock()
+	if late {
+		return nil, fmt.Errorf("reading %s: %w", im, imclient.ErrUnreachable)
+	}
 	if hook != nil {
 		hook()
 	}
