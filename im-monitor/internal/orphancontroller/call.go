@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -37,7 +38,6 @@ func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orp
 		return outcome{}, err
 	}
 	for range triesToCall {
-		began := r.clock.Now()
 		checked, err := r.check(ctx, key, o, snapshot)
 		if err != nil {
 			return outcome{}, err
@@ -48,15 +48,16 @@ func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orp
 		if out := r.sameHead(ctx, key, o, checked); out != nil {
 			return *out, nil
 		}
-		if r.clock.Since(began) <= readToCall {
+		if r.clock.Since(checked.began) <= readToCall {
 			return r.call(ctx, key, o, snapshot, checked), nil
 		}
 	}
 	return failed(v1beta2.ReasonUnreachable, "Checking took longer than %s every time; nothing was called.", readToCall), nil
 }
 
-// checked is what the checks allowed; refused says why they did not.
+// checked is what the checks allowed; refused says why they did not. They read no object before they began.
 type checked struct {
+	began    time.Time
 	instance imclient.Instance
 	call     orphan.Call
 	refused  *outcome
@@ -64,6 +65,7 @@ type checked struct {
 
 // check judges on objects past the cache and decides about the call.
 func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
+	began := r.clock.Now()
 	o, err := get(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
 	if err != nil {
 		return checked{}, err
@@ -90,7 +92,7 @@ func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orpha
 	if !call.Allowed {
 		return checked{refused: &outcome{result: resultDisagreed}}, nil
 	}
-	return checked{instance: snapshot.Instances[key.Name], call: call}, nil
+	return checked{began: began, instance: snapshot.Instances[key.Name], call: call}, nil
 }
 
 // disagreed is the outcome when the judge does not find the instance orphaned again. An engine whose server does not
@@ -141,7 +143,8 @@ func (r *hands) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan,
 	return nil
 }
 
-// call sends the deletion. Its context ends with the leadership and before the lease could.
+// call sends the deletion. Its context ends with the leadership and before the lease could. Its deadline counts from the
+// checks, so that a process that was paused after them, and leads no more, sends nothing when it goes on (O17).
 func (r *hands) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
 	request := imclient.DeleteRequest{
 		Name: key.Name, Type: c.instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: c.instance.DiskUUID,
@@ -156,7 +159,7 @@ func (r *hands) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, sna
 		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the instance is looked at again.", key.InstanceManager)
 	}
 	still := r.stillPresent(o, orphan.World{Key: key, Inventory: inventoryOf(snapshot, key.Name)})
-	callCtx, cancel := context.WithTimeout(ctx, r.callTimeout)
+	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
 	defer cancel()
 	err := client.Delete(callCtx, request)
 	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Epoch: epoch, Ended: r.clock.Now()}

@@ -29,7 +29,8 @@ type shell struct {
 	namespace string
 	observing bool
 	electedAt func() time.Time
-	// callTimeout bounds a deletion; with the leadership's own context it ends before the lease could.
+	// callTimeout bounds a deletion, beside readToCall for the checks; with the leadership's own context it ends before the
+	// lease could.
 	callTimeout time.Duration
 	options     Options
 
