@@ -33,8 +33,8 @@ type EngineObject struct {
 // Place is one instance manager that may run an engine of the volume.
 type Place struct {
 	InstanceManager, Node string
-	// Down is true when its node is down or gone, which people and other controllers take for the end of its engines. A
-	// known inventory is stronger: a node whose kubelet is dead may still run engines.
+	// Down is true when it does not answer and runs nothing, as far as the API server knows: it is stopped, or its node is
+	// down or gone. A known inventory is stronger: a node whose kubelet is dead may still run engines.
 	Down bool
 	// Needed is true when an engine of this volume may run there, so that its inventory must be known. The others
 	// only testify against a deletion.

@@ -1,10 +1,8 @@
 package orphancontroller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -158,34 +156,6 @@ func engineObject(e *v1beta2.Engine) orphan.EngineObject {
 		}
 	}
 	return out
-}
-
-// places are all v2 instance managers with what their newest whole inventories say about the replica, by name.
-func (r *hands) places(ctx context.Context, key orphan.Key, volume volumeScene) ([]orphan.Place, error) {
-	var managers v1beta2.InstanceManagerList
-	if err := r.client.List(ctx, &managers, client.InNamespace(r.namespace)); err != nil {
-		return nil, fmt.Errorf("listing instance managers: %w", err)
-	}
-	nodes, known := volume.nodes()
-	var out []orphan.Place
-	for i := range managers.Items {
-		im := &managers.Items[i]
-		if im.Spec.DataEngine != v1beta2.DataEngineV2 || im.Status.CurrentState == v1beta2.InstanceManagerStateStopped {
-			continue
-		}
-		place := orphan.Place{InstanceManager: im.Name, Node: im.Spec.NodeID, Needed: !known || nodes[im.Spec.NodeID]}
-		node, err := get(ctx, r.client, r.namespace, im.Spec.NodeID, &v1beta2.Node{})
-		if err != nil {
-			return nil, err
-		}
-		place.Down = node == nil || nodeDown(node)
-		if snapshot, ok := r.store.Latest(im.Name); ok {
-			mapping(&place, snapshot, key.Name)
-		}
-		out = append(out, place)
-	}
-	slices.SortFunc(out, func(a, b orphan.Place) int { return cmp.Compare(a.InstanceManager, b.InstanceManager) })
-	return out, nil
 }
 
 // mapping finds the engine of an inventory that maps the replica. An engine whose map is not told may map anything.
