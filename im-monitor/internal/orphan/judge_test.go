@@ -349,3 +349,19 @@ func TestWhatAnOrphanSays(t *testing.T) {
 	w.Orphans[0].Failure = &orphan.Failure{}
 	require.Nil(t, conditions.Get(orphan.Judge(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed), "a call that was taken ends the failure")
 }
+
+// ALL-3: a finalizer that waits for a decision says for which.
+func TestADeletedOrphanSaysWhatItsDeletionWaitsFor(t *testing.T) {
+	said := func(w orphan.World) v1beta2.Condition {
+		return *conditions.Get(orphan.Judge(w).Orphans[0].Conditions, v1beta2.OrphanInstanceState)
+	}
+	starting := claimed(elsewhere, func(c *orphan.Claim) { c.CurrentState = "starting" })
+	waiting := said(seen(starting, known(approved)))
+	require.Equal(t, v1beta2.ConditionTrue, waiting.Status)
+	require.Equal(t, "running", waiting.Reason)
+	require.Contains(t, waiting.Message, v1beta2.ReasonStateChanging)
+	require.Contains(t, said(seen(v2, noUUID, known(approved))).Message, v1beta2.ReasonNoUUID)
+
+	require.NotContains(t, said(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "nobody waits while nobody deletes it")
+	require.NotContains(t, said(seen(known(approved))).Message, "not deleted", "an orphan that may be deleted waits for nothing")
+}

@@ -78,15 +78,24 @@ func instanceState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Con
 		c.Message = fmt.Sprintf("The runtime of %s is stopped; its Replica exists and keeps the data.", o.InstanceName)
 	case gone:
 		c.Message = fmt.Sprintf("%s with UUID %s is not on %s any more.", o.InstanceName, o.UUID, o.InstanceManager)
-	case undecidable(j) || w.Inventory.Instance == nil || w.Inventory.Instance.UUID != o.UUID:
+	case undecidable(j) || w.Inventory.Instance == nil || (w.Inventory.Instance.UUID != o.UUID && j.Reason != v1beta2.ReasonNoUUID):
 		return nil
 	default:
 		c.Reason = w.Inventory.Instance.State
-		c.Message = fmt.Sprintf("%s is listed as %s by %s.", o.InstanceName, c.Reason, o.InstanceManager)
+		c.Message = fmt.Sprintf("%s is listed as %s by %s.", o.InstanceName, c.Reason, o.InstanceManager) + waitsFor(j, o)
 		return &c
 	}
 	c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated
 	return &c
+}
+
+// waitsFor says why the instance of an orphan that is being deleted stays, where no decision allows the call: its
+// finalizer must not wait for something that nobody is told (ALL-3).
+func waitsFor(j Judgement, o Orphan) string {
+	if !o.Deleting || j.Decision != Undecided {
+		return ""
+	}
+	return fmt.Sprintf(" It is not deleted now (%s): %s", j.Reason, j.Message)
 }
 
 // withdrawnCondition says why nothing is executed.
