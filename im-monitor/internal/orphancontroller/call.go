@@ -102,6 +102,11 @@ func (r *hands) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outc
 	if v.Judgement.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
 		events.Emit(r.recorder, o, engineSkippedEvent(seen.world.Key.Name))
 	}
+	if v.Judgement.Reason == v1beta2.ReasonInventoryUnknown {
+		// A list that was just read and still cannot be believed.
+		out := failed(v1beta2.ReasonUnreachable, "%s", v.Judgement.Message)
+		return &out
+	}
 	if still := r.stillPresent(o, seen.world); still != nil {
 		return &outcome{result: still.Reason, failure: *still}
 	}
