@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 func TestApprovalsCountWhatTheCacheDoesNotShowYet(t *testing.T) {
@@ -28,4 +30,17 @@ func TestApprovalsCountWhatTheCacheDoesNotShowYet(t *testing.T) {
 	clock.SetTime(time.Unix(11, 0))
 	require.Equal(t, 0, a.count("node-1", "c", nil), "what never shows is forgotten")
 	require.Empty(t, a.byNode)
+}
+
+func TestAFailedAttemptGivesItsPlaceToTheNext(t *testing.T) {
+	o := &v1beta2.Orphan{}
+	say := func(conditionType string) {
+		o.Status.Conditions = append(o.Status.Conditions, v1beta2.Condition{Type: conditionType, Status: v1beta2.ConditionTrue})
+	}
+	say(v1beta2.OrphanDeletionReason)
+	require.False(t, inFlight(o), "nothing is approved yet")
+	say(v1beta2.OrphanCleanupApproved)
+	require.True(t, inFlight(o))
+	say(v1beta2.OrphanCleanupFailed)
+	require.False(t, inFlight(o), "what waits, perhaps for ever, must not keep the other deletions of the node waiting")
 }

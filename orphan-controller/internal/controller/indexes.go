@@ -24,7 +24,7 @@ const (
 	byVolume          = "volume"
 	// byBurst is node and creation time in steps of the flood's window.
 	byBurst = "burst"
-	// byInFlight is the node of orphans whose deletion by policy is approved and not finished.
+	// byInFlight is the node of orphans whose deletion by policy is approved, not finished, and has not failed.
 	byInFlight = "in-flight"
 	// byWaiting is the node of orphans that wait for what other orphans of the node do.
 	byWaiting = "waiting"
@@ -108,10 +108,12 @@ func burstKey(node string, created time.Time, window time.Duration, offset int64
 	return node + "/" + strconv.FormatInt(created.UnixNano()/int64(window)+offset, 10)
 }
 
+// inFlight leaves out what waits after a failed attempt: it may wait for ever, and the next shall have its turn.
 func inFlight(o *v1beta2.Orphan) bool {
 	list := o.Status.Conditions
 	return conditions.IsTrue(list, v1beta2.OrphanDeletionReason) && conditions.IsTrue(list, v1beta2.OrphanCleanupApproved) &&
-		!conditions.IsTrue(list, v1beta2.OrphanWithdrawn) && !conditions.IsFalse(list, v1beta2.OrphanInstanceState)
+		!conditions.IsTrue(list, v1beta2.OrphanWithdrawn) && !conditions.IsFalse(list, v1beta2.OrphanInstanceState) &&
+		!conditions.IsTrue(list, v1beta2.OrphanCleanupFailed)
 }
 
 func waiting(o *v1beta2.Orphan) bool {

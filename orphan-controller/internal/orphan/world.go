@@ -32,7 +32,7 @@ type World struct {
 	Siblings []Sibling
 	// NodeInstances is how many instances the node's instance managers have.
 	NodeInstances int
-	// InFlight counts the other orphans of the node whose deletion by policy is approved and not finished.
+	// InFlight counts the other orphans of the node whose deletion by policy is approved, not finished, and has not failed.
 	InFlight int
 	Settings Settings
 	Limits   Limits
