@@ -16,7 +16,7 @@ func claimed(w World) *ruling {
 	if w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaInstance {
 		kind = "Replica"
 	}
-	return hold0(v1beta2.ReasonClaimed, fmt.Sprintf(
+	return hold(v1beta2.ReasonClaimed, fmt.Sprintf(
 		"%s %s wants this instance to run in %s: it is not deleted. im-monitor withdraws the orphan once it sees the same.",
 		kind, parameter(w, v1beta2.OrphanParameterInstanceName), parameter(w, v1beta2.OrphanParameterInstanceManager)))
 }

@@ -53,7 +53,7 @@ func replicaData(w World) *ruling {
 		return leaveAlone(w)
 	}
 	if due := w.Orphan.CreationTimestamp.Add(w.Settings.GracePeriod); w.Now.Before(due) {
-		return hold(v1beta2.ReasonGracePeriod, fmt.Sprintf(
+		return holdUntil(v1beta2.ReasonGracePeriod, fmt.Sprintf(
 			"Auto deletion removes this CR at %s; the replica directory itself will stay.", due.UTC().Format(time.RFC3339)), due)
 	}
 	if w.Limits.DryRun {

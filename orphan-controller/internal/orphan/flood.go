@@ -19,7 +19,7 @@ func flood(w World) *ruling {
 	if count < w.Limits.FloodCount || count*100 <= w.NodeInstances*w.Limits.FloodPercent {
 		return nil
 	}
-	return hold0(v1beta2.ReasonFlood, fmt.Sprintf(
+	return hold(v1beta2.ReasonFlood, fmt.Sprintf(
 		"At least %d instances, and more than %d %%, of node %s lost their Engine or Replica CRs within %s: the CRs may be missing rather than the instances stale. Check that; then remove the item instance from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
 		w.Limits.FloodCount, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, w.Limits.FloodWindow))
 }

@@ -16,7 +16,7 @@ func policyLastCopy(w World) *ruling {
 		return nil
 	}
 	if last, why := lastCopy(w); last {
-		return hold0(v1beta2.ReasonLastCopy, why+" Delete the orphan by hand if the copy is not needed.")
+		return hold(v1beta2.ReasonLastCopy, why+" Delete the orphan by hand if the copy is not needed.")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func notWanted(w World) *ruling {
 		return &ruling{outcome: OutcomeStanding, message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
 	}
 	if heldFor(w, v1beta2.ReasonFlood) || heldFor(w, v1beta2.ReasonLastCopy) || acknowledged(w) {
-		return hold0(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more.")
+		return hold(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more.")
 	}
 	return leaveAlone(w)
 }
@@ -51,9 +51,9 @@ func premiseFallen(w World) *ruling {
 	case policyOf(w) != "":
 		return nil
 	case w.Settings.Instance == Unreadable:
-		return hold0(v1beta2.ReasonAcknowledged, "The orphan was deleted by policy, and now the setting orphan-resource-auto-deletion cannot be read: its instance is left alone until the setting is repaired.")
+		return hold(v1beta2.ReasonAcknowledged, "The orphan was deleted by policy, and now the setting orphan-resource-auto-deletion cannot be read: its instance is left alone until the setting is repaired.")
 	}
-	return hold0(v1beta2.ReasonAcknowledged, fmt.Sprintf(
+	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
 		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item instance to the setting orphan-resource-auto-deletion to let it go on.",
 		conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason)))
 }
@@ -72,7 +72,7 @@ func dryRun(w World) *ruling {
 	if !w.Limits.DryRun {
 		return nil
 	}
-	r := hold0(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted now.",
+	r := hold(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted now.",
 		parameter(w, v1beta2.OrphanParameterInstanceName)))
 	r.announce = AnnounceWouldDelete
 	return r
@@ -87,20 +87,21 @@ func rateLimited(w World) *ruling {
 		"%d deletions by policy are under way on node %s; this one follows.", w.Limits.InFlightPerNode, w.Orphan.Spec.NodeID), time.Time{})
 }
 
-// hold withholds the approval for a reason until something changes, or until the time at which to look again.
-func hold(reason, message string, wakeAt time.Time) *ruling {
+// hold withholds the approval for a reason until something changes.
+func hold(reason, message string) *ruling { return holdUntil(reason, message, time.Time{}) }
+
+// holdUntil is a hold at whose end it is looked at again.
+func holdUntil(reason, message string, wakeAt time.Time) *ruling {
 	return &ruling{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
 		announce: AnnounceHeld, wakeAt: wakeAt,
 	}
 }
 
-func hold0(reason, message string) *ruling { return hold(reason, message, time.Time{}) }
-
 // holdMarked is a hold that only takes time. It keeps the mark of an acknowledged orphan, which would else be counted
 // as part of the same flood again.
 func holdMarked(w World, reason, message string, wakeAt time.Time) *ruling {
-	r := hold(reason, message, wakeAt)
+	r := holdUntil(reason, message, wakeAt)
 	if acknowledged(w) {
 		r.reason = v1beta2.ReasonAcknowledged
 	}
