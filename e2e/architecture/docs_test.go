@@ -1,0 +1,68 @@
+package architecture
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+var metricName = regexp.MustCompile(`drover_[a-z_]+`)
+
+// source is all Go code of the binaries that is not a test.
+func source(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, dir := range append([]string{"shared"}, binaries...) {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			all.Write(text)
+			return err
+		}))
+	}
+	return all.String()
+}
+
+// An alert on a metric that nobody exports never fires.
+func TestEveryAlertNamesMetricsThatExistAndHasAPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/alerts/rules.yaml"))
+	require.NoError(t, err)
+	var rules struct {
+		Groups []struct {
+			Rules []struct{ Alert, Expr string }
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &rules))
+	code := source(t)
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			require.FileExists(t, filepath.Join(root, "docs/alerts", rule.Alert+".md"))
+			names := metricName.FindAllString(rule.Expr, -1)
+			require.NotEmpty(t, names)
+			for _, name := range names {
+				require.Contains(t, code, `"`+name+`"`, "alert %s", rule.Alert)
+			}
+		}
+	}
+}
+
+// The README of a binary is where operators look a metric up.
+func TestEveryMetricStandsInItsBinarysREADME(t *testing.T) {
+	for _, name := range metricName.FindAllString(source(t), -1) {
+		for _, binary := range binaries {
+			if strings.HasPrefix(name, "drover_"+strings.ReplaceAll(binary, "-", "_")+"_") {
+				readme, err := os.ReadFile(filepath.Join(root, binary, "README.md"))
+				require.NoError(t, err)
+				require.True(t, strings.Contains(string(readme), name), "%s is missing in %s/README.md", name, binary)
+			}
+		}
+	}
+}
