@@ -114,28 +114,31 @@ func (s *Scene) deleteAllWhenThere(ctx context.Context) error {
 	return nil
 }
 
-// allEnded waits until no stale instance has an Orphan, nor runs.
+// allEnded waits until no stale instance runs, nor has an Orphan. An Orphan that is not there may yet come as long as
+// its instance runs, so the instance is waited for first.
 func (s *Scene) allEnded(ctx context.Context) error {
 	for _, instance := range s.Stale {
-		if err := s.WaitOrphanGone(ctx, instance.Orphan(), Patience); err != nil {
+		if err := s.Wait(ctx, "the end of "+instance.Name, Patience, s.notRunning(instance)); err != nil {
 			return err
 		}
-		if err := s.notRunning(ctx, instance); err != nil {
+		if err := s.WaitOrphanGone(ctx, instance.Orphan(), Patience); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Scene) notRunning(ctx context.Context, instance world.Stale) error {
-	running, err := s.Inventory(ctx, instance.InstanceManager)
-	if err != nil {
-		return err
+func (s *Scene) notRunning(instance world.Stale) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		running, err := s.Inventory(ctx, instance.InstanceManager)
+		if err != nil {
+			return "", err
+		}
+		if r := running[instance.Name]; r.UUID == instance.UUID && r.State == v1beta2.InstanceStateRunning {
+			return "it still runs on " + instance.Node, nil
+		}
+		return "", nil
 	}
-	if r := running[instance.Name]; r.UUID == instance.UUID && r.State == v1beta2.InstanceStateRunning {
-		return fmt.Errorf("%s still runs on %s", instance.Name, instance.Node)
-	}
-	return nil
 }
 
 // O8: between judgement and deletion the name gets a new instance.
