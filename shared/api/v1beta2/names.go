@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -49,13 +50,24 @@ func VolumeLabelValue(volume string) string {
 	return volume[:limit-9] + "-" + hex.EncodeToString(sum[:])[:8]
 }
 
-// LabelValue returns a name as a label value. Names over 63 characters are cut and end in a hash, so that a long name
-// never makes an object impossible to create; such a label finds objects, but does not name them.
+// labelValue matches what may stand in a label as it is.
+var labelValue = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`)
+
+// LabelValue returns a name as a label value. Names over 63 characters, and those with characters that no label has, are
+// cut and end in a hash, so that no name, not even one that a server made up, makes an object impossible to create; such
+// a label finds objects, but does not name them.
 func LabelValue(name string) string {
 	const limit = 63
-	if len(name) <= limit {
+	if len(name) <= limit && labelValue.MatchString(name) {
 		return name
 	}
 	sum := sha512.Sum512([]byte(name))
-	return strings.TrimRight(name[:limit-9], "-._") + "-" + hex.EncodeToString(sum[:])[:8]
+	start := strings.Map(func(r rune) rune {
+		if labelValue.MatchString(string(r)) || strings.ContainsRune("-._", r) {
+			return r
+		}
+		return '-'
+	}, name)
+	start = strings.Trim(start[:min(len(start), limit-9)], "-._")
+	return strings.TrimPrefix(start+"-"+hex.EncodeToString(sum[:])[:8], "-")
 }

@@ -57,3 +57,15 @@ func TestShortNamesAreTheirOwnLabelValues(t *testing.T) {
 	require.Equal(t, strings.Repeat("v", 63), v1beta2.LabelValue(strings.Repeat("v", 63)))
 	require.Len(t, v1beta2.LabelValue(strings.Repeat("v", 64)), 63)
 }
+
+// What a server says may be anything.
+func TestWhateverIsCalledSomehowHasAValidLabelValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.String().Draw(t, "name")
+		if problems := validation.IsValidLabelValue(v1beta2.LabelValue(name)); len(problems) > 0 {
+			t.Fatalf("%q of %q: %v", v1beta2.LabelValue(name), name, problems)
+		}
+	})
+	require.NotEqual(t, v1beta2.LabelValue("a/b"), v1beta2.LabelValue("a-b"))
+	require.NotEqual(t, v1beta2.LabelValue("a/b"), v1beta2.LabelValue("a b"))
+}
