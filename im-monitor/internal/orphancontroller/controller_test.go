@@ -257,3 +257,15 @@ func TestASecondLookThatCameTooLateIsTakenAgain(t *testing.T) {
 	w.start()
 	w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
 }
+
+// A server may say anything: a name that no object can have is an orphan like others, not an error for ever.
+func TestANameThatNoObjectCanHaveIsJudgedAndDeleted(t *testing.T) {
+	w := newWorld(t)
+	const name = "-vol 1/../Ä-e-0"
+	w.store.put(imV1, instance(name, "engine", "running", uuid1))
+	w.start()
+	o := w.orphanOf(imV1, name, uuid1, "v1")
+	w.approve(o)
+	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	require.Equal(t, name, w.store.executed()[0].Name)
+}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -104,10 +106,16 @@ func (s *shell) place(ctx context.Context, reader client.Reader, name string) (*
 	return im, manager, &orphan.Node{Down: nodeDown(node), Deleting: deleting(node)}, nil
 }
 
+// nameable tells whether an object can have this name; a server may list instances under any.
+func nameable(name string) bool {
+	return name != "" && len(name) <= validation.DNS1123SubdomainMaxLength && strings.Trim(name, "-.") == name &&
+		!strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' })
+}
+
 // get returns nil for an object that does not exist.
 func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
 	var none T
-	if name == "" {
+	if !nameable(name) {
 		return none, nil
 	}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)

@@ -53,7 +53,10 @@ func volumeName(instance string, replica *orphan.Claim) string {
 	if replica != nil && replica.VolumeName != "" {
 		return replica.VolumeName
 	}
-	return orphan.VolumeOf(instance)
+	if volume := orphan.VolumeOf(instance); nameable(volume) {
+		return volume
+	}
+	return ""
 }
 
 func ofVolume(volume string) client.MatchingLabels {
