@@ -26,7 +26,7 @@ func large(ctx context.Context, r *report, options world.Options) (*world.World,
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Revive(ctx); err != nil {
+	if err := w.WaitPods(ctx, 5*time.Minute); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	r.say("  putting %d instances into the simulator", manyInstances)

@@ -31,6 +31,8 @@ func groups() []group {
 func main() {
 	only := flag.String("group", "", "one group: orphan, quiet, scale, faults, failover; empty means all")
 	out := flag.String("out", "bench.json", "where the results go")
+	flag.IntVar(&manyNodes, "nodes", manyNodes, "nodes of the large cluster of the groups quiet and scale")
+	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, *only, *out)

@@ -49,9 +49,9 @@ func quiet(ctx context.Context, r *report) (err error) {
 		r.say("    %s", line)
 	}
 	note := fmt.Sprintf("%d nodes, %d instances; clock x%d by overlay; leases not counted", manyNodes, manyInstances, acceleration)
-	r.add(Result{Name: "quiet.1000_nodes.hour.api_writes", Value: float64(writes), Unit: "count", Goal: "0", Runs: 1, Note: note})
-	r.add(Result{Name: "quiet.1000_nodes.hour.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
-	r.add(Result{Name: "quiet.1000_nodes.hour.look_calls", Value: float64(w.DataPlane.Counts().Sum(looks)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.api_writes", manyNodes), Value: float64(writes), Unit: "count", Goal: "0", Runs: 1, Note: note})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.unary_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(looks)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
 	return nil
 }
 

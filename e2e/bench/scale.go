@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// The size of a large cluster.
-const (
+// The size of a large cluster; flags make it smaller.
+var (
 	manyNodes     = 1000
 	manyInstances = 100_000
 )
@@ -62,10 +62,10 @@ func judgedAll(ctx context.Context, w *world.World, process *world.Process, bega
 		known := sum(lines, "drover_im_monitor_instance_managers", `="known"`)
 		reconciled := sum(lines, "controller_runtime_reconcile_total", `controller="orphan-judge"`)
 		depth := sum(lines, "workqueue_depth", `controller="orphan-judge"`)
-		if inventories == 0 && known >= 2*manyNodes {
+		if inventories == 0 && known >= float64(2*manyNodes) {
 			inventories = time.Since(began).Seconds()
 		}
-		if known < 2*manyNodes || reconciled < manyInstances || depth > 0 {
+		if known < float64(2*manyNodes) || reconciled < float64(manyInstances) || depth > 0 {
 			return fmt.Sprintf("%.0f inventories known, %.0f judgements, %.0f waiting", known, reconciled, depth), nil
 		}
 		all = time.Since(began).Seconds()

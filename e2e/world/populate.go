@@ -20,9 +20,6 @@ const writers = 16
 // makes the running object of each but every n-th: those are orphans, and are returned. None is, if every is 0.
 func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, error) {
 	list := w.population(instances)
-	if err := w.PutAll(ctx, list); err != nil {
-		return nil, err
-	}
 	var stale []Stale
 	var owned []Stale
 	for i, s := range list {
@@ -32,7 +29,11 @@ func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, er
 			owned = append(owned, s)
 		}
 	}
-	return stale, w.Own(ctx, owned)
+	// The objects come first: otherwise every instance would be an orphan for a while.
+	if err := w.Own(ctx, owned); err != nil {
+		return nil, err
+	}
+	return stale, w.PutAll(ctx, list)
 }
 
 // population names the instances; the same number always gives the same ones.
@@ -102,9 +103,12 @@ func (w *World) WaitListed(ctx context.Context, instances int, within time.Durat
 	})
 }
 
-// Revive lets the pods of a kept population run again: the simulator that ran them is gone, and a real kubelet would
-// have gone on. Their status is taken away, so that the simulator starts them.
-func (w *World) Revive(ctx context.Context) error {
+// revive lets the pods of a kept population run again: the simulator that ran them is gone, and a real kubelet would
+// have gone on. Their status is taken away before the next simulator sees them, so that it starts them.
+func (w *World) revive(ctx, _ context.Context) error {
+	if w.options.DataFrom == "" {
+		return nil
+	}
 	var pods corev1.PodList
 	if err := w.List(ctx, &pods); err != nil {
 		return err
@@ -116,16 +120,19 @@ func (w *World) Revive(ctx context.Context) error {
 			return w.setStatus(groupCtx, &pods.Items[i], map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return w.Wait(ctx, "the pods to run", 5*time.Minute, func(ctx context.Context) (string, error) {
+	w.options.Say("%d pods of the kept population are to run again", len(pods.Items))
+	return group.Wait()
+}
+
+// WaitPods waits until the simulator runs a pod for every node and data engine.
+func (w *World) WaitPods(ctx context.Context, within time.Duration) error {
+	return w.Wait(ctx, "the pods to run", within, func(ctx context.Context) (string, error) {
 		var status struct{ Pods int }
 		if err := w.ctl(ctx, http.MethodGet, "/v1/status", nil, &status); err != nil {
 			return "", err
 		}
-		if status.Pods < len(pods.Items) {
-			return fmt.Sprintf("%d of %d pods run", status.Pods, len(pods.Items)), nil
+		if status.Pods < 2*len(w.options.Nodes) {
+			return fmt.Sprintf("%d of %d pods run", status.Pods, 2*len(w.options.Nodes)), nil
 		}
 		return "", nil
 	})

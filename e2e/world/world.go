@@ -97,7 +97,7 @@ func Start(ctx context.Context, options Options) (*World, error) {
 	}
 	lifetime, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &World{Namespace: v1beta2.DefaultNamespace, Dir: dir, Sequence: &record.Sequence{}, options: options, cancel: cancel}
-	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.simulate, w.startControllers, w.ready} {
+	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.revive, w.simulate, w.startControllers, w.ready} {
 		if err := step(ctx, lifetime); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
