@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -114,18 +115,40 @@ func (s *Scene) deleteAllWhenThere(ctx context.Context) error {
 	return nil
 }
 
-// allEnded waits until no stale instance runs, nor has an Orphan. An Orphan that is not there may yet come as long as
-// its instance runs, so the instance is waited for first.
+// allEnded waits until no stale instance runs, nor has an Orphan. One that had an Orphan must be gone before it: an
+// Orphan that ends while its instance runs is a failure. An Orphan that was never seen may yet come as long as its
+// instance runs, so there the instance is waited for first.
 func (s *Scene) allEnded(ctx context.Context) error {
 	for _, instance := range s.Stale {
-		if err := s.Wait(ctx, "the end of "+instance.Name, Patience, s.notRunning(instance)); err != nil {
-			return err
+		if !s.seen[instance.Orphan()] {
+			if err := s.Wait(ctx, "the end of "+instance.Name, Patience, s.notRunning(instance)); err != nil {
+				return err
+			}
 		}
 		if err := s.WaitOrphanGone(ctx, instance.Orphan(), Patience); err != nil {
 			return err
 		}
+		why, err := s.notRunning(instance)(ctx)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return fmt.Errorf("the orphan of %s has ended, but %s", instance.Name, why)
+		}
 	}
 	return nil
+}
+
+// WaitOrphan is the World's, and remembers what was seen.
+func (s *Scene) WaitOrphan(ctx context.Context, stale world.Stale, within time.Duration) (*v1beta2.Orphan, error) {
+	orphan, err := s.World.WaitOrphan(ctx, stale, within)
+	if err == nil {
+		if s.seen == nil {
+			s.seen = map[string]bool{}
+		}
+		s.seen[stale.Orphan()] = true
+	}
+	return orphan, err
 }
 
 func (s *Scene) notRunning(instance world.Stale) func(context.Context) (string, error) {

@@ -44,6 +44,8 @@ type Scene struct {
 	MayDelete []Permit
 	// MayStay are the names of Orphans that are part of the end state.
 	MayStay map[string]bool
+	// seen are the names of Orphans that were there once.
+	seen map[string]bool
 }
 
 // Permit allows the deletion of exactly one instance.
