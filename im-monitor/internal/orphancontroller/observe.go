@@ -112,13 +112,14 @@ func nameable(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' })
 }
 
-// get returns nil for an object that does not exist.
+// get returns nil for an object that does not exist. What a cache returns is shared and never modified: an instance
+// manager carries the entries of all its instances, which one judgement need not copy.
 func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
 	var none T
 	if !nameable(name) {
 		return none, nil
 	}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, client.UnsafeDisableDeepCopy)
 	if client.IgnoreNotFound(err) != nil {
 		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
 	}
