@@ -2,6 +2,7 @@ package orphan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -156,10 +157,12 @@ func lastCopy(c Copies) bool {
 	return c.Healthy == 0 && (c.Exists || c.Volume == "")
 }
 
+var replicaName = regexp.MustCompile(`^(.+)-r-[0-9a-z]+$`)
+
 // VolumeOf makes out the volume of a replica by its name, `<volume>-r-<id>`; "" when the name is of no such form.
 func VolumeOf(replica string) string {
-	if at := strings.LastIndex(replica, "-r-"); at > 0 {
-		return replica[:at]
+	if m := replicaName.FindStringSubmatch(replica); m != nil {
+		return m[1]
 	}
 	return ""
 }

@@ -117,4 +117,6 @@ func TestVolumeOf(t *testing.T) {
 	require.Equal(t, "vol-1", orphan.VolumeOf("vol-1-r-aabbccdd"))
 	require.Equal(t, "a-r-b", orphan.VolumeOf("a-r-b-r-aabbccdd"))
 	require.Empty(t, orphan.VolumeOf("something"))
+	require.Empty(t, orphan.VolumeOf("vol-r-not-an-id"), "a wrong volume would be asked for engines and copies; an unknown one makes all of them count")
+	require.Empty(t, orphan.VolumeOf("vol-r-"))
 }
