@@ -57,12 +57,14 @@ func (o *Options) Dialer() (*imclient.Dialer, error) {
 	}), nil
 }
 
-// Inventory builds the inventory that the flags describe. It is not started.
+// Inventory builds the inventory that the flags describe, and shows it in the metrics. It is not started.
 func (o *Options) Inventory(dialer *imclient.Dialer, c clock.Clock) *inventory.Inventory {
-	return inventory.New(inventory.Config{
+	known := inventory.New(inventory.Config{
 		Connect:    func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
 		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, SafetyPeriod: o.SafetyPeriod, Clock: c,
 	})
+	metrics.Registry.MustRegister(known)
+	return known
 }
 
 // OrphanOptions are those of the judge, with the inventory's rules of absence.
