@@ -119,6 +119,10 @@ func (r *hands) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure 
 	if r.attempts.of(o.UID).calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
 		return nil
 	}
+	if w.Replica != nil && i.State == v1beta2.InstanceStateStopped {
+		// Its runtime ended and its data stays; the judge waits for the list that proves it.
+		return nil
+	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
 		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; it is asked again.", w.Key.InstanceManager, w.Key.Name, i.State)}
 }

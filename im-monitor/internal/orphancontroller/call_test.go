@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testingclock "k8s.io/utils/clock/testing"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -61,4 +62,17 @@ func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 			require.Equal(t, c.sent, out.failure.Reason == "")
 		})
 	}
+}
+
+// A replica whose Replica keeps the data stays listed as stopped: that is what was asked for, not a failure.
+func TestAStoppedReplicaThatKeepsItsDataIsNotStillPresent(t *testing.T) {
+	r := &hands{&shell{}}
+	o := &v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{UID: "uid"},
+		Spec: v1beta2.OrphanSpec{Parameters: map[string]string{v1beta2.OrphanParameterInstanceUUID: "1"}}}
+	r.attempts.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, nil, time.Time{}) })
+	w := orphan.World{Replica: &orphan.Claim{}, Inventory: &orphan.Inventory{
+		Instance: &orphan.Instance{Type: v1beta2.InstanceTypeReplica, State: v1beta2.InstanceStateStopped, UUID: "1"}}}
+	require.Nil(t, r.stillPresent(o, w))
+	w.Inventory.Instance.State = v1beta2.InstanceStateRunning
+	require.NotNil(t, r.stillPresent(o, w))
 }
