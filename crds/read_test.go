@@ -74,6 +74,7 @@ status:
   - {type: InstanceState, status: "True", reason: running, message: It runs.}
   - {type: Orphaned, status: "True", reason: NoOwnerCR, message: No Replica vol-1-r-aabbccdd exists.}
   - {type: CleanupApproved, status: "False", reason: GracePeriod, message: Auto deletion waits until noon.}
+  - {type: CleanupFailed, status: "True", reason: Unreachable, message: Node node-1 does not answer.}
 `))
 	table := tableOf(t, w.namespace, "orphans")
 	cells := map[string]any{}
@@ -84,6 +85,9 @@ status:
 		if column.Name == "Judgement" {
 			require.Equal(t, "No Replica vol-1-r-aabbccdd exists.", table.Rows[0].Cells[i])
 		}
+		if column.Name == "Failure" {
+			require.Equal(t, "Node node-1 does not answer.", table.Rows[0].Cells[i])
+		}
 		if column.Name == "Message" {
 			require.Equal(t, "Auto deletion waits until noon.", table.Rows[0].Cells[i])
 		}
@@ -92,7 +96,7 @@ status:
 	delete(cells, "Age")
 	require.Equal(t, map[string]any{
 		"Name": "orphan-0123", "Type": "replica-instance", "Data Engine": "v2", "Instance": "vol-1-r-aabbccdd",
-		"Node": "node-1", "State": "running", "Why": "NoOwnerCR", "Decision": "GracePeriod",
+		"Node": "node-1", "State": "running", "Why": "NoOwnerCR", "Decision": "GracePeriod", "Failed": "Unreachable",
 	}, cells)
 }
 

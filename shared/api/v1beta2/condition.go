@@ -1,7 +1,7 @@
 package v1beta2
 
-// Condition is one observation about an object, written by exactly one controller (see the table of conditions in
-// ARCHITECTURE.md). Its keys are those that Longhorn has always used.
+// Condition is one observation about an object, written by exactly one controller (the page of its kind
+// in docs/crds names the writer). Its keys are those that Longhorn has always used.
 // +kubebuilder:pruning:PreserveUnknownFields
 type Condition struct {
 	// Type names the condition; it is unique in the list.

@@ -262,6 +262,7 @@ type InstanceProcessStatus struct {
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`,priority=1
 // +kubebuilder:printcolumn:name="API",type=integer,JSONPath=`.status.apiVersion`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="PodReady")].message`,priority=1
+// +kubebuilder:printcolumn:name="Answer",type=string,JSONPath=`.status.conditions[?(@.type=="Reachable")].message`,priority=1
 
 // InstanceManager is the pod of one node and data engine that runs engines and replicas. im-monitor makes and
 // deletes it.

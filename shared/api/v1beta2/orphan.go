@@ -42,8 +42,8 @@ type OrphanStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
-	// told.
+	// Node of the instance, kept for readers of Longhorn's objects; it decides nothing. Written by im-monitor; absent
+	// means not told.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// The metadata.generation that this status describes. Written by im-monitor and orphan-controller; absent means
@@ -66,12 +66,13 @@ type OrphanStatus struct {
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="InstanceState")].reason`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].reason`
 // +kubebuilder:printcolumn:name="Decision",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupApproved")].reason`
+// +kubebuilder:printcolumn:name="Failed",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Withdrawn",type=string,JSONPath=`.status.conditions[?(@.type=="Withdrawn")].reason`,priority=1
 // +kubebuilder:printcolumn:name="Deleted By",type=string,JSONPath=`.status.conditions[?(@.type=="DeletionReason")].reason`,priority=1
-// +kubebuilder:printcolumn:name="Failed",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].reason`,priority=1
 // +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.spec.parameters.InstanceUUID`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupApproved")].message`,priority=1
+// +kubebuilder:printcolumn:name="Failure",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].message`,priority=1
 // +kubebuilder:printcolumn:name="Judgement",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].message`,priority=1
 
 // Orphan is one runtime instance, or one replica directory, that no object claims. Deleting the Orphan asks for its
