@@ -68,7 +68,7 @@ func running(w World, i *Instance) (Judgement, bool) {
 	if c.InstanceManager == w.Key.InstanceManager {
 		return Judgement{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is wanted running here."}, true
 	}
-	return orphaned(v1beta2.ReasonOwnedByOtherInstanceManager, "%s runs on %s of node %s; %s still has a %s of it (%s).",
+	return orphaned(v1beta2.ReasonOwnedByOtherInstanceManager, "%s runs on %s of node %s; %s still runs it, too, as %s (%s).",
 		w.Key.Name, c.InstanceManager, c.NodeID, w.Key.InstanceManager, i.Type, i.State), true
 }
 
