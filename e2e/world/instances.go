@@ -83,17 +83,27 @@ func (w *World) StartInstance(ctx context.Context, i Instance) (Running, error) 
 	return running, err
 }
 
-// start is StartInstance for the owner of the name, who adopts what runs already: it looks before it creates.
-func (w *World) start(ctx context.Context, i Instance) (Running, error) {
-	listed, err := w.Inventory(ctx, i.InstanceManager)
-	if err != nil {
-		return Running{}, err
-	}
-	if there, ok := listed[i.Name]; ok && there.State == v1beta2.InstanceStateRunning {
-		there.IP, err = w.address(ctx, there.Pod)
-		return there, err
-	}
-	return w.StartInstance(ctx, i)
+// start is StartInstance for the owner of the name, who looks before it creates: it adopts what runs already, and waits
+// for the end of what is ending.
+func (w *World) start(ctx context.Context, i Instance) (running Running, err error) {
+	err = w.Wait(ctx, "the start of "+i.Name, 30*time.Second, func(ctx context.Context) (string, error) {
+		listed, err := w.Inventory(ctx, i.InstanceManager)
+		if err != nil {
+			return "", err
+		}
+		there, ok := listed[i.Name]
+		switch {
+		case ok && there.State == v1beta2.InstanceStateRunning:
+			running = there
+			running.IP, err = w.address(ctx, there.Pod)
+		case !ok || i.DataEngine == v1beta2.DataEngineV2 && i.Type == v1beta2.InstanceTypeReplica && there.State == v1beta2.InstanceStateStopped:
+			running, err = w.StartInstance(ctx, i)
+		default:
+			return "it is listed as " + there.State, nil
+		}
+		return "", err
+	})
+	return running, err
 }
 
 // PutAll starts many instances under the UUIDs that they bring along.

@@ -74,7 +74,7 @@ func (w *World) ready(ctx, _ context.Context) error {
 	if w.options.NoControllers {
 		return nil
 	}
-	if err := w.WaitManagers(ctx, 2*time.Minute); err != nil {
+	if err := w.WaitManagers(ctx, 2*time.Minute+time.Duration(len(w.options.Nodes))*500*time.Millisecond); err != nil {
 		return err
 	}
 	w.options.Say("%d nodes are ready, %d instance managers run", len(w.options.Nodes), 2*len(w.options.Nodes))
