@@ -13,7 +13,7 @@ BENCH        ?=
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: controlplane ## the main job, on a real API server, in about two minutes
+demo: controlplane ## the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
 
 test: controlplane ## every test, on a real API server
