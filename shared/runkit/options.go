@@ -76,7 +76,7 @@ func (o *options) logger() (logr.Logger, error) {
 	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
 		return logr.Logger{}, fmt.Errorf("--log-level %q is not debug, info, warn or error", o.logLevel)
 	}
-	settings := &slog.HandlerOptions{Level: level}
+	settings := &slog.HandlerOptions{Level: level, ReplaceAttr: plainLevel}
 	switch o.logFormat {
 	case "json":
 		return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, settings)), nil
@@ -96,4 +96,12 @@ func (o *options) restConfig(userAgent string) (*rest.Config, error) {
 	}
 	config.QPS = -1
 	return rest.AddUserAgent(config, userAgent), nil
+}
+
+// plainLevel writes every level below info as DEBUG: logr's verbosities have no names of their own.
+func plainLevel(_ []string, a slog.Attr) slog.Attr {
+	if level, ok := a.Value.Any().(slog.Level); ok && a.Key == slog.LevelKey && level < slog.LevelInfo {
+		a.Value = slog.StringValue("DEBUG")
+	}
+	return a
 }

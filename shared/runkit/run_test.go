@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -175,6 +176,22 @@ func TestABinaryWithoutRightsStillStops(t *testing.T) {
 	case <-time.After(patience):
 		require.Fail(t, "it does not stop")
 	}
+}
+
+// Until there is an API server, a binary waits, and a request to stop is a clean end.
+func TestABinaryWaitsForAnAPIServerAndStopsMeanwhile(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"x",
+		"clusters":[{"name":"x","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"x","user":{"token":"t"}}],
+		"contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}]}`), 0o600))
+	p := startAs(t, "nowhere", kubeconfig)
+	select {
+	case err := <-p.ended:
+		require.Fail(t, "it gave up", "%v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	p.stop()
+	require.NoError(t, <-p.ended)
 }
 
 func TestOfTwoOnlyOneLeads(t *testing.T) {

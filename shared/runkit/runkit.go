@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
@@ -25,6 +27,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	apiServerTimeout = 5 * time.Second
+	apiServerRetry   = 2 * time.Second
 )
 
 // Program is one binary: what differs between Drover's controllers.
@@ -105,19 +112,23 @@ func run(ctx context.Context, p Program, o options) error {
 	if err != nil {
 		return err
 	}
-	log = log.WithValues("controller", p.Name)
+	log = log.WithValues("binary", p.Name)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log.WithName("client"))
 	config, err := o.restConfig(p.Name)
 	if err != nil {
 		return err
 	}
+	asked := ctx // ends when somebody asks the process to stop
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
+	if err := awaitAPIServer(ctx, config, log); err != nil {
+		return stopped(asked, log, err)
+	}
 	manager, refuse, err := newManager(ctx, cancel, p, o, config, log)
 	if err != nil {
-		return err
+		return stopped(asked, log, err)
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
 	if err := addChecks(manager, refuse); err != nil {
@@ -135,6 +146,32 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	log.Info("stopped")
 	return nil
+}
+
+// stopped turns the error of work that was told to stop into a clean end.
+func stopped(asked context.Context, log logr.Logger, err error) error {
+	if asked.Err() == nil {
+		return err
+	}
+	log.Info("stopped before it began")
+	return nil
+}
+
+// awaitAPIServer returns once the API server answers, and says why it does not meanwhile.
+func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger) error {
+	config = rest.CopyConfig(config)
+	config.Timeout = apiServerTimeout
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("building the client that looks for the API server: %w", err)
+	}
+	return wait.PollUntilContextCancel(ctx, apiServerRetry, true, func(context.Context) (bool, error) {
+		if _, err := server.ServerVersion(); err != nil {
+			log.Info("the API server does not answer; trying again", "server", config.Host, "error", err.Error())
+			return false, nil
+		}
+		return true, nil
+	})
 }
 
 // startAndStop runs the manager until ctx ends and all work under way did, or the time for that is over. The manager
