@@ -39,7 +39,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
 	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a lease outlives a leader that died")
 	flags.DurationVar(&o.renewDeadline, "renew-deadline", 10*time.Second, "a leader that could not renew for so long stops and exits")
-	flags.DurationVar(&o.retryPeriod, "retry-period", 2*time.Second, "time between attempts to get or renew the lease")
+	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second, "time between attempts to get or renew the lease; a standby follows a leader that left within about as much")
 	flags.DurationVar(&o.gracefulShutdown, "shutdown-timeout", 10*time.Second, "how long work under way may take to end after a signal")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
