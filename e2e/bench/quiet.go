@@ -28,7 +28,10 @@ func quiet(ctx context.Context, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Quiet(ctx, 10*time.Minute); err != nil {
+	if _, _, err := judgedAll(ctx, w, w.Process(world.IMMonitor), time.Now()); err != nil {
+		return err
+	}
+	if err := settled(ctx, w); err != nil {
 		return err
 	}
 	w.API.Reset()
@@ -42,8 +45,6 @@ func quiet(ctx context.Context, r *report) (err error) {
 	}); err != nil {
 		return err
 	}
-	looks := func(m record.Method) bool { return !m.Stream && named[m.Name] }
-	others := func(m record.Method) bool { return !m.Stream && !named[m.Name] }
 	writes := w.API.Counts().Sum(write)
 	for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
 		r.say("    %s", line)
@@ -54,6 +55,26 @@ func quiet(ctx context.Context, r *report) (err error) {
 	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(looks)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
 	return nil
 }
+
+// settled waits until what the start brought along is over: ten seconds without a write or a call but the looks, which
+// never end.
+func settled(ctx context.Context, w *world.World) error {
+	const silence = 10 * time.Second
+	last, since := -1, time.Now()
+	return w.Wait(ctx, "the end of what the start brought along", 10*time.Minute, func(context.Context) (string, error) {
+		if now := w.API.Counts().Sum(write) + w.DataPlane.Counts().Sum(others); now != last {
+			last, since = now, time.Now()
+		}
+		if quiet := time.Since(since); quiet < silence {
+			return fmt.Sprintf("the last write or call was %s ago", quiet.Round(time.Second)), nil
+		}
+		return "", nil
+	})
+}
+
+func looks(m record.Method) bool { return !m.Stream && named[m.Name] }
+
+func others(m record.Method) bool { return !m.Stream && !named[m.Name] }
 
 // named are the calls that make up a safety list.
 var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true}
