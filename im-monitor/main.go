@@ -31,6 +31,9 @@ instances are orphaned, and carries out deletions that orphan-controller approve
 
 // setup wires the controllers. All of them subscribe to the inventory before the manager starts it.
 func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) error {
+	if err := options.Validate(); err != nil {
+		return err
+	}
 	dialer, err := options.Dialer()
 	if err != nil {
 		return err

@@ -1,0 +1,55 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+var cpuMask = regexp.MustCompile(`^0x[0-9a-fA-F]+$|^\[[0-9,-]+\]$`)
+
+// Validate names every value that cannot be served, and what to give instead. The rules of absence and the quarantine
+// keep claimed instances safe, so that a mistyped sign must not switch them off.
+func (o *Options) Validate() error {
+	m := o.Manager
+	return errors.Join(
+		positive("absence-gap", o.AbsenceGap),
+		notNegative("v2-settle", o.V2Settle),
+		positive("safety-list-period", o.SafetyPeriod),
+		positive("list-timeout", o.ListTimeout),
+		notNegative("quarantine", o.Orphan.Quarantine),
+		positive("unreachable-after", m.UnreachableAfter),
+		within("v2-memory-mib", m.HugePageLimitMiB, 1, 1<<20),
+		within("instance-manager-cpu-percent", m.AllocatableCPUPercent, 0, 100),
+		mask("v2-cpu-mask", m.SPDKCPUMask),
+	)
+}
+
+func positive(flag string, value time.Duration) error {
+	if value > 0 {
+		return nil
+	}
+	return fmt.Errorf("--%s %s must be longer than 0", flag, value)
+}
+
+func notNegative(flag string, value time.Duration) error {
+	if value >= 0 {
+		return nil
+	}
+	return fmt.Errorf("--%s %s must not be negative; 0 turns the wait off", flag, value)
+}
+
+func within(flag string, value, low, high int64) error {
+	if value >= low && value <= high {
+		return nil
+	}
+	return fmt.Errorf("--%s %d must be between %d and %d", flag, value, low, high)
+}
+
+func mask(flag, value string) error {
+	if cpuMask.MatchString(value) {
+		return nil
+	}
+	return fmt.Errorf("--%s %q must be a hexadecimal mask such as 0x3, or a list such as [0,1]", flag, value)
+}

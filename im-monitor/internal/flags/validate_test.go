@@ -1,0 +1,41 @@
+package flags
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+func parsed(t *testing.T, args ...string) *Options {
+	t.Helper()
+	o := &Options{}
+	set := pflag.NewFlagSet("im-monitor", pflag.ContinueOnError)
+	o.Add(set)
+	require.NoError(t, set.Parse(args))
+	return o
+}
+
+func TestTheDefaultsAndShortWaitsAreValid(t *testing.T) {
+	require.NoError(t, parsed(t).Validate())
+	require.NoError(t, parsed(t, "--quarantine=0", "--v2-settle=0", "--absence-gap=1ms", "--v2-cpu-mask=[0,1]").Validate())
+}
+
+func TestEachValueThatSafetyCannotRestOnIsRefusedByName(t *testing.T) {
+	for _, flag := range []string{
+		"--quarantine=-1s", "--absence-gap=-5s", "--absence-gap=0s", "--v2-settle=-1s", "--list-timeout=0s", "--safety-list-period=0s",
+		"--unreachable-after=0s", "--v2-cpu-mask=zz", "--v2-memory-mib=-1", "--instance-manager-cpu-percent=900",
+	} {
+		t.Run(flag, func(t *testing.T) {
+			name, _, _ := strings.Cut(flag, "=")
+			require.ErrorContains(t, parsed(t, flag).Validate(), name)
+		})
+	}
+}
+
+func TestAllMistakesAreSaidAtOnce(t *testing.T) {
+	err := parsed(t, "--quarantine=-1s", "--list-timeout=0s").Validate()
+	require.ErrorContains(t, err, "--quarantine")
+	require.ErrorContains(t, err, "--list-timeout")
+}
