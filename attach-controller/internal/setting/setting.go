@@ -1,0 +1,224 @@
+// Package setting reads the settings that attach-controller obeys. It parses values and remembers the last good one of
+// this process; it knows no client, and nothing of what the values are used for.
+//
+// A value that cannot be read never stops anything that runs: the last good value stays in force, or, after a restart, the
+// default.
+package setting
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Names of the settings.
+const (
+	AutoSalvage                 = "auto-salvage"
+	DetachWhenCordoned          = "detach-manually-attached-volumes-when-cordoned"
+	DefaultEngineImage          = "default-engine-image"
+	DefaultReplicaCount         = "default-replica-count"
+	ReplicaSoftAntiAffinity     = "replica-soft-anti-affinity"
+	ReplicaZoneSoftAntiAffinity = "replica-zone-soft-anti-affinity"
+	ReplicaDiskSoftAntiAffinity = "replica-disk-soft-anti-affinity"
+	ReplenishmentWaitInterval   = "replica-replenishment-wait-interval"
+	RebuildsPerNode             = "concurrent-replica-rebuild-per-node-limit"
+	OverProvisioningPercentage  = "storage-over-provisioning-percentage"
+	MinimalAvailablePercentage  = "storage-minimal-available-percentage"
+	DisableSchedulingOnCordoned = "disable-scheduling-on-cordoned-node"
+	SnapshotMaxCount            = "snapshot-max-count"
+)
+
+// PerEngine is a value for each data engine.
+type PerEngine struct{ V1, V2 int }
+
+// Of returns the value for a data engine; v1 where none is named.
+func (p PerEngine) Of(dataEngine string) int {
+	if dataEngine == "v2" {
+		return p.V2
+	}
+	return p.V1
+}
+
+// Values is what the settings say.
+type Values struct {
+	// AutoSalvage lets a volume whose replicas all failed be opened again from those that failed last.
+	AutoSalvage bool
+	// DetachWhenCordoned withdraws tickets of people from cordoned nodes.
+	DetachWhenCordoned bool
+	// DefaultEngineImage is the image of volumes that name none.
+	DefaultEngineImage string
+	// DefaultReplicaCount is how many replicas a volume has that names no number.
+	DefaultReplicaCount PerEngine
+	// The anti-affinities: soft means that two replicas may share a node, zone or disk where nothing better is left.
+	NodeSoftAntiAffinity, ZoneSoftAntiAffinity, DiskSoftAntiAffinity bool
+	// ReplenishmentWait is how long a failed replica is waited for before another takes its place.
+	ReplenishmentWait time.Duration
+	// RebuildsPerNode is how many replicas may be rebuilt on a node at once; 0 stops rebuilding.
+	RebuildsPerNode int
+	// OverProvisioning and MinimalAvailable are percentages of a disk.
+	OverProvisioning, MinimalAvailable int
+	// DisableSchedulingOnCordoned keeps new replicas away from cordoned nodes.
+	DisableSchedulingOnCordoned bool
+	// SnapshotMaxCount is how many snapshots a volume may have that names no number.
+	SnapshotMaxCount int
+}
+
+// Defaults are in force where a setting does not exist or is empty.
+func Defaults() Values {
+	return Values{
+		AutoSalvage: true, DefaultReplicaCount: PerEngine{V1: 3, V2: 3},
+		ZoneSoftAntiAffinity: true, DiskSoftAntiAffinity: true, ReplenishmentWait: 600 * time.Second, RebuildsPerNode: 5,
+		OverProvisioning: 100, MinimalAvailable: 25, DisableSchedulingOnCordoned: true, SnapshotMaxCount: 250,
+	}
+}
+
+// Known tells whether attach-controller obeys a setting of this name.
+func Known(name string) bool { return readers[name] != nil }
+
+// Names are the settings that attach-controller obeys, in order.
+func Names() []string {
+	out := make([]string, 0, len(readers))
+	for name := range readers {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Check says why a setting's value cannot be read, or nil. Settings of others are always fine.
+func Check(name, value string) error {
+	read := readers[name]
+	if read == nil || strings.TrimSpace(value) == "" {
+		return nil
+	}
+	var scratch Values
+	return read(&scratch, strings.TrimSpace(value))
+}
+
+// Memory keeps the last good value of each setting for as long as the process lives. The zero value holds the defaults.
+// It is safe for concurrent use.
+type Memory struct {
+	mutex sync.Mutex
+	good  map[string]string
+}
+
+// Set takes the present value of a setting; nil: it does not exist. It tells whether the values in force changed, and why
+// a value cannot be read.
+func (m *Memory) Set(name string, value *string) (changed bool, err error) {
+	if !Known(name) {
+		return false, nil
+	}
+	text := ""
+	if value != nil {
+		text = strings.TrimSpace(*value)
+	}
+	if err := Check(name, text); err != nil {
+		return false, fmt.Errorf("setting %s: %w", name, err)
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.good == nil {
+		m.good = map[string]string{}
+	}
+	changed = m.good[name] != text
+	m.good[name] = text
+	return changed, nil
+}
+
+// Values returns those in force.
+func (m *Memory) Values() Values {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	out := Defaults()
+	for name, text := range m.good {
+		if text == "" {
+			continue
+		}
+		// Set let only values in that can be read.
+		_ = readers[name](&out, text)
+	}
+	return out
+}
+
+var readers = map[string]func(*Values, string) error{
+	AutoSalvage:                 boolean(func(v *Values) *bool { return &v.AutoSalvage }),
+	DetachWhenCordoned:          boolean(func(v *Values) *bool { return &v.DetachWhenCordoned }),
+	ReplicaSoftAntiAffinity:     boolean(func(v *Values) *bool { return &v.NodeSoftAntiAffinity }),
+	ReplicaZoneSoftAntiAffinity: boolean(func(v *Values) *bool { return &v.ZoneSoftAntiAffinity }),
+	ReplicaDiskSoftAntiAffinity: boolean(func(v *Values) *bool { return &v.DiskSoftAntiAffinity }),
+	DisableSchedulingOnCordoned: boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
+	RebuildsPerNode:             number(0, 1000, func(v *Values, n int) { v.RebuildsPerNode = n }),
+	OverProvisioningPercentage:  number(0, 100_000, func(v *Values, n int) { v.OverProvisioning = n }),
+	MinimalAvailablePercentage:  number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
+	SnapshotMaxCount:            number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
+	ReplenishmentWaitInterval: number(0, 1<<31-1, func(v *Values, n int) {
+		v.ReplenishmentWait = time.Duration(n) * time.Second
+	}),
+	DefaultEngineImage:  func(v *Values, text string) error { v.DefaultEngineImage = text; return nil },
+	DefaultReplicaCount: perEngine(1, 20, func(v *Values) *PerEngine { return &v.DefaultReplicaCount }),
+}
+
+func boolean(field func(*Values) *bool) func(*Values, string) error {
+	return func(v *Values, text string) error {
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		*field(v) = text == "true"
+		return nil
+	}
+}
+
+func number(least, most int, set func(*Values, int)) func(*Values, string) error {
+	return func(v *Values, text string) error {
+		n, err := within(text, least, most)
+		if err == nil {
+			set(v, n)
+		}
+		return err
+	}
+}
+
+// perEngine reads one number for both data engines, or {"v1":"3","v2":"2"}; what is not named keeps its default.
+func perEngine(least, most int, field func(*Values) *PerEngine) func(*Values, string) error {
+	return func(v *Values, text string) error {
+		if !strings.HasPrefix(text, "{") {
+			n, err := within(text, least, most)
+			if err == nil {
+				*field(v) = PerEngine{V1: n, V2: n}
+			}
+			return err
+		}
+		var each map[string]string
+		if err := json.Unmarshal([]byte(text), &each); err != nil {
+			return fmt.Errorf(`%q is not of the form {"v1":"3","v2":"3"}`, text)
+		}
+		out := *field(v)
+		for engine, one := range each {
+			n, err := within(one, least, most)
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: %w", engine, err)
+			case engine == "v1":
+				out.V1 = n
+			case engine == "v2":
+				out.V2 = n
+			default:
+				return fmt.Errorf("unknown data engine %q: there are v1 and v2", engine)
+			}
+		}
+		*field(v) = out
+		return nil
+	}
+}
+
+func within(text string, least, most int) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%q is not a whole number from %d to %d", text, least, most)
+	}
+	return n, nil
+}

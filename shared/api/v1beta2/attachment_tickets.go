@@ -1,0 +1,68 @@
+package v1beta2
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Types of attachment tickets: who wants the volume attached.
+const (
+	AttacherCSI              = "csi-attacher"
+	AttacherLonghornAPI      = "longhorn-api"
+	AttacherSnapshot         = "snapshot-controller"
+	AttacherBackup           = "backup-controller"
+	AttacherClone            = "volume-clone-controller"
+	AttacherSalvage          = "salvage-controller"
+	AttacherShareManager     = "share-manager-controller"
+	AttacherRestore          = "volume-restore-controller"
+	AttacherEviction         = "volume-eviction-controller"
+	AttacherExpansion        = "volume-expansion-controller"
+	AttacherBackingImageData = "bim-ds-controller"
+	AttacherRebuilding       = "volume-rebuilding-controller"
+)
+
+// Keys and values of AttachmentTicket.parameters.
+const (
+	// TicketDisableFrontend is "true", "false" or "any"; absent means "false".
+	TicketDisableFrontend = "disableFrontend"
+	// TicketLastAttachedBy is what Volume.spec.lastAttachedBy becomes.
+	TicketLastAttachedBy = "lastAttachedBy"
+	// TicketOwnerKind, TicketOwnerName and TicketOwnerUID name the object that the ticket ends with.
+	TicketOwnerKind = "ownerKind"
+	TicketOwnerName = "ownerName"
+	TicketOwnerUID  = "ownerUID"
+	// TicketExpiresAt (RFC 3339) is when a ticket that nobody owns ends.
+	TicketExpiresAt = "expiresAt"
+
+	TicketValueTrue  = "true"
+	TicketValueFalse = "false"
+	TicketValueAny   = "any"
+)
+
+// TicketPriority returns how early a ticket of this type is served: higher first, 0 for types that this version does not
+// know.
+func TicketPriority(attacher string) int {
+	switch attacher {
+	case AttacherRestore, AttacherExpansion:
+		return 2000
+	case AttacherLonghornAPI:
+		return 1000
+	case AttacherCSI, AttacherSalvage, AttacherShareManager:
+		return 900
+	case AttacherSnapshot, AttacherBackup, AttacherClone, AttacherEviction, AttacherRebuilding, AttacherBackingImageData:
+		return 800
+	}
+	return 0
+}
+
+// TicketID returns the id of a controller's ticket for one object: `<attacher>-<object>`, cut to 220 characters and ended
+// by a hash where it is longer than 253.
+func TicketID(attacher, object string) string {
+	const limit, kept = 253, 220
+	id := attacher + "-" + object
+	if len(id) <= limit {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return id[:kept] + "-" + hex.EncodeToString(sum[:])[:32]
+}

@@ -1,0 +1,48 @@
+package v1beta2
+
+// States of a volume in Volume.status.state.
+const (
+	VolumeStateCreating  = "creating"
+	VolumeStateAttached  = "attached"
+	VolumeStateDetached  = "detached"
+	VolumeStateAttaching = "attaching"
+	VolumeStateDetaching = "detaching"
+	VolumeStateDeleting  = "deleting"
+)
+
+// Robustness of a volume in Volume.status.robustness.
+const (
+	VolumeRobustnessHealthy  = "healthy"
+	VolumeRobustnessDegraded = "degraded"
+	VolumeRobustnessFaulted  = "faulted"
+	VolumeRobustnessUnknown  = "unknown"
+)
+
+// Modes of a replica in Engine.status.replicaModeMap.
+const (
+	ReplicaModeRW  = "RW"
+	ReplicaModeWO  = "WO"
+	ReplicaModeERR = "ERR"
+)
+
+// Access modes of a volume.
+const (
+	AccessModeReadWriteOnce    = "rwo"
+	AccessModeReadWriteOncePod = "rwop"
+	AccessModeReadWriteMany    = "rwx"
+)
+
+// IsNodeDown tells that a node is positively out of service: it does not exist (nil), or its Ready condition is False
+// because Kubernetes says so. Every other reason proves nothing.
+func IsNodeDown(node *Node) bool {
+	if node == nil {
+		return true
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == NodeReady {
+			return c.Status == ConditionFalse &&
+				(c.Reason == ReasonKubernetesNodeGone || c.Reason == ReasonKubernetesNodeNotReady)
+		}
+	}
+	return false
+}
