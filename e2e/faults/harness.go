@@ -86,7 +86,7 @@ func (h *harness) try(ctx context.Context, number, of int, t trial) error {
 
 // recover leaves an empty stage with both controllers running, whatever the trial did.
 func (h *harness) recover(ctx context.Context) error {
-	for _, name := range []string{world.IMMonitor, world.OrphanController} {
+	for _, name := range h.world.Controllers() {
 		process := h.world.Process(name)
 		select {
 		case <-process.Done():

@@ -17,12 +17,14 @@ import (
 
 // The binaries by package path.
 const (
+	AttachController = "attach-controller"
 	IMMonitor        = "im-monitor"
 	OrphanController = "orphan-controller"
 	SimulatorBinary  = "simulator"
 )
 
 var packages = map[string]string{
+	AttachController: "./attach-controller",
 	IMMonitor:        "./im-monitor",
 	OrphanController: "./orphan-controller",
 	SimulatorBinary:  "./im-monitor/simulator",

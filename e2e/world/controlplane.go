@@ -77,7 +77,7 @@ func (w *World) namespace(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, controller := range []string{IMMonitor, OrphanController} {
+	for _, controller := range w.Controllers() {
 		if err := w.Install(ctx, controller); err != nil {
 			return err
 		}

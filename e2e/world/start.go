@@ -60,7 +60,7 @@ func (w *World) startControllers(ctx, _ context.Context) error {
 	if w.options.NoControllers {
 		return nil
 	}
-	for _, controller := range []string{IMMonitor, OrphanController} {
+	for _, controller := range w.Controllers() {
 		if _, err := w.StartController(ctx, controller, ""); err != nil {
 			return err
 		}

@@ -23,6 +23,11 @@ func (w *World) Sweep(ctx context.Context) error {
 		w.API.Before(nil)
 		w.DataPlane.Before(nil)
 	}
+	if w.options.Attach {
+		if err := w.deleteVolumes(ctx); err != nil {
+			return err
+		}
+	}
 	if err := w.resetDataPlane(ctx); err != nil {
 		return err
 	}
@@ -31,12 +36,39 @@ func (w *World) Sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, list := range []client.ObjectList{&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}, &v1beta2.OrphanList{}} {
+	for _, list := range []client.ObjectList{&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.EngineFrontendList{},
+		&v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}, &v1beta2.OrphanList{}} {
 		if err := w.removeAll(ctx, list); err != nil {
 			return err
 		}
 	}
 	return w.settled(ctx)
+}
+
+// deleteVolumes deletes every volume as a person would, with everything healed, and waits for the end of what belongs to
+// them.
+func (w *World) deleteVolumes(ctx context.Context) error {
+	if err := w.Heal(ctx); err != nil {
+		return err
+	}
+	for _, node := range w.options.Nodes {
+		if err := w.JoinNode(ctx, node); err != nil {
+			return err
+		}
+	}
+	if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Volume{}, client.InNamespace(w.Namespace)); err != nil {
+		return fmt.Errorf("deleting all volumes: %w", err)
+	}
+	return w.Wait(ctx, "the end of all volumes", time.Minute, func(ctx context.Context) (string, error) {
+		var list v1beta2.VolumeList
+		if err := w.List(ctx, &list); err != nil {
+			return "", err
+		}
+		for i := range list.Items {
+			return "volume " + list.Items[i].Name + " is there; " + w.explain(ctx, &list.Items[i]), nil
+		}
+		return w.leftovers(ctx)
+	})
 }
 
 func (w *World) removeAll(ctx context.Context, list client.ObjectList) error {

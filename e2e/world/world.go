@@ -45,6 +45,9 @@ type Options struct {
 	TLS bool
 	// Audit lets the API server keep a log of all requests; see Audited.
 	Audit bool
+	// Attach lets attach-controller run, too, and im-monitor start and stop instances. Without it the World itself does what
+	// they would do, so that a story can take any object away from its instance.
+	Attach bool
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
 	// Say is told what is going on; nil for silence.
@@ -84,6 +87,14 @@ func FastFlags(controller string) []string {
 	return flags
 }
 
+// Controllers are the binaries that run in this World.
+func (w *World) Controllers() []string {
+	if w.options.Attach {
+		return []string{IMMonitor, OrphanController, AttachController}
+	}
+	return []string{IMMonitor, OrphanController}
+}
+
 // Start brings up everything and returns when the nodes are ready and every instance manager runs.
 func Start(ctx context.Context, options Options) (*World, error) {
 	if options.Say == nil {
@@ -110,7 +121,7 @@ func (w *World) build(ctx, _ context.Context) error {
 	if err := Build(ctx, w.Dir, nil, SimulatorBinary); err != nil {
 		return err
 	}
-	return Build(ctx, w.Dir, w.options.Overlay, IMMonitor, OrphanController)
+	return Build(ctx, w.Dir, w.options.Overlay, w.Controllers()...)
 }
 
 func (w *World) record(ctx, lifetime context.Context) error {
@@ -134,6 +145,9 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	flags := w.options.Flags[controller]
 	if flags == nil {
 		flags = FastFlags(controller)
+	}
+	if !w.options.Attach && controller == IMMonitor {
+		flags = append(slices.Clone(flags), "--manage-instances=false")
 	}
 	if w.options.TLS && controller == IMMonitor {
 		flags = append(slices.Clone(flags), "--tls-dir", w.tlsDirectory())

@@ -22,6 +22,8 @@ type Options struct {
 	V2Settle     time.Duration
 	SafetyPeriod time.Duration
 	ListTimeout  time.Duration
+	// ManageInstances lets im-monitor start and stop what Engine, EngineFrontend and Replica objects ask for.
+	ManageInstances bool
 	Manager      instancemanager.Options
 	Orphan       orphancontroller.Options
 }
@@ -34,6 +36,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second, "age of a v2 connection before its lists prove anything absent")
 	flags.DurationVar(&o.SafetyPeriod, "safety-list-period", 10*time.Minute, "longest time without reading an instance manager's list (jittered by a fifth)")
 	flags.DurationVar(&o.ListTimeout, "list-timeout", 10*time.Second, "deadline of a call that reads from an instance manager")
+	flags.BoolVar(&o.ManageInstances, "manage-instances", true, "start and stop the instances that Engines, EngineFrontends and Replicas ask for, and write their status; false where another agent still does, and only orphans are looked after")
 	o.Orphan.AddFlags(flags)
 	m := &o.Manager
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")

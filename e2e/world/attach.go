@@ -1,0 +1,222 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// Order makes a volume as a user does: the Volume object and nothing else. attach-controller makes the rest. change may
+// be nil.
+func (w *World) Order(ctx context.Context, name, dataEngine string, replicas int, change func(*v1beta2.VolumeSpec)) error {
+	object := &v1beta2.Volume{}
+	object.Name, object.Namespace = name, w.Namespace
+	object.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: VolumeSize, NumberOfReplicas: replicas, Frontend: "blockdev", AccessMode: v1beta2.AccessModeReadWriteOnce}
+	if change != nil {
+		change(&object.Spec)
+	}
+	if err := w.Admin.Create(ctx, object); err != nil {
+		return fmt.Errorf("creating volume %s: %w", name, err)
+	}
+	return w.WaitVolume(ctx, name, "to be detached for the first time", 30*time.Second, func(v *v1beta2.Volume) string {
+		return unless(v.Status.State == v1beta2.VolumeStateDetached, "it is %q", v.Status.State)
+	})
+}
+
+// Ticket puts, or changes, one attachment ticket of a volume.
+func (w *World) Ticket(ctx context.Context, volume, id, attacher, node string, parameters map[string]string) error {
+	return w.Wait(ctx, "the VolumeAttachment of "+volume, 20*time.Second, func(ctx context.Context) (string, error) {
+		attachment := &v1beta2.VolumeAttachment{}
+		if err := w.Get(ctx, volume, attachment); err != nil {
+			return "", err
+		}
+		ticket := map[string]any{"id": id, "type": attacher, "nodeID": node, "parameters": parameters,
+			"generation": attachment.Spec.AttachmentTickets[id].Generation + 1}
+		return "", w.patch(ctx, attachment, map[string]any{"spec": map[string]any{"attachmentTickets": map[string]any{id: ticket}}})
+	})
+}
+
+// DropTicket takes one ticket of a volume back.
+func (w *World) DropTicket(ctx context.Context, volume, id string) error {
+	attachment := &v1beta2.VolumeAttachment{}
+	attachment.Name, attachment.Namespace = volume, w.Namespace
+	return w.patch(ctx, attachment, map[string]any{"spec": map[string]any{"attachmentTickets": map[string]any{id: nil}}})
+}
+
+// Attach is what `kubectl` does by hand: a longhorn-api ticket, and waiting until the volume is there.
+func (w *World) Attach(ctx context.Context, volume, node string, within time.Duration) error {
+	if err := w.Ticket(ctx, volume, "by-hand", v1beta2.AttacherLonghornAPI, node, nil); err != nil {
+		return err
+	}
+	return w.WaitAttached(ctx, volume, node, within)
+}
+
+// LetGo takes the ticket of Attach back, and waits until the volume is detached.
+func (w *World) LetGo(ctx context.Context, volume string, within time.Duration) error {
+	if err := w.DropTicket(ctx, volume, "by-hand"); err != nil {
+		return err
+	}
+	return w.WaitDetached(ctx, volume, within)
+}
+
+// WaitVolume waits until check has nothing to say against the volume.
+func (w *World) WaitVolume(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Volume) string) error {
+	return w.Wait(ctx, "volume "+name+" "+what, within, func(ctx context.Context) (string, error) {
+		volume := &v1beta2.Volume{}
+		if err := w.Get(ctx, name, volume); err != nil {
+			return "", err
+		}
+		if why := check(volume); why != "" {
+			return why + "; " + w.explain(ctx, volume), nil
+		}
+		return "", nil
+	})
+}
+
+// explain tells what a person would look at next.
+func (w *World) explain(ctx context.Context, volume *v1beta2.Volume) string {
+	text := []string{fmt.Sprintf("volume: spec.nodeID %q, currentNodeID %q, %s, %s, %s", volume.Spec.NodeID, volume.Status.CurrentNodeID,
+		volume.Status.State, volume.Status.Robustness, Say(volume.Status.Conditions))}
+	attachment := &v1beta2.VolumeAttachment{}
+	if err := w.Get(ctx, volume.Name, attachment); err == nil {
+		text = append(text, "attachment: "+Say(attachment.Status.Conditions))
+		for _, id := range slices.Sorted(maps.Keys(attachment.Spec.AttachmentTickets)) {
+			answer := attachment.Status.AttachmentTicketStatuses[id]
+			text = append(text, fmt.Sprintf("ticket %q: satisfied %t %s", id, answer.Satisfied, Say(answer.Conditions)))
+		}
+	}
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+		if err := w.List(ctx, list, client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume.Name)}); err != nil {
+			return err.Error()
+		}
+	}
+	for _, e := range engines.Items {
+		text = append(text, fmt.Sprintf("%s on %q: %s → %s, modes %v", e.Name, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Status.ReplicaModeMap))
+	}
+	for _, e := range frontends.Items {
+		text = append(text, fmt.Sprintf("%s on %q: %s → %s", e.Name, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState))
+	}
+	for _, r := range replicas.Items {
+		text = append(text, fmt.Sprintf("%s on %q: %s → %s, healthyAt %q failedAt %q", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.HealthyAt, r.Spec.FailedAt))
+	}
+	return strings.Join(text, "\n  ")
+}
+
+// WaitAttached waits until the volume is attached to the node.
+func (w *World) WaitAttached(ctx context.Context, volume, node string, within time.Duration) error {
+	return w.WaitVolume(ctx, volume, "to be attached to "+node, within, func(v *v1beta2.Volume) string {
+		return unless(v.Status.State == v1beta2.VolumeStateAttached && v.Status.CurrentNodeID == node, "it is %q on %q", v.Status.State, v.Status.CurrentNodeID)
+	})
+}
+
+// WaitDetached waits until the volume is detached.
+func (w *World) WaitDetached(ctx context.Context, volume string, within time.Duration) error {
+	return w.WaitVolume(ctx, volume, "to be detached", within, func(v *v1beta2.Volume) string {
+		return unless(v.Status.State == v1beta2.VolumeStateDetached && v.Status.CurrentNodeID == "" && v.Spec.NodeID == "",
+			"it is %q on %q", v.Status.State, v.Status.CurrentNodeID)
+	})
+}
+
+// WaitRobust waits for the volume's robustness.
+func (w *World) WaitRobust(ctx context.Context, volume, robustness string, within time.Duration) error {
+	return w.WaitVolume(ctx, volume, "to be "+robustness, within, func(v *v1beta2.Volume) string {
+		return unless(v.Status.Robustness == robustness, "it is %q", v.Status.Robustness)
+	})
+}
+
+// WaitVolumeGone waits until the volume and everything that belongs to it is gone.
+func (w *World) WaitVolumeGone(ctx context.Context, name string, within time.Duration) error {
+	return w.Wait(ctx, "the end of volume "+name, within, func(ctx context.Context) (string, error) {
+		volume := &v1beta2.Volume{}
+		err := w.Admin.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, volume)
+		if err == nil {
+			return "it is there; " + w.explain(ctx, volume), nil
+		}
+		if !apierrors.IsNotFound(err) {
+			return "", fmt.Errorf("reading volume %s: %w", name, err)
+		}
+		return w.leftovers(ctx, client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(name)})
+	})
+}
+
+// leftovers names the first object of a volume that is still there.
+func (w *World) leftovers(ctx context.Context, which ...client.ListOption) (string, error) {
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}} {
+		if err := w.List(ctx, list, which...); err != nil {
+			return "", err
+		}
+		if names := namesOf(list); len(names) > 0 {
+			return fmt.Sprintf("%s is left", strings.Join(names, ", ")), nil
+		}
+	}
+	return "", nil
+}
+
+// WaitTicket waits until a ticket is answered so; an empty reason is any.
+func (w *World) WaitTicket(ctx context.Context, volume, id string, satisfied bool, reason string, within time.Duration) error {
+	return w.Wait(ctx, fmt.Sprintf("ticket %q of %s to be satisfied=%t %s", id, volume, satisfied, reason), within, func(ctx context.Context) (string, error) {
+		attachment := &v1beta2.VolumeAttachment{}
+		if err := w.Get(ctx, volume, attachment); err != nil {
+			return "", err
+		}
+		answer, ok := attachment.Status.AttachmentTicketStatuses[id]
+		if !ok {
+			return "it has no answer", nil
+		}
+		is := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied)
+		if answer.Satisfied == satisfied && (reason == "" || is == reason) {
+			return "", nil
+		}
+		volumeObject := &v1beta2.Volume{}
+		if err := w.Get(ctx, volume, volumeObject); err != nil {
+			return "", err
+		}
+		return w.explain(ctx, volumeObject), nil
+	})
+}
+
+// Tickets are a volume's tickets by id.
+func (w *World) Tickets(ctx context.Context, volume string) (map[string]v1beta2.AttachmentTicket, error) {
+	attachment := &v1beta2.VolumeAttachment{}
+	if err := w.Get(ctx, volume, attachment); err != nil {
+		return nil, err
+	}
+	return attachment.Spec.AttachmentTickets, nil
+}
+
+// ReplicasOf are the volume's replicas in order of their names.
+func (w *World) ReplicasOf(ctx context.Context, volume string) ([]v1beta2.Replica, error) {
+	var list v1beta2.ReplicaList
+	err := w.List(ctx, &list, client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)})
+	return list.Items, err
+}
+
+func unless(fine bool, format string, args ...any) string {
+	if fine {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+func namesOf(list client.ObjectList) []string {
+	var out []string
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		out = append(out, item.(client.Object).GetName())
+		return nil
+	})
+	return out
+}
