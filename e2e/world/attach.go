@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -220,3 +221,46 @@ func namesOf(list client.ObjectList) []string {
 	})
 	return out
 }
+
+// DeleteVolume deletes the volume, as `kubectl delete` does, and does not wait.
+func (w *World) DeleteVolume(ctx context.Context, name string) error {
+	volume := &v1beta2.Volume{}
+	volume.Name, volume.Namespace = name, w.Namespace
+	if err := w.Admin.Delete(ctx, volume); err != nil {
+		return fmt.Errorf("deleting volume %s: %w", name, err)
+	}
+	return nil
+}
+
+// EngineNodes are the nodes on which the data plane runs an engine of the volume, whatever the objects say.
+func (w *World) EngineNodes(ctx context.Context, volume string) ([]string, error) {
+	list, err := w.instances(ctx)
+	var nodes []string
+	for _, r := range list {
+		if r.Type == v1beta2.InstanceTypeEngine && strings.HasPrefix(r.Name, volume+"-e-") && r.State == v1beta2.InstanceStateRunning {
+			nodes = append(nodes, r.Node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes, err
+}
+
+// InstancesOf says what of the volume the data plane still has.
+func (w *World) InstancesOf(ctx context.Context, volume string) (string, error) {
+	list, err := w.instances(ctx)
+	var names []string
+	for _, r := range list {
+		if strings.HasPrefix(r.Name, volume+"-e-") || strings.HasPrefix(r.Name, volume+"-ef-") || strings.HasPrefix(r.Name, volume+"-r-") {
+			names = append(names, r.Name+" ("+r.State+") on "+r.Node)
+		}
+	}
+	return Join(names), err
+}
+
+func (w *World) instances(ctx context.Context) ([]Running, error) {
+	var list []Running
+	return list, w.ctl(ctx, http.MethodGet, "/v1/instances", nil, &list)
+}
+
+// Join is a list as people write it.
+func Join(list []string) string { return strings.Join(list, ", ") }

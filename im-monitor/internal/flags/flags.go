@@ -24,8 +24,8 @@ type Options struct {
 	ListTimeout  time.Duration
 	// ManageInstances lets im-monitor start and stop what Engine, EngineFrontend and Replica objects ask for.
 	ManageInstances bool
-	Manager      instancemanager.Options
-	Orphan       orphancontroller.Options
+	Manager         instancemanager.Options
+	Orphan          orphancontroller.Options
 }
 
 // Add registers the flags.
