@@ -32,18 +32,7 @@ const (
 	SnapshotMaxCount            = "snapshot-max-count"
 )
 
-// PerEngine is a value for each data engine.
-type PerEngine struct{ V1, V2 int }
-
-// Of returns the value for a data engine; v1 where none is named.
-func (p PerEngine) Of(dataEngine string) int {
-	if dataEngine == "v2" {
-		return p.V2
-	}
-	return p.V1
-}
-
-// Values is what the settings say.
+// Values is what the settings say to volumes of one data engine.
 type Values struct {
 	// AutoSalvage lets a volume whose replicas all failed be opened again from those that failed last.
 	AutoSalvage bool
@@ -52,7 +41,7 @@ type Values struct {
 	// DefaultEngineImage is the image of volumes that name none.
 	DefaultEngineImage string
 	// DefaultReplicaCount is how many replicas a volume has that names no number.
-	DefaultReplicaCount PerEngine
+	DefaultReplicaCount int
 	// The anti-affinities: soft means that two replicas may share a node, zone or disk where nothing better is left.
 	NodeSoftAntiAffinity, ZoneSoftAntiAffinity, DiskSoftAntiAffinity bool
 	// ReplenishmentWait is how long a failed replica is waited for before another takes its place.
@@ -70,7 +59,7 @@ type Values struct {
 // Defaults are in force where a setting does not exist or is empty.
 func Defaults() Values {
 	return Values{
-		AutoSalvage: true, DefaultReplicaCount: PerEngine{V1: 3, V2: 3},
+		AutoSalvage: true, DefaultReplicaCount: 3,
 		ZoneSoftAntiAffinity: true, DiskSoftAntiAffinity: true, ReplenishmentWait: 600 * time.Second, RebuildsPerNode: 5,
 		OverProvisioning: 100, MinimalAvailable: 25, DisableSchedulingOnCordoned: true, SnapshotMaxCount: 250,
 	}
@@ -95,8 +84,37 @@ func Check(name, value string) error {
 	if read == nil || strings.TrimSpace(value) == "" {
 		return nil
 	}
-	var scratch Values
-	return read(&scratch, strings.TrimSpace(value))
+	each, err := split(strings.TrimSpace(value))
+	if err != nil {
+		return err
+	}
+	for _, engine := range []string{"v1", "v2"} {
+		var scratch Values
+		if text := each[engine]; text != "" {
+			if err := read(&scratch, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// split reads a value for each data engine: the same for both, or of the form {"v1":"3","v2":"2"}, where what is not
+// named has its default.
+func split(value string) (map[string]string, error) {
+	if !strings.HasPrefix(value, "{") {
+		return map[string]string{"v1": value, "v2": value}, nil
+	}
+	var each map[string]string
+	if err := json.Unmarshal([]byte(value), &each); err != nil {
+		return nil, fmt.Errorf(`%q is not of the form {"v1":"…","v2":"…"}`, value)
+	}
+	for engine := range each {
+		if engine != "v1" && engine != "v2" {
+			return nil, fmt.Errorf("unknown data engine %q: there are v1 and v2", engine)
+		}
+	}
+	return each, nil
 }
 
 // Memory keeps the last good value of each setting for as long as the process lives. The zero value holds the defaults.
@@ -129,17 +147,20 @@ func (m *Memory) Set(name string, value *string) (changed bool, err error) {
 	return changed, nil
 }
 
-// Values returns those in force.
-func (m *Memory) Values() Values {
+// Values returns those in force for volumes of a data engine; empty means v1.
+func (m *Memory) Values(dataEngine string) Values {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	if dataEngine == "" {
+		dataEngine = "v1"
+	}
 	out := Defaults()
 	for name, text := range m.good {
-		if text == "" {
-			continue
-		}
 		// Set let only values in that can be read.
-		_ = readers[name](&out, text)
+		each, _ := split(text)
+		if one := each[dataEngine]; one != "" {
+			_ = readers[name](&out, one)
+		}
 	}
 	return out
 }
@@ -159,7 +180,7 @@ var readers = map[string]func(*Values, string) error{
 		v.ReplenishmentWait = time.Duration(n) * time.Second
 	}),
 	DefaultEngineImage:  func(v *Values, text string) error { v.DefaultEngineImage = text; return nil },
-	DefaultReplicaCount: perEngine(1, 20, func(v *Values) *PerEngine { return &v.DefaultReplicaCount }),
+	DefaultReplicaCount: number(1, 20, func(v *Values, n int) { v.DefaultReplicaCount = n }),
 }
 
 func boolean(field func(*Values) *bool) func(*Values, string) error {
@@ -179,39 +200,6 @@ func number(least, most int, set func(*Values, int)) func(*Values, string) error
 			set(v, n)
 		}
 		return err
-	}
-}
-
-// perEngine reads one number for both data engines, or {"v1":"3","v2":"2"}; what is not named keeps its default.
-func perEngine(least, most int, field func(*Values) *PerEngine) func(*Values, string) error {
-	return func(v *Values, text string) error {
-		if !strings.HasPrefix(text, "{") {
-			n, err := within(text, least, most)
-			if err == nil {
-				*field(v) = PerEngine{V1: n, V2: n}
-			}
-			return err
-		}
-		var each map[string]string
-		if err := json.Unmarshal([]byte(text), &each); err != nil {
-			return fmt.Errorf(`%q is not of the form {"v1":"3","v2":"3"}`, text)
-		}
-		out := *field(v)
-		for engine, one := range each {
-			n, err := within(one, least, most)
-			switch {
-			case err != nil:
-				return fmt.Errorf("%s: %w", engine, err)
-			case engine == "v1":
-				out.V1 = n
-			case engine == "v2":
-				out.V2 = n
-			default:
-				return fmt.Errorf("unknown data engine %q: there are v1 and v2", engine)
-			}
-		}
-		*field(v) = out
-		return nil
 	}
 }
 

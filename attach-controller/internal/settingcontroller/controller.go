@@ -48,14 +48,14 @@ func NewSource(reader client.Reader, namespace string) *Source {
 	return &Source{reader: reader, namespace: namespace}
 }
 
-// Current returns the values in force now.
-func (s *Source) Current(ctx context.Context) (setting.Values, error) {
+// Current returns the values in force now for volumes of a data engine; empty means v1.
+func (s *Source) Current(ctx context.Context, dataEngine string) (setting.Values, error) {
 	for _, name := range setting.Names() {
 		if _, err := s.take(ctx, name); err != nil {
 			return setting.Values{}, err
 		}
 	}
-	return s.memory.Values(), nil
+	return s.memory.Values(dataEngine), nil
 }
 
 // take reads one Setting into the memory; what is returned first is why its value is refused.
