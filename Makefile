@@ -22,7 +22,7 @@ test: controlplane ## every test, on a real API server
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults
 
-bench: controlplane ## measure; BENCH=orphan|quiet|scale|faults|failover runs one group
+bench: controlplane ## measure; BENCH=orphan|attach|quiet|scale|faults|failover runs one group
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH))
 
 controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into the cache

@@ -77,8 +77,8 @@ func looks(m record.Method) bool { return !m.Stream && named[m.Name] }
 
 func others(m record.Method) bool { return !m.Stream && !named[m.Name] }
 
-// named are the calls that make up a safety list.
-var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true}
+// named are the calls that make up a safety list or an engine look.
+var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true, "VolumeGet": true, "SnapshotList": true}
 
 // acceleratedClock is the overlay that lets the controllers' clock run faster.
 func acceleratedClock(ctx context.Context) (world.Overlay, error) {

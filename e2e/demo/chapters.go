@@ -244,9 +244,10 @@ Everything stays up until Ctrl-C. In another terminal:
   kubectl -n %s patch setting.longhorn.io orphan-resource-auto-deletion --type=merge -p '{"value":""}'
   kubectl -n %s patch engine db-e-0 --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl -n %s delete engine db-e-0
   kubectl -n %s get lho -w
+  SIMULATOR_CONTROL=%s go run ./im-monitor/simulator ctl instances
 
 Logs: %s/*.log
-`, kubeconfig, w.Namespace, w.Namespace, w.Namespace, w.Namespace, w.Namespace, w.Dir)
+`, kubeconfig, w.Namespace, w.Namespace, w.Namespace, w.Namespace, w.Namespace, w.Control(), w.Dir)
 	<-ctx.Done()
 	return nil
 }

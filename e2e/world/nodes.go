@@ -172,3 +172,10 @@ func (w *World) resetDataPlane(ctx context.Context) error {
 	}
 	return w.markJournal(ctx)
 }
+
+// NodeObject is the Longhorn Node of that name, to be patched.
+func (w *World) NodeObject(name string) *v1beta2.Node {
+	node := &v1beta2.Node{}
+	node.Name, node.Namespace = name, w.Namespace
+	return node
+}

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // WaitMetric waits until a counter of the controller whose name ends so is above zero under the labels.
@@ -84,4 +87,44 @@ func (w *World) WaitEvent(ctx context.Context, word string, within time.Duration
 		}
 		return fmt.Sprintf("events say %v", reasons), nil
 	})
+}
+
+// Counter adds up all lines of a metric of the controller.
+func (w *World) Counter(ctx context.Context, controller, name string) (float64, error) {
+	lines, err := w.Metrics(ctx, controller)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for _, line := range lines {
+		metric, text, _ := strings.Cut(line, " ")
+		family, _, _ := strings.Cut(metric, "{")
+		if family != name {
+			continue
+		}
+		value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the metric %s: %w", line, err)
+		}
+		sum += value
+	}
+	return sum, nil
+}
+
+// PatchOften makes a Replica object that nobody reads, patches its status so many times, one after the other, and removes it.
+func (w *World) PatchOften(ctx context.Context, name string, times int) error {
+	replica := &v1beta2.Replica{}
+	replica.Name, replica.Namespace = name, w.Namespace
+	if err := w.Admin.Create(ctx, replica); err != nil {
+		return fmt.Errorf("making an object to measure with: %w", err)
+	}
+	for i := range times {
+		if err := w.SetStatus(ctx, replica, map[string]any{"port": i}); err != nil {
+			return err
+		}
+	}
+	if err := w.Admin.Delete(ctx, replica); err != nil {
+		return fmt.Errorf("removing the object that was measured with: %w", err)
+	}
+	return nil
 }

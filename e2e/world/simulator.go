@@ -9,6 +9,9 @@ import (
 	"net/http"
 )
 
+// Control is the URL of the simulator's control endpoint.
+func (w *World) Control() string { return w.control }
+
 // ctl is one request at the simulator's control endpoint.
 func (w *World) ctl(ctx context.Context, method, path string, body, into any) error {
 	var reader io.Reader

@@ -16,7 +16,7 @@ func noClaim(w World, i *Instance) (Judgement, bool) {
 	case w.claim() != nil:
 		return Judgement{}, false
 	case live(i.State):
-		return orphaned(v1beta2.ReasonNoOwnerCR, "No Engine or Replica named %s exists, but %s runs it as %s (%s).",
+		return orphaned(v1beta2.ReasonNoOwnerCR, "No Engine or Replica named %s exists, but %s runs it as %s (%s). Delete this orphan to end it.",
 			w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true
 	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && dataOnly(i.State):
 		return orphaned(v1beta2.ReasonDataOnly, "No Replica named %s exists, but its data lies on %s (%s). Deleting this orphan destroys the data.",

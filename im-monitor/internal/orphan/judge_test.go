@@ -335,7 +335,7 @@ func TestWhatAnOrphanSays(t *testing.T) {
 	require.Equal(t, []v1beta2.Condition{
 		{Type: "InstanceState", Status: "True", Reason: "error", Message: replica + " is listed as error by " + here + "."},
 		{Type: "Orphaned", Status: "True", Reason: "NoOwnerCR", Message: "No Engine or Replica named " + replica + " exists, but " + here +
-			" runs it as replica (error). Its UUID was read from InstanceStatus."},
+			" runs it as replica (error). Delete this orphan to end it. Its UUID was read from InstanceStatus."},
 	}, v.Conditions)
 
 	failure := &orphan.Failure{Reason: v1beta2.ReasonRefused, Message: "It said no."}

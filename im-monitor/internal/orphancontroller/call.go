@@ -32,7 +32,7 @@ func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orp
 	defer cancel()
 	snapshot, err := r.store.Fresh(listCtx, key.InstanceManager)
 	if err != nil {
-		return failed(v1beta2.ReasonUnreachable, "%s does not answer: %v.", key.InstanceManager, err), nil
+		return failed(v1beta2.ReasonUnreachable, "%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", key.InstanceManager, err), nil
 	}
 	if err := r.refreshPlaces(ctx, key, o); err != nil {
 		return outcome{}, err
@@ -178,7 +178,7 @@ func (r *hands) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, sna
 	case errors.Is(err, imclient.ErrNotFound):
 		return outcome{result: resultNotFound, call: sent, still: still, cleanup: request.CleanupRequired}
 	case errors.Is(err, imclient.ErrUnreachable):
-		return failed(v1beta2.ReasonUnreachable, "%s did not answer the deletion of %s: %v.", key.InstanceManager, key.Name, err)
+		return failed(v1beta2.ReasonUnreachable, "%s did not answer the deletion of %s; it is looked at and tried again by itself. The error: %v.", key.InstanceManager, key.Name, err)
 	}
 	return failed(v1beta2.ReasonRefused, "%s refused to delete %s: %v.", key.InstanceManager, key.Name, err)
 }

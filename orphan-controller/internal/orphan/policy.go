@@ -34,7 +34,7 @@ func notWanted(w World) *ruling {
 		return &ruling{outcome: OutcomeStanding, message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
 	}
 	if heldFor(w, v1beta2.ReasonFlood) || heldFor(w, v1beta2.ReasonLastCopy) || acknowledged(w) {
-		return hold(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more.")
+		return hold(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more; a last copy is still held.")
 	}
 	return leaveAlone(w)
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// volumes tells when a volume was first seen in a state, by somebody who watches.
+type volumes struct {
+	mutex   sync.Mutex
+	known   map[string]*v1beta2.Volume
+	waiting map[string]*wish
+}
+
+// wish is what somebody waits for at one volume.
+type wish struct {
+	want func(*v1beta2.Volume) bool
+	at   chan time.Time
+}
+
+// watchVolumes begins to note volumes, through an informer of its own.
+func watchVolumes(ctx context.Context, w *world.World) (*volumes, error) {
+	v := &volumes{known: map[string]*v1beta2.Volume{}, waiting: map[string]*wish{}}
+	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(), DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}}})
+	if err != nil {
+		return nil, fmt.Errorf("building a cache of volumes: %w", err)
+	}
+	informer, err := store.GetInformer(ctx, &v1beta2.Volume{}, ctrlcache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watching volumes: %w", err)
+	}
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { v.note(obj.(*v1beta2.Volume)) },
+		UpdateFunc: func(_, obj any) { v.note(obj.(*v1beta2.Volume)) },
+	}); err != nil {
+		return nil, fmt.Errorf("watching volumes: %w", err)
+	}
+	go func() { _ = store.Start(ctx) }()
+	if !store.WaitForCacheSync(ctx) {
+		return nil, context.Cause(ctx)
+	}
+	return v, nil
+}
+
+func (v *volumes) note(volume *v1beta2.Volume) {
+	at := time.Now()
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.known[volume.Name] = volume
+	if waiting := v.waiting[volume.Name]; waiting != nil && waiting.want(volume) {
+		waiting.at <- at
+		delete(v.waiting, volume.Name)
+	}
+}
+
+// expect says what is waited for before its cause begins; the returned function waits until it is seen and tells when.
+func (v *volumes) expect(name string, want func(*v1beta2.Volume) bool) func(context.Context) (time.Time, error) {
+	one := &wish{want: want, at: make(chan time.Time, 1)}
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if known := v.known[name]; known != nil && want(known) {
+		one.at <- time.Now()
+	} else {
+		v.waiting[name] = one
+	}
+	return func(ctx context.Context) (time.Time, error) {
+		select {
+		case at := <-one.at:
+			return at, nil
+		case <-ctx.Done():
+			return time.Time{}, fmt.Errorf("waiting for volume %s: %w", name, context.Cause(ctx))
+		case <-time.After(3 * time.Minute):
+			return time.Time{}, fmt.Errorf("waited three minutes for volume %s", name)
+		}
+	}
+}
+
+func chosen(v *v1beta2.Volume) bool { return v.Spec.NodeID != "" }
+
+func attached(v *v1beta2.Volume) bool {
+	return v.Status.State == v1beta2.VolumeStateAttached && v.Status.CurrentNodeID == v.Spec.NodeID && v.Spec.NodeID != ""
+}
+
+func detached(v *v1beta2.Volume) bool {
+	return v.Status.State == v1beta2.VolumeStateDetached && v.Status.CurrentNodeID == "" && v.Spec.NodeID == ""
+}
