@@ -14,6 +14,10 @@ type Client interface {
 	// List reads the whole list of instances by name, for v2 joined with what SPDK knows. previous may be nil; what it tells about the same
 	// (name, UUID) on the same connection is not asked for again. It is not modified.
 	List(ctx context.Context, cause Cause, previous map[string]Instance) (map[string]Instance, error)
+	// Create asks the server to make one instance, and may take minutes. Its success proves nothing about presence.
+	Create(ctx context.Context, request CreateRequest) error
+	// SwitchOver asks for one phase of a frontend's move to another target.
+	SwitchOver(ctx context.Context, request SwitchOverRequest) error
 	// Delete asks the server to delete one instance. Its success proves nothing about absence.
 	Delete(ctx context.Context, request DeleteRequest) error
 	// Close ends the connection and every call on it.
@@ -73,13 +77,18 @@ type Instance struct {
 	// Replicas are the replica addresses (ip:port) by name that a v2 engine maps; nil for everything else, and for an engine that SPDK does
 	// not list.
 	Replicas map[string]string
+	// Frontend is nil for everything but an engine-frontend.
+	Frontend *Frontend
 }
 
 // DeleteRequest names the one instance that shall go, and how.
 type DeleteRequest struct {
 	Name, Type, DataEngine string
-	// UUID is compared by conforming servers; it is never empty.
+	// UUID is compared by conforming servers; it is empty only with ByName.
 	UUID string
+	// ByName vouches that an object claims this name at this server, so that whatever carries it is meant: engine-frontends have no UUID, and
+	// servers of today tell none of v2 engines.
+	ByName bool
 	// DiskUUID is the lvstore of a v2 replica.
 	DiskUUID string
 	// CleanupRequired also destroys a v2 replica's data; v2 engines need it to go at all.

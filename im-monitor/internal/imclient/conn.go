@@ -152,9 +152,9 @@ func (w *watch) Next() error {
 	return callError(w.stream.Context(), "InstanceWatch", w.address, err)
 }
 
-// Delete asks for the deletion of one instance. Without a name and UUID there is no call (ORP-3).
+// Delete asks for the deletion of one instance. Without a name and UUID there is no call (ORP-3), unless the caller vouches for the name.
 func (c *Conn) Delete(ctx context.Context, request DeleteRequest) error {
-	if request.Name == "" || request.UUID == "" {
+	if request.Name == "" || request.UUID == "" && !request.ByName {
 		return &CallError{Method: "InstanceDelete", Address: c.address, Kind: ErrRefused,
 			Err: fmt.Errorf("deleting instance %q with UUID %q: both are needed", request.Name, request.UUID)}
 	}

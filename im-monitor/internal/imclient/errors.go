@@ -15,6 +15,8 @@ var (
 	ErrUnreachable = errors.New("instance manager unreachable")
 	// ErrNotFound: the server knows no such instance (or none with this UUID).
 	ErrNotFound = errors.New("instance not found")
+	// ErrAlreadyExists: the name is taken; nothing was done.
+	ErrAlreadyExists = errors.New("instance already exists")
 	// ErrRefused: the server understood and declined; nothing was done.
 	ErrRefused = errors.New("instance manager refused")
 	// ErrUnsupported: the server does not offer this, or speaks other API versions.
@@ -56,7 +58,7 @@ var kinds = map[codes.Code]error{
 	codes.PermissionDenied:   ErrRefused,
 	codes.Unauthenticated:    ErrRefused,
 	codes.Aborted:            ErrRefused,
-	codes.AlreadyExists:      ErrRefused,
+	codes.AlreadyExists:      ErrAlreadyExists,
 	codes.Unimplemented:      ErrUnsupported,
 	codes.ResourceExhausted:  ErrTooLarge,
 	codes.DataLoss:           ErrMalformed,

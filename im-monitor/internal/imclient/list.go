@@ -90,6 +90,7 @@ func convert(name string, entry *imrpc.InstanceResponse) Instance {
 		PortEnd:         status.GetPortEnd(),
 		TargetPortStart: status.GetTargetPortStart(),
 		TargetPortEnd:   status.GetTargetPortEnd(),
+		Frontend:        frontendOf(spec, status),
 	}
 	if instance.UUID != "" {
 		instance.UUIDSource = UUIDFromInstanceStatus

@@ -44,7 +44,7 @@ func equal(a, b Instance) bool {
 		a.ErrorMsg == b.ErrorMsg && a.Endpoint == b.Endpoint &&
 		a.PortStart == b.PortStart && a.PortEnd == b.PortEnd &&
 		a.TargetPortStart == b.TargetPortStart && a.TargetPortEnd == b.TargetPortEnd &&
-		(a.Replicas == nil) == (b.Replicas == nil) && maps.Equal(a.Replicas, b.Replicas)
+		(a.Replicas == nil) == (b.Replicas == nil) && maps.Equal(a.Replicas, b.Replicas) && a.Frontend.Equal(b.Frontend)
 }
 
 // names are the keys of a list.

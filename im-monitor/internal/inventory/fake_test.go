@@ -131,6 +131,14 @@ func (c *fakeClient) List(ctx context.Context, cause imclient.Cause, _ map[strin
 	return instances, err
 }
 
+func (c *fakeClient) Create(ctx context.Context, _ imclient.CreateRequest) error {
+	return c.answer(ctx)
+}
+
+func (c *fakeClient) SwitchOver(ctx context.Context, _ imclient.SwitchOverRequest) error {
+	return c.answer(ctx)
+}
+
 func (c *fakeClient) Delete(ctx context.Context, _ imclient.DeleteRequest) error {
 	return c.answer(ctx)
 }

@@ -233,6 +233,14 @@ func (c *connection) Watch(context.Context) (imclient.Watch, error) {
 }
 func (c *connection) Close() error { return nil }
 
+func (c *connection) Create(context.Context, imclient.CreateRequest) error {
+	return imclient.ErrUnsupported
+}
+
+func (c *connection) SwitchOver(context.Context, imclient.SwitchOverRequest) error {
+	return imclient.ErrUnsupported
+}
+
 func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.Instance) (map[string]imclient.Instance, error) {
 	snapshot, ok := c.store.Latest(c.im)
 	if !ok {

@@ -20,6 +20,10 @@ type Servers struct {
 	shut      map[string]bool
 	open      map[*connection]struct{}
 	disks     map[string]imclient.Disk
+	calls     []Call
+	hook      Hook
+	today     bool
+	next      int
 }
 
 func newServers() *Servers {
@@ -155,10 +159,4 @@ func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.I
 		return nil, errDown
 	}
 	return maps.Clone(c.servers.instances[c.manager]), nil
-}
-
-// Delete does what it is asked.
-func (c *connection) Delete(_ context.Context, request imclient.DeleteRequest) error {
-	c.servers.Drop(c.manager, request.Name)
-	return nil
 }
