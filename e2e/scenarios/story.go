@@ -31,6 +31,10 @@ type Story struct {
 	// Stage makes what is there before. Act is what people and the world do, and must tolerate that a controller dies
 	// meanwhile. End waits for the end state.
 	Stage, Act, End func(context.Context, *Scene) error
+	// Attach says that the Story needs a World with attach-controller.
+	Attach bool
+	// Check is what must hold after the telling; nil means the invariants of orphans.
+	Check func(context.Context, *Scene) error
 }
 
 // Scene is one telling of a Story.
@@ -44,6 +48,8 @@ type Scene struct {
 	MayDelete []Permit
 	// MayStay are the names of Orphans that are part of the end state.
 	MayStay map[string]bool
+	// Volume is the name of the volume that the Story is about, where attach-controller made it.
+	Volume string
 	// seen are the names of Orphans that were there once.
 	seen map[string]bool
 }
@@ -136,7 +142,14 @@ func (s Story) Tell(ctx context.Context, w *world.World, before func(*Scene) err
 		return scene, fmt.Errorf("%s, act: %w", s.ID, err)
 	}
 	if err := s.End(ctx, scene); err != nil {
-		return scene, errors.Join(fmt.Errorf("%s, end: %w", s.ID, err), scene.Invariants(ctx))
+		return scene, errors.Join(fmt.Errorf("%s, end: %w", s.ID, err), s.check(ctx, scene))
 	}
-	return scene, scene.Invariants(ctx)
+	return scene, s.check(ctx, scene)
+}
+
+func (s Story) check(ctx context.Context, scene *Scene) error {
+	if s.Check != nil {
+		return s.Check(ctx, scene)
+	}
+	return scene.Invariants(ctx)
 }

@@ -264,3 +264,8 @@ func (w *World) instances(ctx context.Context) ([]Running, error) {
 
 // Join is a list as people write it.
 func Join(list []string) string { return strings.Join(list, ", ") }
+
+// KillInstance lets the process or target of that name fail, as a crash does. Nobody asked for it.
+func (w *World) KillInstance(ctx context.Context, node, name string) error {
+	return w.ctl(ctx, http.MethodPatch, "/v1/instances/"+node+"/"+name, map[string]any{"state": v1beta2.InstanceStateError}, nil)
+}
