@@ -1,0 +1,166 @@
+package instance
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// refusalsToFail is how often in a row a server may decline before the instance counts as failed.
+const refusalsToFail = 3
+
+// Decide says what the status is and what to ask for. It is total, deterministic and idempotent.
+func Decide(w World) Verdict {
+	if w.Held.After(w.Now) {
+		v := keep(w, ReasonHeld, "A server may still execute a deletion of the leader before this one.")
+		v.At = w.Held
+		return v
+	}
+	v := decide(w)
+	if v.Call.Op != OpNone && v.Call.Identity() == w.Tried && w.NotBefore.After(w.Now) {
+		v.Call, v.Reason, v.At = Call{}, ReasonBackoff, w.NotBefore
+	}
+	v.Events = transitions(w, v)
+	return v
+}
+
+func decide(w World) Verdict {
+	switch {
+	case !w.Object.Running:
+		return stop(w)
+	case w.Status.supervised():
+		return supervise(w)
+	default:
+		return start(w)
+	}
+}
+
+// supervise tells what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides that, by
+// stopping it first.
+func supervise(w World) Verdict {
+	entry := w.entry()
+	switch {
+	case entry != nil:
+		return report(w, entry)
+	case w.HereGone && !w.frontend():
+		return missing(w, "The instance manager that ran it does not exist any more.")
+	case w.Here == nil:
+		return keep(w, ReasonNoInstanceManager, w.NoPlace).in(v1beta2.InstanceStateUnknown)
+	case !w.Here.Known && w.Here.PodMissing && !w.Node.Out() && !w.frontend():
+		return missing(w, fmt.Sprintf("%s has no pod.", w.Here.InstanceManager))
+	case !w.Here.Known && w.Status.State == v1beta2.InstanceStateError:
+		return keep(w, ReasonUnknown, "")
+	case !w.Here.Known:
+		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
+	case w.Here.Absent && w.frontend() && w.Node.Upgrading:
+		return keep(w, ReasonUnproven, "While the node is upgraded, its frontends outlive the instance manager.").in(v1beta2.InstanceStateUnknown)
+	case w.Here.Absent:
+		return missing(w, fmt.Sprintf("%s does not list it any more.", w.Here.InstanceManager))
+	}
+	v := keep(w, ReasonUnproven, "")
+	v.ExpectAbsence = w.Status.State != v1beta2.InstanceStateError
+	return v
+}
+
+func missing(w World, message string) Verdict {
+	return keep(w, ReasonMissing, message).in(v1beta2.InstanceStateError)
+}
+
+// start brings the instance up. What the status does not know as begun and is listed all the same is of an earlier life: it may write with an
+// earlier engine's map, and ends first.
+func start(w World) Verdict {
+	if v, ok := mayBegin(w); !ok {
+		return v
+	}
+	if entry := w.Here.Entry; entry != nil {
+		switch {
+		case w.v2() && w.replica() && entry.State == v1beta2.InstanceStateStopped: // the user's data, to be served again
+		case ending(w, entry):
+			return keep(w, ReasonChanging, "It is still ending.")
+		case w.Status.Starting && entry.State != v1beta2.InstanceStateStopped:
+			return report(w, entry)
+		default:
+			return calling(w, w.Status, deletion(w, w.Here))
+		}
+	}
+	if v, ok := guard(w); !ok {
+		return v
+	}
+	if w.Refusals >= refusalsToFail {
+		v := keep(w, ReasonRefused, w.Refusal).in(v1beta2.InstanceStateError)
+		v.Status.Starting, v.Status.Started = false, true
+		return v
+	}
+	creation, lacks := creation(w)
+	if lacks != "" {
+		return rest(w, ReasonIncomplete, lacks)
+	}
+	return calling(w, w.Status, Call{Op: OpCreate, InstanceManager: w.Here.InstanceManager, Create: creation, Ahead: ahead(w)})
+}
+
+// ahead is the write-ahead status of a creation.
+func ahead(w World) Status {
+	return Status{State: v1beta2.InstanceStateStarting, Starting: true, InstanceManager: w.Here.InstanceManager}
+}
+
+// mayBegin answers what stands against any start, in this order: the object, its node, what runs elsewhere under its name, its instance manager.
+func mayBegin(w World) (Verdict, bool) {
+	switch live := slices.IndexFunc(w.Elsewhere, func(p Place) bool { return p.Known && p.Entry != nil && lives(p.Entry.State) }); {
+	case w.Object.Deleting:
+		return rest(w, ReasonDeleting, "The object is being deleted."), false
+	case w.Object.NodeID == "":
+		return rest(w, ReasonNoNode, "It has no node to run on."), false
+	case w.Node.Out():
+		return rest(w, ReasonNodeOut, fmt.Sprintf("Node %s is down or out of service.", w.Node.Name)), false
+	case live >= 0:
+		return calling(w, w.Status, deletion(w, &w.Elsewhere[live])), false
+	case w.Here == nil:
+		return rest(w, ReasonNoInstanceManager, w.NoPlace), false
+	case !w.Here.Running || !w.Here.Known:
+		return rest(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)), false
+	}
+	return Verdict{}, true
+}
+
+// rest waits with a status that says that nothing runs, unless a start is under way.
+func rest(w World, reason, message string) Verdict {
+	v := keep(w, reason, message)
+	if !w.Status.Begun() {
+		v.Status.State = v1beta2.InstanceStateStopped
+	}
+	return v
+}
+
+func calling(w World, status Status, call Call) Verdict {
+	return Verdict{Status: status, Call: call, Reason: ReasonCalling, Message: fmt.Sprintf("%s is asked to %s it.", call.InstanceManager, call.Op)}
+}
+
+// lives is the state of a runtime that holds resources and may do I/O, or is about to.
+func lives(state string) bool {
+	switch state {
+	case v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopping, v1beta2.InstanceStateTerminating:
+		return false
+	}
+	return true
+}
+
+// ending tells that a listed instance goes away by itself.
+func ending(w World, e *Entry) bool {
+	switch e.State {
+	case v1beta2.InstanceStateStopping, v1beta2.InstanceStateTerminating:
+		return true
+	case v1beta2.InstanceStateStopped:
+		return !w.v2()
+	}
+	return false
+}
+
+// deletion ends the listed instance of a place and keeps a replica's data. Where there is no UUID, the object's claim to the name has to do.
+func deletion(w World, p *Place) Call {
+	e := p.Entry
+	return Call{
+		Op: OpDelete, InstanceManager: p.InstanceManager, UUID: e.UUID, ByName: e.UUID == "", DiskUUID: e.DiskUUID,
+		Cleanup: w.v2() && w.engine(), Look: w.engine() && e.State == v1beta2.InstanceStateRunning,
+	}
+}

@@ -1,0 +1,61 @@
+package instance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// guard has the last word before a creation: never an engine while another one of the volume may be live, unless the volume migrates or its target
+// moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It says nothing while nobody read the peers: the same question
+// is asked again right before the call.
+func guard(w World) (Verdict, bool) {
+	if ready := w.Here.Since.Add(w.Settings.Rediscovery); w.v2() && ready.After(w.Now) {
+		v := rest(w, ReasonRediscovering, fmt.Sprintf("%s just started and may not list everything yet.", w.Here.InstanceManager))
+		v.At = ready
+		return v, false
+	}
+	if w.replica() || !w.Peers.Read {
+		return Verdict{}, true
+	}
+	second := !w.Object.Active && (w.v2() || w.Peers.Migrating)
+	for _, peer := range w.Peers.Same {
+		switch {
+		case !peer.live():
+		case !second:
+			return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume is %s; one at a time, unless the volume migrates.", peer.Name, orUnseen(peer.State))), false
+		case w.engine():
+			if name := w.unready(peer); name != "" {
+				return rest(w, ReasonReplicaNotReady, fmt.Sprintf("Replica %s is not in mode RW of engine %s.", name, peer.Name)), false
+			}
+		}
+	}
+	if len(w.Peers.Leftovers) > 0 && !second {
+		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume still runs and no object of that name exists: delete its Orphan.", w.Peers.Leftovers[0])), false
+	}
+	return Verdict{}, true
+}
+
+// live tells that the peer may do I/O. One that is concluded stopped is cut off.
+func (p Peer) live() bool {
+	return p.Begun || p.State != "" && p.State != v1beta2.InstanceStateStopped
+}
+
+// unready names a replica that this engine would use and a live one does not have in mode RW.
+func (w World) unready(peer Peer) string {
+	for _, name := range slices.Sorted(maps.Keys(w.Object.Engine.Replicas)) {
+		if peer.Modes[name] != v1beta2.ReplicaModeRW {
+			return name
+		}
+	}
+	return ""
+}
+
+func orUnseen(state string) string {
+	if state == "" {
+		return "not seen yet"
+	}
+	return state
+}

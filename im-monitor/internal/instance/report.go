@@ -1,0 +1,95 @@
+package instance
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// report puts what a list shows into the status.
+func report(w World, e *Entry) Verdict {
+	first := !w.Status.supervised()
+	v := Verdict{Status: w.Status, Reason: ReasonDone}
+	s := &v.Status
+	s.NodeDown = ""
+	s.State = seen(e.State, first)
+	switch s.State {
+	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended:
+		fill(w, e, s, first)
+		return moving(w, e, v)
+	case v1beta2.InstanceStateError:
+		s.Starting, s.Started, s.InstanceManager = false, true, w.Here.InstanceManager
+		v.Reason, v.Message = ReasonFailed, fmt.Sprintf("%s lists it as %s: %s", w.Here.InstanceManager, e.State, orNothing(e.Error))
+	default:
+		v.Reason, v.Message = ReasonChanging, fmt.Sprintf("%s lists it as %s.", w.Here.InstanceManager, e.State)
+	}
+	return v
+}
+
+// seen is the object's word for a listed state of an instance that shall run. A process that ended although nobody asked it to has failed; a
+// frontend that is pending after it ran is being found again, and nobody knows yet with what success.
+func seen(state string, first bool) string {
+	switch state {
+	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateStopping:
+		return state
+	case v1beta2.InstanceStateError, v1beta2.InstanceStateStopped:
+		return v1beta2.InstanceStateError
+	case v1beta2.InstanceStateTerminating:
+		return v1beta2.InstanceStateStopping
+	case v1beta2.InstanceStateStarting, v1beta2.InstanceStatePending:
+		if first {
+			return v1beta2.InstanceStateStarting
+		}
+	}
+	return v1beta2.InstanceStateUnknown
+}
+
+func orNothing(message string) string {
+	if message == "" {
+		return "it does not say why."
+	}
+	return message
+}
+
+// fill tells where a live instance is. first: it was not seen since it was asked for.
+func fill(w World, e *Entry, s *Status, first bool) {
+	s.Starting, s.Started = false, true
+	s.InstanceManager, s.UUID, s.UblkID = w.Here.InstanceManager, e.UUID, e.UblkID
+	if w.Here.IP != "" {
+		s.IP, s.StorageIP = w.Here.IP, w.Here.IP
+	}
+	s.Port, s.Endpoint = e.Port, endpoint(w, e, *s)
+	if first || s.Image == "" {
+		s.Image = w.Object.Image
+	}
+	s.SalvageExecuted = w.Object.SalvageRequested && (first || s.SalvageExecuted)
+	if w.frontend() {
+		fillFrontend(w, e, s, first)
+	}
+}
+
+func fillFrontend(w World, e *Entry, s *Status, first bool) {
+	s.ActivePath, s.PreferredPath, s.Paths = e.ActivePath, e.PreferredPath, e.Paths
+	if p := optimized(e); p != nil {
+		s.TargetIP, s.TargetPort = p.TargetIP, p.TargetPort
+	}
+	switch {
+	case w.EngineSize > 0:
+		s.Size = w.EngineSize
+	case first:
+		s.Size = w.Object.Size
+	}
+}
+
+// endpoint is what the server tells. A v1 server tells none: the device and the target carry the volume's name.
+func endpoint(w World, e *Entry, s Status) string {
+	switch {
+	case e.Endpoint != "" || w.v2() || !w.engine() || w.Object.DisableFrontend:
+		return e.Endpoint
+	case w.Object.Frontend == "blockdev":
+		return "/dev/longhorn/" + w.Object.Volume
+	case w.Object.Frontend == "iscsi" && s.StorageIP != "":
+		return fmt.Sprintf("iscsi://%s:3260/iqn.2019-10.io.longhorn:%s/1", s.StorageIP, w.Object.Volume)
+	}
+	return ""
+}

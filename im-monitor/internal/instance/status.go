@@ -1,0 +1,65 @@
+package instance
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Status is what this package keeps of an object's status.
+type Status struct {
+	State             string
+	Starting, Started bool
+	InstanceManager   string
+	Image             string
+	IP, StorageIP     string
+	Port              int
+	UUID              string
+	UblkID            int32
+	Endpoint          string
+	SalvageExecuted   bool
+	// The rest is a frontend's.
+	ActivePath, PreferredPath string
+	Paths                     []v1beta2.NvmeTCPPath
+	SwitchoverPhase           string
+	TargetIP                  string
+	TargetPort                int
+	Size                      int64
+	// NodeDown is the condition's reason while it is True, else empty.
+	NodeDown string
+}
+
+// Equal compares all of it.
+func (s Status) Equal(other Status) bool {
+	a, b := s, other
+	a.Paths, b.Paths = nil, nil
+	return equalRest(a, b) && slices.Equal(s.Paths, other.Paths)
+}
+
+func equalRest(a, b Status) bool {
+	return a.State == b.State && a.Starting == b.Starting && a.Started == b.Started && a.InstanceManager == b.InstanceManager &&
+		a.Image == b.Image && a.IP == b.IP && a.StorageIP == b.StorageIP && a.Port == b.Port && a.UUID == b.UUID && a.UblkID == b.UblkID &&
+		a.Endpoint == b.Endpoint && a.SalvageExecuted == b.SalvageExecuted && a.ActivePath == b.ActivePath &&
+		a.PreferredPath == b.PreferredPath && a.SwitchoverPhase == b.SwitchoverPhase && a.TargetIP == b.TargetIP &&
+		a.TargetPort == b.TargetPort && a.Size == b.Size && a.NodeDown == b.NodeDown
+}
+
+// Begun tells that an instance may exist for all that the status says: what it lacks has to be proven.
+func (s Status) Begun() bool {
+	return s.Starting || s.supervised() || s.InstanceManager != "" ||
+		s.State != "" && s.State != v1beta2.InstanceStateStopped
+}
+
+// supervised tells that the instance was seen since it was last asked for. It is not created again: what ended by itself is an error.
+func (s Status) supervised() bool {
+	switch s.State {
+	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateError:
+		return true
+	}
+	return s.Started
+}
+
+// stopped is the status of what does not run.
+func stopped(reason string) Status {
+	return Status{State: v1beta2.InstanceStateStopped, NodeDown: reason}
+}

@@ -1,0 +1,118 @@
+package instance
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// stop ends the instance. Stopped is said on evidence only: the list shows it stopped (v1, v2 replica), its absence is proven, or its node is out
+// and it is cut off.
+func stop(w World) Verdict {
+	entry := w.entry()
+	switch {
+	case entry != nil && w.down():
+		return conclude(w, entry)
+	case entry != nil:
+		return end(w, w.Here)
+	case w.here() >= 0:
+		return end(w, &w.Elsewhere[w.here()])
+	case !w.Status.Begun() && (w.Status.State == v1beta2.InstanceStateStopped || w.Object.NodeID == "" || w.Here == nil || w.Here.Known):
+		return settle(w)
+	case w.down():
+		return conclude(w, nil)
+	case w.Here == nil || w.HereGone && !w.frontend(), !w.Here.Known && w.Here.PodMissing && !w.frontend():
+		return settle(w)
+	case !w.Here.Known && w.Status.Begun():
+		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
+	case !w.Here.Known:
+		return keep(w, ReasonUnknown, "")
+	case w.Here.Absent:
+		return settle(w)
+	}
+	v := keep(w, ReasonUnproven, fmt.Sprintf("%s does not list it; that is not proof yet.", w.Here.InstanceManager))
+	v.ExpectAbsence = true
+	return v
+}
+
+// here is another instance manager of the same node that lists the name live; -1 is none. Those of other nodes are the orphan judge's.
+func (w World) here() int {
+	return slices.IndexFunc(w.Elsewhere, func(p Place) bool {
+		return p.Known && p.Entry != nil && p.Node == w.Node.Name && lives(p.Entry.State)
+	})
+}
+
+func (w World) down() bool { return w.Node.Out() }
+
+// settle says stopped. A state that was concluded stays so until somebody sees the place again.
+func settle(w World) Verdict {
+	concluded := w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped && (w.Here == nil || !w.Here.Known)
+	switch {
+	case concluded && w.down():
+		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone}
+	case concluded && w.Here != nil: // the node is back, but nobody looked there yet
+		return Verdict{Status: stopped(w.Status.NodeDown), Reason: ReasonDone}
+	}
+	return Verdict{Status: stopped(""), Reason: ReasonDone}
+}
+
+// end asks for the end of what a list shows, and waits for it.
+func end(w World, p *Place) Verdict {
+	switch e := p.Entry; {
+	case e.State == v1beta2.InstanceStateStopped && (w.replica() || !w.v2()):
+		return settle(w)
+	case ending(w, e):
+		return endingVerdict(w)
+	case !lives(e.State) && w.replica():
+		return settle(w)
+	}
+	status := w.Status
+	if status.State == v1beta2.InstanceStateStopped || status.State == "" {
+		// Somebody may believe that it does not run: it was concluded so while its node was out, or it began to run after all.
+		status = Status{State: v1beta2.InstanceStateStopping, InstanceManager: p.InstanceManager, NodeDown: status.NodeDown}
+	}
+	return calling(w, status, deletion(w, p))
+}
+
+func endingVerdict(w World) Verdict {
+	v := keep(w, ReasonChanging, "It is ending.")
+	if w.Status.Begun() {
+		v.Status.State = v1beta2.InstanceStateStopping
+	}
+	return v
+}
+
+// conclude says stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever still runs
+// there can write to nothing that counts. Until then what still answers there is ended as usual.
+func conclude(w World, entry *Entry) Verdict {
+	running := w.Peers.running()
+	switch {
+	case w.Peers.Read && running == "":
+		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone, Message: fmt.Sprintf("Node %s is out, and every replica in service is stopped.", w.Node.Name)}
+	case entry != nil:
+		return end(w, w.Here)
+	}
+	v := keep(w, ReasonNotCutOff, fmt.Sprintf("Node %s is out; %s is not stopped yet.", w.Node.Name, running))
+	if w.Status.Begun() {
+		v.Status.State = v1beta2.InstanceStateUnknown
+	}
+	return v
+}
+
+// running names a replica on a node in service that is not seen to be stopped.
+func (p Peers) running() string {
+	for _, r := range p.Replicas {
+		if r.On && (r.Wanted || r.Begun || r.NodeDown || r.State != v1beta2.InstanceStateStopped && r.State != "") {
+			return "replica " + r.Name
+		}
+	}
+	return ""
+}
+
+func (n Node) reason() string {
+	if n.Down {
+		return v1beta2.ReasonNodeDown
+	}
+	return v1beta2.ReasonOutOfService
+}

@@ -1,0 +1,110 @@
+package instance
+
+import (
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/events"
+)
+
+// Op is what a call does.
+type Op string
+
+// The calls.
+const (
+	OpNone       Op = ""
+	OpCreate     Op = "create"
+	OpDelete     Op = "delete"
+	OpSwitchOver Op = "switch-over"
+)
+
+// Call is the one thing to ask an instance manager for now.
+type Call struct {
+	Op              Op
+	InstanceManager string
+	// Ahead is the status to be written before a creation is sent.
+	Ahead Status
+	// Create is set for a creation.
+	Create *Creation
+	// UUID, DiskUUID, Cleanup and ByName are a deletion's. ByName: there is no UUID to send, and the object claims the name there.
+	UUID, DiskUUID  string
+	Cleanup, ByName bool
+	// Look tells that a running engine is to be looked at before the deletion.
+	Look bool
+	// Phase is a switch-over's.
+	Phase string
+}
+
+// Identity is the same for calls of which the later one is a repetition.
+func (c Call) Identity() string {
+	return strings.Join([]string{string(c.Op), c.InstanceManager, c.UUID, c.Phase}, "/")
+}
+
+// Verdict is what follows from a World.
+type Verdict struct {
+	// Status is what the object's status shall say.
+	Status Status
+	// Call is what to do beside it; before a creation and a deletion the same decision is made again on uncached objects.
+	Call Call
+	// ExpectAbsence asks for the list that may prove that Here lacks the name.
+	ExpectAbsence bool
+	// Reason is one word on what is waited for or done; Message says it to people.
+	Reason, Message string
+	// At is when to decide again; zero means when something changes.
+	At time.Time
+	// Events are said once Status is written.
+	Events []events.Event
+}
+
+// Reasons of verdicts: a closed list, the label of a metric and, for those that need people, the reason of an event.
+const (
+	// ReasonDone: the instance is as wanted.
+	ReasonDone = "Done"
+	// ReasonCalling: a call is due.
+	ReasonCalling = "Calling"
+	// ReasonHeld: a server may still execute a deletion of the leader before this one.
+	ReasonHeld = "Held"
+	// ReasonBackoff: the last call failed, and the next one is not due.
+	ReasonBackoff = "Backoff"
+	// ReasonNoNode: the object names no node.
+	ReasonNoNode = "NoNode"
+	// ReasonNodeOut: the node is down or out of service.
+	ReasonNodeOut = "NodeOut"
+	// ReasonNoInstanceManager: none serves the node.
+	ReasonNoInstanceManager = "NoInstanceManager"
+	// ReasonUnknown: there is no whole list of the instance manager.
+	ReasonUnknown = "InventoryUnknown"
+	// ReasonChanging: the instance is starting or ending.
+	ReasonChanging = "Changing"
+	// ReasonUnproven: the list lacks it, which is not proof yet.
+	ReasonUnproven = "AbsenceNotProven"
+	// ReasonDeleting: the object is being deleted, and so nothing is started for it.
+	ReasonDeleting = "ObjectDeleting"
+	// ReasonIncomplete: the spec lacks what a creation needs.
+	ReasonIncomplete = "SpecIncomplete"
+	// ReasonOtherLive: another engine or frontend of the volume may be live.
+	ReasonOtherLive = "OtherEngineLive"
+	// ReasonReplicaNotReady: a second engine may only start over replicas that the first one has in mode RW.
+	ReasonReplicaNotReady = "ReplicaNotRW"
+	// ReasonRediscovering: the server may not list all that outlived its start.
+	ReasonRediscovering = "Rediscovering"
+	// ReasonNotCutOff: a replica on a node in service still runs, so what ran on the node that is out is not cut off.
+	ReasonNotCutOff = "NotCutOff"
+	// ReasonRefused: the server declined again and again to create it.
+	ReasonRefused = "StartRefused"
+	// ReasonMissing: it was started and is proven gone.
+	ReasonMissing = "InstanceMissing"
+	// ReasonFailed: its server says that it failed.
+	ReasonFailed = "InstanceFailed"
+)
+
+// keep leaves the status and says what is waited for.
+func keep(w World, reason, message string) Verdict {
+	return Verdict{Status: w.Status, Reason: reason, Message: message}
+}
+
+// in returns the verdict with another state in its status.
+func (v Verdict) in(state string) Verdict {
+	v.Status.State = state
+	return v
+}

@@ -1,0 +1,180 @@
+package instance
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is everything that the decision about one object's instance is made from.
+type World struct {
+	Now    time.Time
+	Object Object
+	// Status is what the object's status says now.
+	Status Status
+	// Node is the one of spec.nodeID, or of the instance manager where that is empty.
+	Node Node
+	// Here is the instance manager that runs the instance, or shall: the one that the status names while that exists, else the one that serves
+	// the node. Nil where there is none; NoPlace then says why.
+	Here    *Place
+	NoPlace string
+	// HereGone tells that the instance manager that the status names does not exist any more.
+	HereGone bool
+	// Elsewhere are the other instance managers whose newest whole list has the name, by name.
+	Elsewhere []Place
+	// Peers are the volume's other objects, read past the cache; Read is false where nobody read them.
+	Peers Peers
+	// Held is until when the name must not be touched, because a server may still execute a deletion of the leader before; zero is not held.
+	Held time.Time
+	// Tried is the Identity of the last call, NotBefore when the same one is due again.
+	Tried     string
+	NotBefore time.Time
+	// Refusals counts in a row how often a server declined to create the instance, Refusal is its last word.
+	Refusals int
+	Refusal  string
+	// Settings are what instances are made with.
+	Settings Settings
+	// DiskName is the name of a v2 replica's disk on its node; empty is unknown.
+	DiskName string
+	// EngineSize is what the engine of a frontend serves, in bytes; 0 is unknown.
+	EngineSize int64
+}
+
+// Object is the part of an Engine, EngineFrontend or Replica that says what is wanted.
+type Object struct {
+	// Kind is the wire's word: engine, engine-frontend or replica.
+	Kind                              string
+	Name, Volume, NodeID, Image       string
+	DataEngine                        string
+	Running, Deleting, Active         bool
+	Size                              int64
+	SalvageRequested                  bool
+	SnapshotMaxCount                  int
+	SnapshotMaxSize                   int64
+	RevisionCounterDisabled           bool
+	Frontend                          string
+	DisableFrontend                   bool
+	UblkQueueDepth, UblkNumberOfQueue int
+	Engine                            EngineSpec
+	Replica                           ReplicaSpec
+	Target                            TargetSpec
+}
+
+// EngineSpec is what only engines have.
+type EngineSpec struct {
+	// Replicas are addresses (ip:port) by name.
+	Replicas map[string]string
+	// CurrentSize is what the engine served last, in bytes; 0 is unknown.
+	CurrentSize        int64
+	UnmapMarkRemoved   bool
+	RebuildConcurrency int
+}
+
+// ReplicaSpec is what only replicas have.
+type ReplicaSpec struct{ DiskID, DiskPath, Directory, BackingImage string }
+
+// TargetSpec is what only frontends have: the engine to connect to, and where it listens.
+type TargetSpec struct {
+	Engine, IP string
+	Port       int
+	IOQueues   int
+}
+
+// Address is ip:port, or empty while the target is not known.
+func (t TargetSpec) Address() string { return address(t.IP, t.Port) }
+
+func address(ip string, port int) string {
+	if ip == "" || port == 0 {
+		return ""
+	}
+	return net.JoinHostPort(ip, strconv.Itoa(port))
+}
+
+// Node is what is known of the node.
+type Node struct {
+	Name string
+	// Down tells that Kubernetes says it is gone or not ready, OutOfService that a person says so by the taint.
+	Down, OutOfService bool
+	// Upgrading tells that a live upgrade has the node.
+	Upgrading bool
+}
+
+// Out tells that what ran on the node is cut off, or can be concluded to be.
+func (n Node) Out() bool { return n.Down || n.OutOfService }
+
+// Place is one instance manager with what its newest whole list says about the name.
+type Place struct {
+	InstanceManager, Node string
+	// IP is InstanceManager.status.ip.
+	IP string
+	// Running tells that the instance manager is ready, PodMissing that it has positively no pod.
+	Running, PodMissing bool
+	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
+	Known bool
+	// Entry is the instance in that list; nil where the list lacks it.
+	Entry *Entry
+	// Absent tells that the name is proven not to be there.
+	Absent bool
+	// Since is when the container started; zero is unknown.
+	Since time.Time
+}
+
+// Entry is one instance of a whole list.
+type Entry struct {
+	Type, State, UUID, DiskUUID, Error, Endpoint string
+	Port                                         int
+	UblkID                                       int32
+	ActivePath, PreferredPath                    string
+	Paths                                        []v1beta2.NvmeTCPPath
+}
+
+// Peers are the volume's other objects.
+type Peers struct {
+	Read bool
+	// Same are the volume's other engines, for an engine, or other frontends, for a frontend.
+	Same []Peer
+	// Replicas are all replicas of the volume.
+	Replicas []Peer
+	// Leftovers are instances that are listed live under the names of engines of the volume that have no object.
+	Leftovers []string
+	// Migrating tells that the volume is asked to run on two nodes.
+	Migrating bool
+}
+
+// Peer is another object of the volume.
+type Peer struct {
+	Name, State string
+	// Begun tells that it may exist for all that its status says, NodeDown that its state is concluded, On that its node is not out.
+	Wanted, Begun, NodeDown, On bool
+	// Modes are an engine's replica modes by replica name.
+	Modes map[string]string
+}
+
+// Settings are what instances are made with, where their object does not say.
+type Settings struct {
+	// EnginePrefix is where engines find their binaries, HostPrefix where the host's file system is, inside an instance manager.
+	EnginePrefix, HostPrefix string
+	// Rediscovery is how long a v2 server's list may lack what outlived its start.
+	Rediscovery time.Duration
+	// ReplicaTimeout and FileSyncTimeout are in seconds.
+	ReplicaTimeout, FileSyncTimeout int
+	RebuildConcurrency              int
+}
+
+func (w World) v2() bool { return w.Object.DataEngine == v1beta2.DataEngineV2 }
+
+func (w World) engine() bool { return w.Object.Kind == v1beta2.InstanceTypeEngine }
+
+func (w World) frontend() bool { return w.Object.Kind == v1beta2.InstanceTypeEngineFrontend }
+
+func (w World) replica() bool { return w.Object.Kind == v1beta2.InstanceTypeReplica }
+
+// entry is what Here lists; nil also where Here is unknown.
+func (w World) entry() *Entry {
+	if w.Here == nil || !w.Here.Known {
+		return nil
+	}
+	return w.Here.Entry
+}
