@@ -1,0 +1,53 @@
+package ticket
+
+import (
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// States of a clone after which nobody works on it.
+const (
+	cloneCompleted = "completed"
+	cloneFailed    = "failed"
+)
+
+// SourceOf returns the volume that this one is being filled from, or "": it is no clone, or it is finished.
+func SourceOf(v *v1beta2.Volume) string {
+	if v.DeletionTimestamp != nil || v.Status.CloneStatus.State == cloneCompleted || v.Status.CloneStatus.State == cloneFailed {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(v.Spec.DataSource, "vol://"); ok {
+		return rest
+	}
+	rest, ok := strings.CutPrefix(v.Spec.DataSource, "snap://")
+	source, _, named := strings.Cut(rest, "/")
+	if !ok || !named {
+		return ""
+	}
+	return source
+}
+
+// cloneTarget holds the volume that is being filled. Nobody may see what is half there: the frontend is off.
+func cloneTarget(w World, _ []wish) []wish {
+	if SourceOf(w.Volume) == "" {
+		return nil
+	}
+	return []wish{w.ofVolume(v1beta2.AttacherClone, v1beta2.TicketValueTrue)}
+}
+
+// cloneSource holds the volume that others are being filled from, once for each of them, by the target's name.
+func cloneSource(w World, _ []wish) []wish {
+	var out []wish
+	for i := range w.Clones {
+		target := &w.Clones[i]
+		if SourceOf(target) != w.Volume.Name || target.Name == w.Volume.Name {
+			continue
+		}
+		x := wish{attacher: v1beta2.AttacherClone, object: target.Name, frontend: v1beta2.TicketValueAny}
+		x.owner, x.ownerUID = Owner{KindVolume, target.Name}, target.UID
+		x.node = w.place(w.tickets()[x.id()].NodeID)
+		out = append(out, x)
+	}
+	return out
+}

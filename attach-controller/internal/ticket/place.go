@@ -1,0 +1,69 @@
+package ticket
+
+import (
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// place is row P: the node for background work whose ticket names current now. It is where the volume is wanted anyhow;
+// else it stays; else the first node by name that can do it. Empty: no node can.
+func (w World) place(current string) string {
+	if at := w.Volume.Spec.NodeID; at != "" && !v1beta2.IsNodeDown(w.Nodes[at]) {
+		return at
+	}
+	if w.candidate(current) {
+		return current
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Nodes)) {
+		if w.candidate(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// candidate tells that a node is ready, may take an attachment, and holds a replica that can be read.
+func (w World) candidate(name string) bool {
+	node := w.Nodes[name]
+	if node == nil || node.Spec.UpgradeRequested || cordoned(node) ||
+		!conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
+		return false
+	}
+	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return r.Spec.NodeID == name && w.usable(r) })
+}
+
+// usable tells that a replica holds the volume's data: it did not fail and was healthy once, or no replica ever was,
+// as in a volume that was never opened.
+func (w World) usable(r v1beta2.Replica) bool {
+	if r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
+		return false
+	}
+	return healthy(r) || !slices.ContainsFunc(w.Replicas, func(o v1beta2.Replica) bool { return o.Spec.HealthyAt != "" })
+}
+
+func healthy(r v1beta2.Replica) bool {
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
+}
+
+// cordoned tells that Kubernetes places no new pods on the node.
+func cordoned(node *v1beta2.Node) bool {
+	c := conditions.Get(node.Status.Conditions, v1beta2.NodeSchedulable)
+	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == v1beta2.ReasonKubernetesNodeCordoned
+}
+
+// selectable tells that somebody's ticket could attach the volume, were it detached.
+func (w World) selectable(t v1beta2.AttachmentTicket) bool {
+	node := w.Nodes[t.NodeID]
+	switch {
+	case t.NodeID == "" || v1beta2.IsNodeDown(node) || node.Spec.UpgradeRequested:
+		return false
+	case t.Type == v1beta2.AttacherLonghornAPI && cordoned(node):
+		return false
+	case t.Type == v1beta2.AttacherCSI && w.shared():
+		return false
+	}
+	return true
+}

@@ -1,0 +1,50 @@
+package ticket
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// conditionScheduled is False on a volume that wants more replicas than can be placed.
+const conditionScheduled = "Scheduled"
+
+// rebuilding attaches a detached volume that lacks healthy replicas, to rebuild them, where that is wanted. It goes as
+// soon as anybody of higher priority wants the volume.
+func rebuilding(w World, soFar []wish) []wish {
+	if !w.offlineRebuilding() || w.faulted() || !w.degraded() {
+		return nil
+	}
+	mine := v1beta2.TicketPriority(v1beta2.AttacherRebuilding)
+	if slices.ContainsFunc(w.others(soFar), func(t v1beta2.AttachmentTicket) bool { return v1beta2.TicketPriority(t.Type) > mine }) {
+		return nil
+	}
+	// A volume whose replicas have no place is not attached for them in vain.
+	placed := !conditions.IsFalse(w.Volume.Status.Conditions, conditionScheduled)
+	if !w.has(v1beta2.AttacherRebuilding, w.Volume.Name) && !(w.detached() && placed) {
+		return nil
+	}
+	return []wish{w.ofVolume(v1beta2.AttacherRebuilding, v1beta2.TicketValueAny)}
+}
+
+func (w World) offlineRebuilding() bool {
+	switch w.Volume.Spec.OfflineRebuilding {
+	case "enabled":
+		return true
+	case "disabled":
+		return false
+	}
+	return w.Settings.OfflineRebuilding
+}
+
+// degraded tells that the volume has fewer healthy replicas than it wants, but at least one to rebuild from.
+func (w World) degraded() bool {
+	count := 0
+	for _, r := range w.Replicas {
+		if healthy(r) {
+			count++
+		}
+	}
+	return count > 0 && count < w.Volume.Spec.NumberOfReplicas
+}

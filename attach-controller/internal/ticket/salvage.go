@@ -1,0 +1,45 @@
+package ticket
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// salvage brings a faulted volume back for those who want it and cannot hold it now, as a pod whose node is down: the
+// volume is detached, salvaged, and attached once, so that it is known to be well when they come back. Nothing but the
+// attachment needs a ticket, so that anybody's ticket that could do it suffices, and this one goes at once.
+func salvage(w World, soFar []wish) []wish {
+	if !w.Settings.AutoSalvage || !w.inDoubt() {
+		return nil
+	}
+	others := w.others(soFar)
+	if !slices.ContainsFunc(others, workload) || slices.ContainsFunc(others, w.selectable) {
+		return nil
+	}
+	frontend := v1beta2.TicketValueFalse
+	if w.Volume.Spec.DisableFrontend {
+		frontend = v1beta2.TicketValueTrue
+	}
+	return []wish{w.ofVolume(v1beta2.AttacherSalvage, frontend)}
+}
+
+// inDoubt tells that the volume is faulted, or was salvaged and not attached since.
+func (w World) inDoubt() bool {
+	switch w.Volume.Status.Robustness {
+	case v1beta2.VolumeRobustnessFaulted:
+		return true
+	case v1beta2.VolumeRobustnessHealthy, v1beta2.VolumeRobustnessDegraded:
+		return false
+	}
+	return w.has(v1beta2.AttacherSalvage, w.Volume.Name)
+}
+
+// workload tells that the ticket is of somebody who uses the volume.
+func workload(t v1beta2.AttachmentTicket) bool {
+	switch t.Type {
+	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:
+		return true
+	}
+	return false
+}
