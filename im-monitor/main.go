@@ -7,6 +7,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/flags"
+	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/nodecontroller"
 	"drover.dev/drover/im-monitor/internal/orphancontroller"
@@ -57,6 +58,11 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	}
 	if err := orphancontroller.Setup(rt, inventory, options.OrphanOptions()); err != nil {
 		return err
+	}
+	if options.ManageInstances {
+		if err := instancecontroller.Setup(ctx, rt, settings, inventory, options.InstanceOptions()); err != nil {
+			return err
+		}
 	}
 	return rt.Manager.Add(inventory)
 }

@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/instancecontroller"
+	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
@@ -26,6 +28,10 @@ type Options struct {
 	ManageInstances bool
 	Manager         instancemanager.Options
 	Orphan          orphancontroller.Options
+	Instance        instancecontroller.Options
+
+	// locks are shared by all hands that change instances.
+	locks instancelock.Locks
 }
 
 // Add registers the flags.
@@ -38,6 +44,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.ListTimeout, "list-timeout", 10*time.Second, "deadline of a call that reads from an instance manager")
 	flags.BoolVar(&o.ManageInstances, "manage-instances", true, "start and stop the instances that Engines, EngineFrontends and Replicas ask for, and write their status; false where another agent still does, and only orphans are looked after")
 	o.Orphan.AddFlags(flags)
+	o.Instance.AddFlags(flags)
 	m := &o.Manager
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
@@ -74,5 +81,13 @@ func (o *Options) Inventory(dialer *imclient.Dialer, c clock.Clock) *inventory.I
 func (o *Options) OrphanOptions() orphancontroller.Options {
 	out := o.Orphan
 	out.Rules = orphan.Rules{AbsenceGap: o.AbsenceGap, V2Settle: o.V2Settle}
+	out.Locks = &o.locks
+	return out
+}
+
+// InstanceOptions are those of starting and stopping, with the judge's quarantine and locks.
+func (o *Options) InstanceOptions() instancecontroller.Options {
+	out := o.Instance
+	out.Quarantine, out.Locks = o.Orphan.Quarantine, &o.locks
 	return out
 }

@@ -3,6 +3,7 @@ package flags
 import (
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"time"
 )
@@ -19,6 +20,9 @@ func (o *Options) Validate() error {
 		positive("safety-list-period", o.SafetyPeriod),
 		positive("list-timeout", o.ListTimeout),
 		notNegative("quarantine", o.Orphan.Quarantine),
+		notNegative("v2-rediscovery", o.Instance.Rediscovery),
+		absolute("engine-binary-prefix", o.Instance.EnginePrefix),
+		absolute("host-prefix", o.Instance.HostPrefix),
 		positive("unreachable-after", m.UnreachableAfter),
 		within("v2-memory-mib", m.HugePageLimitMiB, 1, 1<<20),
 		within("instance-manager-cpu-percent", m.AllocatableCPUPercent, 0, 100),
@@ -45,6 +49,13 @@ func within(flag string, value, low, high int64) error {
 		return nil
 	}
 	return fmt.Errorf("--%s %d must be between %d and %d", flag, value, low, high)
+}
+
+func absolute(flag, value string) error {
+	if path.IsAbs(value) {
+		return nil
+	}
+	return fmt.Errorf("--%s %q must be an absolute path inside an instance manager", flag, value)
 }
 
 func mask(flag, value string) error {

@@ -110,7 +110,7 @@ func TestAV2ListIsJoinedWithSPDKWhereItLeavesSomethingOpen(t *testing.T) {
 		"e-1": {Name: "e-1", Type: "engine", DataEngine: "v2", State: "running", Replicas: map[string]string{"r-1": "10.0.0.2:20001"}},
 		"e-2": {Name: "e-2", Type: "engine", DataEngine: "v2", State: "running", Replicas: map[string]string{}},
 		"e-3": {Name: "e-3", Type: "engine", DataEngine: "v2", State: "running"},
-		"f-1": {Name: "f-1", Type: "engine-frontend", DataEngine: "v2", State: "running"},
+		"f-1": {Name: "f-1", Type: "engine-frontend", DataEngine: "v2", State: "running", Frontend: &Frontend{}},
 	}, list)
 	require.Equal(t, []string{"InstanceList", "ReplicaList", "EngineList"}, s.called())
 }

@@ -68,9 +68,10 @@ func end(w World, p *Place) Verdict {
 		return settle(w)
 	}
 	status := w.Status
+	status.NodeDown = ""
 	if status.State == v1beta2.InstanceStateStopped || status.State == "" {
 		// Somebody may believe that it does not run: it was concluded so while its node was out, or it began to run after all.
-		status = Status{State: v1beta2.InstanceStateStopping, InstanceManager: p.InstanceManager, NodeDown: status.NodeDown}
+		status = Status{State: v1beta2.InstanceStateStopping, InstanceManager: p.InstanceManager}
 	}
 	return calling(w, status, deletion(w, p))
 }

@@ -27,10 +27,13 @@ import (
 // +kubebuilder:rbac:groups=longhorn.io,resources=nodes;engines;enginefrontends;replicas;instancemanagers,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines/status;enginefrontends/status;replicas/status;instancemanagers/status,verbs=patch,namespace=longhorn-system
 
+// ByNode is the index of Engines, EngineFrontends, Replicas and InstanceManagers by spec.nodeID, for this package and its neighbours: a hundred
+// thousand replicas need one of it.
+const ByNode = "drover.ownership.node"
+
 const (
 	workers = 4
-	// byNode indexes by spec.nodeID; byStandIn by status.ownerID where that is another node, or nobody.
-	byNode    = "drover.ownership.node"
+	// byStandIn indexes by status.ownerID where that is another node, or nobody.
 	byStandIn = "drover.ownership.standIn"
 	nobody    = "-" // no node can have this name
 )
@@ -47,7 +50,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 
 func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
 	indexer := rt.Manager.GetFieldIndexer()
-	err := indexer.IndexField(ctx, k.object(), byNode, func(o client.Object) []string {
+	err := indexer.IndexField(ctx, k.object(), ByNode, func(o client.Object) []string {
 		nodeID, _ := k.read(o)
 		return nonEmpty(nodeID)
 	})
@@ -111,7 +114,7 @@ func serves(n *v1beta2.Node) bool {
 // that nobody serves yet.
 func (s *shell) concerned(ctx context.Context, obj client.Object) []reconcile.Request {
 	name := obj.GetName()
-	lookups := []client.MatchingFields{{byNode: name}, {byStandIn: name}}
+	lookups := []client.MatchingFields{{ByNode: name}, {byStandIn: name}}
 	if serves(obj.(*v1beta2.Node)) {
 		lookups = append(lookups, client.MatchingFields{byStandIn: nobody})
 	}

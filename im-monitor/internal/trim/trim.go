@@ -127,7 +127,6 @@ func engineFrontend(obj any) (any, error) {
 	}
 	metadata(&e.ObjectMeta)
 	s := &e.Status
-	s.Paths = nil
 	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
 		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
 	return e, nil

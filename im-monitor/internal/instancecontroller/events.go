@@ -1,0 +1,23 @@
+package instancecontroller
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/shared/events"
+)
+
+const actionRun = "RunInstance"
+
+// waitingEvent is said about an object whose instance cannot be started or ended for a reason that people may have to look at.
+func waitingEvent(v instance.Verdict) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: v.Reason, Action: actionRun, Note: v.Message}
+}
+
+// refusedEvent is said about an object whose instance manager declined a call.
+func refusedEvent(key Key, call instance.Call, err error) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "CallRefused", Action: actionRun,
+		Note: fmt.Sprintf("%s declined to %s %s: %v. It is asked again.", call.InstanceManager, call.Op, key.Name, err)}
+}

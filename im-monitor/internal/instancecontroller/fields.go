@@ -1,0 +1,70 @@
+package instancecontroller
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+// changedFields are the keys of a merge patch that turns one status into the other; what is empty is taken away.
+func changedFields(before, after instance.Status) map[string]any {
+	out := map[string]any{}
+	change(out, "currentState", before.State, after.State)
+	change(out, "starting", before.Starting, after.Starting)
+	change(out, "started", before.Started, after.Started)
+	change(out, "instanceManagerName", before.InstanceManager, after.InstanceManager)
+	change(out, "currentImage", before.Image, after.Image)
+	change(out, "ip", before.IP, after.IP)
+	change(out, "storageIP", before.StorageIP, after.StorageIP)
+	change(out, "port", before.Port, after.Port)
+	change(out, "uuid", before.UUID, after.UUID)
+	change(out, "ublkID", before.UblkID, after.UblkID)
+	change(out, "endpoint", before.Endpoint, after.Endpoint)
+	change(out, "salvageExecuted", before.SalvageExecuted, after.SalvageExecuted)
+	change(out, "activePath", before.ActivePath, after.ActivePath)
+	change(out, "preferredPath", before.PreferredPath, after.PreferredPath)
+	change(out, "switchoverPhase", before.SwitchoverPhase, after.SwitchoverPhase)
+	change(out, "targetIP", before.TargetIP, after.TargetIP)
+	change(out, "targetPort", before.TargetPort, after.TargetPort)
+	if before.Size != after.Size {
+		out["currentSize"] = nil
+		if after.Size != 0 {
+			out["currentSize"] = strconv.FormatInt(after.Size, 10)
+		}
+	}
+	if !slices.Equal(before.Paths, after.Paths) {
+		out["paths"] = nil
+		if len(after.Paths) > 0 {
+			out["paths"] = after.Paths
+		}
+	}
+	return out
+}
+
+func change[T comparable](out map[string]any, name string, before, after T) {
+	var none T
+	switch {
+	case before == after:
+	case after == none:
+		out[name] = nil
+	default:
+		out[name] = after
+	}
+}
+
+// writeCondition applies the one condition that im-monitor owns here, or takes it away where there is no reason.
+func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, message string, at ...status.Option) error {
+	list := []v1beta2.Condition{}
+	if reason != "" {
+		list = append(list, v1beta2.Condition{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue, Reason: reason, Message: message,
+			LastTransitionTime: s.rt.Clock.Now().UTC().Format(time.RFC3339), ObservedGeneration: o.GetGeneration()})
+	}
+	return status.Apply(ctx, s.rt.Client, o, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, at...)
+}

@@ -1,0 +1,57 @@
+package instancecontroller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Key is one object: its kind in the wire's word, and its name, which is the instance's.
+type Key struct{ Kind, Name string }
+
+// kinds are all, in the order in which a volume is opened.
+var kinds = []string{v1beta2.InstanceTypeReplica, v1beta2.InstanceTypeEngine, v1beta2.InstanceTypeEngineFrontend}
+
+// empty is a new object of the kind.
+func empty(kind string) client.Object {
+	switch kind {
+	case v1beta2.InstanceTypeEngine:
+		return &v1beta2.Engine{}
+	case v1beta2.InstanceTypeEngineFrontend:
+		return &v1beta2.EngineFrontend{}
+	}
+	return &v1beta2.Replica{}
+}
+
+// get reads an object; nil where there is none. What a cache returns is shared and never modified.
+func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
+	var none T
+	if name == "" {
+		return none, nil
+	}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, client.UnsafeDisableDeepCopy)
+	if client.IgnoreNotFound(err) != nil {
+		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	if err != nil {
+		return none, nil
+	}
+	return into, nil
+}
+
+func ofVolume(volume string) client.MatchingLabels {
+	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
+}
+
+// volumeOf is the volume that an engine's name tells; empty for other names.
+func volumeOf(engine string) string {
+	at := strings.LastIndex(engine, "-e-")
+	if at < 0 {
+		return ""
+	}
+	return engine[:at]
+}

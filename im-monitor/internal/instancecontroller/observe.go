@@ -1,0 +1,113 @@
+package instancecontroller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// observe reads everything about an object from the caches and the inventory. The object itself is as given, from the cache or past it.
+func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance.World, error) {
+	w := instance.World{Now: s.rt.Clock.Now(), Settings: s.instanceSettings()}
+	w.Object, w.Status = read(o)
+	if err := s.places(ctx, key, &w); err != nil {
+		return w, err
+	}
+	nodeName := w.Object.NodeID
+	if nodeName == "" && w.Here != nil {
+		nodeName = w.Here.Node
+	}
+	longhornNode, err := s.nodeFacts(ctx, nodeName, &w.Node)
+	if err != nil {
+		return w, err
+	}
+	if longhornNode != nil && key.Kind == v1beta2.InstanceTypeReplica {
+		w.DiskName = diskName(longhornNode, w.Object.Replica.DiskID)
+	}
+	if key.Kind == v1beta2.InstanceTypeEngineFrontend {
+		engine, err := get(ctx, s.rt.Client, s.rt.Namespace, w.Object.Target.Engine, &v1beta2.Engine{})
+		if err != nil {
+			return w, err
+		}
+		if engine != nil {
+			w.EngineSize = engine.Status.CurrentSize
+		}
+	}
+	t := s.attempts.of(key)
+	w.Tried, w.NotBefore, w.Refusals, w.Refusal = t.tried, t.notBefore, t.refusals, t.refusal
+	return w, s.hold(ctx, key, &w)
+}
+
+// instanceSettings are what instances are made with where their objects say nothing.
+func (s *shell) instanceSettings() instance.Settings {
+	return instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, Rediscovery: s.options.Rediscovery,
+		ReplicaTimeout: defaultReplicaTimeout, FileSyncTimeout: defaultFileSyncTimeout, RebuildConcurrency: 1}
+}
+
+// nodeFacts reads a node, as Longhorn and as Kubernetes has it.
+func (s *shell) nodeFacts(ctx context.Context, name string, out *instance.Node) (*v1beta2.Node, error) {
+	if name == "" {
+		return nil, nil
+	}
+	n, err := get(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Node{})
+	if err != nil {
+		return nil, err
+	}
+	kubernetes, err := get(ctx, s.rt.Client, "", name, &corev1.Node{})
+	if err != nil {
+		return nil, err
+	}
+	*out = instance.Node{Name: name, Down: node.IsDown(n), OutOfService: outOfService(kubernetes), Upgrading: n != nil && n.Spec.UpgradeRequested}
+	return n, nil
+}
+
+// outOfService tells that a person says that the machine is off and stays so.
+func outOfService(n *corev1.Node) bool {
+	if n == nil {
+		return false
+	}
+	for _, t := range n.Spec.Taints {
+		if t.Key == corev1.TaintNodeOutOfService {
+			return true
+		}
+	}
+	return false
+}
+
+func diskName(n *v1beta2.Node, uuid string) string {
+	for _, d := range n.Status.DiskStatus {
+		if uuid != "" && d.DiskUUID == uuid {
+			return d.DiskName
+		}
+	}
+	return ""
+}
+
+// hold finds out until when the name must be left alone: a server may still execute what the leader before asked for.
+func (s *shell) hold(ctx context.Context, key Key, w *instance.World) error {
+	ends := s.quarantineEnds()
+	if !ends.After(w.Now) {
+		return nil
+	}
+	if key.Kind == v1beta2.InstanceTypeReplica && w.Object.Deleting {
+		w.Held = ends
+		return nil
+	}
+	var orphans v1beta2.OrphanList
+	err := s.rt.Client.List(ctx, &orphans, client.InNamespace(s.rt.Namespace), client.MatchingFields{orphansByInstance: key.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("listing orphans of %s: %w", key.Name, err)
+	}
+	for i := range orphans.Items {
+		if orphans.Items[i].DeletionTimestamp != nil {
+			w.Held = ends
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package instancecontroller
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Options are the settings of this package.
+type Options struct {
+	// Quarantine is how long after its election a leader leaves names alone whose Orphan or Replica is being deleted.
+	Quarantine time.Duration
+	// Locks are shared with every other hand that changes instances.
+	Locks *instancelock.Locks
+	// EnginePrefix and HostPrefix are where engine binaries and the host's file system are inside a v1 instance manager.
+	EnginePrefix, HostPrefix string
+	// Rediscovery is how long after its start a v2 server may not list what outlived it.
+	Rediscovery time.Duration
+	// BeforeEngineStop looks at a running engine once more; its failure holds nothing up. Nil looks at none.
+	BeforeEngineStop func(ctx context.Context, engine *v1beta2.Engine) error
+}
+
+const (
+	fieldOwner = "im-monitor"
+
+	reporters = 16
+	// Hands mostly wait for instance managers, each of which has few of them at a time.
+	handWorkers     = 256
+	callsPerManager = 8
+
+	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, lookTimeout the look before a stop.
+	listTimeout = 10 * time.Second
+	readToCall  = 2 * time.Second
+	lookTimeout = 3 * time.Second
+	// stopTimeout bounds a deletion; a creation is bounded by the connection alone.
+	stopTimeout = time.Minute
+
+	// After a failure the hands come back soon, after an accepted call they leave it time to take effect.
+	failureDelay, failureDelayMax   = time.Second, time.Minute
+	acceptedDelay, acceptedDelayMax = 5 * time.Second, 5 * time.Minute
+	// busyDelay is the wait for a lock that another hand has, conflictPause the one for a cache that is behind.
+	busyDelay     = 200 * time.Millisecond
+	conflictPause = 100 * time.Millisecond
+)
+
+// AddFlags registers the flags of this package.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.EnginePrefix, "engine-binary-prefix", "/engine-binaries/", "where engine binaries are inside a v1 instance manager")
+	flags.StringVar(&o.HostPrefix, "host-prefix", "/host", "where the host's file system is inside a v1 instance manager")
+	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second, "how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its predecessor")
+}
+
+// What v1 engines are started with where no setting says otherwise, in seconds.
+const (
+	defaultReplicaTimeout  = 8
+	defaultFileSyncTimeout = 30
+)

@@ -1,0 +1,136 @@
+package instancecontroller
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// readPeers reads the volume's other objects past the cache: what speaks for a second engine, or for concluding that something is cut off, is asked
+// of the API server.
+func (s *shell) readPeers(ctx context.Context, key Key, w *instance.World) error {
+	volume := w.Object.Volume
+	var peers instance.Peers
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		peers.Same, peers.Leftovers, err = s.same(groupCtx, key, volume)
+		return err
+	})
+	group.Go(func() (err error) {
+		peers.Replicas, err = s.replicasOf(groupCtx, volume)
+		return err
+	})
+	group.Go(func() error {
+		v, err := get(groupCtx, s.rt.Uncached, s.rt.Namespace, volume, &v1beta2.Volume{})
+		if err == nil && v != nil {
+			peers.Migrating = v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != ""
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	peers.Read = true
+	w.Peers = peers
+	return nil
+}
+
+// same are the other engines, or frontends, of the volume. leftovers are engines that run under names of the volume without an object.
+func (s *shell) same(ctx context.Context, key Key, volume string) (same []instance.Peer, leftovers []string, err error) {
+	switch key.Kind {
+	case v1beta2.InstanceTypeEngine:
+		var list v1beta2.EngineList
+		if err := s.listUncached(ctx, &list, volume); err != nil {
+			return nil, nil, err
+		}
+		names := map[string]bool{key.Name: true}
+		for i := range list.Items {
+			e := &list.Items[i]
+			names[e.Name] = true
+			if e.Name != key.Name && e.Spec.VolumeName == volume {
+				same = append(same, peer(e, e.Status.ReplicaModeMap))
+			}
+		}
+		return same, s.leftovers(volume, key.Name, names), nil
+	case v1beta2.InstanceTypeEngineFrontend:
+		var list v1beta2.EngineFrontendList
+		if err := s.listUncached(ctx, &list, volume); err != nil {
+			return nil, nil, err
+		}
+		for i := range list.Items {
+			if f := &list.Items[i]; f.Name != key.Name && f.Spec.VolumeName == volume {
+				same = append(same, peer(f, nil))
+			}
+		}
+	}
+	return same, nil, nil
+}
+
+// leftovers looks for live engines under the names that the volume's engines had: numbers from 0 to one more than this engine's.
+func (s *shell) leftovers(volume, own string, objects map[string]bool) []string {
+	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for n := 0; n <= last+1; n++ {
+		name := fmt.Sprintf("%s-e-%d", volume, n)
+		if objects[name] {
+			continue
+		}
+		for _, im := range s.store.Holders(name) {
+			if snapshot, ok := s.store.Latest(im); ok && alive(snapshot.Instances[name].State) {
+				out = append(out, fmt.Sprintf("Engine %s on %s", name, im))
+			}
+		}
+	}
+	return out
+}
+
+func alive(state string) bool {
+	switch state {
+	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateStarting, v1beta2.InstanceStatePending:
+		return true
+	}
+	return false
+}
+
+func (s *shell) replicasOf(ctx context.Context, volume string) ([]instance.Peer, error) {
+	var list v1beta2.ReplicaList
+	if err := s.listUncached(ctx, &list, volume); err != nil {
+		return nil, err
+	}
+	var out []instance.Peer
+	for i := range list.Items {
+		r := &list.Items[i]
+		if r.Spec.VolumeName != volume {
+			continue
+		}
+		p := peer(r, nil)
+		var at instance.Node
+		if _, err := s.nodeFacts(ctx, r.Spec.NodeID, &at); err != nil {
+			return nil, err
+		}
+		p.On = r.Spec.NodeID != "" && !at.Out()
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func (s *shell) listUncached(ctx context.Context, list client.ObjectList, volume string) error {
+	if err := s.rt.Uncached.List(ctx, list, client.InNamespace(s.rt.Namespace), ofVolume(volume)); err != nil {
+		return fmt.Errorf("listing %T of volume %s: %w", list, volume, err)
+	}
+	return nil
+}
+
+func peer(o client.Object, modes map[string]string) instance.Peer {
+	object, status := read(o)
+	return instance.Peer{Name: object.Name, State: status.State, Wanted: object.Running, Begun: status.Begun(), NodeDown: status.NodeDown != "", Modes: modes}
+}

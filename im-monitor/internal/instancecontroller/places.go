@@ -1,0 +1,152 @@
+package instancecontroller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// places finds the instance manager that runs the instance, or shall, and all others that list its name.
+func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
+	im, err := get(ctx, s.rt.Client, s.rt.Namespace, w.Status.InstanceManager, &v1beta2.InstanceManager{})
+	if err != nil {
+		return err
+	}
+	w.HereGone = im == nil && w.Status.InstanceManager != ""
+	if im == nil && w.Object.NodeID != "" {
+		if im, w.NoPlace, err = s.serving(ctx, w.Object.NodeID, w.Object.DataEngine); err != nil {
+			return err
+		}
+	}
+	here := ""
+	if im != nil {
+		here = im.Name
+		place := s.place(key, im.Name, w.Status)
+		place.Node, place.IP = im.Spec.NodeID, im.Status.IP
+		place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
+		place.PodMissing = conditions.Reason(im.Status.Conditions, v1beta2.InstanceManagerPodReady) == v1beta2.ReasonPodMissing
+		w.Here = &place
+	}
+	for _, other := range s.store.Holders(key.Name) {
+		if other == here {
+			continue
+		}
+		place := s.place(key, other, instance.Status{})
+		if place.Entry != nil && !twin(w.Here, &place) {
+			w.Elsewhere = append(w.Elsewhere, place)
+		}
+	}
+	return nil
+}
+
+// twin tells that two lists show the same instance: one of the addresses leads to the other's server.
+func twin(here *instance.Place, other *instance.Place) bool {
+	return here != nil && here.Entry != nil && here.Entry.UUID != "" && here.Entry.UUID == other.Entry.UUID
+}
+
+// serving is the instance manager that takes what shall run on a node: v1 the default image's, v2 the only one or the one that runs. Where there
+// is none, the sentence says why.
+func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1beta2.InstanceManager, string, error) {
+	var list v1beta2.InstanceManagerList
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByNode: nodeName}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing instance managers of node %s: %w", nodeName, err)
+	}
+	values, err := s.settings.Current(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	var candidates []*v1beta2.InstanceManager
+	for i := range list.Items {
+		if im := &list.Items[i]; serves(im, dataEngine, values.Image) {
+			candidates = append(candidates, im)
+		}
+	}
+	im, problem := choose(candidates)
+	if problem != "" {
+		problem = fmt.Sprintf("Node %s %s", nodeName, fmt.Sprintf(problem, dataEngine))
+	}
+	return im, problem, nil
+}
+
+// serves tells whether an instance manager takes instances of a data engine.
+func serves(im *v1beta2.InstanceManager, dataEngine, image string) bool {
+	own := im.Spec.DataEngine
+	if own == "" {
+		own = v1beta2.DataEngineV1
+	}
+	if own != dataEngine || im.Spec.Type != "" && im.Spec.Type != v1beta2.InstanceManagerTypeAIO {
+		return false
+	}
+	return own == v1beta2.DataEngineV2 || image == "" || im.Spec.Image == image
+}
+
+// choose takes the only one, or the only one that runs.
+func choose(candidates []*v1beta2.InstanceManager) (*v1beta2.InstanceManager, string) {
+	if len(candidates) == 1 {
+		return candidates[0], ""
+	}
+	var running *v1beta2.InstanceManager
+	for _, im := range candidates {
+		if im.Status.CurrentState != v1beta2.InstanceManagerStateRunning {
+			continue
+		}
+		if running != nil {
+			return nil, "has two %s instance managers that run; it must have one."
+		}
+		running = im
+	}
+	if running == nil {
+		return nil, "has no %s instance manager that runs."
+	}
+	return running, ""
+}
+
+// place is what the newest whole list of an instance manager says about a name.
+func (s *shell) place(key Key, instanceManager string, status instance.Status) instance.Place {
+	out := instance.Place{InstanceManager: instanceManager}
+	snapshot, known := s.store.Latest(instanceManager)
+	if !known {
+		return out
+	}
+	out.Known, out.Node, out.Since = true, snapshot.Node, snapshot.Epoch.ContainerStarted
+	if i, ok := snapshot.Instances[key.Name]; ok {
+		out.Entry = entryOf(i)
+		return out
+	}
+	if status.Begun() {
+		out.Absent = s.absent(key, instanceManager, status.UUID, snapshot)
+	}
+	return out
+}
+
+// absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until a list
+// is younger than it, nothing is proof.
+func (s *shell) absent(key Key, instanceManager, uuid string, snapshot *inventory.Snapshot) bool {
+	t := s.attempts.of(key)
+	if t.creating || snapshot.Began.Before(t.created) {
+		return false
+	}
+	if t.deletion != nil && t.deletion.InstanceManager == instanceManager && s.store.AbsentAfter(*t.deletion) {
+		return true
+	}
+	return s.store.Absent(instanceManager, key.Name, uuid)
+}
+
+func entryOf(i inventory.Instance) *instance.Entry {
+	out := &instance.Entry{Type: i.Type, State: i.State, UUID: i.UUID, DiskUUID: i.DiskUUID, Error: i.ErrorMsg, Endpoint: i.Endpoint, Port: int(i.PortStart)}
+	if f := i.Frontend; f != nil {
+		out.UblkID, out.ActivePath, out.PreferredPath = f.UblkID, f.ActivePath, f.PreferredPath
+		for _, p := range f.Paths {
+			out.Paths = append(out.Paths, v1beta2.NvmeTCPPath{ANAState: p.ANAState, EngineName: p.EngineName, NGUID: p.NGUID, NQN: p.NQN,
+				TargetIP: p.TargetIP, TargetPort: int(p.TargetPort)})
+		}
+	}
+	return out
+}

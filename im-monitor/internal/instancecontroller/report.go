@@ -1,0 +1,131 @@
+package instancecontroller
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+// reporter is the reconciler that keeps the status true and wakes the hands.
+type reporter struct{ *shell }
+
+// Reconcile looks at one object.
+func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
+	o, err := get(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if o == nil {
+		r.forget(key)
+		return reconcile.Result{}, nil
+	}
+	if r.written[key.Kind].Stale(o) {
+		return reconcile.Result{}, nil
+	}
+	w, err := r.observe(ctx, key, o)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	v := instance.Decide(w)
+	if v.Reason == instance.ReasonNotCutOff {
+		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
+		if err := r.readPeers(ctx, key, &w); err != nil {
+			return reconcile.Result{}, err
+		}
+		v = instance.Decide(w)
+	}
+	if err := r.apply(ctx, key, o, w, v); err != nil {
+		if status.IsConflict(err) {
+			return reconcile.Result{RequeueAfter: conflictPause}, nil
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	return r.wake(key, w, v), nil
+}
+
+// wake asks for what is waited for.
+func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile.Result {
+	if v.Call.Op != instance.OpNone {
+		r.handsQueue.add(key)
+	}
+	if v.ExpectAbsence {
+		r.store.ExpectAbsence(w.Here.InstanceManager, key.Name)
+	}
+	if v.Reason == instance.ReasonDone {
+		r.attempts.forget(key)
+	}
+	if v.Reason != instance.ReasonCalling { // the hands look at the volume, and say what they wait for
+		r.waiters.set(w.Object.Volume, key, waitsForVolume(v.Reason))
+	}
+	if v.At.IsZero() {
+		return reconcile.Result{}
+	}
+	return reconcile.Result{RequeueAfter: max(v.At.Sub(r.rt.Clock.Now()), time.Millisecond)}
+}
+
+func waitsForVolume(reason string) bool {
+	switch reason {
+	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff:
+		return true
+	}
+	return false
+}
+
+// apply writes a conclusion's condition before its state, so that nobody takes it for seen, and takes it away after a state was seen.
+func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) error {
+	before, after := w.Status, v.Status
+	if before.Equal(after) {
+		r.tell(key, o, v)
+		return nil
+	}
+	concluded := after.NodeDown != "" && after.NodeDown != before.NodeDown
+	if concluded {
+		if err := r.writeCondition(ctx, o, after.NodeDown, v.Message, status.AtVersion()); err != nil {
+			return err
+		}
+	}
+	fields := changedFields(before, after)
+	if len(fields) > 0 {
+		var at []status.Option
+		if !concluded {
+			at = append(at, status.AtVersion())
+		}
+		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, at...); err != nil {
+			return err
+		}
+	}
+	if before.NodeDown != "" && after.NodeDown == "" {
+		if err := r.writeCondition(ctx, o, "", ""); err != nil {
+			return err
+		}
+	}
+	r.wrote(key, o)
+	events.Emit(r.rt.Recorder, o, v.Events...)
+	r.tell(key, o, v)
+	if before.State != after.State {
+		transitionsTotal.WithLabelValues(key.Kind, stateLabel(after.State)).Inc()
+		r.logFor(key).Info("state written", "state", after.State, "before", before.State, "node", w.Object.NodeID, "instanceManager", after.InstanceManager,
+			"uuid", after.UUID, "reason", v.Reason, "message", v.Message)
+	}
+	return nil
+}
+
+// wrote remembers a version that we changed; under --observe nothing was changed.
+func (s *shell) wrote(key Key, o client.Object) {
+	if !s.rt.Observe {
+		s.written[key.Kind].Changed(o)
+	}
+}
+
+func (s *shell) forget(key Key) {
+	s.attempts.forget(key)
+	s.written[key.Kind].Forget(key.Name)
+	s.told.forget(key)
+	s.waiters.drop(key)
+}

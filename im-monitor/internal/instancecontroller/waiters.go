@@ -1,0 +1,63 @@
+package instancecontroller
+
+import "sync"
+
+// waiters are the objects that wait for another object of their volume.
+type waiters struct {
+	mu sync.Mutex
+	m  map[string]map[Key]struct{}
+}
+
+func (w *waiters) set(volume string, key Key, waits bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case waits && w.m == nil:
+		w.m = map[string]map[Key]struct{}{volume: {key: {}}}
+	case waits && w.m[volume] == nil:
+		w.m[volume] = map[Key]struct{}{key: {}}
+	case waits:
+		w.m[volume][key] = struct{}{}
+	case w.m[volume] != nil:
+		delete(w.m[volume], key)
+		if len(w.m[volume]) == 0 {
+			delete(w.m, volume)
+		}
+	}
+}
+
+// of are those of one volume.
+func (w *waiters) of(volume string) []Key {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []Key
+	for key := range w.m[volume] {
+		out = append(out, key)
+	}
+	return out
+}
+
+// all are those of every volume: few, and only while something is wrong.
+func (w *waiters) all() []Key {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []Key
+	for _, keys := range w.m {
+		for key := range keys {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// drop forgets an object that is gone.
+func (w *waiters) drop(key Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for volume, keys := range w.m {
+		delete(keys, key)
+		if len(keys) == 0 {
+			delete(w.m, volume)
+		}
+	}
+}
