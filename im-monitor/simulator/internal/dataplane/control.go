@@ -20,6 +20,12 @@ func (s *Server) Put(spec Spec, state, uuid string) (Instance, error) {
 		if uuid != "" {
 			s.identify(i, uuid)
 		}
+		if state != Running && state != Starting {
+			s.plane.ceased(i)
+		}
+		if record := s.node.frontends[i.Name]; record != nil && i.Type == TypeFrontend {
+			record.State = state
+		}
 		if state == Stopped {
 			i.PortStart, i.PortEnd, i.TargetPortStart, i.TargetPortEnd = 0, 0, 0, 0
 		}
@@ -38,18 +44,35 @@ func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 	entry := Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Remove", Name: name, Type: i.Type, DataEngine: i.DataEngine,
 		UUIDFound: i.UUID, StateBefore: i.State, Cleanup: destroy, Result: "OK", Effect: EffectStopped}
 	if i.Type == TypeReplica && s.engine == V2 && !destroy {
-		i.State, i.PortStart, i.PortEnd = Stopped, 0, 0
+		i.State = Stopped
+		p.ceased(i)
+		i.PortStart, i.PortEnd = 0, 0
 	} else {
-		if _, had := s.node.lvols[name]; had {
+		if destroy && s.destroyData(i) {
 			entry.Effect, entry.DataDestroyed = EffectDestroyed, true
-			delete(s.node.lvols, name)
 		}
+		p.closeDevice(i)
 		delete(s.node.frontends, name)
 		delete(s.instances, name)
+		p.ceased(i)
 	}
 	p.record(entry)
 	s.changed()
 	return nil
+}
+
+// destroyData takes a replica's data away, v1 or v2; false when it has none.
+func (s *Server) destroyData(i *Instance) bool {
+	if s.engine == V2 {
+		return s.node.destroy(i.Name)
+	}
+	d := s.node.directories[i.directory()]
+	if i.Type != TypeReplica || d == nil {
+		return false
+	}
+	d.lost()
+	delete(s.node.directories, i.directory())
+	return true
 }
 
 // Change is what the control endpoint changes of an instance; nil and empty mean unchanged.
@@ -80,6 +103,9 @@ func (p *Plane) Change(nodeName, name string, c Change) (Instance, error) {
 	}
 	if c.State != nil {
 		i.State = *c.State
+		if i.State != Running && i.State != Starting {
+			p.ceased(i)
+		}
 	}
 	if c.ErrorMsg != nil {
 		i.ErrorMsg = *c.ErrorMsg

@@ -27,6 +27,7 @@ func (s *Server) create(spec Spec, source string, finish func(*Instance)) (Insta
 	}
 	instance.created = p.clock.Now()
 	s.instances[spec.Name] = instance
+	p.bind(instance)
 	answer := instance.copy()
 	finish(instance)
 	if source == SourceControl {
@@ -67,6 +68,9 @@ func (s *Server) settle(i *Instance) {
 	s.plane.after(s.plane.behaviour.StartTime, func() {
 		if s.alive && s.instances[i.Name] == i && (i.State == Starting || i.State == Pending) {
 			i.State = Running
+			if record := s.node.frontends[i.Name]; record != nil && i.Type == TypeFrontend {
+				record.State = Running
+			}
 			s.changed()
 		}
 	})

@@ -23,13 +23,13 @@ func (s *Server) newReplica(spec Spec) *Instance {
 	lvol := s.node.lvols[spec.Name]
 	if lvol == nil {
 		if disk == nil {
-			return (&Instance{Spec: spec}).fail("lvstore " + spec.DiskName + " (" + spec.DiskUUID + ") was not found")
+			return (&Instance{Spec: spec, server: s}).fail("lvstore " + spec.DiskName + " (" + spec.DiskUUID + ") was not found")
 		}
 		lvol = &Lvol{Name: spec.Name, UUID: s.plane.newUUID(), DiskName: disk.Name, DiskUUID: disk.UUID, Volume: spec.Volume, Size: spec.Size,
-			Created: s.plane.clock.Now()}
+			Created: s.plane.clock.Now(), data: s.plane.newData(s.node, spec.Name, volumeOf(spec))}
 		s.node.lvols[spec.Name] = lvol
 	}
-	i := replicaOf(lvol)
+	i := s.replicaOf(lvol)
 	i.PortCount, i.State = spec.PortCount, Starting
 	i.PortStart, i.PortEnd = s.node.takePorts(V2, max(spec.PortCount, 1))
 	return i
@@ -47,13 +47,9 @@ func (n *node) diskOf(spec Spec) *Disk {
 
 // newEngine is a RAID bdev over its replicas; without a usable one it fails. With a frontend it exports a target.
 func (s *Server) newEngine(spec Spec, source string) *Instance {
-	i := &Instance{Spec: spec, UUID: s.plane.newUUID(), State: Starting}
-	usable := source == SourceControl
-	for _, where := range spec.Replicas {
-		usable = usable || s.plane.replicaAt(where) != nil
-	}
-	if !usable {
-		return i.fail("no usable replica for engine " + spec.Name)
+	i := &Instance{Spec: spec, UUID: s.plane.newUUID(), State: Starting, server: s}
+	if problem := s.plane.start(i, source); problem != "" {
+		return i.fail(problem + " for engine " + spec.Name)
 	}
 	if spec.Frontend != "" || source == SourceControl {
 		i.PortStart, i.PortEnd = s.node.takePorts(V2, 1)

@@ -160,11 +160,11 @@ func TestAV1EngineRunsOverAReplicaThatListens(t *testing.T) {
 	e, err := s.Get(V1, "vol-e-0")
 	require.NoError(t, err)
 	require.Equal(t, Running, e.State)
-	engine, err := f.plane.EngineAt(address("127.1.1.1", e.PortStart))
+	engine, err := s.Engine(Ref{Address: address("127.1.1.1", e.PortStart)})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"vol-r-1": "RW"}, engine.Modes)
 	require.NoError(t, f.plane.Remove("node-1", "vol-r-1", false))
-	engine, err = f.plane.EngineAt(address("127.1.1.1", e.PortStart))
+	engine, err = s.Engine(Ref{Address: address("127.1.1.1", e.PortStart)})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"vol-r-1": "ERR"}, engine.Modes)
 }

@@ -88,21 +88,33 @@ func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed 
 		return EffectNone, false
 	case i.Type == TypeReplica && !d.Cleanup:
 		i.State, i.ErrorMsg = Stopped, ""
+		s.plane.ceased(i)
 		i.PortStart, i.PortEnd = 0, 0
 		s.changed()
 		return EffectStopped, false
 	case i.Type == TypeReplica:
-		_, had := s.node.lvols[i.Name]
-		delete(s.node.lvols, i.Name)
+		had := s.node.destroy(i.Name)
 		s.vanish(i)
 		return EffectDestroyed, had
 	case i.Type == TypeEngine && !d.Cleanup:
 		return EffectNone, false
 	case i.Type == TypeFrontend:
+		s.plane.closeDevice(i)
 		delete(s.node.frontends, i.Name)
 	}
 	s.vanish(i)
 	return EffectStopped, false
+}
+
+// destroy ends a v2 replica's data; it answers whether there was any.
+func (n *node) destroy(name string) bool {
+	l := n.lvols[name]
+	if l == nil {
+		return false
+	}
+	l.data.lost()
+	delete(n.lvols, name)
+	return true
 }
 
 // vanish lists an instance as stopping, then stopped, then not at all.
@@ -126,6 +138,7 @@ func (s *Server) vanish(i *Instance) {
 		s.plane.after(b.Linger, gone)
 	}
 	i.State, i.ending = Stopping, true
+	s.plane.ceased(i)
 	if b.StopTime > 0 {
 		s.changed()
 	}

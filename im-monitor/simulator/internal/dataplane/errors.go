@@ -16,6 +16,7 @@ const (
 	FailedPrecondition Code = "FailedPrecondition"
 	Unimplemented      Code = "Unimplemented"
 	Unavailable        Code = "Unavailable"
+	Unknown            Code = "Unknown"
 )
 
 // Error is a refusal; nothing was changed.

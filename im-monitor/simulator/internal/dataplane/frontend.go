@@ -15,7 +15,10 @@ const (
 
 // newFrontend connects to a target and leaves a record on the host.
 func (s *Server) newFrontend(spec Spec, source string) *Instance {
-	i := &Instance{Spec: spec, State: Pending}
+	i := &Instance{Spec: spec, State: Pending, server: s}
+	if spec.Frontend == "" && source == SourceWire {
+		return i
+	}
 	i.TargetPortStart, i.TargetPortEnd = targetPort(spec.TargetAddress), targetPort(spec.TargetAddress)
 	if source == SourceWire && s.plane.listening(spec.TargetAddress, TypeEngine) == nil {
 		return i.fail("cannot connect to the target at " + spec.TargetAddress)
@@ -27,6 +30,8 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 		record := i.copy()
 		s.node.frontends[spec.Name] = &record
 	}
+	s.plane.epoch++
+	s.plane.openDevice(i, s.plane.epoch)
 	return i
 }
 
@@ -40,7 +45,7 @@ func (s *Server) restoreFrontend(name string, record *Instance) {
 		return
 	}
 	i := record.copy()
-	i.State, i.ErrorMsg = Pending, ""
+	i.State, i.ErrorMsg, i.server = Pending, "", s
 	s.instances[name] = &i
 	s.plane.after(s.plane.behaviour.StartTime, func() {
 		if !s.alive || s.instances[name] != &i || i.State != Pending {
@@ -199,8 +204,11 @@ func (s *Server) onFrontend(engine, name, typ string, change func(*Instance) err
 	if err := change(i); err != nil {
 		return err
 	}
-	if s.node.frontends[name] != nil {
+	if old := s.node.frontends[name]; old != nil {
 		record := i.copy()
+		if record.State != Suspended && record.State != Running {
+			record.State = old.State
+		}
 		s.node.frontends[name] = &record
 	}
 	s.changed()

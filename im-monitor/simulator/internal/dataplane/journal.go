@@ -9,6 +9,8 @@ import (
 const (
 	SourceWire    = "wire"
 	SourceControl = "control"
+	// SourcePlane is what nobody asked for.
+	SourcePlane = "plane"
 )
 
 // Effects of a call on what a node holds.
@@ -20,6 +22,23 @@ const (
 	EffectReplaced    = "replaced"
 	EffectServerStart = "server-started"
 	EffectServerEnd   = "server-ended"
+	EffectChanged     = "changed"
+)
+
+// What is wrong with a volume's data; a correct control plane lets none of it happen, but for what is said.
+const (
+	// EffectTwoEngines: an engine began while another one of the volume runs. A migration and a switch-over do that.
+	EffectTwoEngines = "two-engines"
+	// EffectTwoWriters: a device wrote to a replica that a newer one had written to.
+	EffectTwoWriters = "two-writers"
+	// EffectMixedReplicas: replicas that differ are read as one volume.
+	EffectMixedReplicas = "mixed-replicas"
+	// EffectStaleOpen: an engine opened replicas that lack acknowledged writes.
+	EffectStaleOpen = "stale-open"
+	// EffectIslandLost: writes of an engine on a node that was cut off are left behind; a volume that moves away from such a node does that.
+	EffectIslandLost = "island-lost"
+	// EffectNewVolume: an engine opened empty replicas of a volume that had been written to; a new volume of an old name does that.
+	EffectNewVolume = "new-volume"
 )
 
 // Entry is one executed call, refused ones included, or one event of a server's life.
@@ -33,6 +52,7 @@ type Entry struct {
 	Name       string    `json:"name,omitempty"`
 	Type       string    `json:"type,omitempty"`
 	DataEngine string    `json:"dataEngine,omitempty"`
+	Volume     string    `json:"volume,omitempty"`
 	// UUIDAsked is what the caller sent, UUIDFound the true one of what carried the name; empty when nothing did.
 	UUIDAsked string `json:"uuidAsked,omitempty"`
 	UUIDFound string `json:"uuidFound,omitempty"`

@@ -69,7 +69,7 @@ func (s *Server) SPDKReplicas() (map[string]ReplicaEntry, error) {
 		}
 		entry := ReplicaEntry{Instance: i.copy(), UUID: s.told(i).UUID}
 		if l := s.node.lvols[name]; l != nil {
-			entry.Lvol = *l
+			entry.Lvol = l.copy()
 		}
 		out[name] = entry
 	}
@@ -120,7 +120,7 @@ func (s *Server) DiskReplicas(disk string) ([]Lvol, error) {
 	var out []Lvol
 	for _, l := range s.node.lvols {
 		if l.DiskName == disk {
-			out = append(out, *l)
+			out = append(out, l.copy())
 		}
 	}
 	return out, nil

@@ -21,8 +21,12 @@ type Plane struct {
 	newUUID   func() string
 	behaviour Behaviour
 	nodes     map[string]*node
-	servers   map[string]*Server // by pod
-	addresses map[string]*Server // by IP
+	servers   map[string]*Server          // by pod
+	listeners map[string]*Instance        // by the address that they listen on, perhaps no more
+	mapped    map[string]map[*member]bool // engines' replicas by address
+	volumes   map[string]*volume
+	copyTimes map[string]time.Duration // by volume
+	epoch     uint64                   // counts engines and frontends
 	serial    uint64
 	journal   []Entry
 	grown     chan struct{} // closed and replaced when the journal grows
@@ -33,11 +37,12 @@ type Plane struct {
 type node struct {
 	name        string
 	lvols       map[string]*Lvol
-	directories map[string]bool      // v1 replica data, by replica name
+	directories map[string]*data     // v1 replica data, by directory, or by replica name when none was told
 	frontends   map[string]*Instance // host records of v2 frontends
 	disks       map[string]*Disk     // v2 disks by name
 	ports       map[string]int32     // next port, by data engine
 	servers     map[string]*Server   // by pod
+	cut         bool                 // nothing passes to or from other nodes
 }
 
 // New makes an empty plane.
@@ -49,14 +54,15 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 		b.MismatchCode = FailedPrecondition
 	}
 	return &Plane{clock: c, newUUID: newUUID, behaviour: b, nodes: map[string]*node{}, servers: map[string]*Server{},
-		addresses: map[string]*Server{}, grown: make(chan struct{})}
+		listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{}, volumes: map[string]*volume{},
+		copyTimes: map[string]time.Duration{}, grown: make(chan struct{})}
 }
 
 // nodeOf finds a node or makes it; the lock is held.
 func (p *Plane) nodeOf(name string) *node {
 	n := p.nodes[name]
 	if n == nil {
-		n = &node{name: name, lvols: map[string]*Lvol{}, directories: map[string]bool{}, frontends: map[string]*Instance{},
+		n = &node{name: name, lvols: map[string]*Lvol{}, directories: map[string]*data{}, frontends: map[string]*Instance{},
 			disks: map[string]*Disk{}, ports: map[string]int32{V1: firstPort[V1], V2: firstPort[V2]}, servers: map[string]*Server{}}
 		p.nodes[name] = n
 	}
@@ -96,13 +102,13 @@ func (p *Plane) LvolsOf(nodeName string) map[string]Lvol {
 	out := map[string]Lvol{}
 	if n := p.nodes[nodeName]; n != nil {
 		for name, l := range n.lvols {
-			out[name] = *l
+			out[name] = l.copy()
 		}
 	}
 	return out
 }
 
-// DirectoriesOf names the v1 replicas whose data directories are on a node.
+// DirectoriesOf names the data directories of v1 replicas on a node, or the replica where no directory was told.
 func (p *Plane) DirectoriesOf(nodeName string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

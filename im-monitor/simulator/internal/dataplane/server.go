@@ -29,7 +29,7 @@ func (p *Plane) Start(nodeName, pod, engine, ip string) *Server {
 	}
 	s := &Server{plane: p, node: p.nodeOf(nodeName), pod: pod, engine: engine, ip: ip, started: p.clock.Now(), alive: true,
 		listing: engine == V1, instances: map[string]*Instance{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
-	p.servers[pod], s.node.servers[pod], p.addresses[ip] = s, s, s
+	p.servers[pod], s.node.servers[pod] = s, s
 	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK", Effect: EffectServerStart})
 	if engine == V2 {
 		p.after(p.behaviour.Rediscovery, s.rediscover)
@@ -45,7 +45,7 @@ func (s *Server) rediscover() {
 	s.listing = true
 	for name, l := range s.node.lvols {
 		if s.instances[name] == nil {
-			s.instances[name] = replicaOf(l)
+			s.instances[name] = s.replicaOf(l)
 		}
 	}
 	for name, record := range s.node.frontends {
@@ -54,8 +54,8 @@ func (s *Server) rediscover() {
 }
 
 // replicaOf is an lvol as a stopped replica.
-func replicaOf(l *Lvol) *Instance {
-	return &Instance{State: Stopped, UUID: l.UUID, Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
+func (s *Server) replicaOf(l *Lvol) *Instance {
+	return &Instance{State: Stopped, UUID: l.UUID, server: s, Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
 		DiskName: l.DiskName, DiskUUID: l.DiskUUID, Size: l.Size}}
 }
 
@@ -70,15 +70,16 @@ func (s *Server) end() {
 	if !s.alive {
 		return
 	}
+	instances := s.instances
 	s.alive, s.instances = false, map[string]*Instance{}
+	for _, i := range instances {
+		s.plane.ceased(i)
+	}
 	s.watchers = nil
 	close(s.done)
 	if s.plane.servers[s.pod] == s {
 		delete(s.plane.servers, s.pod)
 		delete(s.node.servers, s.pod)
-	}
-	if s.plane.addresses[s.ip] == s {
-		delete(s.plane.addresses, s.ip)
 	}
 	s.plane.record(Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Stop", DataEngine: s.engine, Result: "OK", Effect: EffectServerEnd})
 }
@@ -92,7 +93,14 @@ func (s *Server) Keep(instances map[string]Instance) {
 	}
 	for name, i := range instances {
 		kept := i.copy()
+		kept.server, kept.run = s, nil
 		s.instances[name] = &kept
+		s.plane.bind(&kept)
+	}
+	for _, i := range s.instances {
+		if i.Type == TypeEngine && i.State == Running {
+			s.plane.start(i, SourceControl)
+		}
 	}
 }
 

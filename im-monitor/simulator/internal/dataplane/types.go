@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
 
 // Data engines and instance types, as the wire and the CRs spell them.
@@ -55,6 +57,9 @@ type Spec struct {
 	// EngineName and TargetAddress say which engine a v2 frontend connects to.
 	EngineName    string `json:"engineName,omitempty"`
 	TargetAddress string `json:"targetAddress,omitempty"`
+	// SalvageRequested makes a v2 engine keep its best replica alone; SnapshotMaxCount is 250 when 0.
+	SalvageRequested bool  `json:"salvageRequested,omitempty"`
+	SnapshotMaxCount int32 `json:"snapshotMaxCount,omitempty"`
 }
 
 // Path is one NVMe path of a v2 frontend.
@@ -90,12 +95,14 @@ type Instance struct {
 	ending bool
 	// created is when it was made.
 	created time.Time
+	// server is where it is, run what a running engine knows.
+	server *Server
+	run    *engineRun
 }
 
-// copy shares nothing with the original.
+// copy shares nothing with the original that ever changes.
 func (i *Instance) copy() Instance {
 	out := *i
-	out.Args = slices.Clone(i.Args)
 	out.Replicas = maps.Clone(i.Replicas)
 	out.Paths = slices.Clone(i.Paths)
 	return out
@@ -111,6 +118,23 @@ type Lvol struct {
 	Size      uint64         `json:"size"`
 	Created   time.Time      `json:"created"`
 	Snapshots []SnapshotLvol `json:"snapshots,omitempty"`
+
+	data *data
+}
+
+// copy has the snapshots of the moment.
+func (l *Lvol) copy() Lvol {
+	out := *l
+	if l.data == nil {
+		return out
+	}
+	out.Snapshots = nil
+	for _, d := range l.data.List() {
+		if d.Name != chain.Head {
+			out.Snapshots = append(out.Snapshots, SnapshotLvol{Name: d.Name, UUID: d.UUID, Parent: d.Parent})
+		}
+	}
+	return out
 }
 
 // SnapshotLvol is one snapshot of a v2 replica.
@@ -148,4 +172,10 @@ type Behaviour struct {
 	Rediscovery time.Duration
 	// MismatchCode answers a v2 deletion under a wrong UUID: NotFound or FailedPrecondition.
 	MismatchCode Code
+	// ReplicaTimeout is how long an engine waits for a replica that does not answer until it is in mode ERR.
+	ReplicaTimeout time.Duration
+	// CopyTime is how long copying a volume takes; Held is for ever.
+	CopyTime time.Duration
+	// BackupStore is the directory that backup targets without a file scheme are kept in.
+	BackupStore string
 }

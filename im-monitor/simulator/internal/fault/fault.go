@@ -33,6 +33,8 @@ const (
 	EmptyUUID Kind = "empty-uuid"
 	// FailCreate lets instances start in state error, those named or all.
 	FailCreate Kind = "fail-create"
+	// FailLater lets work fail that a call began with OK: a rebuild, an expansion, a purge, a clone, a backup, a restore.
+	FailLater Kind = "fail-later"
 	// Garbage spoils answers: mode types, huge, empty, renamed or utf8.
 	Garbage Kind = "garbage"
 )
@@ -40,7 +42,7 @@ const (
 // modes are what each kind knows; the first is the default.
 var modes = map[Kind][]string{
 	Partition: {"cut", "blackhole"}, Hang: {""}, Latency: {""}, Error: {""}, Events: {"drop", "duplicate", "delay"}, PartialList: {""},
-	EmptyUUID: {""}, FailCreate: {""}, Garbage: {"types", "huge", "empty", "renamed", "utf8"},
+	EmptyUUID: {""}, FailCreate: {""}, FailLater: {""}, Garbage: {"types", "huge", "empty", "renamed", "utf8"},
 }
 
 // Kinds names every kind with its modes.

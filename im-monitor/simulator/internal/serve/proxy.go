@@ -4,40 +4,53 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+	"drover.dev/drover/im-monitor/simulator/internal/fault"
 )
 
-// proxyService answers per-engine calls that only read. Everything that changes an engine is Unimplemented.
+// proxyService answers per-engine calls.
 type proxyService struct {
 	imrpc.UnimplementedProxyEngineServiceServer
 	servers *Servers
 }
 
-// engine finds the engine that a request means: v1 by the address that it listens on, v2 by its name at this server.
+// refOf is the engine that a request means.
+func refOf(in *imrpc.ProxyEngineRequest) dataplane.Ref {
+	return dataplane.Ref{DataEngine: engineName(in.GetDataEngine()), Address: in.GetAddress(), Name: in.GetEngineName(), Volume: in.GetVolumeName(),
+		Frontend: in.GetEngineFrontendName()}
+}
+
+// bare is an address without its scheme.
+func bare(where string) string { return strings.TrimPrefix(where, "tcp://") }
+
+// failsLater is the message with which the work that a call begins shall fail, or "".
+func (s *Servers) failsLater(ctx context.Context, method string) string {
+	e, err := endpointOf(ctx)
+	if err != nil {
+		return ""
+	}
+	rule, ok := s.options.Faults.Take(fault.FailLater, e.Target(), method, false)
+	if !ok {
+		return ""
+	}
+	return messageOf(rule)
+}
+
+// engine is the engine that a request means.
 func (s *proxyService) engine(ctx context.Context, in *imrpc.ProxyEngineRequest) (dataplane.Engine, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return dataplane.Engine{}, err
 	}
-	var found dataplane.Engine
-	if in.GetDataEngine() == imrpc.DataEngine_DATA_ENGINE_V2 {
-		found, err = server.EngineNamed(in.GetEngineName())
-	} else {
-		found, err = s.servers.options.Plane.EngineAt(strings.TrimPrefix(in.GetAddress(), "tcp://"))
-	}
-	if err != nil {
-		return dataplane.Engine{}, failure(err)
-	}
-	if wrong(in.GetEngineName(), found.Name) || wrong(in.GetVolumeName(), found.Volume) {
-		return dataplane.Engine{}, failure(&dataplane.Error{Code: dataplane.FailedPrecondition, Message: "incorrect instance name"})
-	}
-	return found, nil
+	found, err := server.Engine(refOf(in))
+	return found, failure(err)
 }
-
-func wrong(asked, found string) bool { return asked != "" && found != "" && asked != found }
 
 // ServerVersionGet tells the engine's versions.
 func (s *proxyService) ServerVersionGet(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineVersionProxyResponse, error) {
@@ -50,16 +63,37 @@ func (s *proxyService) ServerVersionGet(ctx context.Context, in *imrpc.ProxyEngi
 
 // VolumeGet tells what the engine serves.
 func (s *proxyService) VolumeGet(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineVolumeGetProxyResponse, error) {
-	engine, err := s.engine(ctx, in)
+	e, err := s.engine(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	state := "down"
-	if engine.Frontend != "" {
-		state = "up"
+	out := &ptypes.Volume{Name: e.Volume, Size: int64(e.Size), ReplicaCount: int32(len(e.Replicas)), Endpoint: e.DeviceEndpoint, Frontend: e.Device,
+		FrontendState: "down", IsExpanding: e.Expansion.Running, LastExpansionError: e.Expansion.LastError,
+		UnmapMarkSnapChainRemoved: e.Settings.UnmapMark, SnapshotMaxCount: e.Settings.SnapshotMaxCount, SnapshotMaxSize: e.Settings.SnapshotMaxSize}
+	if e.Device != "" {
+		out.FrontendState = "up"
 	}
-	return &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Name: engine.Volume, Size: int64(engine.Size),
-		ReplicaCount: int32(len(engine.Replicas)), Endpoint: engine.Endpoint, Frontend: engine.Frontend, FrontendState: state, SnapshotMaxCount: 250}}, nil
+	if !e.Expansion.FailedAt.IsZero() {
+		out.LastExpansionFailedAt = e.Expansion.FailedAt.UTC().Format(time.RFC3339)
+	}
+	return &imrpc.EngineVolumeGetProxyResponse{Volume: out}, nil
+}
+
+// VolumeExpand makes the volume larger.
+func (s *proxyService) VolumeExpand(ctx context.Context, in *imrpc.EngineVolumeExpandRequest) (*emptypb.Empty, error) {
+	fails := s.servers.failsLater(ctx, "VolumeExpand")
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.Expand(refOf(in.GetProxyEngineRequest()), uint64(max(in.GetExpand().GetSize(), 0)), fails)
+	})
+}
+
+// ReplicaAdd takes a replica in. v1 answers when it is rebuilt.
+func (s *proxyService) ReplicaAdd(ctx context.Context, in *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
+	fails := s.servers.failsLater(ctx, "ReplicaAdd")
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.ReplicaAdd(ctx, refOf(in.GetProxyEngineRequest()),
+			dataplane.Addition{Name: in.GetReplicaName(), Address: bare(in.GetReplicaAddress()), Fails: fails})
+	})
 }
 
 // ReplicaList tells the engine's replicas and their modes.
@@ -78,13 +112,41 @@ func (s *proxyService) ReplicaList(ctx context.Context, in *imrpc.ProxyEngineReq
 	return &imrpc.EngineReplicaListProxyResponse{ReplicaList: list}, nil
 }
 
-// SnapshotList tells the volume's chain: its head alone, for snapshots cannot be taken yet.
-func (s *proxyService) SnapshotList(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotListProxyResponse, error) {
-	engine, err := s.engine(ctx, in)
+// ReplicaRebuildingStatus tells the rebuilds of the engine's replicas, by their addresses.
+func (s *proxyService) ReplicaRebuildingStatus(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
+	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &imrpc.EngineSnapshotListProxyResponse{Disks: map[string]*imrpc.EngineSnapshotDiskInfo{
-		"volume-head": {Name: "volume-head", Children: map[string]bool{}, Created: engine.Created.UTC().Format("2006-01-02T15:04:05Z"), Size: "0",
-			Labels: map[string]string{}}}}, nil
+	list, err := server.Rebuilds(refOf(in))
+	if err != nil {
+		return nil, failure(err)
+	}
+	out := &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: map[string]*ptypes.ReplicaRebuildStatusResponse{}}
+	for _, r := range list {
+		out.Status["tcp://"+r.Address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: r.Running, Error: r.Error, Progress: r.Percent, State: r.State,
+			FromReplicaAddress: "tcp://" + r.From, FromReplicaAddressList: []string{"tcp://" + r.From}}
+	}
+	return out, nil
+}
+
+// ReplicaVerifyRebuild asks whether a replica is rebuilt.
+func (s *proxyService) ReplicaVerifyRebuild(ctx context.Context, in *imrpc.EngineReplicaVerifyRebuildRequest) (*emptypb.Empty, error) {
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.VerifyRebuild(refOf(in.GetProxyEngineRequest()), in.GetReplicaName(), bare(in.GetReplicaAddress()))
+	})
+}
+
+// ReplicaRemove lets a replica go.
+func (s *proxyService) ReplicaRemove(ctx context.Context, in *imrpc.EngineReplicaRemoveRequest) (*emptypb.Empty, error) {
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.ReplicaRemove(refOf(in.GetProxyEngineRequest()), in.GetReplicaName(), bare(in.GetReplicaAddress()))
+	})
+}
+
+// ReplicaModeUpdate sets a replica's mode.
+func (s *proxyService) ReplicaModeUpdate(ctx context.Context, in *imrpc.EngineReplicaModeUpdateRequest) (*emptypb.Empty, error) {
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.SetMode(refOf(in.GetProxyEngineRequest()), bare(in.GetReplicaAddress()), in.GetMode().String())
+	})
 }

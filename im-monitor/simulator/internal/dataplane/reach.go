@@ -1,0 +1,91 @@
+package dataplane
+
+import "net"
+
+// SetCut cuts a node off from all others, or joins it again. Its instances run on.
+func (p *Plane) SetCut(nodeName string, cut bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.nodeOf(nodeName)
+	if n.cut == cut {
+		return
+	}
+	n.cut = cut
+	for _, s := range n.servers {
+		for _, i := range s.instances {
+			if i.run != nil {
+				i.run.recheckAll()
+			}
+			p.recheck(i)
+		}
+	}
+}
+
+// Reboot forgets what a node's kernel held: the connections of v2 frontends. Their host records stay, without a device.
+func (p *Plane) Reboot(nodeName string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, record := range p.nodeOf(nodeName).frontends {
+		record.Endpoint, record.Paths, record.ActivePath = "", nil, ""
+		p.closeDevice(record)
+	}
+}
+
+// reaches tells whether anything passes between two nodes.
+func reaches(a, b *node) bool { return a == b || !a.cut && !b.cut }
+
+// bind makes an instance known at its address; the lock is held.
+func (p *Plane) bind(i *Instance) {
+	if i.PortStart != 0 && i.Type != TypeFrontend {
+		p.listeners[address(i.server.ip, i.PortStart)] = i
+	}
+}
+
+// unbind makes an address free.
+func (p *Plane) unbind(i *Instance, where string) {
+	if p.listeners[where] == i {
+		delete(p.listeners, where)
+	}
+}
+
+// live tells whether an instance is there and runs.
+func (i *Instance) live() bool {
+	return i != nil && i.server != nil && i.server.alive && i.server.instances[i.Name] == i && !i.ending && (i.State == Running || i.State == Starting)
+}
+
+// listening finds the running instance of a type that listens on ip:port; the lock is held.
+func (p *Plane) listening(where, typ string) *Instance {
+	i := p.listeners[where]
+	if i == nil || i.Type != typ || !i.live() {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(where); err != nil || address(i.server.ip, i.PortStart) != where {
+		return nil
+	}
+	return i
+}
+
+// replicaAt finds the running replica that listens on ip:port; the lock is held.
+func (p *Plane) replicaAt(where string) *Instance { return p.listening(where, TypeReplica) }
+
+// dataOf is what a replica's instance serves.
+func (i *Instance) dataOf() *data {
+	if i == nil || i.Type != TypeReplica || i.server == nil {
+		return nil
+	}
+	if i.server.engine == V1 {
+		return i.server.node.directories[i.directory()]
+	}
+	if l := i.server.node.lvols[i.Name]; l != nil {
+		return l.data
+	}
+	return nil
+}
+
+// directory is the key of a v1 replica's data.
+func (i *Instance) directory() string {
+	if d := arguments(i.Args).directory(); d != "" {
+		return d
+	}
+	return i.Name
+}

@@ -1,0 +1,128 @@
+package dataplane
+
+import (
+	"errors"
+
+	"drover.dev/drover/im-monitor/simulator/internal/chain"
+)
+
+// snapshotAll seals the head of every replica that is written to.
+func (r *engineRun) snapshotAll(l chain.Layer) error {
+	l.Created = r.plane.clock.Now()
+	for _, m := range r.with(ModeRW, ModeWO) {
+		if r.engine.server.engine == V2 {
+			l.UUID = r.plane.newUUID()
+		}
+		if err := m.data.Snapshot(l); err != nil {
+			return refuse(Unknown, "failed to snapshot replica tcp://%s: %v", m.address, err)
+		}
+	}
+	return nil
+}
+
+// Snapshot takes a user's snapshot; an empty name draws one. v2 drops the labels.
+func (s *Server) Snapshot(ref Ref, name string, labels map[string]string) (string, error) {
+	if name == "" {
+		name = s.plane.newUUID()
+	}
+	return name, s.onEngine(ref, true, "VolumeSnapshot", func(r *engineRun) (string, error) {
+		v2 := r.engine.server.engine == V2
+		members := r.with(ModeRW)
+		switch {
+		case len(members) == 0:
+			return name, refuse(Unknown, "the engine has no usable replica")
+		case members[0].data.Has(name):
+			return name, refuse(Unknown, "failed to create snapshot: snapshot %s is already existing", name)
+		case int32(members[0].data.Count()) >= r.settings.SnapshotMaxCount:
+			return name, refuse(Unknown, "too many snapshots created: the limit is %d", r.settings.SnapshotMaxCount)
+		case v2 && len(r.with(ModeWO)) > 0:
+			return name, refuse(Unknown, "the engine contains a WO replica during snapshot creation")
+		case v2:
+			labels = nil
+		}
+		err := r.snapshotAll(chain.Layer{Name: name, UserCreated: true, Labels: labels})
+		r.engine.server.changed()
+		return name, err
+	})
+}
+
+// Snapshots are the volume's snapshots and its head. v2 never tells that one is removed.
+func (s *Server) Snapshots(ref Ref) ([]chain.Disk, error) {
+	var out []chain.Disk
+	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
+		members := r.with(ModeRW)
+		if len(members) == 0 {
+			out = (&chain.Chain{}).List()
+		} else {
+			out = members[0].data.List()
+		}
+		for i := range out {
+			if out[i].Name == chain.Head {
+				out[i].Created = r.engine.created
+			}
+			out[i].Removed = out[i].Removed && r.engine.server.engine == V1
+		}
+		return "", nil
+	})
+	return out, err
+}
+
+// SnapshotRemove removes snapshots: v1 marks them for the next purge and is content with unknown names, v2 removes them at once.
+func (s *Server) SnapshotRemove(ref Ref, names []string) error {
+	return s.onEngine(ref, true, "SnapshotRemove", func(r *engineRun) (string, error) {
+		about := ""
+		if len(r.with(ModeWO)) > 0 {
+			return about, refuse(Unknown, "cannot remove snapshots because a replica is rebuilding")
+		}
+		for _, name := range names {
+			about = name
+			if err := r.removeSnapshot(name); err != nil {
+				return about, err
+			}
+		}
+		r.engine.server.changed()
+		return about, nil
+	})
+}
+
+func (r *engineRun) removeSnapshot(name string) error {
+	for _, m := range r.with(ModeRW) {
+		if r.engine.server.engine == V1 {
+			m.data.Mark(name)
+			continue
+		}
+		if err := m.data.Drop(name); err != nil {
+			return refuse(Unknown, "failed to delete snapshot %s of replica %s: %v", name, m.name, err)
+		}
+	}
+	return nil
+}
+
+// SnapshotRevert goes on from a snapshot. A v1 engine must have no frontend; v2 replicas get another head.
+func (s *Server) SnapshotRevert(ref Ref, name string) error {
+	return s.onEngine(ref, true, "SnapshotRevert", func(r *engineRun) (string, error) {
+		members := r.with(ModeRW)
+		switch {
+		case r.engine.server.engine == V1 && r.frontend != "":
+			return name, refuse(Unknown, "volume frontend enabled, aborting snapshot revert")
+		case len(r.with(ModeWO)) > 0:
+			return name, refuse(Unknown, "cannot revert because a replica is rebuilding")
+		case len(members) == 0:
+			return name, refuse(Unknown, "the engine has no usable replica")
+		}
+		blocks, err := members[0].data.Contents(name)
+		if err != nil {
+			return name, refuse(Unknown, "failed to revert: %v", err)
+		}
+		var errs []error
+		for _, m := range members {
+			errs = append(errs, m.data.Revert(name))
+			m.replica.server.newHead(m.replica)
+		}
+		if r.volume != nil {
+			r.volume.replace(blocks)
+		}
+		r.engine.server.changed()
+		return name, errors.Join(errs...)
+	})
+}
