@@ -1,0 +1,105 @@
+package ticketcontroller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/ticket"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// gatherer fills parts of the core's World. It only reads.
+type gatherer struct {
+	reader    client.Reader
+	namespace string
+}
+
+func ofVolume(name string) client.MatchingLabels {
+	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(name)}
+}
+
+// readEngine reads the volume's active engine.
+func (g gatherer) readEngine(ctx context.Context, w *ticket.World) error {
+	var list v1beta2.EngineList
+	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), ofVolume(w.Volume.Name)); err != nil {
+		return fmt.Errorf("listing engines: %w", err)
+	}
+	for i := range list.Items {
+		e := &list.Items[i]
+		if e.Spec.VolumeName == w.Volume.Name && e.DeletionTimestamp == nil && (w.Engine == nil || e.Spec.Active) {
+			w.Engine = e
+		}
+	}
+	return nil
+}
+
+func (g gatherer) readReplicas(ctx context.Context, w *ticket.World) error {
+	var list v1beta2.ReplicaList
+	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), ofVolume(w.Volume.Name)); err != nil {
+		return fmt.Errorf("listing replicas: %w", err)
+	}
+	for i := range list.Items {
+		if list.Items[i].Spec.VolumeName == w.Volume.Name {
+			w.Replicas = append(w.Replicas, list.Items[i])
+		}
+	}
+	return nil
+}
+
+// readShare reads the share manager of a volume that pods share; it has the volume's name.
+func (g gatherer) readShare(ctx context.Context, w *ticket.World) (err error) {
+	if w.Volume.Spec.AccessMode != v1beta2.AccessModeReadWriteMany {
+		return nil
+	}
+	w.ShareManager, err = get(ctx, g.reader, g.namespace, w.Volume.Name, &v1beta2.ShareManager{})
+	return err
+}
+
+// readNodes reads the nodes that what was read before names.
+func (g gatherer) readNodes(ctx context.Context, w *ticket.World) error {
+	names := map[string]bool{w.Volume.Spec.NodeID: true}
+	for _, r := range w.Replicas {
+		names[r.Spec.NodeID] = true
+	}
+	if w.Attachment != nil {
+		for _, t := range w.Attachment.Spec.AttachmentTickets {
+			names[t.NodeID] = true
+		}
+	}
+	if w.ShareManager != nil {
+		names[w.ShareManager.Status.OwnerID] = true
+	}
+	w.Nodes = map[string]*v1beta2.Node{}
+	for name := range names {
+		node, err := get(ctx, g.reader, g.namespace, name, &v1beta2.Node{})
+		if err != nil {
+			return err
+		}
+		if node != nil {
+			w.Nodes[name] = node
+		}
+	}
+	return nil
+}
+
+// object is what get can fill and hand back as its own type.
+type object[T any] interface {
+	client.Object
+	*T
+}
+
+// get reads one object; an empty name, and one that does not exist, is nil.
+func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return into, nil
+}
