@@ -25,6 +25,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
+	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -52,6 +53,7 @@ type Env struct {
 	Kubelet *Kubelet
 
 	t      testing.TB
+	change func(*instancecontroller.Options)
 	mu     sync.Mutex
 	client *cut.Client
 }
@@ -63,8 +65,14 @@ func Start(t testing.TB) *Env { return StartCut(t, cut.Point{}) }
 // StartCut is Start with a process that dies at a point; another one takes its place at once.
 func StartCut(t testing.TB, at cut.Point) *Env {
 	t.Helper()
+	return StartWith(t, at, func(*instancecontroller.Options) {})
+}
+
+// StartWith is StartCut with other options for starting and stopping instances.
+func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Options)) *Env {
+	t.Helper()
 	namespace := testkit.Namespace(t)
-	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t}
+	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t, change: change}
 	e.Kubelet = startKubelet(t, e.Admin, namespace)
 	access := identity(t, namespace)
 	ctx, stop := context.WithCancel(context.Background())
@@ -113,7 +121,8 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cut.Point, on
 	e.client = cut.New(manager.GetClient(), at, onCut)
 	e.mu.Unlock()
 	rt := &runkit.Runtime{Manager: manager, Client: e.client, Uncached: manager.GetAPIReader(),
-		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard()}
+		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard(),
+		RenewDeadline: 10 * time.Second, ElectedAt: sync.OnceValue(time.Now)}
 	if err := e.wire(ctx, rt); err != nil {
 		return err
 	}
@@ -132,8 +141,16 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime) error {
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
 		diskcontroller.Setup(ctx, rt, e.Servers.disk, time.Minute),
 		ownershipcontroller.Setup(ctx, rt),
+		instancecontroller.Setup(ctx, rt, settings, store, e.instances()),
 		rt.Manager.Add(store),
 	)
+}
+
+// instances are the options of starting and stopping: as in the binary, without a quarantine.
+func (e *Env) instances() instancecontroller.Options {
+	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host"}
+	e.change(&options)
+	return options
 }
 
 // Set writes a Setting.
