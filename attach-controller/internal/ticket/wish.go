@@ -74,8 +74,8 @@ func wishes(w World) []wish {
 }
 
 // ours tells that a ticket is one of those that this package makes and takes back.
-func ours(t v1beta2.AttachmentTicket) bool {
-	return slices.Contains(produced, t.Type) && strings.HasPrefix(t.ID, t.Type+"-")
+func ours(id string, t v1beta2.AttachmentTicket) bool {
+	return slices.Contains(produced, t.Type) && strings.HasPrefix(id, t.Type+"-")
 }
 
 // others are the tickets that are not ours, and those that we wish so far: everybody whom a late wish must yield to.
@@ -83,7 +83,7 @@ func (w World) others(soFar []wish) []v1beta2.AttachmentTicket {
 	var out []v1beta2.AttachmentTicket
 	tickets := w.tickets()
 	for _, id := range slices.Sorted(maps.Keys(tickets)) {
-		if t := tickets[id]; !ours(t) {
+		if t := tickets[id]; !ours(id, t) {
 			out = append(out, t)
 		}
 	}

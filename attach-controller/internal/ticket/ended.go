@@ -1,0 +1,100 @@
+package ticket
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ended are the tickets of others whose time is over (ATT-4), and when the next one's will be.
+func (w World) ended() ([]Change, time.Time) {
+	var out []Change
+	var wake time.Time
+	tickets := w.tickets()
+	for _, id := range slices.Sorted(maps.Keys(tickets)) {
+		t := tickets[id]
+		if ours(id, t) {
+			continue
+		}
+		owner, why := w.over(id, t)
+		if why != "" {
+			out = append(out, Change{ID: id, Before: &t, Why: why, Owner: owner})
+			continue
+		}
+		if at, ok := expiry(t); ok && (wake.IsZero() || at.Before(wake)) {
+			wake = at
+		}
+	}
+	return out, wake
+}
+
+// over tells why a ticket ends now, and with which owner; "": it stays. The first rule that speaks wins.
+func (w World) over(id string, t v1beta2.AttachmentTicket) (Owner, Why) {
+	if owner, uid, ok := OwnerOf(w.Volume.Name, id, t); ok {
+		presence, known := w.Owners[owner]
+		if known && (!presence.Exists || uid != "" && presence.UID != uid) {
+			return owner, WhyOwnerGone
+		}
+	}
+	if at, ok := expiry(t); ok && !w.Now.Before(at) {
+		return Owner{}, WhyExpired
+	}
+	if node := w.Nodes[t.NodeID]; w.Settings.DetachWhenCordoned && t.Type == v1beta2.AttacherLonghornAPI && node != nil && cordoned(node) {
+		return Owner{}, WhyCordoned
+	}
+	return Owner{}, ""
+}
+
+// expiry is when a ticket that nobody owns ends; ok is false where it does not, or the time cannot be read.
+func expiry(t v1beta2.AttachmentTicket) (at time.Time, ok bool) {
+	if t.Parameters[v1beta2.TicketOwnerKind] != "" {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, t.Parameters[v1beta2.TicketExpiresAt])
+	return at, err == nil
+}
+
+// OwnerOf returns the object that a ticket of the volume ends with, and its UID where the ticket tells it. What no
+// parameters tell is known of tickets of controllers, whose id names the object, and of those of the Kubernetes attach,
+// whose id is a hash of volume and node. Every other ticket ends when who made it says so.
+func OwnerOf(volume, id string, t v1beta2.AttachmentTicket) (owner Owner, uid types.UID, ok bool) {
+	owner = Owner{Kind: t.Parameters[v1beta2.TicketOwnerKind], Name: t.Parameters[v1beta2.TicketOwnerName]}
+	if owner.Kind != "" || owner.Name != "" {
+		return owner, types.UID(t.Parameters[v1beta2.TicketOwnerUID]), owner.Name != "" && slices.Contains(OwnerKinds, owner.Kind)
+	}
+	if t.Type == v1beta2.AttacherCSI && id != "" && id == kubernetesName(volume, t.NodeID) {
+		return Owner{KindKubernetesAttachment, id}, "", true
+	}
+	object, named := strings.CutPrefix(id, t.Type+"-")
+	if !named || v1beta2.TicketID(t.Type, object) != id || len(id) == cutLength {
+		return Owner{}, "", false
+	}
+	switch t.Type {
+	case v1beta2.AttacherSnapshot:
+		return Owner{KindSnapshot, object}, "", true
+	case v1beta2.AttacherBackup:
+		return Owner{KindBackup, object}, "", true
+	}
+	return Owner{}, "", false
+}
+
+// cutLength is how long the id of an object is whose name was too long for it: such an id names nothing.
+const cutLength = 220 + 1 + 32
+
+// OwnerKinds are the kinds that an owner may have. A ticket whose owner is of another kind is left alone.
+var OwnerKinds = []string{KindVolume, KindSnapshot, KindBackup, KindShareManager, KindDataSource, KindKubernetesAttachment}
+
+// kubernetesName is how Kubernetes names its VolumeAttachment of one volume and node.
+func kubernetesName(volume, node string) string {
+	sum := sha256.Sum256([]byte(volume + driverName + node))
+	return "csi-" + hex.EncodeToString(sum[:])
+}
+
+const driverName = "driver.longhorn.io"
