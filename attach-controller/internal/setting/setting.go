@@ -30,6 +30,7 @@ const (
 	MinimalAvailablePercentage  = "storage-minimal-available-percentage"
 	DisableSchedulingOnCordoned = "disable-scheduling-on-cordoned-node"
 	SnapshotMaxCount            = "snapshot-max-count"
+	OfflineRebuilding           = "offline-replica-rebuilding"
 )
 
 // Values is what the settings say to volumes of one data engine.
@@ -54,6 +55,8 @@ type Values struct {
 	DisableSchedulingOnCordoned bool
 	// SnapshotMaxCount is how many snapshots a volume may have that names no number.
 	SnapshotMaxCount int
+	// OfflineRebuilding attaches detached volumes to rebuild their replicas, where the volume does not say otherwise.
+	OfflineRebuilding bool
 }
 
 // Defaults are in force where a setting does not exist or is empty.
@@ -172,6 +175,7 @@ var readers = map[string]func(*Values, string) error{
 	ReplicaZoneSoftAntiAffinity: boolean(func(v *Values) *bool { return &v.ZoneSoftAntiAffinity }),
 	ReplicaDiskSoftAntiAffinity: boolean(func(v *Values) *bool { return &v.DiskSoftAntiAffinity }),
 	DisableSchedulingOnCordoned: boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
+	OfflineRebuilding:           boolean(func(v *Values) *bool { return &v.OfflineRebuilding }),
 	RebuildsPerNode:             number(0, 1000, func(v *Values, n int) { v.RebuildsPerNode = n }),
 	OverProvisioningPercentage:  number(0, 100_000, func(v *Values, n int) { v.OverProvisioning = n }),
 	MinimalAvailablePercentage:  number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
