@@ -5,23 +5,32 @@ package main
 import (
 	"context"
 
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
 	"drover.dev/drover/shared/runkit"
 )
 
 func main() {
+	attach := csicontroller.DefaultOptions()
 	runkit.Main(runkit.Program{
 		Name:  "attach-controller",
 		Short: "Decides who may hold a volume, and brings it there",
 		Long: `attach-controller serves attachment tickets: it chooses who may hold a volume, starts and stops the volume's engine and
 replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. What it writes into
 Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
-		Setup: setup,
+		Flags: attach.AddFlags,
+		Cache: csicontroller.Cache(),
+		Setup: func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, attach) },
 	})
 }
 
 // setup wires the controllers; each concern is one.
-func setup(_ context.Context, rt *runkit.Runtime) error {
+func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
-	return settingcontroller.Setup(rt, settings)
+	if err := settingcontroller.Setup(rt, settings); err != nil {
+		return err
+	}
+	return csicontroller.Setup(ctx, rt, attach, metrics.Registry)
 }

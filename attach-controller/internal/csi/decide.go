@@ -1,0 +1,85 @@
+package csi
+
+import "maps"
+
+// Decide says what to write for one VolumeAttachment of this driver.
+func Decide(w World) Verdict {
+	if w.Attachment.Deleting {
+		return detach(w)
+	}
+	return attach(w)
+}
+
+// DecidePersistentVolume tells whether the finalizer of a PersistentVolume goes: it is being deleted and no
+// VolumeAttachment names it any more.
+func DecidePersistentVolume(pv PersistentVolume, attachments int) bool {
+	return pv.Deleting && pv.HasFinalizer && attachments == 0
+}
+
+func attach(w World) Verdict {
+	if refusal := refuse(w); refusal != "" {
+		return refused(w, refusal)
+	}
+	steps := prepare(w)
+	switch {
+	case w.Attachment.Attached:
+		return Verdict{Outcome: OutcomeAttached, Steps: steps}
+	case len(steps) > 0 || w.Tickets == nil:
+		// The ticket's answer follows by an event, and the Longhorn VolumeAttachment, which its owner makes, does too.
+		return Verdict{Outcome: OutcomeAttaching, Steps: steps}
+	}
+	satisfied, why := answer(w)
+	switch {
+	case satisfied:
+		return Verdict{Outcome: OutcomeAttached, Steps: status(w, Status{Attached: true, Metadata: metadata(w)})}
+	case why != "":
+		return Verdict{Outcome: OutcomeHeldUp, Steps: status(w, Status{AttachError: why})}
+	}
+	return Verdict{Outcome: OutcomeAttaching, Steps: status(w, Status{})}
+}
+
+// refused says why. What Kubernetes was told stays true until it asks to detach, and a ticket that exists stays, too.
+func refused(w World, refusal string) Verdict {
+	if w.Attachment.Attached {
+		return Verdict{Outcome: OutcomeAttached}
+	}
+	outcome := OutcomeRefused
+	if _, asked := w.ticket(); asked {
+		outcome = OutcomeHeldUp
+	}
+	return Verdict{Outcome: outcome, Steps: status(w, Status{AttachError: refusal})}
+}
+
+// prepare brings the finalizers, the node id and the ticket, in this order. Without the object that the ticket goes
+// into nothing is held yet.
+func prepare(w World) []Step {
+	if w.Tickets == nil {
+		return nil
+	}
+	var steps []Step
+	if id := w.NodeID(); !w.Attachment.HasFinalizer || w.Attachment.NodeID != id {
+		steps = append(steps, Step{Kind: StepMark, NodeID: id})
+	}
+	if !w.PersistentVolume.HasFinalizer && !w.PersistentVolume.Deleting {
+		steps = append(steps, Step{Kind: StepHold})
+	}
+	if wanted, differs := wantedTicket(w); differs {
+		steps = append(steps, Step{Kind: StepPutTicket, Volume: w.Tickets.Volume, Ticket: &wanted})
+	}
+	return steps
+}
+
+func metadata(w World) map[string]string {
+	return map[string]string{MetadataVolume: w.Volume.Name, MetadataNode: w.NodeID()}
+}
+
+// status is the step to the wanted status, where it is not the present one.
+func status(w World, wanted Status) []Step {
+	a := w.Attachment
+	same := a.Attached == wanted.Attached && a.AttachError == wanted.AttachError && a.DetachError == wanted.DetachError &&
+		maps.Equal(a.Metadata, wanted.Metadata)
+	if same {
+		return nil
+	}
+	return []Step{{Kind: StepStatus, Status: &wanted}}
+}

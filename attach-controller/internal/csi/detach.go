@@ -1,0 +1,107 @@
+package csi
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// detach removes the ticket, waits until the volume has left the node, tells so, and lets the VolumeAttachment go.
+// Without the finalizer the end is already told; a ticket that is left all the same is removed.
+func detach(w World) Verdict {
+	if steps := removals(w); len(steps) > 0 {
+		return Verdict{Outcome: OutcomeDetaching, Steps: steps}
+	}
+	if !w.Attachment.HasFinalizer {
+		return Verdict{Outcome: OutcomeDetached}
+	}
+	if !left(w) {
+		stuck := stuck(w)
+		outcome := OutcomeDetaching
+		if stuck != "" {
+			outcome = OutcomeStuck
+		}
+		told := w.told()
+		told.DetachError = stuck
+		return Verdict{Outcome: outcome, Steps: status(w, told)}
+	}
+	return Verdict{Outcome: OutcomeDetached, Steps: release(w), Confirm: true}
+}
+
+// removals remove the ticket wherever it is.
+func removals(w World) []Step {
+	var steps []Step
+	if _, asked := w.ticket(); asked {
+		steps = append(steps, Step{Kind: StepRemoveTicket, Volume: w.Tickets.Volume})
+	}
+	for _, volume := range w.Strays {
+		steps = append(steps, Step{Kind: StepRemoveTicket, Volume: volume})
+	}
+	return steps
+}
+
+// release first tells that the volume is detached; the finalizer goes once that stands.
+func release(w World) []Step {
+	told := w.told()
+	told.Attached, told.Metadata, told.DetachError = false, nil, ""
+	if steps := status(w, told); len(steps) > 0 {
+		return steps
+	}
+	return []Step{{Kind: StepRelease}}
+}
+
+// told is the status as it stands.
+func (w World) told() Status {
+	a := w.Attachment
+	return Status{Attached: a.Attached, Metadata: a.Metadata, AttachError: a.AttachError, DetachError: a.DetachError}
+}
+
+// left tells that the volume has left the node for this attachment's part. A node that is gone or out of service holds
+// nothing for Kubernetes any more; that no other node gets the volume too early is the rules' of the volume itself.
+func left(w World) bool {
+	switch {
+	case w.Volume == nil, w.Host == nil, w.Host.OutOfService, w.Volume.shared():
+		return true
+	}
+	node := w.NodeID()
+	return !w.Volume.on(node) || heldByOthers(w, node)
+}
+
+// on tells that the volume is on the node, is on its way there, or may still be leaving it.
+func (v *Volume) on(node string) bool {
+	if v.CurrentNodeID == node || v.CurrentMigrationNodeID == node || v.NodeID == node || v.MigrationNodeID == node {
+		return true
+	}
+	if v.CurrentNodeID != "" || v.NodeID != "" {
+		return false
+	}
+	// Attaching was called off before it was recorded where.
+	return v.State == v1beta2.VolumeStateAttaching || v.State == v1beta2.VolumeStateDetaching
+}
+
+// heldByOthers tells that the volume stays on the node for somebody else.
+func heldByOthers(w World, node string) bool {
+	if w.Tickets == nil || w.Volume.CurrentNodeID != node || w.Volume.NodeID != node {
+		return false
+	}
+	for id, ticket := range w.Tickets.Wanted {
+		if id != w.Attachment.Name && ticket.NodeID == node {
+			return true
+		}
+	}
+	return false
+}
+
+// stuck says why the volume does not leave, or nothing while it is on its way.
+func stuck(w World) string {
+	node := w.NodeID()
+	switch {
+	case w.Node == nil || w.Node.Down:
+		return fmt.Sprintf("volume %s is still recorded on node %s, which is down: it leaves when the node's state is concluded; "+
+			"start the node again, or, if it is dead for good, taint it with node.kubernetes.io/out-of-service or delete it",
+			w.Volume.Name, node)
+	case w.Tickets != nil && w.Tickets.Blocked != "":
+		return fmt.Sprintf("volume %s does not leave node %s: %s", w.Volume.Name, node, w.Tickets.Blocked)
+	}
+	return ""
+}

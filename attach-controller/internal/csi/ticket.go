@@ -1,0 +1,117 @@
+package csi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// ownerKind is what the ticket says about the kind of its owner, the storage.k8s.io object.
+const ownerKind = "VolumeAttachment"
+
+// wantedTicket returns the ticket as it shall be, and whether that is not how it is. A ticket that asks for the right
+// thing and names no other owner stays as it is, whoever made it.
+func wantedTicket(w World) (v1beta2.AttachmentTicket, bool) {
+	wanted := v1beta2.AttachmentTicket{
+		ID: w.Attachment.Name, Type: v1beta2.AttacherCSI, NodeID: w.NodeID(),
+		Parameters: map[string]string{
+			v1beta2.TicketDisableFrontend: v1beta2.TicketValueFalse,
+			v1beta2.TicketLastAttachedBy:  v1beta2.AttacherCSI,
+			v1beta2.TicketOwnerKind:       ownerKind,
+			v1beta2.TicketOwnerName:       w.Attachment.Name,
+			v1beta2.TicketOwnerUID:        w.Attachment.UID,
+		},
+	}
+	old, asked := w.ticket()
+	if !asked {
+		wanted.Generation = w.Tickets.Answers[w.Attachment.Name].Generation + 1
+		return wanted, true
+	}
+	wanted.Generation = old.Generation + 1
+	uid := old.Parameters[v1beta2.TicketOwnerUID]
+	fits := old.Type == wanted.Type && old.NodeID == wanted.NodeID && (uid == "" || uid == w.Attachment.UID) &&
+		or(old.Parameters[v1beta2.TicketDisableFrontend], v1beta2.TicketValueFalse) == v1beta2.TicketValueFalse
+	return wanted, !fits
+}
+
+// answer tells whether the ticket is satisfied, and else what stands in its way; nothing while it is under way.
+func answer(w World) (satisfied bool, why string) {
+	ticket, _ := w.ticket()
+	if w.Volume.shared() {
+		return shareAnswer(w)
+	}
+	given, answered := w.Tickets.Answers[ticket.ID]
+	if !answered || given.Generation != ticket.Generation {
+		return false, ""
+	}
+	if given.Satisfied {
+		// The answer and the volume are read one after the other: both must say it.
+		return w.Volume.attachedTo(ticket.NodeID), ""
+	}
+	return false, objection(w, ticket, given)
+}
+
+// shareAnswer is that of a volume which is shared: it need not be on the node, but its share must run.
+func shareAnswer(w World) (satisfied bool, why string) {
+	for _, id := range slices.Sorted(maps.Keys(w.Tickets.Wanted)) {
+		ticket := w.Tickets.Wanted[id]
+		if ticket.Type != v1beta2.AttacherShareManager {
+			continue
+		}
+		if !w.Tickets.Answers[id].Satisfied {
+			return false, objection(w, ticket, w.Tickets.Answers[id])
+		}
+		return w.Volume.State == v1beta2.VolumeStateAttached && w.Volume.ShareState == shareRunning, ""
+	}
+	return false, ""
+}
+
+// attachedTo tells that the volume can be used on the node.
+func (v *Volume) attachedTo(node string) bool {
+	return v.State == v1beta2.VolumeStateAttached && (v.CurrentNodeID == node || v.CurrentMigrationNodeID == node)
+}
+
+// underWay are the reasons of a ticket that is being served, and of one that waits for what ends by itself.
+var underWay = []string{
+	"", v1beta2.ReasonSatisfied, v1beta2.ReasonAttaching, v1beta2.ReasonMigrating, v1beta2.ReasonWaitingForDetach,
+	v1beta2.ReasonWaitingForShare,
+}
+
+// objection says why the ticket is not satisfied, with who holds the volume, or nothing while it is being served.
+func objection(w World, ticket v1beta2.AttachmentTicket, given v1beta2.AttachmentTicketStatus) string {
+	condition := conditions.Get(given.Conditions, v1beta2.TicketSatisfied)
+	if condition == nil || slices.Contains(underWay, condition.Reason) {
+		if w.Volume.NotScheduled != "" && w.Volume.State != v1beta2.VolumeStateAttached {
+			return fmt.Sprintf("volume %s is not attached to node %s yet: %s", w.Volume.Name, ticket.NodeID, w.Volume.NotScheduled)
+		}
+		return ""
+	}
+	said := fmt.Sprintf("volume %s is not attached to node %s (%s%s)", w.Volume.Name, ticket.NodeID, condition.Reason, holder(w, ticket))
+	if condition.Message == "" {
+		return said + ": see kubectl -n longhorn-system describe lhva " + w.Volume.Name
+	}
+	return said + ": " + condition.Message
+}
+
+// holder says where the volume is held, and by which tickets, where that is not the ticket's node.
+func holder(w World, ticket v1beta2.AttachmentTicket) string {
+	node := or(w.Volume.CurrentNodeID, w.Volume.NodeID)
+	if node == "" || node == ticket.NodeID {
+		return ""
+	}
+	var by []string
+	for id, other := range w.Tickets.Wanted {
+		if other.NodeID == node && w.Tickets.Answers[id].Satisfied {
+			by = append(by, fmt.Sprintf("%s %q", other.Type, id))
+		}
+	}
+	if len(by) == 0 {
+		return "; held by node " + node
+	}
+	slices.Sort(by)
+	return fmt.Sprintf("; held by node %s for %s", node, strings.Join(by, ", "))
+}

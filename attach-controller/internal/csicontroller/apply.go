@@ -1,0 +1,120 @@
+package csicontroller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/csi"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+// apply does the steps in their order. Each is bound to the version that was judged, but for tickets, whose writers share
+// the object and never a key.
+func (r *reconciler) apply(ctx context.Context, s *seen, verdict csi.Verdict) error {
+	for _, step := range verdict.Steps {
+		if err := r.applyStep(ctx, s, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reconciler) applyStep(ctx context.Context, s *seen, step csi.Step) error {
+	switch step.Kind {
+	case csi.StepMark:
+		return r.hold(ctx, s.attachment, map[string]string{csi.NodeIDAnnotation: step.NodeID})
+	case csi.StepHold:
+		return r.hold(ctx, s.persistentVolume, nil)
+	case csi.StepPutTicket, csi.StepRemoveTicket:
+		return r.setTicket(ctx, s, step)
+	case csi.StepStatus:
+		fields := statusFields(csi.FromAttachment(s.attachment), *step.Status, r.rt.Clock.Now())
+		if err := status.MergeStatus(ctx, r.rt.Client, s.attachment, fields, status.AtVersion()); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		r.note(s.attachment)
+		return nil
+	case csi.StepRelease:
+		if err := status.DropFinalizer(ctx, r.rt.Client, s.attachment, csi.Finalizer); err != nil {
+			return err
+		}
+		r.note(s.attachment)
+		return nil
+	}
+	return fmt.Errorf("unknown step %q", step.Kind)
+}
+
+// hold puts the finalizer, and annotations, on the version that was judged.
+func (r *reconciler) hold(ctx context.Context, obj client.Object, annotations map[string]string) error {
+	metadata := map[string]any{"resourceVersion": obj.GetResourceVersion(), "uid": string(obj.GetUID())}
+	if finalizers := obj.GetFinalizers(); !slices.Contains(finalizers, csi.Finalizer) {
+		metadata["finalizers"] = append(slices.Clone(finalizers), csi.Finalizer)
+	}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return fmt.Errorf("rendering the finalizer of %s: %w", obj.GetName(), err)
+	}
+	// The answer must not land in an object that the cache shares.
+	into := obj.DeepCopyObject().(client.Object)
+	if err := r.rt.Client.Patch(ctx, into, client.RawPatch(types.MergePatchType, body)); err != nil {
+		return fmt.Errorf("adding the finalizer to %T %s: %w", obj, obj.GetName(), err)
+	}
+	r.note(obj)
+	return nil
+}
+
+// setTicket writes or removes this attachment's key. Where the object is gone there is nothing to remove, and its owner
+// makes it again before anything can be put.
+func (r *reconciler) setTicket(ctx context.Context, s *seen, step csi.Step) error {
+	target := s.tickets
+	if target == nil || target.Name != step.Volume {
+		target = &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Namespace: r.rt.Namespace, Name: step.Volume}}
+	}
+	var ticket any // null removes the key
+	if step.Ticket != nil {
+		ticket = step.Ticket
+	}
+	fields := map[string]any{"attachmentTickets": map[string]any{s.attachment.Name: ticket}}
+	if err := status.MergeSpec(ctx, r.rt.Client, target, fields); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if target == s.tickets {
+		r.note(target)
+	}
+	return nil
+}
+
+// statusFields is the merge patch from one status to another. An error whose text stays keeps its time.
+func statusFields(now csi.Attachment, wanted csi.Status, at time.Time) map[string]any {
+	fields := map[string]any{"attached": wanted.Attached}
+	if wanted.Metadata == nil {
+		fields["attachmentMetadata"] = nil
+	} else {
+		fields["attachmentMetadata"] = wanted.Metadata
+	}
+	volumeError(fields, "attachError", now.AttachError, wanted.AttachError, at)
+	volumeError(fields, "detachError", now.DetachError, wanted.DetachError, at)
+	return fields
+}
+
+func volumeError(fields map[string]any, name, now, wanted string, at time.Time) {
+	switch {
+	case wanted == now:
+	case wanted == "":
+		fields[name] = nil
+	default:
+		fields[name] = storagev1.VolumeError{Message: wanted, Time: metav1.NewTime(at)}
+	}
+}

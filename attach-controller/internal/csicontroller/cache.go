@@ -1,0 +1,68 @@
+package csicontroller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/csi"
+)
+
+// Cache says what is kept of Kubernetes' own objects: what package csi reads. Nothing that is read from the cache is ever
+// written back as a whole.
+func Cache() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&corev1.Node{}:             {Transform: thinHost},
+		&corev1.PersistentVolume{}: {Transform: thinPersistentVolume},
+		&storagev1.CSINode{}:       {Transform: thinCSINode},
+	}
+}
+
+// thinMeta keeps what identifies an object and its version, and what holds it.
+func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, CreationTimestamp: m.CreationTimestamp,
+		DeletionTimestamp: m.DeletionTimestamp, Finalizers: m.Finalizers,
+	}
+}
+
+func thinHost(obj any) (any, error) {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return obj, nil
+	}
+	thin := &corev1.Node{ObjectMeta: thinMeta(node.ObjectMeta)}
+	for _, t := range node.Spec.Taints {
+		if t.Key == corev1.TaintNodeOutOfService {
+			thin.Spec.Taints = []corev1.Taint{{Key: t.Key, Effect: t.Effect}}
+		}
+	}
+	return thin, nil
+}
+
+func thinPersistentVolume(obj any) (any, error) {
+	pv, ok := obj.(*corev1.PersistentVolume)
+	if !ok {
+		return obj, nil
+	}
+	thin := &corev1.PersistentVolume{ObjectMeta: thinMeta(pv.ObjectMeta)}
+	thin.Spec.AccessModes = pv.Spec.AccessModes
+	if source := pv.Spec.CSI; source != nil {
+		thin.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: source.Driver, VolumeHandle: source.VolumeHandle}
+	}
+	return thin, nil
+}
+
+func thinCSINode(obj any) (any, error) {
+	node, ok := obj.(*storagev1.CSINode)
+	if !ok {
+		return obj, nil
+	}
+	thin := &storagev1.CSINode{ObjectMeta: thinMeta(node.ObjectMeta)}
+	if id := csi.FromCSINode(node); id != "" {
+		thin.Spec.Drivers = []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: id}}
+	}
+	return thin, nil
+}

@@ -1,0 +1,58 @@
+package csicontroller
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// behindFor is how long the cache may show a version after we changed it. A write that changed nothing brings no event,
+// and must not hold up for longer.
+const behindFor = 2 * time.Second
+
+// guard remembers the version at which each object was last changed, so that nothing is decided on that version again
+// while the cache still shows it: the same would be written twice.
+type guard struct {
+	clock clock.PassiveClock
+
+	mutex  sync.Mutex
+	writes map[string]write
+}
+
+type write struct {
+	version string
+	at      time.Time
+}
+
+// changed notes that the object, as given, was judged and then changed.
+func (g *guard) changed(obj client.Object) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	now := g.clock.Now()
+	if g.writes == nil {
+		g.writes = map[string]write{}
+	}
+	maps.DeleteFunc(g.writes, func(_ string, w write) bool { return now.Sub(w.at) > behindFor })
+	g.writes[key(obj)] = write{version(obj), now}
+}
+
+// stale tells that the object, as given, was changed a moment ago: the event of that change is still to come.
+func (g *guard) stale(obj client.Object) bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	w, ok := g.writes[key(obj)]
+	return ok && w.version == version(obj) && g.clock.Since(w.at) <= behindFor
+}
+
+// behind tells that the cache was behind for one of the objects that the world was taken from.
+func (g *guard) behind(s *seen) bool {
+	return g.stale(s.attachment) || s.persistentVolume != nil && g.stale(s.persistentVolume) || s.tickets != nil && g.stale(s.tickets)
+}
+
+func key(obj client.Object) string { return fmt.Sprintf("%T/%s", obj, obj.GetName()) }
+
+func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj.GetResourceVersion() }

@@ -1,0 +1,122 @@
+package csicontroller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/attach-controller/internal/csi"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+)
+
+// conflictPause is how long to wait after the cache was behind; the event that it waits for comes first as a rule.
+const conflictPause = 100 * time.Millisecond
+
+// reconciler decides on one VolumeAttachment and does the verdict's writes.
+type reconciler struct {
+	rt       *runkit.Runtime
+	observer observer
+	election *election
+	metrics  *metrics
+	written  guard
+}
+
+// Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ctx, done, leads := r.election.enter(ctx)
+	if !leads {
+		return ctrl.Result{}, nil
+	}
+	defer done()
+	s, err := r.observer.observe(ctx, request.Name, false)
+	if s == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	if r.written.behind(s) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	verdict := csi.Decide(s.world)
+	if verdict.Confirm {
+		if s, err = r.observer.observe(ctx, request.Name, true); s == nil || err != nil {
+			return ctrl.Result{}, err
+		}
+		verdict = csi.Decide(s.world)
+	}
+	if len(verdict.Steps) == 0 {
+		return ctrl.Result{}, nil
+	}
+	return r.act(ctx, s, verdict)
+}
+
+// act writes, and then says what was written.
+func (r *reconciler) act(ctx context.Context, s *seen, verdict csi.Verdict) (ctrl.Result, error) {
+	if err := r.apply(ctx, s, verdict); err != nil {
+		if status.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	if s.volume != nil {
+		events.Emit(r.rt.Recorder, s.volume, announce(s.world, verdict)...)
+	}
+	r.metrics.record(verdict)
+	log.FromContext(ctx).Info("verdict applied", "name", s.attachment.Name, "node", s.world.Attachment.HostName,
+		"persistentVolume", s.world.Attachment.PersistentVolume, "reason", verdict.Outcome, "steps", kinds(verdict))
+	return ctrl.Result{}, nil
+}
+
+func kinds(v csi.Verdict) []csi.StepKind {
+	out := make([]csi.StepKind, 0, len(v.Steps))
+	for _, s := range v.Steps {
+		out = append(out, s.Kind)
+	}
+	return out
+}
+
+// releaser drops the finalizer of PersistentVolumes.
+type releaser struct{ *reconciler }
+
+// Reconcile implements reconcile.Reconciler for one PersistentVolume.
+func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ctx, done, leads := r.election.enter(ctx)
+	if !leads {
+		return ctrl.Result{}, nil
+	}
+	defer done()
+	pv, err := get(ctx, r.rt.Client, "", request.Name, &corev1.PersistentVolume{})
+	if pv == nil || err != nil || pv.DeletionTimestamp == nil {
+		return ctrl.Result{}, err
+	}
+	var list storagev1.VolumeAttachmentList
+	err = r.rt.Client.List(ctx, &list, client.MatchingFields{byPersistentVolume: pv.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("listing VolumeAttachments of PersistentVolume %s: %w", pv.Name, err)
+	}
+	if !csi.DecidePersistentVolume(csi.FromPersistentVolume(pv), len(list.Items)) || r.written.stale(pv) {
+		return ctrl.Result{}, nil
+	}
+	if err := status.DropFinalizer(ctx, r.rt.Client, pv, csi.Finalizer); err != nil {
+		if status.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	r.note(pv)
+	log.FromContext(ctx).Info("PersistentVolume released", "name", pv.Name)
+	return ctrl.Result{}, nil
+}
+
+// note remembers a version that we changed; under --observe nothing was changed.
+func (r *reconciler) note(obj client.Object) {
+	if !r.rt.Observe {
+		r.written.changed(obj)
+	}
+}

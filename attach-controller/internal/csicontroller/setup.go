@@ -1,0 +1,99 @@
+package csicontroller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// workers is how many VolumeAttachments are looked at at once.
+const workers = 4
+
+// Options say whether and how the external-attacher's role is taken.
+type Options struct {
+	// Attach takes the role; without it there is no lease and no watch.
+	Attach bool
+	// The times of the lease: what the external-attacher uses, but for a shorter period, so that a standby follows soon.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+}
+
+// DefaultOptions takes the role.
+func DefaultOptions() Options {
+	return Options{Attach: true, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second}
+}
+
+// AddFlags adds the flag that turns the role off.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.Attach, "csi-attach", o.Attach, "attach volumes for Kubernetes in the external-attacher's place, under its lease "+LeaseName)
+}
+
+// Setup registers the election and the controllers of VolumeAttachments and PersistentVolumes on the runtime's manager.
+// Metrics go to the registry.
+func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry prometheus.Registerer) error {
+	if !options.Attach {
+		return nil
+	}
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	m := newMetrics(registry)
+	q := &queues{reader: rt.Client, log: rt.Log}
+	e, err := newElection(rt, options, m.lead, q.all)
+	if err != nil {
+		return err
+	}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: guard{clock: rt.Clock}}
+	if err := setUpAttachments(rt, r, q); err != nil {
+		return fmt.Errorf("setting up the controller of VolumeAttachments: %w", err)
+	}
+	if err := setUpPersistentVolumes(rt, r, q); err != nil {
+		return fmt.Errorf("setting up the controller of PersistentVolumes: %w", err)
+	}
+	return rt.Manager.Add(e)
+}
+
+func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *queues) error {
+	w := watches{reader: rt.Client}
+	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-attachment").
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		For(&storagev1.VolumeAttachment{}, builder.WithPredicates(ours(), changed())).
+		Watches(&corev1.PersistentVolume{}, w.to(w.ofPersistentVolume), builder.WithPredicates(changed())).
+		Watches(&storagev1.CSINode{}, w.to(w.ofNode), builder.WithPredicates(changed())).
+		Watches(&corev1.Node{}, w.to(w.ofNode), builder.WithPredicates(changed())).
+		Watches(&v1beta2.Node{}, w.to(w.ofNode), builder.WithPredicates(nodeChanged())).
+		Watches(&v1beta2.Volume{}, w.to(w.ofVolume), builder.WithPredicates(volumeChanged())).
+		Watches(&v1beta2.VolumeAttachment{}, w.to(w.ofTickets), builder.WithPredicates(ticketsChanged())).
+		WatchesRawSource(q.attachments()).
+		Complete(r)
+}
+
+func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *queues) error {
+	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").
+		For(&corev1.PersistentVolume{}, builder.WithPredicates(changed())).
+		Watches(&storagev1.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(persistentVolumeOf), builder.WithPredicates(gone())).
+		WatchesRawSource(q.persistentVolumes()).
+		Complete(&releaser{r})
+}
+
+// addIndexes adds what finds the VolumeAttachments that an event is about.
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, i := range indexes {
+		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
+		}
+	}
+	return nil
+}
