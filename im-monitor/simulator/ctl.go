@@ -37,8 +37,9 @@ func ctlCommand() *cobra.Command {
 		Long:              "Answers are JSON. The endpoint is told by --control or " + environment + ".",
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { c.out = cmd.OutOrStdout(); return nil },
 	}
-	cmd.PersistentFlags().StringVar(&c.url, "control", c.url, "URL of the control endpoint")
-	cmd.AddCommand(c.status(), c.nodes(), c.pods(), c.instances(), c.held(), c.journal(), c.faults(), c.restart(), c.crash(), c.disk())
+	cmd.PersistentFlags().StringVar(&c.url, "control", c.url, "URL of the control endpoint, or its HOST:PORT")
+	cmd.AddCommand(c.status(), c.nodes(), c.pods(), c.instances(), c.held(), c.journal(), c.faults(), c.restart(), c.crash(), c.disk(),
+		c.volumes(), c.writers(), c.copyTime())
 	return cmd
 }
 
@@ -59,6 +60,10 @@ func (c *ctl) ask(cmd *cobra.Command, method, path string, query url.Values, in 
 	if err := json.Unmarshal(answer, &value); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
+	return c.print(value)
+}
+
+func (c *ctl) print(value any) error {
 	encoder := json.NewEncoder(c.out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)

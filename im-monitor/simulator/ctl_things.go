@@ -53,7 +53,7 @@ func (c *ctl) instances() *cobra.Command {
 	cmd.Flags().StringVar(&node, "node", "", "this node only")
 	cmd.Flags().StringVar(&engine, "engine", "", "v1 or v2 only")
 	cmd.Flags().StringVar(&name, "name", "", "this instance only")
-	cmd.AddCommand(c.create(), c.populate(), c.change(), c.remove())
+	cmd.AddCommand(c.create(), c.populate(), c.change(), c.kill(), c.remove())
 	return cmd
 }
 

@@ -26,6 +26,9 @@ type options struct {
 	startTime, stopTime, linger      time.Duration
 	rediscovery                      time.Duration
 	heartbeat, statusPeriod, silence time.Duration
+	replicaTimeout, copyTime         time.Duration
+	backupStore                      string
+	writers                          bool
 	stickyAddresses                  bool
 	logLevel, logFormat              string
 }
@@ -36,7 +39,7 @@ const todaysRediscovery = 2500 * time.Millisecond
 func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
-		linger: 100 * time.Millisecond, rediscovery: -1, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
+		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, rediscovery: -1, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
 		logLevel: "info", logFormat: "text"}
 }
 
@@ -57,6 +60,10 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.stopTime, "stop-time", o.stopTime, "how long a deleted instance is stopping")
 	f.DurationVar(&o.linger, "linger", o.linger, "how long a deleted instance is still listed as stopped")
 	f.DurationVar(&o.rediscovery, "rediscovery", o.rediscovery, "how long a v2 server lists nothing after its start; negative means 0, or 2.5s with --server=today")
+	f.DurationVar(&o.replicaTimeout, "replica-timeout", o.replicaTimeout, "how long an engine waits for a replica that does not answer until it is in mode ERR; I/O waits with it (a real v1 engine: about 2s)")
+	f.DurationVar(&o.copyTime, "copy-time", o.copyTime, "how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
+	f.StringVar(&o.backupStore, "backupstore", o.backupStore, "directory of the backup targets that are no file:///DIRECTORY; empty means that they cannot be reached")
+	f.BoolVar(&o.writers, "writers", o.writers, "let every volume that gets a frontend have a workload that never stops writing")
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
@@ -79,7 +86,7 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 		rediscovery = todaysRediscovery
 	}
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, Rediscovery: rediscovery,
-		MismatchCode: code}, nil
+		MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore, Writers: o.writers}, nil
 }
 
 // names are the nodes that the flags ask for.

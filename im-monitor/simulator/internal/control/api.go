@@ -92,6 +92,49 @@ type Restart struct {
 	Down fault.Duration `json:"down,omitempty"`
 }
 
+// WriteBlock is POST /v1/volumes/{name}/write: through the volume's frontend on a node, or the one that was opened last. With Wait it tries again
+// while the I/O waits.
+type WriteBlock struct {
+	Node  string         `json:"node,omitempty"`
+	Block int64          `json:"block"`
+	Text  string         `json:"text"`
+	Wait  fault.Duration `json:"wait,omitempty"`
+}
+
+// ReadBlock is the answer to GET /v1/volumes/{name}/read; Written is false where nothing was ever written.
+type ReadBlock struct {
+	Text    string `json:"text"`
+	Written bool   `json:"written"`
+}
+
+// FailReplica is POST /v1/volumes/{name}/fail: the replica is in mode ERR at every engine that holds it.
+type FailReplica struct {
+	Replica string `json:"replica"`
+}
+
+// StartWriter is POST /v1/writers: a workload that never stops. Without a node it follows the volume.
+type StartWriter struct {
+	Volume   string         `json:"volume"`
+	Node     string         `json:"node,omitempty"`
+	Interval fault.Duration `json:"interval,omitempty"`
+	Blocks   int64          `json:"blocks,omitempty"`
+}
+
+// Writer is one writer of GET /v1/writers and of the answer to DELETE /v1/writers; durations are texts.
+type Writer struct {
+	dataplane.Writer
+	Interval fault.Duration `json:"interval"`
+	MaxPause fault.Duration `json:"maxPause"`
+}
+
+// CopyTime is POST /v1/copy-time: how long copying a volume takes (rebuild, clone, backup, restore, purge, expansion); Hold is for ever. Without
+// a volume it is for all that have no time of their own.
+type CopyTime struct {
+	Volume string         `json:"volume,omitempty"`
+	Time   fault.Duration `json:"time,omitempty"`
+	Hold   bool           `json:"hold,omitempty"`
+}
+
 // AddedFault is the answer to POST /v1/faults.
 type AddedFault struct {
 	ID string `json:"id"`

@@ -12,7 +12,7 @@ import (
 
 // Client speaks to a control endpoint.
 type Client struct {
-	// URL is the endpoint's, such as http://127.0.0.1:9510.
+	// URL is the endpoint's, such as http://127.0.0.1:9510; the scheme may be left out.
 	URL  string
 	HTTP *http.Client
 }
@@ -27,7 +27,7 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 		}
 		body = bytes.NewReader(data)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, body)
+	request, err := http.NewRequestWithContext(ctx, method, c.base()+path, body)
 	if err != nil {
 		return fmt.Errorf("making the request: %w", err)
 	}
@@ -54,4 +54,13 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 		return fmt.Errorf("reading the simulator's answer: %w", err)
 	}
 	return nil
+}
+
+// base is the endpoint's URL with its scheme and without a slash at the end.
+func (c *Client) base() string {
+	base := strings.TrimSuffix(c.URL, "/")
+	if !strings.Contains(base, "://") {
+		base = "http://" + base
+	}
+	return base
 }

@@ -21,6 +21,9 @@ func (p *Plane) openDevice(i *Instance, epoch uint64) {
 		d.engine = i
 	}
 	v.devices[d] = true
+	if p.behaviour.Writers && !p.hasWriter(v.name) {
+		p.startWriter(Writer{Volume: v.name})
+	}
 }
 
 // closeDevice ends a frontend; the lock is held.

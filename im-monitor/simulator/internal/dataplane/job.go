@@ -31,7 +31,7 @@ const (
 	heldPause = 20 * time.Millisecond
 )
 
-// work begins a job. With failure it ends with that error half-way. The lock is held.
+// work begins a job. With failure it ends with that error. The lock is held.
 func (p *Plane) work(volume *volume, failure string, finish func() string) *job {
 	j := &job{Progress: Progress{Running: true, State: JobRunning}, done: make(chan struct{}), finish: finish}
 	if failure != "" {

@@ -27,6 +27,7 @@ type Plane struct {
 	volumes   map[string]*volume
 	copyTimes map[string]time.Duration // by volume
 	epoch     uint64                   // counts engines and frontends
+	writers   []*writing
 	serial    uint64
 	journal   []Entry
 	grown     chan struct{} // closed and replaced when the journal grows

@@ -178,4 +178,6 @@ type Behaviour struct {
 	CopyTime time.Duration
 	// BackupStore is the directory that backup targets without a file scheme are kept in.
 	BackupStore string
+	// Writers lets every volume that gets a frontend have a writer that follows it.
+	Writers bool
 }

@@ -165,6 +165,10 @@ func (m *Machine) SetNode(name string, state NodeState) error {
 		}
 	}
 	m.mu.Unlock()
+	m.options.Plane.SetCut(name, state == Cut)
+	if state == Dead {
+		m.options.Plane.Reboot(name)
+	}
 	if state == Cut {
 		if _, err := m.options.Faults.Add(fault.Rule{ID: nodeRule(name), Kind: fault.Partition, Mode: "blackhole", Node: name}); err != nil {
 			return err

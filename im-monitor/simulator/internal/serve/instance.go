@@ -102,7 +102,7 @@ func (s *instanceService) InstanceList(ctx context.Context, _ *emptypb.Empty) (*
 	return out, nil
 }
 
-// InstanceWatch sends an empty message per change, none at the start.
+// InstanceWatch sends an empty message when something changed, one for all changes since the last; none at the start.
 func (s *instanceService) InstanceWatch(_ *emptypb.Empty, stream grpc.ServerStreamingServer[emptypb.Empty]) error {
 	e, err := endpointOf(stream.Context())
 	if err != nil {
@@ -117,10 +117,11 @@ func (s *instanceService) InstanceWatch(_ *emptypb.Empty, stream grpc.ServerStre
 		case <-w.Done():
 			return status.Error(codes.Unavailable, "the instance manager is gone")
 		case <-w.More():
-			for range w.Take() {
-				if err := s.notify(e, stream); err != nil {
-					return err
-				}
+			if w.Take() == 0 {
+				continue
+			}
+			if err := s.notify(e, stream); err != nil {
+				return err
 			}
 		}
 	}

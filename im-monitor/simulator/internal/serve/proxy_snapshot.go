@@ -60,3 +60,53 @@ func (s *proxyService) SnapshotRevert(ctx context.Context, in *imrpc.EngineSnaps
 		return d.SnapshotRevert(refOf(in.GetProxyEngineRequest()), in.GetName())
 	})
 }
+
+// SnapshotPurge takes removed snapshots out.
+func (s *proxyService) SnapshotPurge(ctx context.Context, in *imrpc.EngineSnapshotPurgeRequest) (*emptypb.Empty, error) {
+	fails := s.servers.failsLater(ctx, "SnapshotPurge")
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.Purge(refOf(in.GetProxyEngineRequest()), in.GetSkipIfInProgress(), fails)
+	})
+}
+
+// SnapshotPurgeStatus tells how far the last purge is, by replica.
+func (s *proxyService) SnapshotPurgeStatus(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse, error) {
+	server, err := serverOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := server.PurgeStatus(refOf(in))
+	if err != nil {
+		return nil, failure(err)
+	}
+	out := &imrpc.EngineSnapshotPurgeStatusProxyResponse{Status: map[string]*ptypes.SnapshotPurgeStatusResponse{}}
+	for where, p := range list {
+		out.Status["tcp://"+where] = &ptypes.SnapshotPurgeStatusResponse{IsPurging: p.Running, Error: p.Error, Progress: p.Percent, State: p.State}
+	}
+	return out, nil
+}
+
+// SnapshotHash begins to compute a snapshot's checksum.
+func (s *proxyService) SnapshotHash(ctx context.Context, in *imrpc.EngineSnapshotHashRequest) (*emptypb.Empty, error) {
+	fails := s.servers.failsLater(ctx, "SnapshotHash")
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.Hash(refOf(in.GetProxyEngineRequest()), in.GetSnapshotName(), in.GetRehash(), fails)
+	})
+}
+
+// SnapshotHashStatus tells a snapshot's checksum, by replica.
+func (s *proxyService) SnapshotHashStatus(ctx context.Context, in *imrpc.EngineSnapshotHashStatusRequest) (*imrpc.EngineSnapshotHashStatusProxyResponse, error) {
+	server, err := serverOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := server.HashStatus(refOf(in.GetProxyEngineRequest()), in.GetSnapshotName())
+	if err != nil {
+		return nil, failure(err)
+	}
+	out := &imrpc.EngineSnapshotHashStatusProxyResponse{Status: map[string]*ptypes.SnapshotHashStatusResponse{}}
+	for where, h := range list {
+		out.Status["tcp://"+where] = &ptypes.SnapshotHashStatusResponse{State: h.State, Checksum: h.Checksum, Error: h.Error}
+	}
+	return out, nil
+}

@@ -1,0 +1,49 @@
+package dataplane
+
+// Purge takes removed snapshots out of every replica. v1 tells its progress; v2 does it at once, takes out what no user made, and says nothing
+// when it cannot.
+func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
+	return s.onEngine(ref, true, "SnapshotPurge", func(r *engineRun) (string, error) {
+		running := r.jobs.purge != nil && r.jobs.purge.Running
+		rebuilding := len(r.with(ModeWO)) > 0
+		switch {
+		case r.engine.server.engine == V2 && !rebuilding && fails == "":
+			r.eachData(func(d *data) { d.PurgeSystem() })
+			return "", nil
+		case r.engine.server.engine == V2, running && skipIfRunning:
+			return "", nil
+		case running:
+			return "", refuse(Unknown, "a purge is in progress already")
+		case rebuilding:
+			return "", refuse(Unknown, "cannot purge snapshots because a replica is rebuilding")
+		}
+		r.jobs.purge = s.plane.work(r.volume, fails, func() string {
+			r.eachData(func(d *data) { d.Purge() })
+			return ""
+		})
+		return "", nil
+	})
+}
+
+// eachData does something to every replica that is read, and tells watchers.
+func (r *engineRun) eachData(do func(*data)) {
+	for _, m := range r.with(ModeRW) {
+		do(m.data)
+	}
+	r.engine.server.changed()
+}
+
+// PurgeStatus is how far the last purge is, by the addresses of the replicas. v2 never tells.
+func (s *Server) PurgeStatus(ref Ref) (map[string]Progress, error) {
+	out := map[string]Progress{}
+	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
+		if r.jobs.purge == nil || r.engine.server.engine == V2 {
+			return "", nil
+		}
+		for _, m := range r.with(ModeRW) {
+			out[m.address] = r.jobs.purge.Progress
+		}
+		return "", nil
+	})
+	return out, err
+}
