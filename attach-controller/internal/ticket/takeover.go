@@ -75,8 +75,10 @@ func (w World) uiTicket() v1beta2.AttachmentTicket {
 
 // kubernetesTicket is the one that the Kubernetes attach makes for its VolumeAttachment.
 func kubernetesTicket(k KubernetesAttachment) v1beta2.AttachmentTicket {
-	return wish{frontend: v1beta2.TicketValueFalse, owner: Owner{KindKubernetesAttachment, k.Name}, ownerUID: k.UID}.
+	t := wish{frontend: v1beta2.TicketValueFalse, owner: Owner{KindKubernetesAttachment, k.Name}, ownerUID: k.UID}.
 		named(k.Name, v1beta2.AttacherCSI, k.Node)
+	t.Parameters[v1beta2.TicketLastAttachedBy] = v1beta2.AttacherCSI
+	return t
 }
 
 // frontendOf is what a ticket says of the frontend; nothing means on.

@@ -14,30 +14,43 @@ import (
 type gatherer struct {
 	reader    client.Reader
 	namespace string
+	// of selects the engines, or replicas, of a volume.
+	of func(volume string) client.ListOption
 }
 
-func ofVolume(name string) client.MatchingLabels {
-	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(name)}
+// labelled selects by label, which every reader understands.
+func labelled(volume string) client.ListOption {
+	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 }
 
-// readEngine reads the volume's active engine.
+// indexed selects by the index of the cache.
+func indexed(volume string) client.ListOption { return client.MatchingFields{byVolume: volume} }
+
+// readEngine reads the volume's active engine, or, where none says that it is active, the last by name.
 func (g gatherer) readEngine(ctx context.Context, w *ticket.World) error {
 	var list v1beta2.EngineList
-	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), ofVolume(w.Volume.Name)); err != nil {
+	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), g.of(w.Volume.Name)); err != nil {
 		return fmt.Errorf("listing engines: %w", err)
 	}
 	for i := range list.Items {
 		e := &list.Items[i]
-		if e.Spec.VolumeName == w.Volume.Name && e.DeletionTimestamp == nil && (w.Engine == nil || e.Spec.Active) {
+		if e.Spec.VolumeName == w.Volume.Name && e.DeletionTimestamp == nil && leads(e, w.Engine) {
 			w.Engine = e
 		}
 	}
 	return nil
 }
 
+func leads(e, before *v1beta2.Engine) bool {
+	if before == nil || e.Spec.Active != before.Spec.Active {
+		return before == nil || e.Spec.Active
+	}
+	return e.Name > before.Name
+}
+
 func (g gatherer) readReplicas(ctx context.Context, w *ticket.World) error {
 	var list v1beta2.ReplicaList
-	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), ofVolume(w.Volume.Name)); err != nil {
+	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), g.of(w.Volume.Name)); err != nil {
 		return fmt.Errorf("listing replicas: %w", err)
 	}
 	for i := range list.Items {

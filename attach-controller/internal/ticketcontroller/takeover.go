@@ -23,7 +23,7 @@ func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume, a *v
 		return nil, nil
 	}
 	w := ticket.World{Volume: v, Attachment: a}
-	g := gatherer{reader: reader, namespace: v.Namespace}
+	g := gatherer{reader: reader, namespace: v.Namespace, of: labelled}
 	for _, read := range []func(context.Context, *ticket.World) error{
 		g.readEngine, g.readReplicas, g.readShare, g.readKubernetes, g.readNodes,
 	} {

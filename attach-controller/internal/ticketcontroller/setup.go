@@ -1,0 +1,39 @@
+package ticketcontroller
+
+import (
+	"context"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// workers is how many volumes are decided on at once; each has its own tickets.
+const workers = 4
+
+// Setup registers the controller of the tickets that attach-controller itself makes and collects.
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r := &reconciler{
+		observer: observer{
+			gatherer: gatherer{reader: rt.Client, namespace: rt.Namespace, of: indexed},
+			uncached: rt.Uncached, settings: settings, clock: rt.Clock,
+		},
+		client: rt.Client, recorder: rt.Recorder, clock: rt.Clock,
+	}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("ticket").
+		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of tickets: %w", err)
+	}
+	return nil
+}
