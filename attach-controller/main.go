@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -30,6 +31,9 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
+		return err
+	}
+	if err := ticketcontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	return csicontroller.Setup(ctx, rt, attach, metrics.Registry)
