@@ -11,8 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
+
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 // The binaries by package path.
@@ -47,6 +48,9 @@ func Build(ctx context.Context, dir string, overlay Overlay, names ...string) er
 		}
 		return compile(ctx, root, dir, []string{flag}, names)
 	}
+	if os.Getenv("TEST_SRCDIR") != "" {
+		return fromBazel(root, dir, names)
+	}
 	cached, unlock, err := lockedCache(root)
 	if err != nil {
 		return err
@@ -63,14 +67,18 @@ func Build(ctx context.Context, dir string, overlay Overlay, names ...string) er
 	return nil
 }
 
-// ModuleRoot is the directory of the project's go.mod.
-func ModuleRoot(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "drover.dev/drover").Output()
-	if err != nil {
-		return "", fmt.Errorf("finding the module drover.dev/drover (run inside the repository): %w", err)
+// fromBazel copies binaries that Bazel built as inputs of this test.
+func fromBazel(root, dir string, names []string) error {
+	for _, name := range names {
+		if err := copyFile(filepath.Join(root, packages[name], name+"_", name), filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("copying the %s that is an input of the test: %w", name, err)
+		}
 	}
-	return strings.TrimSpace(string(out)), nil
+	return nil
 }
+
+// ModuleRoot is the directory of the project's go.mod.
+func ModuleRoot(context.Context) (string, error) { return cluster.ModuleRoot() }
 
 func compile(ctx context.Context, root, dir string, flags, names []string) error {
 	for _, name := range names {

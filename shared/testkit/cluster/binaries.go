@@ -8,17 +8,24 @@ import (
 	"path/filepath"
 )
 
-const assetsVariable = "KUBEBUILDER_ASSETS"
+const (
+	assetsVariable = "KUBEBUILDER_ASSETS"
+	// runfileVariable is where Bazel put etcd, and with it the other servers, below the runfiles of a test.
+	runfileVariable = "CONTROLPLANE_ETCD"
+)
 
 // Binaries are the commands of the servers, each as program and first arguments. ControllerManager may be nil.
 type Binaries struct {
 	Etcd, APIServer, ControllerManager []string
 }
 
-// Locate finds the servers' binaries: in the directory that KUBEBUILDER_ASSETS names; else in the cache; else it
+// Locate finds the servers' binaries: among the inputs of a Bazel test; in the directory that KUBEBUILDER_ASSETS names; else in the cache; else it
 // downloads them with setup-envtest; else it builds them from Go modules, once, into the cache. A place without
 // kube-controller-manager is passed over when that is needed. What takes long is announced on progress.
 func Locate(ctx context.Context, controllerManager bool, progress io.Writer) (Binaries, error) {
+	if etcd := os.Getenv(runfileVariable); etcd != "" {
+		return binariesIn(filepath.Dir(filepath.Join(os.Getenv("TEST_SRCDIR"), etcd)), controllerManager)
+	}
 	if dir := os.Getenv(assetsVariable); dir != "" {
 		binaries, err := binariesIn(dir, controllerManager)
 		if err == nil {

@@ -1,0 +1,64 @@
+"""etcd, kube-apiserver and kube-controller-manager as inputs of tests.
+
+They are those of `go test`: found in the cache or built there once from e2e/devcluster, which is a Go module of its own.
+"""
+
+# What a test that starts a control plane reads: the servers, the module's root, the CRDs and the controllers' roles.
+CONTROL_PLANE = [
+    "@controlplane//:etcd",
+    "@controlplane//:servers",
+    "//:module",
+    "//crds:manifests",
+    "//attach-controller:deploy",
+    "//im-monitor:deploy",
+    "//orphan-controller:deploy",
+]
+
+# What a test of the whole system runs.
+BINARIES = [
+    "//attach-controller",
+    "//im-monitor",
+    "//im-monitor/simulator",
+    "//orphan-controller",
+]
+
+CONTROL_PLANE_ENV = {"CONTROLPLANE_ETCD": "$(rlocationpath @controlplane//:etcd)"}
+
+_SERVERS = ["etcd", "kube-apiserver", "kube-controller-manager"]
+
+def _servers_impl(rctx):
+    root = rctx.path(Label("//:go.mod")).dirname
+    for name in ["go.mod", "go.sum"]:
+        rctx.path(Label("//:e2e/devcluster/" + name))
+    go = rctx.which("go")
+    if not go:
+        fail("go is not in PATH: the control plane of the tests is built with it")
+    rctx.report_progress("finding or building etcd and kube-apiserver; the first time takes minutes")
+    built = rctx.execute(
+        [go, "run", "./e2e/cluster", "build", "--controller-manager"],
+        working_directory = str(root),
+        environment = {"CGO_ENABLED": "0"},
+        timeout = 3600,
+        quiet = False,
+    )
+    if built.return_code != 0:
+        fail("building the control plane:\n" + built.stderr)
+    from_dir = rctx.path(built.stdout.strip())
+    for name in _SERVERS:
+        rctx.symlink(from_dir.get_child(name), name)
+    rctx.file("BUILD.bazel", """
+exports_files(["etcd"])
+
+filegroup(
+    name = "servers",
+    srcs = {},
+    visibility = ["//visibility:public"],
+)
+""".format(repr(_SERVERS)))
+
+_servers = repository_rule(implementation = _servers_impl, environ = ["KUBEBUILDER_ASSETS", "XDG_CACHE_HOME"])
+
+def _extension_impl(_ctx):
+    _servers(name = "controlplane")
+
+controlplane = module_extension(implementation = _extension_impl)
