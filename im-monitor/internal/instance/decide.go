@@ -37,20 +37,26 @@ func decide(w World) Verdict {
 }
 
 // supervise tells what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides that, by
-// stopping it first.
+// stopping it first. So that nobody forgets it, started is kept, whatever the state becomes.
 func supervise(w World) Verdict {
+	v := watch(w)
+	v.Status.Started = true
+	return v
+}
+
+func watch(w World) Verdict {
 	entry := w.entry()
 	switch {
 	case entry != nil:
 		return report(w, entry)
+	case w.Status.State == v1beta2.InstanceStateError: // it stays one until it was stopped
+		return keep(w, ReasonFailed, "")
 	case w.HereGone && !w.frontend():
 		return missing(w, "The instance manager that ran it does not exist any more.")
 	case w.Here == nil:
 		return keep(w, ReasonNoInstanceManager, w.NoPlace).in(v1beta2.InstanceStateUnknown)
 	case !w.Here.Known && w.Here.PodMissing && !w.Node.Out() && !w.frontend():
 		return missing(w, fmt.Sprintf("%s has no pod.", w.Here.InstanceManager))
-	case !w.Here.Known && w.Status.State == v1beta2.InstanceStateError:
-		return keep(w, ReasonUnknown, "")
 	case !w.Here.Known:
 		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
 	case w.Here.Absent && w.frontend() && w.Node.Upgrading:
@@ -59,7 +65,7 @@ func supervise(w World) Verdict {
 		return missing(w, fmt.Sprintf("%s does not list it any more.", w.Here.InstanceManager))
 	}
 	v := keep(w, ReasonUnproven, "")
-	v.ExpectAbsence = w.Status.State != v1beta2.InstanceStateError
+	v.ExpectAbsence = true
 	return v
 }
 

@@ -20,6 +20,8 @@ func stop(w World) Verdict {
 		return end(w, &w.Elsewhere[w.here()])
 	case !w.Status.Begun() && (w.Status.State == v1beta2.InstanceStateStopped || w.Object.NodeID == "" || w.Here == nil || w.Here.Known):
 		return settle(w)
+	case w.Here != nil && w.Here.Absent:
+		return settle(w)
 	case w.down():
 		return conclude(w, nil)
 	case w.Here == nil || w.HereGone && !w.frontend(), !w.Here.Known && w.Here.PodMissing && !w.frontend():
@@ -28,8 +30,6 @@ func stop(w World) Verdict {
 		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
 	case !w.Here.Known:
 		return keep(w, ReasonUnknown, "")
-	case w.Here.Absent:
-		return settle(w)
 	}
 	v := keep(w, ReasonUnproven, fmt.Sprintf("%s does not list it; that is not proof yet.", w.Here.InstanceManager))
 	v.ExpectAbsence = true
@@ -47,11 +47,11 @@ func (w World) down() bool { return w.Node.Out() }
 
 // settle says stopped. A state that was concluded stays so until somebody sees the place again.
 func settle(w World) Verdict {
-	concluded := w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped && (w.Here == nil || !w.Here.Known)
+	concluded := w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped
 	switch {
 	case concluded && w.down():
 		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone}
-	case concluded && w.Here != nil: // the node is back, but nobody looked there yet
+	case concluded && w.Here != nil && !w.Here.Known: // the node is back, but nobody looked there yet
 		return Verdict{Status: stopped(w.Status.NodeDown), Reason: ReasonDone}
 	}
 	return Verdict{Status: stopped(""), Reason: ReasonDone}

@@ -1,0 +1,258 @@
+package instance
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+const (
+	running  = v1beta2.InstanceStateRunning
+	halted   = v1beta2.InstanceStateStopped
+	starting = v1beta2.InstanceStateStarting
+	stopping = v1beta2.InstanceStateStopping
+	failed   = v1beta2.InstanceStateError
+	unknown  = v1beta2.InstanceStateUnknown
+	im       = "im-1"
+)
+
+// change is one difference from a plain World.
+type change func(*World)
+
+// world is a v1 engine on a node in service whose instance manager lists nothing, unless changed.
+func world(changes ...change) World {
+	w := World{
+		Now: now, Node: Node{Name: "node-1"},
+		Object: Object{Kind: v1beta2.InstanceTypeEngine, Name: "vol-e-0", Volume: "vol", NodeID: "node-1", Image: "image:v1", DataEngine: "v1", Active: true,
+			Size: 1 << 30, Frontend: "blockdev", Engine: EngineSpec{Replicas: map[string]string{"vol-r-1": "10.0.0.9:10000"}}},
+		Here: &Place{InstanceManager: im, Node: "node-1", IP: "10.0.0.1", Running: true, Known: true},
+		Settings: Settings{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", Rediscovery: 5 * time.Second, ReplicaTimeout: 8, FileSyncTimeout: 30,
+			RebuildConcurrency: 1},
+	}
+	for _, c := range changes {
+		c(&w)
+	}
+	return w
+}
+
+func wanted(w *World) { w.Object.Running = true }
+
+func status(s Status) change { return func(w *World) { w.Status = s } }
+
+func lists(state string) change {
+	return func(w *World) { w.Here.Entry = &Entry{Type: w.Object.Kind, State: state, UUID: "u-1", Port: 10010} }
+}
+
+func without(w *World) { w.Here.Entry.UUID = "" }
+
+func unread(w *World) { w.Here.Known, w.Here.Entry = false, nil }
+
+func absent(w *World) { w.Here.Absent = true }
+
+func down(w *World) { w.Node.Down = true }
+
+func v2(w *World) { w.Object.DataEngine = "v2" }
+
+func asReplica(w *World) {
+	w.Object.Kind, w.Object.Name, w.DiskName = v1beta2.InstanceTypeReplica, "vol-r-1", "disk-1"
+	w.Object.Replica = ReplicaSpec{DiskID: "disk-uuid", DiskPath: "/var/lib/longhorn", Directory: "vol-abc"}
+}
+
+func asFrontend(w *World) {
+	w.Object.Kind, w.Object.Name, w.Object.DataEngine = v1beta2.InstanceTypeEngineFrontend, "vol-ef-0", "v2"
+	w.Object.Target = TargetSpec{Engine: "vol-e-0", IP: "10.0.0.9", Port: 20001}
+}
+
+func nowhere(w *World) { w.Object.NodeID, w.Node, w.Here = "", Node{}, nil }
+
+// was is the status of an instance that runs here.
+func was(state string) Status {
+	return Status{State: state, Started: true, InstanceManager: im, IP: "10.0.0.1", StorageIP: "10.0.0.1", Port: 10010, UUID: "u-1"}
+}
+
+func elsewhere(node, state string) change {
+	return func(w *World) {
+		w.Elsewhere = append(w.Elsewhere, Place{InstanceManager: "im-2", Node: node, Known: true, Entry: &Entry{State: state, UUID: "u-2"}})
+	}
+}
+
+// outcome is what a row compares: the state to be told, the call, and why.
+type outcome struct {
+	state  string
+	op     Op
+	at     string
+	reason string
+}
+
+func outcomeOf(v Verdict) outcome {
+	return outcome{v.Status.State, v.Call.Op, v.Call.InstanceManager, v.Reason}
+}
+
+func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
+	begun := Status{State: starting, Starting: true, InstanceManager: im}
+	for _, c := range []struct {
+		name  string
+		world World
+		want  outcome
+	}{
+		{"a stopped engine is created", world(wanted, status(stopped(""))), outcome{halted, OpCreate, im, ReasonCalling}},
+		{"one that was never looked at, too", world(wanted), outcome{"", OpCreate, im, ReasonCalling}},
+		{"a creation that nobody saw the effect of is sent again", world(wanted, status(begun)), outcome{starting, OpCreate, im, ReasonCalling}},
+		{"what is listed starting is told so", world(wanted, status(begun), lists(starting)), outcome{starting, OpNone, "", ReasonChanging}},
+		{"what is listed running runs", world(wanted, status(begun), lists(running)), outcome{running, OpNone, "", ReasonDone}},
+		{"what failed while starting is an error", world(wanted, status(begun), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
+		{"what runs although the status never began it ends first", world(wanted, status(stopped("")), lists(running)), outcome{halted, OpDelete, im, ReasonCalling}},
+		{"what runs under its name on another node ends first", world(wanted, status(stopped("")), elsewhere("node-2", running)), outcome{halted, OpDelete, "im-2", ReasonCalling}},
+		{"what is ending is waited for", world(wanted, status(stopped("")), lists(stopping)), outcome{halted, OpNone, "", ReasonChanging}},
+		{"a v1 process that is listed as stopped is on its way out", world(wanted, status(stopped("")), lists(halted)), outcome{halted, OpNone, "", ReasonChanging}},
+		{"a v2 replica's data is served again", world(wanted, v2, asReplica, status(stopped("")), lists(halted)), outcome{halted, OpCreate, im, ReasonCalling}},
+		{"nothing is started for an object that is being deleted", world(wanted, status(stopped("")), func(w *World) { w.Object.Deleting = true }),
+			outcome{halted, OpNone, "", ReasonDeleting}},
+		{"nothing is started without a node", world(wanted, nowhere), outcome{halted, OpNone, "", ReasonNoNode}},
+		{"nothing is started on a node that is down", world(wanted, down), outcome{halted, OpNone, "", ReasonNodeOut}},
+		{"nothing is started where what runs is unknown", world(wanted, status(stopped("")), unread), outcome{halted, OpNone, "", ReasonUnknown}},
+		{"a start under way is not called stopped because its inventory is unknown", world(wanted, status(begun), unread), outcome{starting, OpNone, "", ReasonUnknown}},
+		{"nothing is started where no instance manager serves", world(wanted, func(w *World) { w.Here = nil }), outcome{halted, OpNone, "", ReasonNoInstanceManager}},
+		{"an engine needs replicas", world(wanted, func(w *World) { w.Object.Engine.Replicas = nil }), outcome{halted, OpNone, "", ReasonIncomplete}},
+		{"a frontend needs a target", world(wanted, asFrontend, func(w *World) { w.Object.Target.Port = 0 }), outcome{halted, OpNone, "", ReasonIncomplete}},
+		{"a v2 replica needs a disk that its node has", world(wanted, v2, asReplica, func(w *World) { w.DiskName = "" }), outcome{halted, OpNone, "", ReasonIncomplete}},
+		{"a v2 server that just started may not list everything", world(wanted, v2, asReplica, func(w *World) { w.Here.Since = now.Add(-time.Second) }),
+			outcome{halted, OpNone, "", ReasonRediscovering}},
+		{"what the server declines again and again has failed", world(wanted, status(begun), func(w *World) { w.Refusals, w.Refusal = 3, "no" }),
+			outcome{failed, OpNone, "", ReasonRefused}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
+	}
+}
+
+func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
+	gone := func(w *World) { w.HereGone, w.Here = true, nil }
+	upgrading := func(w *World) { w.Node.Upgrading = true }
+	podless := func(w *World) { unread(w); w.Here.PodMissing = true }
+	for _, c := range []struct {
+		name  string
+		world World
+		want  outcome
+	}{
+		{"listed running is running", world(wanted, status(was(running)), lists(running)), outcome{running, OpNone, "", ReasonDone}},
+		{"listed suspended is suspended", world(wanted, status(was(running)), lists("suspended")), outcome{"suspended", OpNone, "", ReasonDone}},
+		{"listed in error is an error", world(wanted, status(was(running)), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
+		{"a process that ended although nobody asked has failed", world(wanted, status(was(running)), lists(halted)), outcome{failed, OpNone, "", ReasonFailed}},
+		{"a list that lacks it is no proof", world(wanted, status(was(running))), outcome{running, OpNone, "", ReasonUnproven}},
+		{"proven absent is an error", world(wanted, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
+		{"an unknown inventory makes it unknown, not stopped", world(wanted, status(was(running)), unread), outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"so does a node that is down", world(wanted, status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"what still answers on a node that is down is told as it is", world(wanted, status(was(running)), lists(running), down), outcome{running, OpNone, "", ReasonDone}},
+		{"an error stays one until it was stopped", world(wanted, status(was(failed)), unread), outcome{failed, OpNone, "", ReasonFailed}},
+		{"an error is not started again", world(wanted, status(was(failed)), absent), outcome{failed, OpNone, "", ReasonFailed}},
+		{"a pod that is gone took its engine with it", world(wanted, status(was(running)), podless), outcome{failed, OpNone, "", ReasonMissing}},
+		{"an instance manager that is gone, too", world(wanted, status(was(running)), gone), outcome{failed, OpNone, "", ReasonMissing}},
+		{"frontends outlive the pod", world(wanted, asFrontend, status(was(running)), podless), outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"a frontend that is pending after it ran is being found again", world(wanted, asFrontend, status(was(running)), lists("pending")), outcome{unknown, OpNone, "", ReasonChanging}},
+		{"while its node is upgraded a missing frontend is unknown", world(wanted, asFrontend, status(was(running)), absent, upgrading), outcome{unknown, OpNone, "", ReasonUnproven}},
+		{"else it is an error", world(wanted, asFrontend, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
+		{"a twin elsewhere is the orphan judge's", world(wanted, status(was(running)), lists(running), elsewhere("node-2", running)), outcome{running, OpNone, "", ReasonDone}},
+		{"a word that nobody knows is unknown", world(wanted, status(was(running)), lists("dancing")), outcome{unknown, OpNone, "", ReasonChanging}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
+	}
+}
+
+func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
+	peers := func(list ...Peer) change { return func(w *World) { w.Peers = Peers{Read: true, Replicas: list} } }
+	gone := func(w *World) { w.HereGone, w.Here = true, nil }
+	for _, c := range []struct {
+		name  string
+		world World
+		want  outcome
+	}{
+		{"what runs is deleted, and stays running until seen otherwise", world(status(was(running)), lists(running)), outcome{running, OpDelete, im, ReasonCalling}},
+		{"what failed is deleted", world(status(was(failed)), lists(failed)), outcome{failed, OpDelete, im, ReasonCalling}},
+		{"what is still starting is deleted", world(status(Status{State: starting, Starting: true, InstanceManager: im}), lists(starting)), outcome{starting, OpDelete, im, ReasonCalling}},
+		{"what is ending is told so", world(status(was(running)), lists(stopping)), outcome{stopping, OpNone, "", ReasonChanging}},
+		{"a v1 process that is listed as stopped has stopped", world(status(was(running)), lists(halted)), outcome{halted, OpNone, "", ReasonDone}},
+		{"a v2 replica that is listed as stopped has stopped", world(v2, asReplica, status(was(running)), lists(halted)), outcome{halted, OpNone, "", ReasonDone}},
+		{"a v2 engine has only stopped when it is gone", world(v2, status(was(running)), lists(halted)), outcome{running, OpDelete, im, ReasonCalling}},
+		{"a list that lacks it is no proof", world(status(was(running))), outcome{running, OpNone, "", ReasonUnproven}},
+		{"proven absent is stopped", world(status(was(running)), absent), outcome{halted, OpNone, "", ReasonDone}},
+		{"an unknown inventory is unknown", world(status(was(running)), unread), outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"what was stopped before stays so", world(status(stopped("")), unread), outcome{halted, OpNone, "", ReasonDone}},
+		{"what never had a node is stopped", world(nowhere), outcome{halted, OpNone, "", ReasonDone}},
+		{"what never began is stopped once a list lacks it", world(), outcome{halted, OpNone, "", ReasonDone}},
+		{"what never began is not looked at yet where the inventory is unknown", world(unread), outcome{"", OpNone, "", ReasonUnknown}},
+		{"an instance manager that is gone runs nothing", world(status(was(running)), gone), outcome{halted, OpNone, "", ReasonDone}},
+		{"a stopped object whose instance runs is told stopping, and the instance ends (O6)", world(status(stopped("")), lists(running)), outcome{stopping, OpDelete, im, ReasonCalling}},
+		{"so is one on another instance manager of the node", world(status(stopped("")), elsewhere("node-1", running)), outcome{stopping, OpDelete, "im-2", ReasonCalling}},
+		{"one on another node is the orphan judge's", world(status(stopped("")), elsewhere("node-2", running)), outcome{halted, OpNone, "", ReasonDone}},
+		{"on a node that is down nothing is concluded while a replica in service runs",
+			world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: running, On: true})), outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"nor while one in service shall run", world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: halted, Wanted: true, On: true})), outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"nor while one in service may be starting", world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: halted, Begun: true, On: true})), outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"nor before anybody looked", world(status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"once every replica in service is stopped, what ran there is cut off",
+			world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running}, Peer{Name: "r-2", State: halted, On: true})), outcome{halted, OpNone, "", ReasonDone}},
+		{"with no replica in service there is nothing to be cut off from", world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running})), outcome{halted, OpNone, "", ReasonDone}},
+		{"what still answers on a node that is down is stopped as usual", world(status(was(running)), lists(running), down), outcome{running, OpDelete, im, ReasonCalling}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
+	}
+}
+
+func TestAConclusionIsMarkedUntilSomebodyLooks(t *testing.T) {
+	cutOff := func(w *World) { w.Peers = Peers{Read: true} }
+	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(status(was(running)), unread, down, cutOff)).Status)
+	out := func(w *World) { w.Node.OutOfService = true }
+	require.Equal(t, stopped(v1beta2.ReasonOutOfService), Decide(world(status(was(running)), unread, out, cutOff)).Status)
+	concluded := status(stopped(v1beta2.ReasonNodeDown))
+	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread, down)).Status)
+	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but nobody looked")
+	require.Equal(t, stopped(""), Decide(world(concluded)).Status, "the list lacks it")
+	back := Decide(world(concluded, lists(running)))
+	require.Equal(t, Status{State: stopping, InstanceManager: im}, back.Status, "the old engine was there all the time")
+	require.Equal(t, OpDelete, back.Call.Op)
+	require.Equal(t, stopped(""), Decide(world(status(stopped("")), down)).Status, "what was seen stopped is not marked")
+}
+
+func TestADeletionKeepsDataAndNamesWhatItMeans(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		world World
+		want  Call
+	}{
+		{"a v1 engine is looked at first", world(status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Look: true}},
+		{"a v1 engine that failed is not", world(status(was(failed)), lists(failed)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1"}},
+		{"a v2 engine needs clean-up to go", world(v2, status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Cleanup: true, Look: true}},
+		{"a v2 engine of a server of today goes by its name", world(v2, status(was(running)), lists(running), without), Call{Op: OpDelete, InstanceManager: im, ByName: true, Cleanup: true, Look: true}},
+		{"a v2 replica keeps its data", world(v2, asReplica, status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1"}},
+		{"a frontend has no UUID", world(asFrontend, status(was(running)), lists(running), without), Call{Op: OpDelete, InstanceManager: im, ByName: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, Decide(c.world).Call) })
+	}
+}
+
+func TestNothingIsDoneToANameThatAServerMayStillDelete(t *testing.T) {
+	held := func(w *World) { w.Held = now.Add(time.Minute) }
+	for _, w := range []World{world(wanted, held), world(status(was(running)), lists(running), held), world(status(was(running)), absent, held)} {
+		v := Decide(w)
+		require.Equal(t, w.Status, v.Status)
+		require.Equal(t, Call{}, v.Call)
+		require.Equal(t, w.Held, v.At)
+	}
+}
+
+func TestTheSameCallWaitsForItsTurnAndAnotherOneDoesNot(t *testing.T) {
+	w := world(wanted, status(stopped("")))
+	first := Decide(w)
+	w.Tried, w.NotBefore = first.Call.Identity(), now.Add(time.Second)
+	again := Decide(w)
+	require.Equal(t, OpNone, again.Call.Op)
+	require.Equal(t, ReasonBackoff, again.Reason)
+	require.Equal(t, w.NotBefore, again.At)
+	w.Object.Running, w.Here.Entry = false, &Entry{State: running, UUID: "u-9"}
+	require.Equal(t, OpDelete, Decide(w).Call.Op)
+}

@@ -1,0 +1,54 @@
+package instance
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ATT-1: at most one engine of a volume is live, but for a migration and a target that moves.
+func TestNoEngineIsStartedBesideAnotherOne(t *testing.T) {
+	second := func(w *World) { w.Object.Active = false }
+	migrating := func(w *World) { w.Peers.Migrating = true }
+	beside := func(p Peer) change {
+		return func(w *World) { w.Peers.Read, w.Peers.Same = true, append(w.Peers.Same, p) }
+	}
+	leftover := func(w *World) { w.Peers.Read, w.Peers.Leftovers = true, []string{"vol-e-7 on im-2"} }
+	rw := map[string]string{"vol-r-1": v1beta2.ReplicaModeRW}
+	live := Peer{Name: "vol-e-1", State: running, Begun: true, Modes: rw}
+	for _, c := range []struct {
+		name   string
+		world  World
+		starts bool
+		reason string
+	}{
+		{"one that runs", world(wanted, beside(live)), false, ReasonOtherLive},
+		{"one that may be starting", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, Begun: true})), false, ReasonOtherLive},
+		{"one that nobody sees", world(wanted, beside(Peer{Name: "vol-e-1", State: unknown, Begun: true})), false, ReasonOtherLive},
+		{"one in error, which may still write", world(wanted, beside(Peer{Name: "vol-e-1", State: failed, Begun: true})), false, ReasonOtherLive},
+		{"one without an object", world(wanted, leftover), false, ReasonOtherLive},
+		{"one that is stopped does not count", world(wanted, beside(Peer{Name: "vol-e-1", State: halted})), true, ReasonCalling},
+		{"one that is concluded stopped is cut off", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, NodeDown: true})), true, ReasonCalling},
+		{"one that waits for its own turn does not count", world(wanted, beside(Peer{Name: "vol-e-1", Wanted: true})), true, ReasonCalling},
+		{"the second engine of a migration may", world(wanted, second, migrating, beside(live)), true, ReasonCalling},
+		{"the second engine of a volume that does not migrate may not", world(wanted, second, beside(live)), false, ReasonOtherLive},
+		{"the active one of a migration may not", world(wanted, migrating, beside(live)), false, ReasonOtherLive},
+		{"the second target of a v2 volume may", world(wanted, v2, second, beside(live)), true, ReasonCalling},
+		{"but only over replicas that the live one has in mode RW (M7)",
+			world(wanted, second, migrating, beside(Peer{Name: "vol-e-1", State: running, Begun: true, Modes: map[string]string{"vol-r-1": "WO"}})), false, ReasonReplicaNotReady},
+		{"and that it has at all", world(wanted, second, migrating, beside(Peer{Name: "vol-e-1", State: running, Begun: true})), false, ReasonReplicaNotReady},
+		{"a frontend beside another one may not", world(wanted, asFrontend, beside(Peer{Name: "vol-ef-1", State: running, Begun: true})), false, ReasonOtherLive},
+		{"a replica has no such rule", world(wanted, asReplica, beside(live)), true, ReasonCalling},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			require.Equal(t, c.starts, v.Call.Op == OpCreate)
+			require.Equal(t, c.reason, v.Reason)
+			if !c.starts {
+				require.NotEmpty(t, v.Message)
+			}
+		})
+	}
+}
