@@ -14,7 +14,9 @@ func (s *Server) volumes(r *http.Request) (any, error) {
 	return s.options.Plane.Volumes(r.URL.Query().Get("name")), nil
 }
 
-func (s *Server) verify(r *http.Request) (any, error) { return s.options.Plane.Verify(r.PathValue("name")) }
+func (s *Server) verify(r *http.Request) (any, error) {
+	return s.options.Plane.Verify(r.PathValue("name"))
+}
 
 func (s *Server) readBlock(r *http.Request) (any, error) {
 	block, err := strconv.ParseInt("0"+r.URL.Query().Get("block"), 10, 64)

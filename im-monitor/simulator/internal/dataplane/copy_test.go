@@ -1,0 +1,126 @@
+package dataplane
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/im-monitor/simulator/internal/chain"
+)
+
+// activity writes, takes snapshots, removes and purges them, at random.
+func (c *cluster) activity(t *rapid.T, ref Ref, n int, label string) {
+	for i := range n {
+		switch rapid.IntRange(0, 6).Draw(t, label) {
+		case 5:
+			_, _ = c.servers[0].Snapshot(ref, fmt.Sprintf("s%d", rapid.IntRange(0, 5).Draw(t, "snapshot")), nil)
+		case 6:
+			_ = c.servers[0].SnapshotRemove(ref, []string{fmt.Sprintf("s%d", rapid.IntRange(0, 5).Draw(t, "removed"))})
+			_ = c.servers[0].Purge(ref, true, "")
+		default:
+			c.write("vol", rapid.Int64Range(0, 7).Draw(t, "block"), fmt.Sprintf("%s %d", label, i))
+		}
+		c.step(time.Duration(rapid.IntRange(0, 300).Draw(t, "ms")) * time.Millisecond)
+	}
+}
+
+// TestARebuildCopiesTheData writes and takes snapshots before, during and after the rebuild of a replica: in the end it is what its source is,
+// in each snapshot too, and no reader ever sees a difference.
+func TestARebuildCopiesTheData(t *testing.T) {
+	both(t, func(t *testing.T, engine string) {
+		rapid.Check(t, func(t *rapid.T) {
+			c := newCluster(t, engine, Behaviour{CopyTime: time.Second})
+			ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol"), 2: c.replica(2, "vol")})
+			c.activity(t, ref, rapid.IntRange(0, 10).Draw(t, "before"), "before")
+			added := c.replica(1, "vol")
+			if rapid.Bool().Draw(t, "had data") {
+				c.servers[1].instances["vol-r-1"].dataOf().Write(3, "of old", 1)
+			}
+			_, err := c.servers[0].beginRebuild(ref, Addition{Address: added})
+			require.NoError(t, err)
+			c.activity(t, ref, rapid.IntRange(0, 6).Draw(t, "during"), "during")
+			c.step(2 * time.Second)
+			c.activity(t, ref, rapid.IntRange(0, 6).Draw(t, "after"), "after")
+			c.step(2 * time.Second)
+			e, err := c.servers[0].Engine(ref)
+			require.NoError(t, err)
+			require.Equal(t, map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeRW, "vol-r-2": ModeRW}, e.Modes)
+			source, copied := c.servers[0].instances["vol-r-0"].dataOf(), c.servers[1].instances["vol-r-1"].dataOf()
+			for _, d := range source.List() {
+				want, err := source.Contents(d.Name)
+				require.NoError(t, err)
+				got, err := copied.Contents(d.Name)
+				require.NoError(t, err)
+				require.Equal(t, want, got, d.Name)
+			}
+			require.Len(t, copied.List(), len(source.List()))
+			c.healthy("vol")
+		})
+	})
+}
+
+// TestACloneAndARestoreAreWhatWasSaved holds the checksums of a clone and of a restored backup against that of the snapshot they were made of.
+func TestACloneAndARestoreAreWhatWasSaved(t *testing.T) {
+	both(t, func(t *testing.T, engine string) {
+		target := "file://" + t.TempDir()
+		rapid.Check(t, func(t *rapid.T) {
+			c := newCluster(t, engine, Behaviour{})
+			ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol"), 2: c.replica(2, "vol")})
+			c.activity(t, ref, rapid.IntRange(0, 10).Draw(t, "before"), "before")
+			_, err := c.servers[0].Snapshot(ref, "saved", nil)
+			require.NoError(t, err)
+			blocks, err := c.servers[0].instances["vol-r-0"].dataOf().Contents("saved")
+			require.NoError(t, err)
+			_, _, _, err = c.servers[0].Backup(ref, Order{Name: "b", Snapshot: "saved", Target: target})
+			require.NoError(t, err)
+			backup, err := c.servers[0].BackupStatus(ref, "b")
+			require.NoError(t, err)
+			require.Equal(t, JobComplete, backup.State, backup.Error)
+			c.activity(t, ref, rapid.IntRange(0, 5).Draw(t, "after"), "after")
+			if !c.servers[0].instances["vol-r-0"].dataOf().Has("saved") {
+				t.Fatal("nobody removed it")
+			}
+
+			clone := c.start(1, "clone-e-0", "clone", map[int]string{1: c.replica(1, "clone"), 2: c.replica(2, "clone")}, "--frontend", "")
+			require.NoError(t, c.servers[1].Clone(clone, Source{Address: ref.Address, Engine: "vol-e-0", Volume: "vol", Snapshot: "saved"}, ""))
+			status, err := c.servers[1].CloneStatus(clone)
+			require.NoError(t, err)
+			require.Len(t, status, 2)
+			require.Equal(t, chain.Text(blocks.Sum()), c.plane.Volumes("clone")[0].Checksum)
+
+			restored := c.start(1, "restored-e-0", "restored", map[int]string{1: c.replica(1, "restored")}, "--frontend", "")
+			require.NoError(t, c.servers[1].Restore(restored, backup.URL, "", ""))
+			done, err := c.servers[1].RestoreStatus(restored)
+			require.NoError(t, err)
+			for _, r := range done {
+				require.Equal(t, RestoreStatus{Progress: Progress{Percent: 100, State: JobComplete}, Last: "b", URL: backup.URL}, r)
+			}
+			require.Equal(t, chain.Text(blocks.Sum()), c.plane.Volumes("restored")[0].Checksum)
+			for _, volume := range []string{"vol", "clone", "restored"} {
+				c.healthy(volume)
+			}
+		})
+	})
+}
+
+func TestAHashIsThatOfTheSnapshot(t *testing.T) {
+	both(t, func(t *testing.T, engine string) {
+		c := newCluster(t, engine, Behaviour{CopyTime: time.Second})
+		ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+		c.write("vol", 1, "x")
+		_, err := c.servers[0].Snapshot(ref, "s", nil)
+		require.NoError(t, err)
+		require.Error(t, c.servers[0].Hash(ref, "nobody", false, ""))
+		require.NoError(t, c.servers[0].Hash(ref, "s", false, ""))
+		c.step(2 * time.Second)
+		status, err := c.servers[0].HashStatus(ref, "s")
+		require.NoError(t, err)
+		require.Len(t, status, 1)
+		for _, h := range status {
+			require.Equal(t, chain.Text(c.plane.volumes["vol"].truth.sum), h.Checksum)
+		}
+	})
+}
