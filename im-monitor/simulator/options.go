@@ -28,7 +28,7 @@ type options struct {
 	heartbeat, statusPeriod, silence time.Duration
 	replicaTimeout, copyTime         time.Duration
 	backupStore                      string
-	writers                          bool
+	writers, defaultDisks            bool
 	stickyAddresses                  bool
 	logLevel, logFormat              string
 }
@@ -39,7 +39,7 @@ const todaysRediscovery = 2500 * time.Millisecond
 func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
-		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, rediscovery: -1, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
+		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, rediscovery: -1, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
 		logLevel: "info", logFormat: "text"}
 }
 
@@ -67,6 +67,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
+	f.BoolVar(&o.defaultDisks, "default-disks", o.defaultDisks, "give every Longhorn Node that has no disks a filesystem disk and a block disk")
 	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
 	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")

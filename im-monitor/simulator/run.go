@@ -87,7 +87,7 @@ func assemble(o *options, block *address.Block, log *slog.Logger) (*parts, error
 	p.machine = machine.New(machine.Options{Plane: plane, Servers: p.servers, Faults: faults, Block: block, Clock: real, NewUUID: uuid.NewString,
 		StickyAddresses: o.stickyAddresses, Log: log})
 	p.kubelet, err = kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: p.machine, Plane: plane, Clock: real,
-		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, Workers: max(o.workers, 1), Log: log})
+		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks, Workers: max(o.workers, 1), Log: log})
 	if err != nil {
 		return nil, err
 	}

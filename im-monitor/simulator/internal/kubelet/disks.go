@@ -75,6 +75,9 @@ func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw.Object, &node); err != nil {
 		return fmt.Errorf("reading Longhorn node %s: %w", name, err)
 	}
+	if k.options.DefaultDisks && len(node.Spec.Disks) == 0 && node.DeletionTimestamp == nil {
+		return k.giveDisks(ctx, &node)
+	}
 	for key, disk := range node.Spec.Disks {
 		if disk.DiskType == "block" {
 			k.options.Plane.EnsureDisk(name, key, disk.Path, diskBytes)
@@ -92,6 +95,31 @@ func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 		Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("writing the disks of node %s: %w", name, err)
+	}
+	return nil
+}
+
+// defaultDisks are those of a node that has none: one per data engine.
+var defaultDisks = map[string]v1beta2.DiskSpec{
+	"default-disk": {AllowScheduling: true, DiskType: "filesystem", Path: "/var/lib/longhorn/"},
+	"disk-1":       {AllowScheduling: true, DiskType: "block", Path: "/dev/disk-1"},
+}
+
+// giveDisks gives a node its default disks. The data plane knows them before anybody can ask for them.
+func (k *Kubelet) giveDisks(ctx context.Context, node *v1beta2.Node) error {
+	for key, disk := range defaultDisks {
+		if disk.DiskType == "block" {
+			k.options.Plane.EnsureDisk(node.Name, key, disk.Path, diskBytes)
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": node.ResourceVersion},
+		"spec": map[string]any{"disks": defaultDisks}})
+	if err != nil {
+		return fmt.Errorf("encoding the default disks of node %s: %w", node.Name, err)
+	}
+	_, err = k.dynamic.Resource(longhornNodes).Namespace(k.options.Namespace).Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("writing the default disks of node %s: %w", node.Name, err)
 	}
 	return nil
 }
@@ -117,13 +145,14 @@ func diskChanges(node *v1beta2.Node) map[string]any {
 // filesystemDisk is the status of a healthy v1 disk. Its UUID follows from its place, as it would from a file on it.
 func filesystemDisk(node, key, path string) map[string]any {
 	now := metav1.Now().UTC().Format(time.RFC3339)
-	condition := func(kind string) map[string]any {
-		return map[string]any{"type": kind, "status": "True", "lastTransitionTime": now, "lastProbeTime": "", "reason": "", "message": ""}
+	condition := func(kind, reason string) map[string]any {
+		return map[string]any{"type": kind, "status": "True", "lastTransitionTime": now, "lastProbeTime": "",
+			"reason": reason, "message": "The simulated disk " + key + " is there."}
 	}
 	return map[string]any{
 		"diskName": key, "diskPath": path, "diskType": "filesystem", "filesystemType": "ext2/ext3",
 		"diskUUID":       uuid.NewSHA1(uuid.NameSpaceOID, []byte(node+"/"+key+path)).String(),
-		"storageMaximum": diskBytes, "storageAvailable": freeBytes,
-		"conditions": []any{condition("Ready"), condition("Schedulable")},
+		"storageMaximum": diskBytes, "storageAvailable": freeBytes, "storageScheduled": 0,
+		"conditions": []any{condition(v1beta2.DiskReady, v1beta2.ReasonDiskReady), condition(v1beta2.DiskSchedulable, v1beta2.ReasonSchedulable)},
 	}
 }

@@ -37,6 +37,8 @@ type Options struct {
 	Clock     clock.WithDelayedExecution
 	// Heartbeat is how often a node's Lease is renewed, StatusPeriod how often its status is written unchanged; 0 means never.
 	Heartbeat, StatusPeriod time.Duration
+	// DefaultDisks gives a Longhorn Node without disks one per data engine.
+	DefaultDisks bool
 	// NodeGrace is how long a silent node stays Ready.
 	NodeGrace time.Duration
 	// Workers is how many pods and nodes are dealt with at once.
