@@ -126,8 +126,8 @@ func TestATicketThatIsHeldUpSaysWhy(t *testing.T) {
 		"an answer of a newer version": {func(w *World) {
 			w.Tickets.Answers = answered(attachment, false, "Newer", "Wait for it.")
 		}, []string{"Newer", "Wait for it."}},
-		"no place for its replicas": {func(w *World) {
-			w.Volume.NotScheduled = "No disk has 10 GiB."
+		"what the rules wait for is outside": {func(w *World) {
+			w.Tickets.Blocked = "No disk has 10 GiB."
 			w.Tickets.Answers = answered(attachment, false, v1beta2.ReasonAttaching, "")
 		}, []string{"vol-1", "No disk has 10 GiB."}},
 		"the node went down before the volume came": {func(w *World) { w.Node.Down = true }, []string{"vol-1", here, "down"}},

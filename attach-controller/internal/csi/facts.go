@@ -10,9 +10,6 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// conditionScheduled is False on a Volume some of whose replicas have no place.
-const conditionScheduled = "Scheduled"
-
 // States of a clone (Volume.status.cloneStatus.state), and what a clone has before the first of them.
 const (
 	cloneNotBegun = "not begun"
@@ -95,9 +92,6 @@ func FromVolume(v *v1beta2.Volume) Volume {
 	}
 	if v.Spec.DataSource != "" && !slices.Contains(dataIsThere, v.Status.CloneStatus.State) {
 		facts.Cloning = or(v.Status.CloneStatus.State, cloneNotBegun)
-	}
-	if c := conditions.Get(v.Status.Conditions, conditionScheduled); c != nil && c.Status == v1beta2.ConditionFalse {
-		facts.NotScheduled = or(c.Message, c.Reason)
 	}
 	return facts
 }

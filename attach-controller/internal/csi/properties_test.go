@@ -54,13 +54,14 @@ func drawVolume(t *rapid.T) *Volume {
 		CurrentMigrationNodeID: one("currentMigrationNodeID", "", here, there), Deleting: rapid.Bool().Draw(t, "volume deleting"),
 		Standby: rapid.Bool().Draw(t, "standby"), Restoring: rapid.Bool().Draw(t, "restoring"), Cloning: one("cloning", "", "initiated", "failed"),
 		AccessMode: one("mode", "rwo", "rwx"), Frontend: one("frontend", "blockdev", "iscsi"), ShareState: one("share", "", "running"),
-		Migratable: rapid.Bool().Draw(t, "migratable"), NotScheduled: one("scheduled", "", "no room"),
+		Migratable: rapid.Bool().Draw(t, "migratable"),
 	}
 }
 
 func drawTickets(t *rapid.T) *Tickets {
 	tickets := &Tickets{Volume: "vol-1", Deleting: rapid.Bool().Draw(t, "tickets deleting"),
-		Wanted: map[string]v1beta2.AttachmentTicket{}, Answers: map[string]v1beta2.AttachmentTicketStatus{}}
+		Blocked: rapid.SampledFrom([]string{"", "no room"}).Draw(t, "blocked"),
+		Wanted:  map[string]v1beta2.AttachmentTicket{}, Answers: map[string]v1beta2.AttachmentTicketStatus{}}
 	for _, id := range []string{attachment, "csi-2", "share"} {
 		kind := map[string]string{"share": v1beta2.AttacherShareManager}[id]
 		ticket := v1beta2.AttachmentTicket{ID: id, Type: or(kind, v1beta2.AttacherCSI), NodeID: rapid.SampledFrom([]string{here, there}).Draw(t, "ticket's node"), Generation: 1}

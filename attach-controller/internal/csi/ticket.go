@@ -85,10 +85,10 @@ var underWay = []string{
 func objection(w World, ticket v1beta2.AttachmentTicket, given v1beta2.AttachmentTicketStatus) string {
 	condition := conditions.Get(given.Conditions, v1beta2.TicketSatisfied)
 	if condition == nil || slices.Contains(underWay, condition.Reason) {
-		if w.Volume.NotScheduled != "" && w.Volume.State != v1beta2.VolumeStateAttached {
-			return fmt.Sprintf("volume %s is not attached to node %s yet: %s", w.Volume.Name, ticket.NodeID, w.Volume.NotScheduled)
+		if w.Tickets.Blocked == "" {
+			return ""
 		}
-		return ""
+		return fmt.Sprintf("volume %s is not attached to node %s yet: %s", w.Volume.Name, ticket.NodeID, w.Tickets.Blocked)
 	}
 	said := fmt.Sprintf("volume %s is not attached to node %s (%s%s)", w.Volume.Name, ticket.NodeID, condition.Reason, holder(w, ticket))
 	if condition.Message == "" {

@@ -81,8 +81,6 @@ type Volume struct {
 	// AccessMode and Frontend have their defaults filled in.
 	AccessMode, Frontend, ShareState string
 	Migratable                       bool
-	// NotScheduled is the message of condition Scheduled where that is False.
-	NotScheduled string
 }
 
 // Tickets is what matters of a Longhorn VolumeAttachment.

@@ -82,7 +82,7 @@ func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *queues) error {
 
 func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *queues) error {
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").
-		For(&corev1.PersistentVolume{}, builder.WithPredicates(changed())).
+		For(&corev1.PersistentVolume{}, builder.WithPredicates(held())).
 		Watches(&storagev1.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(persistentVolumeOf), builder.WithPredicates(gone())).
 		WatchesRawSource(q.persistentVolumes()).
 		Complete(&releaser{r})

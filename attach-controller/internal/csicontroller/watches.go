@@ -41,6 +41,14 @@ func gone() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: no, UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
+// held lets PersistentVolumes pass that are being deleted and wait for us.
+func held() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(obj client.Object) bool {
+		pv := csi.FromPersistentVolume(obj.(*corev1.PersistentVolume))
+		return pv.Deleting && pv.HasFinalizer
+	})
+}
+
 func nodeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return csi.FromNode(e.ObjectOld.(*v1beta2.Node)) != csi.FromNode(e.ObjectNew.(*v1beta2.Node))
