@@ -54,6 +54,14 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			with(asked(), func(w *World) { w.Tickets = nil }),
 			Verdict{Outcome: OutcomeAttaching},
 		},
+		"a volume that was attached before there were tickets is taken over first": {
+			with(asked(), func(w *World) { w.Tickets.Untouched, w.Volume.NodeID = true, there }),
+			Verdict{Outcome: OutcomeAttaching},
+		},
+		"a volume that nobody ever wanted is not": {
+			with(asked(), func(w *World) { w.Tickets.Untouched = true }),
+			Verdict{Outcome: OutcomeAttaching, Steps: []Step{{Kind: StepMark, NodeID: here}, {Kind: StepHold}, putStep(1)}},
+		},
 		"a ticket that nobody has answered waits": {ticketed(), Verdict{Outcome: OutcomeAttaching}},
 		"an answer to an older ticket does not count": {
 			with(satisfied(), func(w *World) {

@@ -24,8 +24,8 @@ func attach(w World) Verdict {
 	switch {
 	case w.Attachment.Attached:
 		return Verdict{Outcome: OutcomeAttached, Steps: steps}
-	case len(steps) > 0 || w.Tickets == nil:
-		// The ticket's answer follows by an event, and the Longhorn VolumeAttachment, which its owner makes, does too.
+	case len(steps) > 0 || waits(w):
+		// The ticket's answer follows by an event, and what is waited for does, too.
 		return Verdict{Outcome: OutcomeAttaching, Steps: steps}
 	}
 	satisfied, why := answer(w)
@@ -50,10 +50,15 @@ func refused(w World, refusal string) Verdict {
 	return Verdict{Outcome: outcome, Steps: status(w, Status{AttachError: refusal})}
 }
 
-// prepare brings the finalizers, the node id and the ticket, in this order. Without the object that the ticket goes
-// into nothing is held yet.
+// waits tells that there is nothing yet that a ticket could go into: its owner makes it, and, where the volume was
+// attached before there were tickets, first puts those in that it is attached for.
+func waits(w World) bool {
+	return w.Tickets == nil || w.Tickets.Untouched && w.Volume.NodeID != ""
+}
+
+// prepare brings the finalizers, the node id and the ticket, in this order.
 func prepare(w World) []Step {
-	if w.Tickets == nil {
+	if waits(w) {
 		return nil
 	}
 	var steps []Step

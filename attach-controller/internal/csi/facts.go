@@ -100,6 +100,8 @@ func FromVolume(v *v1beta2.Volume) Volume {
 func FromTickets(va *v1beta2.VolumeAttachment) Tickets {
 	t := Tickets{
 		Volume: va.Name, Deleting: va.DeletionTimestamp != nil,
+		Untouched: len(va.Spec.AttachmentTickets) == 0 && len(va.Status.AttachmentTicketStatuses) == 0 &&
+			len(va.Status.Conditions) == 0 && va.Status.ObservedGeneration == 0,
 		Wanted: va.Spec.AttachmentTickets, Answers: va.Status.AttachmentTicketStatuses,
 	}
 	ready := conditions.Get(va.Status.Conditions, v1beta2.VolumeAttachmentReady)

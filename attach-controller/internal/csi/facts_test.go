@@ -85,4 +85,8 @@ func TestWhatBlocksIsTakenFromTheReadyCondition(t *testing.T) {
 		va.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeAttachmentReady, Reason: reason, Message: "why"}}
 		require.Equal(t, Tickets{Volume: "vol-1", Blocked: want}, FromTickets(va), reason)
 	}
+	va.Status.Conditions = nil
+	require.True(t, FromTickets(va).Untouched)
+	va.Status.ObservedGeneration = 1
+	require.False(t, FromTickets(va).Untouched, "somebody has looked at it")
 }

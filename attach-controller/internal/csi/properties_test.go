@@ -73,6 +73,7 @@ func drawTickets(t *rapid.T) *Tickets {
 			tickets.Answers[id] = answered(id, rapid.Bool().Draw(t, "satisfied"), reason, "Because.")[id]
 		}
 	}
+	tickets.Untouched = len(tickets.Wanted)+len(tickets.Answers) == 0 && tickets.Blocked == ""
 	return tickets
 }
 

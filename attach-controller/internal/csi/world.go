@@ -88,6 +88,8 @@ type Tickets struct {
 	// Volume is the volume's name, and the object's.
 	Volume   string
 	Deleting bool
+	// Untouched tells that nobody ever put a ticket there or answered one.
+	Untouched bool
 	// Wanted and Answers are spec.attachmentTickets and status.attachmentTicketStatuses.
 	Wanted  map[string]v1beta2.AttachmentTicket
 	Answers map[string]v1beta2.AttachmentTicketStatus

@@ -126,7 +126,7 @@ func after(w World, v Verdict) World {
 			if w.Tickets.Wanted == nil {
 				w.Tickets.Wanted = map[string]v1beta2.AttachmentTicket{}
 			}
-			w.Tickets.Wanted[step.Ticket.ID] = *step.Ticket
+			w.Tickets.Wanted[step.Ticket.ID], w.Tickets.Untouched = *step.Ticket, false
 		case StepRemoveTicket:
 			if w.Tickets != nil && w.Tickets.Volume == step.Volume {
 				delete(w.Tickets.Wanted, w.Attachment.Name)

@@ -172,6 +172,48 @@ func TestAPersistentVolumeStaysUntilItsLastAttachmentIsGone(t *testing.T) {
 	testkit.WaitGone(t, w.admin, w.persistentVolume())
 }
 
+func TestASharedVolumeIsAttachedWhenItsShareRunsElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cluster()
+	w.longhorn()
+	require.NoError(t, status.MergeSpec(t.Context(), w.admin, &v1beta2.Volume{ObjectMeta: w.meta(w.vol)}, map[string]any{"accessMode": "rwx"}))
+	w.start()
+	va := w.asks()
+	w.ticket(va.Name)
+	share := v1beta2.TicketID(v1beta2.AttacherShareManager, w.vol)
+	ticket := map[string]any{"id": share, "type": v1beta2.AttacherShareManager, "nodeID": "elsewhere", "generation": 1}
+	require.NoError(t, status.MergeSpec(t.Context(), w.admin, w.lhva(), map[string]any{"attachmentTickets": map[string]any{share: ticket}}))
+	w.serve(share)
+	require.False(t, w.now(va).Status.Attached, "the share does not run yet")
+	w.volumeStatus(map[string]any{"shareState": "running"})
+	w.reaches(va, "attached", isAttached)
+	w.remove(va)
+	testkit.WaitGone(t, w.admin, va)
+}
+
+func TestATicketAtAnotherVolumeGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cluster()
+	w.longhorn()
+	w.start()
+	va := w.asks()
+	w.serve(va.Name)
+	w.reaches(va, "attached", isAttached)
+	stray := &v1beta2.VolumeAttachment{ObjectMeta: w.meta("vol-2")}
+	stray.Spec = v1beta2.VolumeAttachmentSpec{Volume: "vol-2", AttachmentTickets: map[string]v1beta2.AttachmentTicket{
+		va.Name: {ID: va.Name, Type: v1beta2.AttacherCSI, NodeID: w.node},
+	}}
+	w.create(stray)
+	w.remove(va)
+	w.vacate(va.Name)
+	testkit.WaitGone(t, w.admin, va)
+	left := &v1beta2.VolumeAttachment{}
+	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(stray), left))
+	require.Empty(t, left.Spec.AttachmentTickets)
+}
+
 func TestOtherDriversAttachmentsAreNotTouched(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
