@@ -29,6 +29,8 @@ func decide(w World) Verdict {
 	switch {
 	case !w.Object.Running:
 		return stop(w)
+	case w.Status.supervised() && w.Here != nil && w.Here.Ended: // it was stopped as asked, and is asked for again
+		return settle(w)
 	case w.Status.supervised():
 		return supervise(w)
 	default:

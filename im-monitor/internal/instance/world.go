@@ -117,6 +117,8 @@ type Place struct {
 	Entry *Entry
 	// Absent tells that the name is proven not to be there.
 	Absent bool
+	// Ended tells that it is absent because of a deletion of our own.
+	Ended bool
 	// Since is when the container started; zero is unknown.
 	Since time.Time
 }

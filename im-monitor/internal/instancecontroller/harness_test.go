@@ -60,8 +60,9 @@ func newWorldWith(t *testing.T, at cut.Point, change func(*instancecontroller.Op
 			}, "%s of %s never ran", engine, n)
 		}
 		own := &v1beta2.Node{ObjectMeta: w.meta(n)}
-		require.NoError(t, status.MergeStatus(t.Context(), w.Admin, own, map[string]any{
-			"diskStatus": map[string]any{"disk-1": map[string]any{"diskName": "disk-1-name", "diskUUID": disk, "diskType": "block"}}}))
+		w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 * gib, FreeBytes: 100 * gib})
+		w.spec(own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1"}}})
+		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk }, "the disk of %s never showed up", n)
 	}
 	return w
 }

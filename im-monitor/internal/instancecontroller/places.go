@@ -121,22 +121,22 @@ func (s *shell) place(key Key, instanceManager string, status instance.Status) i
 		return out
 	}
 	if status.Begun() {
-		out.Absent = s.absent(key, instanceManager, status.UUID, snapshot)
+		out.Absent, out.Ended = s.absent(key, instanceManager, status.UUID, snapshot)
 	}
 	return out
 }
 
 // absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until a list
 // is younger than it, nothing is proof.
-func (s *shell) absent(key Key, instanceManager, uuid string, snapshot *inventory.Snapshot) bool {
+func (s *shell) absent(key Key, instanceManager, uuid string, snapshot *inventory.Snapshot) (absent, ended bool) {
 	t := s.attempts.of(key)
 	if t.creating || snapshot.Began.Before(t.created) {
-		return false
+		return false, false
 	}
 	if t.deletion != nil && t.deletion.InstanceManager == instanceManager && s.store.AbsentAfter(*t.deletion) {
-		return true
+		return true, true
 	}
-	return s.store.Absent(instanceManager, key.Name, uuid)
+	return s.store.Absent(instanceManager, key.Name, uuid), false
 }
 
 func entryOf(i inventory.Instance) *instance.Entry {

@@ -56,6 +56,8 @@ type Env struct {
 	change func(*instancecontroller.Options)
 	mu     sync.Mutex
 	client *cut.Client
+	// hands is the client of those who start and stop instances.
+	hands *cut.Client
 }
 
 // Start makes a namespace, and runs the controllers, with the rights of im-monitor's generated roles, and the kubelets'
@@ -65,11 +67,19 @@ func Start(t testing.TB) *Env { return StartCut(t, cut.Point{}) }
 // StartCut is Start with a process that dies at a point; another one takes its place at once.
 func StartCut(t testing.TB, at cut.Point) *Env {
 	t.Helper()
-	return StartWith(t, at, func(*instancecontroller.Options) {})
+	return start(t, cuts{all: at}, func(*instancecontroller.Options) {})
 }
 
-// StartWith is StartCut with other options for starting and stopping instances.
+// cuts are where a process dies: counting all of its writes, or those of the hands for instances alone.
+type cuts struct{ all, hands cut.Point }
+
+// StartWith is StartCut with other options for starting and stopping instances; only the writes of their hands are counted.
 func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Options)) *Env {
+	t.Helper()
+	return start(t, cuts{hands: at}, change)
+}
+
+func start(t testing.TB, at cuts, change func(*instancecontroller.Options)) *Env {
 	t.Helper()
 	namespace := testkit.Namespace(t)
 	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t, change: change}
@@ -88,13 +98,37 @@ func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Optio
 }
 
 // lives runs one process until the cut, and another one after it until ctx ends.
-func (e *Env) lives(ctx context.Context, access *rest.Config, at cut.Point) error {
+func (e *Env) lives(ctx context.Context, access *rest.Config, at cuts) error {
 	first, die := context.WithCancel(ctx)
 	defer die()
 	if err := e.process(first, access, at, die); err != nil || ctx.Err() != nil {
 		return err
 	}
-	return e.process(ctx, access, cut.Point{}, nil)
+	return e.process(ctx, access, cuts{}, nil)
+}
+
+// HandsWrites are those of Writes that concern the status of Engines, EngineFrontends and Replicas.
+func (e *Env) HandsWrites() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.hands.Writes()
+}
+
+// Another runs a second process beside the first until the returned function ends it: two leaders for a moment.
+func (e *Env) Another() (stop func()) {
+	e.t.Helper()
+	access := identity(e.t, e.Namespace)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.process(ctx, access, cuts{}, nil) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			e.t.Errorf("the second manager ended with %v", err)
+		}
+	})
+	e.t.Cleanup(stop)
+	return stop
 }
 
 // Writes returns what the process that was started last has written.
@@ -104,7 +138,7 @@ func (e *Env) Writes() []string {
 	return e.client.Writes()
 }
 
-func (e *Env) process(ctx context.Context, access *rest.Config, at cut.Point, onCut func()) error {
+func (e *Env) process(ctx context.Context, access *rest.Config, at cuts, onCut func()) error {
 	manager, err := ctrl.NewManager(access, ctrl.Options{
 		Scheme: testkit.Scheme(e.t), Logger: logr.Discard(), LeaderElection: false,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
@@ -118,19 +152,23 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cut.Point, on
 		return err
 	}
 	e.mu.Lock()
-	e.client = cut.New(manager.GetClient(), at, onCut)
+	all := cut.New(manager.GetClient(), at.all, onCut)
+	hands := cut.New(all, at.hands, onCut)
+	e.client, e.hands = all, hands
 	e.mu.Unlock()
-	rt := &runkit.Runtime{Manager: manager, Client: e.client, Uncached: manager.GetAPIReader(),
+	rt := &runkit.Runtime{Manager: manager, Client: all, Uncached: manager.GetAPIReader(),
 		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard(),
 		RenewDeadline: 10 * time.Second, ElectedAt: sync.OnceValue(time.Now)}
-	if err := e.wire(ctx, rt); err != nil {
+	if err := e.wire(ctx, rt, hands); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
 }
 
 // wire is what the binary's setup does, without the judge and with short times.
-func (e *Env) wire(ctx context.Context, rt *runkit.Runtime) error {
+func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands client.Client) error {
+	handsRuntime := *rt
+	handsRuntime.Client = hands
 	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
@@ -141,7 +179,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime) error {
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
 		diskcontroller.Setup(ctx, rt, e.Servers.disk, time.Minute),
 		ownershipcontroller.Setup(ctx, rt),
-		instancecontroller.Setup(ctx, rt, settings, store, e.instances()),
+		instancecontroller.Setup(ctx, &handsRuntime, settings, store, e.instances()),
 		rt.Manager.Add(store),
 	)
 }

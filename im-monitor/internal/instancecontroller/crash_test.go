@@ -1,0 +1,146 @@
+package instancecontroller_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instancecontroller"
+	"drover.dev/drover/im-monitor/internal/shelltest"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// cycle opens a v2 volume and closes it, and says what must be true of every way there.
+func (w *world) cycle(node string) {
+	w.t.Helper()
+	r, e, f := w.openV2("vol", node)
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	w.stop(e)
+	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
+	w.stop(r)
+	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
+	im := manager(node, "v2")
+	require.False(w.t, w.holds(im, e.Name))
+	require.False(w.t, w.holds(im, f.Name))
+	data, ok := w.Servers.Instance(im, r.Name)
+	require.True(w.t, ok, "the data stays")
+	require.Equal(w.t, v1beta2.InstanceStateStopped, data.State)
+	for _, o := range []client.Object{r, e, f} {
+		require.True(w.t, w.Get(o.GetName(), o))
+	}
+	for _, s := range []struct {
+		starting, started bool
+		manager           string
+	}{{r.Status.Starting, r.Status.Started, r.Status.InstanceManagerName}, {e.Status.Starting, e.Status.Started, e.Status.InstanceManagerName},
+		{f.Status.Starting, f.Status.Started, f.Status.InstanceManagerName}} {
+		require.False(w.t, s.starting || s.started)
+		require.Empty(w.t, s.manager)
+	}
+	w.everyCreationWasAnnounced()
+}
+
+// everyCreationWasAnnounced: no creation reached a server before its object said so.
+func (w *world) everyCreationWasAnnounced() {
+	w.t.Helper()
+	unannounced := w.unannounced()
+	require.Empty(w.t, unannounced)
+}
+
+// announcements checks at each creation that the stored object says starting.
+type announcements struct {
+	mu  sync.Mutex
+	bad []string
+}
+
+var watching sync.Map // *world → *announcements
+
+func (w *world) watchAnnouncements() {
+	a := &announcements{}
+	watching.Store(w, a)
+	w.Servers.OnCall(func(ctx context.Context, c shelltest.Call) error {
+		if c.Create == nil {
+			return nil
+		}
+		if !w.saysStarting(ctx, c.Create.Type, c.Create.Name) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.bad = append(a.bad, c.Create.Name)
+		}
+		return nil
+	})
+}
+
+func (w *world) unannounced() []string {
+	a, ok := watching.Load(w)
+	if !ok {
+		return nil
+	}
+	seen := a.(*announcements)
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	return seen.bad
+}
+
+func (w *world) saysStarting(ctx context.Context, kind, name string) bool {
+	key := client.ObjectKey{Namespace: w.Namespace, Name: name}
+	switch kind {
+	case v1beta2.InstanceTypeEngine:
+		var e v1beta2.Engine
+		return w.Admin.Get(ctx, key, &e) == nil && e.Status.Starting
+	case v1beta2.InstanceTypeEngineFrontend:
+		var f v1beta2.EngineFrontend
+		return w.Admin.Get(ctx, key, &f) == nil && f.Status.Starting
+	}
+	var r v1beta2.Replica
+	return w.Admin.Get(ctx, key, &r) == nil && r.Status.Starting
+}
+
+// ALL-2: whichever write the process dies at, the next one brings the volume up and down again, with every creation announced first and nothing
+// left behind.
+func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
+	var writes []string
+	t.Run("nowhere", func(t *testing.T) {
+		w := newWorld(t, "crash-0")
+		w.watchAnnouncements()
+		w.cycle("crash-0")
+		writes = w.HandsWrites()
+	})
+	require.GreaterOrEqual(t, len(writes), 9, "announced, running and stopped for each of three")
+	for _, at := range cut.Points(len(writes)) {
+		t.Run(at.String(), func(t *testing.T) {
+			w := newWorldWith(t, at, func(*instancecontroller.Options) {}, "crash-1")
+			w.watchAnnouncements()
+			w.cycle("crash-1")
+		})
+	}
+}
+
+// Two leaders open and close a volume together.
+func TestTwoLeadersOpenAndCloseAVolumeAsOneDoes(t *testing.T) {
+	w := newWorld(t, "both-1")
+	w.Another()
+	w.watchAnnouncements()
+	w.cycle("both-1")
+}
+
+// Two leaders for a moment: each instance exists once, its creation was announced, and the end is the same.
+func TestTwoLeadersBringUpOneOfEach(t *testing.T) {
+	w := newWorld(t, "two-1", "two-2")
+	w.watchAnnouncements()
+	w.Another()
+	w.volume("vol", "v1")
+	first, second := w.engine("vol-e-0", "vol", "two-1", "v1"), w.engine("vol-e-1", "vol", "two-2", "v1")
+	w.run(first)
+	w.engineIs(first.Name, v1beta2.InstanceStateRunning)
+	w.run(second)
+	w.never(func() bool { return w.holds(manager("two-2", "v1"), second.Name) }, "two engines")
+	w.stop(first)
+	w.engineIs(second.Name, v1beta2.InstanceStateRunning)
+	w.engineIs(first.Name, v1beta2.InstanceStateStopped)
+	w.everyCreationWasAnnounced()
+}

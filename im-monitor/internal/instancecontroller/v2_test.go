@@ -1,0 +1,94 @@
+package instancecontroller_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// openV2 runs replica, engine and frontend of a v2 volume on one node, as attach-controller would.
+func (w *world) openV2(volume, node string) (*v1beta2.Replica, *v1beta2.Engine, *v1beta2.EngineFrontend) {
+	w.t.Helper()
+	w.volume(volume, "v2")
+	r := w.replica(volume+"-r-00000001", volume, node, "v2")
+	w.run(r)
+	r = w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
+	e := w.engine(volume+"-e-0", volume, node, "v2")
+	w.run(e)
+	e = w.engineIs(e.Name, v1beta2.InstanceStateRunning)
+	f := w.frontend(volume+"-ef-0", volume, node)
+	w.spec(f, map[string]any{"targetIP": e.Status.StorageIP, "targetPort": e.Status.Port, "desireState": "running"})
+	return r, e, w.frontendIs(f.Name, v1beta2.InstanceStateRunning)
+}
+
+func TestAV2VolumeRunsAndStopsAndKeepsItsData(t *testing.T) {
+	w := newWorld(t, "v2-1")
+	im := manager("v2-1", "v2")
+	r, e, f := w.openV2("vol", "v2-1")
+	require.Equal(t, "nvme", w.creations(r.Name)[0].SPDK.DiskName)
+	require.Equal(t, e.Status.StorageIP, f.Status.TargetIP)
+	require.Equal(t, e.Status.Port, f.Status.TargetPort)
+	require.Equal(t, "/dev/longhorn/vol", f.Status.Endpoint)
+	require.Len(t, f.Status.Paths, 1)
+	require.EqualValues(t, gib, f.Status.CurrentSize)
+	uuid := r.Status.UUID
+
+	w.stop(f)
+	f = w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	require.Empty(t, f.Status.Endpoint+f.Status.ActivePath+f.Status.TargetIP)
+	require.Empty(t, f.Status.Paths)
+	w.stop(e)
+	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
+	w.stop(r)
+	r = w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
+	require.Empty(t, r.Status.UUID)
+	data, listed := w.Servers.Instance(im, r.Name)
+	require.True(t, listed, "the data stays")
+	require.Equal(t, v1beta2.InstanceStateStopped, data.State)
+	require.False(t, w.deletions(r.Name)[0].CleanupRequired)
+	require.True(t, w.deletions(e.Name)[0].CleanupRequired)
+	require.True(t, w.deletions(f.Name)[0].ByName)
+
+	w.run(r)
+	require.Equal(t, uuid, w.replicaIs(r.Name, v1beta2.InstanceStateRunning).Status.UUID, "the same data is served again")
+}
+
+func TestServersOfTodayThatTellNoUUIDsAreServedByName(t *testing.T) {
+	w := newWorld(t, "today-1")
+	w.Servers.Today(true)
+	_, e, _ := w.openV2("vol", "today-1")
+	require.Empty(t, e.Status.UUID)
+	w.stop(e)
+	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
+	require.True(t, w.deletions(e.Name)[0].ByName)
+	require.True(t, w.deletions(e.Name)[0].CleanupRequired)
+	require.False(t, w.holds(manager("today-1", "v2"), e.Name))
+}
+
+func TestAFrontendMovesToAnotherEngineInThreePhases(t *testing.T) {
+	w := newWorld(t, "move-1", "move-2")
+	_, e, f := w.openV2("vol", "move-1")
+	w.Eventually(func() bool {
+		return w.Get(e.Name, e) && len(e.Status.InstanceManagerName) > 0
+	}, "the engine never settled")
+	require.NoError(t, w.modes(e, map[string]any{"vol-r-00000001": "RW"}))
+	second := w.engine("vol-e-1", "vol", "move-2", "v2")
+	w.spec(second, map[string]any{"active": false, "desireState": "running"})
+	second = w.engineIs(second.Name, v1beta2.InstanceStateRunning)
+	w.spec(f, map[string]any{"engineName": second.Name, "targetIP": second.Status.StorageIP, "targetPort": second.Status.Port})
+	w.Eventually(func() bool {
+		return w.Get(f.Name, f) && f.Status.TargetIP == second.Status.StorageIP && f.Status.TargetPort == second.Status.Port && f.Status.SwitchoverPhase == ""
+	}, "the frontend never moved")
+	require.Equal(t, v1beta2.InstanceStateRunning, f.Status.CurrentState)
+	var phases []string
+	for _, c := range w.Servers.Calls() {
+		if c.SwitchOver != nil {
+			phases = append(phases, c.SwitchOver.Phase)
+		}
+	}
+	require.Equal(t, []string{"preparing", "switching", "promoting"}, phases)
+	require.Len(t, f.Status.Paths, 1)
+	require.Equal(t, second.Name, f.Status.Paths[0].EngineName)
+}
