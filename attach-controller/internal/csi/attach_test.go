@@ -124,6 +124,12 @@ func TestATicketThatIsHeldUpSaysWhy(t *testing.T) {
 			w.Tickets.Answers = answered("csi-2", true, v1beta2.ReasonSatisfied, "")
 			w.Tickets.Answers[attachment] = answered(attachment, false, v1beta2.ReasonAttachedElsewhere, "Remove the other ticket.")[attachment]
 		}, []string{"vol-1", here, "AttachedElsewhere", `held by node node-2 for csi-attacher "csi-2"`, "Remove the other ticket."}},
+		"background work has the volume": {func(w *World) {
+			w.Volume.State, w.Volume.NodeID, w.Volume.CurrentNodeID = v1beta2.VolumeStateAttached, there, there
+			w.Tickets.Wanted["s"] = v1beta2.AttachmentTicket{ID: "s", Type: v1beta2.AttacherSnapshot, NodeID: there}
+			w.Tickets.Answers = answered("s", true, v1beta2.ReasonSatisfied, "")
+			w.Tickets.Answers[attachment] = answered(attachment, false, v1beta2.ReasonAttachedElsewhere, "Soon.")[attachment]
+		}, []string{"(AttachedElsewhere; held by node node-2): Soon."}},
 		"nobody says by whom": {func(w *World) {
 			w.Volume.NodeID = there
 			w.Tickets.Answers = answered(attachment, false, v1beta2.ReasonAttachedElsewhere, "")

@@ -97,7 +97,8 @@ func objection(w World, ticket v1beta2.AttachmentTicket, given v1beta2.Attachmen
 	return said + ": " + condition.Message
 }
 
-// holder says where the volume is held, and by which tickets, where that is not the ticket's node.
+// holder says where the volume is held, and by which tickets, where that is not the ticket's node. Background work comes
+// and goes, and would change what is said each time.
 func holder(w World, ticket v1beta2.AttachmentTicket) string {
 	node := or(w.Volume.CurrentNodeID, w.Volume.NodeID)
 	if node == "" || node == ticket.NodeID {
@@ -105,7 +106,8 @@ func holder(w World, ticket v1beta2.AttachmentTicket) string {
 	}
 	var by []string
 	for id, other := range w.Tickets.Wanted {
-		if other.NodeID == node && w.Tickets.Answers[id].Satisfied {
+		background := v1beta2.TicketPriority(other.Type) < v1beta2.TicketPriority(v1beta2.AttacherCSI)
+		if other.NodeID == node && !background && w.Tickets.Answers[id].Satisfied {
 			by = append(by, fmt.Sprintf("%s %q", other.Type, id))
 		}
 	}

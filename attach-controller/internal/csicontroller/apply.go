@@ -39,7 +39,7 @@ func (r *reconciler) applyStep(ctx context.Context, s *seen, step csi.Step) erro
 	case csi.StepStatus:
 		fields := statusFields(csi.FromAttachment(s.attachment), *step.Status, r.rt.Clock.Now())
 		if err := status.MergeStatus(ctx, r.rt.Client, s.attachment, fields, status.AtVersion()); err != nil {
-			return client.IgnoreNotFound(err)
+			return err
 		}
 		r.note(s.attachment)
 		return nil

@@ -2,6 +2,7 @@ package csicontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -20,9 +21,11 @@ import (
 const LeaseName = "external-attacher-leader-driver-longhorn-io"
 
 // election holds the external-attacher's lease and tells whether this process may act. Work under way ends before the
-// lease is given back.
+// lease is given back. A standby of the whole binary watches the lease, too, but does not take it: after a crash of the
+// leader the two leases then run out at the same time, not one after the other.
 type election struct {
 	lock    resourcelock.Interface // nil: there is nothing to hold, this process always acts
+	elected <-chan struct{}        // closed once this process leads the whole binary
 	options Options
 	// won is called at the beginning of each term.
 	won     func(context.Context)
@@ -49,7 +52,7 @@ func newElection(rt *runkit.Runtime, options Options, leading func(bool), won fu
 	if err != nil {
 		return nil, err
 	}
-	e.lock = lock
+	e.lock, e.elected = lock, rt.Manager.Elected()
 	return e, nil
 }
 
@@ -68,8 +71,8 @@ func newLock(config *rest.Config, namespace string, options Options) (resourcelo
 		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})
 }
 
-// NeedLeaderElection lets the election begin only in the process that leads the whole binary.
-func (e *election) NeedLeaderElection() bool { return true }
+// NeedLeaderElection lets a standby of the binary watch the lease.
+func (e *election) NeedLeaderElection() bool { return false }
 
 // Start stands for election, again after each loss, until ctx ends.
 func (e *election) Start(ctx context.Context) error {
@@ -93,7 +96,7 @@ func (e *election) stand(ctx context.Context) error {
 		return nil
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:          releasing{e.lock, func() { e.stop(t) }},
+		Lock:          lease{e.lock, e.elected, func() { e.stop(t) }},
 		LeaseDuration: e.options.LeaseDuration, RenewDeadline: e.options.RenewDeadline, RetryPeriod: e.options.RetryPeriod,
 		ReleaseOnCancel: true, Name: LeaseName,
 		Callbacks: leaderelection.LeaderCallbacks{
@@ -143,16 +146,26 @@ func (e *election) enter(ctx context.Context) (work context.Context, done func()
 	return work, func() { forget(); cancel(); e.work.RUnlock() }, true
 }
 
-// releasing is a lease that is given back only after the work has ended.
-type releasing struct {
+// errStandby is why a standby does not take a lease that is free.
+var errStandby = errors.New("this process does not lead attach-controller")
+
+// lease is taken only by the process that leads the whole binary, and given back only after the work has ended.
+type lease struct {
 	resourcelock.Interface
-	end func()
+	elected <-chan struct{}
+	end     func()
 }
 
 // Update gets, renews or, without a holder, gives back the lease.
-func (r releasing) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
-		r.end()
+		l.end()
+		return l.Interface.Update(ctx, record)
 	}
-	return r.Interface.Update(ctx, record)
+	select {
+	case <-l.elected:
+		return l.Interface.Update(ctx, record)
+	default:
+		return errStandby
+	}
 }

@@ -16,16 +16,21 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// holder makes somebody the holder of the lease; "" gives it back.
+// holder makes somebody the holder of the lease for long; "" gives it back.
 func (w *world) holder(name string) {
+	w.t.Helper()
+	w.hold(name, 3600)
+}
+
+func (w *world) hold(name string, seconds int32) {
 	w.t.Helper()
 	lease := &coordinationv1.Lease{}
 	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: LeaseName}, lease))
-	now, seconds := metav1.NowMicro(), int32(3600)
+	now := metav1.NowMicro()
 	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &name, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
 	err := w.admin.Update(w.t.Context(), lease)
 	if apierrors.IsConflict(err) {
-		w.holder(name)
+		w.hold(name, seconds)
 		return
 	}
 	require.NoError(w.t, err)
@@ -125,10 +130,12 @@ func elections(t *testing.T) (*world, [2]*election, [2]context.CancelFunc) {
 	w := newWorld(t)
 	var both [2]*election
 	var stop [2]context.CancelFunc
+	elected := make(chan struct{})
+	close(elected)
 	for i := range both {
 		lock, err := newLock(w.identity, w.namespace, quick())
 		require.NoError(t, err)
-		both[i] = &election{lock: lock, options: quick(), won: func(context.Context) {}, leading: func(bool) {}}
+		both[i] = &election{lock: lock, elected: elected, options: quick(), won: func(context.Context) {}, leading: func(bool) {}}
 		ctx, cancel := context.WithCancel(t.Context())
 		stop[i] = cancel
 		ended := make(chan struct{})
@@ -170,6 +177,32 @@ func TestTheLeaseIsGivenBackOnlyAfterTheWorkHasEnded(t *testing.T) {
 	}, time.Second, poll, "two act at once")
 	done()
 	w.eventually("nobody follows", func() bool { return leader(both) == 1-one })
+}
+
+// A crash of the leader lets two leases run out; a standby waits for them at the same time.
+func TestAStandbyOfTheBinaryKnowsWhenTheLeaseRanOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const seconds = 2
+	w.hold("crashed", seconds)
+	lock, err := newLock(w.identity, w.namespace, quick())
+	require.NoError(t, err)
+	elected := make(chan struct{})
+	e := &election{lock: lock, elected: elected, options: quick(), won: func(context.Context) {}, leading: func(bool) {}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = e.Start(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	leads := func() bool {
+		_, done, ok := e.enter(context.Background())
+		if ok {
+			done()
+		}
+		return ok
+	}
+	require.Never(t, leads, (seconds+1)*time.Second, poll, "a standby acts")
+	close(elected)
+	require.Eventually(t, leads, time.Second, poll, "it waits once more")
 }
 
 func TestAnObserverNeverTouchesTheLease(t *testing.T) {

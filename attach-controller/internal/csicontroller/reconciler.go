@@ -62,7 +62,7 @@ func (r *reconciler) act(ctx context.Context, s *seen, verdict csi.Verdict) (ctr
 		if status.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
-		return ctrl.Result{}, err
+		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
 	}
 	if s.volume != nil {
 		events.Emit(r.rt.Recorder, s.volume, announce(s.world, verdict)...)
