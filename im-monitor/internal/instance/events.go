@@ -1,8 +1,6 @@
 package instance
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -11,7 +9,7 @@ import (
 
 const actionRun = "RunInstance"
 
-// transitions are said when the state becomes one that people look for.
+// transitions are said when the state becomes one that people have to look at; what goes well is in the status.
 func transitions(w World, v Verdict) []events.Event {
 	before, after := w.Status, v.Status
 	switch {
@@ -19,16 +17,8 @@ func transitions(w World, v Verdict) []events.Event {
 		return []events.Event{concludedEvent(after.NodeDown, v.Message)}
 	case after.State == v1beta2.InstanceStateError && before.State != after.State:
 		return []events.Event{failedEvent(v.Reason, v.Message)}
-	case after.State == v1beta2.InstanceStateRunning && before.State != after.State && before.State != v1beta2.InstanceStateUnknown:
-		return []events.Event{runningEvent(w)}
 	}
 	return nil
-}
-
-// runningEvent is said about an object whose instance was seen running.
-func runningEvent(w World) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: "InstanceRunning", Action: actionRun,
-		Note: fmt.Sprintf("%s runs on %s.", w.Object.Name, w.Here.InstanceManager)}
 }
 
 // failedEvent is said about an object whose instance failed, is missing, or was refused.

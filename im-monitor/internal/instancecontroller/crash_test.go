@@ -47,21 +47,19 @@ func (w *world) cycle(node string) {
 // everyCreationWasAnnounced: no creation reached a server before its object said so.
 func (w *world) everyCreationWasAnnounced() {
 	w.t.Helper()
-	unannounced := w.unannounced()
-	require.Empty(w.t, unannounced)
+	w.unannounced.mu.Lock()
+	defer w.unannounced.mu.Unlock()
+	require.Empty(w.t, w.unannounced.bad)
 }
 
-// announcements checks at each creation that the stored object says starting.
+// announcements are the creations that reached a server before the stored object said starting.
 type announcements struct {
 	mu  sync.Mutex
 	bad []string
 }
 
-var watching sync.Map // *world → *announcements
-
 func (w *world) watchAnnouncements() {
-	a := &announcements{}
-	watching.Store(w, a)
+	a := &w.unannounced
 	w.Servers.OnCall(func(ctx context.Context, c shelltest.Call) error {
 		if c.Create == nil {
 			return nil
@@ -73,17 +71,6 @@ func (w *world) watchAnnouncements() {
 		}
 		return nil
 	})
-}
-
-func (w *world) unannounced() []string {
-	a, ok := watching.Load(w)
-	if !ok {
-		return nil
-	}
-	seen := a.(*announcements)
-	seen.mu.Lock()
-	defer seen.mu.Unlock()
-	return seen.bad
 }
 
 func (w *world) saysStarting(ctx context.Context, kind, name string) bool {

@@ -115,7 +115,7 @@ func (r *hands) decide(ctx context.Context, key Key) (client.Object, instance.Ve
 	v := instance.Decide(w)
 	if v.Call.Op == instance.OpCreate && key.Kind != v1beta2.InstanceTypeReplica {
 		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
-		if err := r.readPeers(ctx, key, &w); err != nil {
+		if err := r.readEngines(ctx, key, &w); err != nil {
 			return nil, instance.Verdict{}, err
 		}
 		v = instance.Decide(w)

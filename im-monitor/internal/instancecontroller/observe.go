@@ -14,8 +14,11 @@ import (
 
 // observe reads everything about an object from the caches and the inventory. The object itself is as given, from the cache or past it.
 func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance.World, error) {
-	w := instance.World{Now: s.rt.Clock.Now(), Settings: s.instanceSettings()}
+	w := instance.World{Now: s.rt.Clock.Now()}
 	w.Object, w.Status = read(o)
+	if err := s.readSettings(ctx, &w); err != nil {
+		return w, err
+	}
 	if err := s.places(ctx, key, &w); err != nil {
 		return w, err
 	}
@@ -44,10 +47,19 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 	return w, s.hold(ctx, key, &w)
 }
 
-// instanceSettings are what instances are made with where their objects say nothing.
-func (s *shell) instanceSettings() instance.Settings {
-	return instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, Rediscovery: s.options.Rediscovery,
-		ReplicaTimeout: defaultReplicaTimeout, FileSyncTimeout: defaultFileSyncTimeout, RebuildConcurrency: 1}
+// readSettings reads what instances are made with, but only for those that a setting concerns.
+func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
+	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, Rediscovery: s.options.Rediscovery}
+	if w.Object.Kind != v1beta2.InstanceTypeEngine || w.Object.DataEngine != v1beta2.DataEngineV1 || !w.Object.Running {
+		return nil
+	}
+	values, err := s.settings.Current(ctx)
+	if err != nil {
+		return err
+	}
+	w.Settings.ReplicaTimeout, w.Settings.FileSyncTimeout = values.Engine.ReplicaTimeout, values.Engine.FileSyncTimeout
+	w.Settings.RebuildConcurrency = values.Engine.RebuildConcurrency
+	return nil
 }
 
 // nodeFacts reads a node, as Longhorn and as Kubernetes has it.

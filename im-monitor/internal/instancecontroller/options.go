@@ -53,9 +53,3 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.HostPrefix, "host-prefix", "/host", "where the host's file system is inside a v1 instance manager")
 	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second, "how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its predecessor")
 }
-
-// What v1 engines are started with where no setting says otherwise, in seconds.
-const (
-	defaultReplicaTimeout  = 8
-	defaultFileSyncTimeout = 30
-)

@@ -12,18 +12,23 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// readPeers reads the volume's other objects past the cache: what speaks for a second engine, or for concluding that something is cut off, is asked
-// of the API server.
-func (s *shell) readPeers(ctx context.Context, key Key, w *instance.World) error {
+// readReplicas reads the volume's replicas past the cache: what speaks for concluding that something is cut off is asked of the API server.
+func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
+	replicas, err := s.replicasOf(ctx, w.Object.Volume)
+	if err != nil {
+		return err
+	}
+	w.Peers = instance.Peers{Read: true, Replicas: replicas}
+	return nil
+}
+
+// readEngines reads the volume and its other engines, or frontends, past the cache: what speaks for starting one more is asked of the API server.
+func (s *shell) readEngines(ctx context.Context, key Key, w *instance.World) error {
 	volume := w.Object.Volume
 	var peers instance.Peers
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		peers.Same, peers.Leftovers, err = s.same(groupCtx, key, volume)
-		return err
-	})
-	group.Go(func() (err error) {
-		peers.Replicas, err = s.replicasOf(groupCtx, volume)
 		return err
 	})
 	group.Go(func() error {

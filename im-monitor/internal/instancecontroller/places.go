@@ -58,13 +58,17 @@ func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1be
 	if err != nil {
 		return nil, "", fmt.Errorf("listing instance managers of node %s: %w", nodeName, err)
 	}
-	values, err := s.settings.Current(ctx)
-	if err != nil {
-		return nil, "", err
+	image := ""
+	if dataEngine == v1beta2.DataEngineV1 {
+		values, err := s.settings.Current(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		image = values.Image
 	}
 	var candidates []*v1beta2.InstanceManager
 	for i := range list.Items {
-		if im := &list.Items[i]; serves(im, dataEngine, values.Image) {
+		if im := &list.Items[i]; serves(im, dataEngine, image) {
 			candidates = append(candidates, im)
 		}
 	}

@@ -35,7 +35,7 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	v := instance.Decide(w)
 	if v.Reason == instance.ReasonNotCutOff {
 		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
-		if err := r.readPeers(ctx, key, &w); err != nil {
+		if err := r.readReplicas(ctx, &w); err != nil {
 			return reconcile.Result{}, err
 		}
 		v = instance.Decide(w)
@@ -81,6 +81,9 @@ func waitsForVolume(reason string) bool {
 func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) error {
 	before, after := w.Status, v.Status
 	if before.Equal(after) {
+		if v.Reason == instance.ReasonDone { // a hundred thousand objects need not be remembered
+			r.written[key.Kind].Forget(key.Name)
+		}
 		r.tell(key, o, v)
 		return nil
 	}

@@ -19,12 +19,15 @@ const (
 	PriorityClass               = "priority-class"
 	NodeSelector                = "system-managed-components-node-selector"
 	DisableSchedulingOnCordoned = "disable-scheduling-on-cordoned-node"
+	EngineReplicaTimeout        = "engine-replica-timeout"
+	FileSyncTimeout             = "replica-file-sync-http-client-timeout"
+	RebuildConcurrency          = "replica-rebuild-concurrent-sync-limit"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned}
+		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}
 }
 
 // Values are the settings in force.
@@ -40,10 +43,15 @@ type Values struct {
 	NodeSelector map[string]string
 	// DisableSchedulingOnCordoned makes a cordoned node not schedulable; true where nothing is set.
 	DisableSchedulingOnCordoned bool
+	// Engine goes into every v1 engine that is started.
+	Engine Engine
 }
 
 // Defaults are the values in force where nothing is set.
-func Defaults() Values { return Values{V1: true, DisableSchedulingOnCordoned: true} }
+func Defaults() Values {
+	return Values{V1: true, DisableSchedulingOnCordoned: true, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
+		FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault}}
+}
 
 // Problem is one bad value. The value that was in force before stays in force.
 type Problem struct {
@@ -84,6 +92,12 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.NodeSelector, raw, parseSelector)
 	case DisableSchedulingOnCordoned:
 		err = assign(&values.DisableSchedulingOnCordoned, raw, parseBool(Defaults().DisableSchedulingOnCordoned))
+	case EngineReplicaTimeout:
+		err = assign(&values.Engine.ReplicaTimeout, raw, replicaTimeout.parse)
+	case FileSyncTimeout:
+		err = assign(&values.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
+	case RebuildConcurrency:
+		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
 	}
 	return err
 }
