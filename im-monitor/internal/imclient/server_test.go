@@ -41,6 +41,9 @@ type fakeServer struct {
 	engines  map[string]*spdkrpc.Engine
 	deletion error
 	deleted  []*imrpc.InstanceDeleteRequest
+	creation error
+	created  []*imrpc.InstanceCreateRequest
+	switched []*imrpc.InstanceSwitchOverTargetRequest
 	calls    []string
 	notices  chan struct{}
 
