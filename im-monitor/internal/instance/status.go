@@ -59,6 +59,9 @@ func (s Status) supervised() bool {
 	return s.Started
 }
 
+// AwaitsCutOff tells that the object shall be stopped on a node that is out, so that the volume's replicas decide.
+func (w World) AwaitsCutOff() bool { return !w.Object.Running && w.Node.Out() && w.Status.Begun() }
+
 // stopped is the status of what does not run.
 func stopped(reason string) Status {
 	return Status{State: v1beta2.InstanceStateStopped, NodeDown: reason}

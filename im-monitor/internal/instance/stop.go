@@ -85,10 +85,12 @@ func endingVerdict(w World) Verdict {
 }
 
 // conclude says stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever still runs
-// there can write to nothing that counts. Until then what still answers there is ended as usual.
+// there can write to nothing that counts, and is ended when the node is back. Until then what still answers there is ended as usual.
 func conclude(w World, entry *Entry) Verdict {
 	running := w.Peers.running()
 	switch {
+	case w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped && !w.Status.Begun():
+		return settle(w)
 	case w.Peers.Read && running == "":
 		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone, Message: fmt.Sprintf("Node %s is out, and every replica in service is stopped.", w.Node.Name)}
 	case entry != nil:

@@ -32,14 +32,13 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	v := instance.Decide(w)
-	if v.Reason == instance.ReasonNotCutOff {
+	if w.AwaitsCutOff() {
 		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
 		if err := r.readReplicas(ctx, &w); err != nil {
 			return reconcile.Result{}, err
 		}
-		v = instance.Decide(w)
 	}
+	v := instance.Decide(w)
 	if err := r.apply(ctx, key, o, w, v); err != nil {
 		if status.IsConflict(err) {
 			return reconcile.Result{RequeueAfter: conflictPause}, nil
@@ -61,7 +60,7 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 		r.attempts.forget(key)
 	}
 	if v.Reason != instance.ReasonCalling { // the hands look at the volume, and say what they wait for
-		r.waiters.set(w.Object.Volume, key, waitsForVolume(v.Reason))
+		r.waiters.set(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff())
 	}
 	if v.At.IsZero() {
 		return reconcile.Result{}
