@@ -414,11 +414,13 @@ type WorkloadStatus struct {
 // +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="Robustness",type=string,JSONPath=`.status.robustness`
+// +kubebuilder:printcolumn:name="Wanted",type=string,JSONPath=`.spec.nodeID`
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.currentNodeID`
 // +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.spec.size`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Wanted Node",type=string,JSONPath=`.spec.nodeID`,priority=1
+// +kubebuilder:printcolumn:name="Attached By",type=string,JSONPath=`.spec.lastAttachedBy`,priority=1
+// +kubebuilder:printcolumn:name="Migrating To",type=string,JSONPath=`.spec.migrationNodeID`,priority=1
 // +kubebuilder:printcolumn:name="Target Node",type=string,JSONPath=`.status.currentTargetNodeID`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].message`,priority=1
 

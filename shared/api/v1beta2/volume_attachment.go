@@ -33,6 +33,14 @@ type VolumeAttachmentStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+	// The id of the ticket that the volume is held for, or is being attached for; of several, the first in order; for a
+	// ticket whose id is empty, its type. Written by attach-controller; absent means that nobody holds the volume.
+	// +optional
+	Holder string `json:"holder,omitempty"`
+	// Node that the volume is held on, or is being attached to. Written by attach-controller; absent means that nobody
+	// holds the volume.
+	// +optional
+	NodeID string `json:"nodeID,omitempty"`
 	// The metadata.generation that this status describes. Written by attach-controller; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -91,6 +99,9 @@ type AttachmentTicketStatus struct {
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
 // +kubebuilder:resource:path=volumeattachments,shortName=lhva,scope=Namespaced,categories=longhorn
 // +kubebuilder:selectablefield:JSONPath=`.spec.volume`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volume`
+// +kubebuilder:printcolumn:name="Holder",type=string,JSONPath=`.status.holder`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.nodeID`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

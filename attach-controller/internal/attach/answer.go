@@ -1,0 +1,147 @@
+package attach
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// answers is what each ticket shall be told, by id, once the wanted spec is stored.
+func (t table) answers(wanted Spec) map[string]v1beta2.AttachmentTicketStatus {
+	out := make(map[string]v1beta2.AttachmentTicketStatus, len(t.tickets))
+	share := t.shareRuns(wanted)
+	for _, x := range t.tickets {
+		satisfied := t.satisfied(wanted, x) || share && !t.counted(x)
+		c := v1beta2.Condition{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue,
+			Reason: v1beta2.ReasonSatisfied, Message: t.success(x)}
+		if !satisfied {
+			c.Status = v1beta2.ConditionFalse
+			c.Reason, c.Message = t.why(wanted, x)
+		}
+		stored := t.Attachment.Stored.AttachmentTicketStatuses[x.ID]
+		out[x.ID] = v1beta2.AttachmentTicketStatus{
+			ID: x.ID, Generation: x.Generation, Satisfied: satisfied,
+			Conditions: conditions.Set(conditions.Owned(stored.Conditions, c.Type), c, t.Now),
+		}
+	}
+	return out
+}
+
+// satisfied is S1 and S2: what is stored, and stays.
+func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
+	v := t.Volume
+	if x.NodeID == "" || v.State != v1beta2.VolumeStateAttached || !t.counted(x) {
+		return false
+	}
+	unchanged := wanted.NodeID == v.NodeID && Matches(x, wanted.DisableFrontend) || !t.rules.has(SatisfiedUnchanged)
+	if x.NodeID == v.NodeID && v.CurrentNodeID == v.NodeID { // S1
+		return unchanged && Matches(x, v.DisableFrontend) && Matches(x, v.FrontendDisabled)
+	}
+	if x.Type != v1beta2.AttacherCSI || x.NodeID != v.CurrentMigrationNodeID || !Matches(x, v.DisableFrontend) || !t.running(x.NodeID) {
+		return false
+	}
+	// S2. The target keeps its answer while the migration is confirmed: the volume never stops running there.
+	stays := wanted.MigrationNodeID == x.NodeID || wanted.NodeID == x.NodeID || !t.rules.has(SatisfiedUnchanged)
+	return stays && (x.NodeID == v.MigrationNodeID || x.NodeID == v.NodeID && v.confirming())
+}
+
+// shareRuns tells that the ticket of the volume's share manager is satisfied: then so are those of the pods.
+func (t table) shareRuns(wanted Spec) bool {
+	for _, x := range t.tickets {
+		if x.Type == v1beta2.AttacherShareManager && t.satisfied(wanted, x) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t table) success(x v1beta2.AttachmentTicket) string {
+	if !t.counted(x) {
+		return "The volume is attached for its share, which pods on every node use."
+	}
+	return fmt.Sprintf("The volume is attached to node %s as asked.", x.NodeID)
+}
+
+// why is S3: the reason that a ticket is not satisfied, and what must happen first.
+func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
+	v := t.Volume
+	refused, said := t.refusal(t.rules, x)
+	holds := wanted.NodeID != "" && x.NodeID == wanted.NodeID && Matches(x, wanted.DisableFrontend)
+	switch {
+	case refused == v1beta2.ReasonWaitingForShare:
+		return refused, said
+	case v.Deleting:
+		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more."
+	case v.Faulted:
+		return v1beta2.ReasonVolumeFaulted, "No replica of the volume can be used: it is attached when one was salvaged or its node returns."
+	case refused != "" && !holds:
+		return refused, said
+	case holds && v.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
+		return v1beta2.ReasonWaitingForDetach, t.leaving()
+	case holds && v.confirming():
+		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is completing its move to node %s.", x.NodeID)
+	case holds:
+		return v1beta2.ReasonAttaching, t.attaching(wanted)
+	case wanted.NodeID == "":
+		return t.whyNobody(x)
+	}
+	return t.whyOther(wanted, x)
+}
+
+// whyNobody is for a volume that nobody shall hold yet: it leaves somebody first, or is not there yet.
+func (t table) whyNobody(x v1beta2.AttachmentTicket) (reason, message string) {
+	first := t.first()
+	switch {
+	case first != nil && (first.NodeID != x.NodeID || !Matches(x, first.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue)):
+		return v1beta2.ReasonLowerPriority, fmt.Sprintf("Ticket %s for node %s comes first: remove it, or wait until it ends.", called(*first), first.NodeID)
+	case t.Volume.State == v1beta2.VolumeStateCreating || t.Volume.State == "":
+		return v1beta2.ReasonAttaching, "The volume is being created: it is attached when it is there."
+	}
+	return v1beta2.ReasonWaitingForDetach, t.leaving()
+}
+
+// whyOther is for a ticket that asks for something else than a volume's holders.
+func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
+	v := t.Volume
+	holders := t.holders(wanted)
+	by := list(holders)
+	switch {
+	case x.NodeID == wanted.MigrationNodeID && x.Type == v1beta2.AttacherCSI:
+		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is coming up on node %s while it runs on node %s.", x.NodeID, wanted.NodeID)
+	case t.tooMany(wanted, x):
+		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is held on node %s for %s: remove one of them.", wanted.NodeID, by)
+	case x.NodeID == wanted.NodeID:
+		return v1beta2.ReasonAttachedWithIncompatibleParameters, fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
+			wanted.NodeID, frontend(wanted.DisableFrontend), by)
+	case v.CurrentNodeID == "" && len(holders) > 0 && Compare(holders[0], x) < 0:
+		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume goes to node %s for %s, which comes first: remove that ticket, or wait until it ends.", wanted.NodeID, by)
+	}
+	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("Node %s holds the volume for %s: remove that ticket, or wait until it ends.", wanted.NodeID, by)
+}
+
+// tooMany tells that a pod's ticket is the third of a migratable volume.
+func (t table) tooMany(wanted Spec, x v1beta2.AttachmentTicket) bool {
+	if !t.Volume.Migratable || x.Type != v1beta2.AttacherCSI || x.NodeID == wanted.NodeID || !t.podOn(wanted.NodeID) {
+		return false
+	}
+	if wanted.MigrationNodeID != "" {
+		return true
+	}
+	second := t.second(wanted.NodeID)
+	return second != nil && second.NodeID != x.NodeID
+}
+
+func (t table) leaving() string {
+	if at := t.Volume.CurrentNodeID; at != "" {
+		return fmt.Sprintf("The volume still leaves node %s: it is attached when it has.", at)
+	}
+	return "The volume is still being detached: it is attached when that is done."
+}
+
+func (t table) attaching(wanted Spec) string {
+	if t.Volume.Blocker != "" {
+		return fmt.Sprintf("The volume is being attached to node %s, but cannot be yet: %s", wanted.NodeID, t.Volume.Blocker)
+	}
+	return fmt.Sprintf("The volume is being attached to node %s.", wanted.NodeID)
+}

@@ -1,0 +1,180 @@
+package attach
+
+import (
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// StepKind is what a step writes.
+type StepKind string
+
+// The steps.
+const (
+	// StepAnswer writes VolumeAttachment.status.
+	StepAnswer StepKind = "Answer"
+	// StepSpec writes Volume.spec, all of Verdict.Spec.
+	StepSpec StepKind = "Spec"
+)
+
+// Step is one write. The steps of a verdict are done in order, and none of them after one that failed.
+type Step struct {
+	Kind StepKind
+	// AtVersion binds the write to the version of its object that was judged.
+	AtVersion bool
+	// Fresh wants the Volume read past the cache right before: where VolumeOf it is not what was judged, the write, and
+	// all that follows, is left to the verdict on that.
+	Fresh bool
+	// Answers are the tickets' that StepAnswer writes, by id; nil removes one. The rest of the status is Verdict.Status.
+	Answers map[string]*v1beta2.AttachmentTicketStatus
+}
+
+// Verdict is what shall become of the volume and its tickets.
+type Verdict struct {
+	// Row is the row of the table that spoke.
+	Row Row
+	// Spec is what Volume.spec shall say.
+	Spec Spec
+	// Status is what VolumeAttachment.status shall say, once Spec is stored; zero where there is none.
+	Status v1beta2.VolumeAttachmentStatus
+	// Steps are the writes that are missing, in order.
+	Steps []Step
+}
+
+// Decide is total, deterministic, and changes nothing when it sees its own changes stored.
+func Decide(w World) Verdict { return DecideWith(AllRules, w) }
+
+// DecideWith is Decide with some rules only. Nothing but the proof that each rule is needed calls it.
+func DecideWith(rules Rules, w World) Verdict {
+	if w.Volume == nil {
+		return w.orphaned()
+	}
+	t := table{World: w, rules: rules, tickets: w.sorted()}
+	v := Verdict{}
+	v.Spec, v.Row = t.spec()
+	if w.Attachment == nil {
+		v.Steps = t.steps(v, nil, false)
+		return v
+	}
+	answers := t.answers(v.Spec)
+	v.Status = v1beta2.VolumeAttachmentStatus{
+		AttachmentTicketStatuses: answers,
+		Conditions:               conditions.Set(w.Attachment.Stored.Conditions, t.ready(v.Spec, answers), w.Now),
+		ObservedGeneration:       w.Attachment.Generation,
+		NodeID:                   v.Spec.NodeID,
+		Holder:                   holder(t.holders(v.Spec)),
+	}
+	changed, lowers := t.changed(v)
+	v.Steps = t.steps(v, changed, lowers)
+	return v
+}
+
+// holder is the id of the first of the tickets that hold a volume; an empty id is said by its type.
+func holder(tickets []v1beta2.AttachmentTicket) string {
+	if len(tickets) == 0 {
+		return ""
+	}
+	if tickets[0].ID == "" {
+		return tickets[0].Type
+	}
+	return tickets[0].ID
+}
+
+// orphaned is a VolumeAttachment of a volume that does not exist.
+func (w World) orphaned() Verdict {
+	v := Verdict{Row: RowIdle}
+	if w.Attachment == nil {
+		return v
+	}
+	v.Status = w.Attachment.Stored
+	v.Status.ObservedGeneration = w.Attachment.Generation
+	v.Status.Conditions = conditions.Set(w.Attachment.Stored.Conditions, v1beta2.Condition{
+		Type: v1beta2.VolumeAttachmentReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonBlocked,
+		Message: "There is no volume of this name: create it, or delete this VolumeAttachment.", ObservedGeneration: w.Attachment.Generation,
+	}, w.Now)
+	if w.said(v.Status) {
+		return v
+	}
+	v.Steps = []Step{{Kind: StepAnswer}}
+	return v
+}
+
+// changed returns the answers that are not stored as they shall be, and whether any of them was better before.
+func (t table) changed(v Verdict) (map[string]*v1beta2.AttachmentTicketStatus, bool) {
+	stored, lowers := t.Attachment.Stored.AttachmentTicketStatuses, false
+	out := map[string]*v1beta2.AttachmentTicketStatus{}
+	for id, answer := range v.Status.AttachmentTicketStatuses {
+		before, exists := stored[id]
+		if !exists || !sameAnswer(before, answer) {
+			out[id] = &answer
+		}
+		lowers = lowers || before.Satisfied && !answer.Satisfied
+	}
+	for id, before := range stored {
+		if _, exists := t.Attachment.Tickets[id]; !exists {
+			out[id] = nil
+			lowers = lowers || before.Satisfied
+		}
+	}
+	// What the cache does not show yet may have been raised: a ticket of a node that is given up is told again.
+	for _, x := range t.tickets {
+		if answer := v.Status.AttachmentTicketStatuses[x.ID]; t.givesUp(v.Spec, x.NodeID) && !answer.Satisfied {
+			out[x.ID], lowers = &answer, true
+		}
+	}
+	return out, lowers
+}
+
+// givesUp tells that a spec takes the volume from a node.
+func (t table) givesUp(wanted Spec, node string) bool {
+	had := node != "" && (node == t.Volume.NodeID || node == t.Volume.MigrationNodeID)
+	return had && node != wanted.NodeID && node != wanted.MigrationNodeID
+}
+
+// steps orders the writes. An answer is raised only where the spec stays as it is; where the spec changes and nothing is
+// lowered, the answers are left to the next verdict, which is on its way with the change.
+func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStatus, lowers bool) []Step {
+	strict := t.rules.has(JudgedVersion)
+	answer := Step{Kind: StepAnswer, Answers: changed}
+	if v.Spec == t.Volume.Spec {
+		if t.Attachment == nil || len(changed) == 0 && t.said(v.Status) {
+			return nil
+		}
+		raises := t.raises(changed)
+		answer.AtVersion, answer.Fresh = raises && strict, raises && strict
+		return []Step{answer}
+	}
+	spec := Step{Kind: StepSpec, AtVersion: strict}
+	switch {
+	case !lowers:
+		return []Step{spec}
+	case t.rules.has(LowerFirst):
+		return []Step{answer, spec}
+	}
+	return []Step{spec, answer}
+}
+
+// raises tells that an answer becomes satisfied, or stays so for another generation of its ticket.
+func (t table) raises(changed map[string]*v1beta2.AttachmentTicketStatus) bool {
+	stored := t.Attachment.Stored.AttachmentTicketStatuses
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		before, after := stored[id], changed[id]
+		if after != nil && after.Satisfied && (!before.Satisfied || before.Generation != after.Generation) {
+			return true
+		}
+	}
+	return false
+}
+
+// said tells that all but the answers is stored.
+func (w World) said(s v1beta2.VolumeAttachmentStatus) bool {
+	stored := w.Attachment.Stored
+	return stored.ObservedGeneration == s.ObservedGeneration && stored.NodeID == s.NodeID && stored.Holder == s.Holder &&
+		conditions.Equal(stored.Conditions, s.Conditions)
+}
+
+func sameAnswer(a, b v1beta2.AttachmentTicketStatus) bool {
+	return a.ID == b.ID && a.Generation == b.Generation && a.Satisfied == b.Satisfied && conditions.Equal(a.Conditions, b.Conditions)
+}

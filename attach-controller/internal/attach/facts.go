@@ -1,0 +1,99 @@
+package attach
+
+import (
+	"cmp"
+	"hash/fnv"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	// strictLocal is the data locality of a volume that runs only where its replica is.
+	strictLocal = "strict-local"
+	// volumeHead is in every engine's list of snapshots, and none of them.
+	volumeHead = "volume-head"
+)
+
+// blockers are the conditions of a Volume whose being False holds its attachment up.
+var blockers = []string{"Scheduled"}
+
+// VolumeOf returns what counts of a Volume. Two versions that give the same are the same to this package.
+func VolumeOf(v *v1beta2.Volume) Volume {
+	out := Volume{
+		Name: v.Name, Deleting: v.DeletionTimestamp != nil,
+		Spec: Spec{
+			NodeID: v.Spec.NodeID, MigrationNodeID: v.Spec.MigrationNodeID,
+			DisableFrontend: v.Spec.DisableFrontend, LastAttachedBy: v.Spec.LastAttachedBy,
+		},
+		Shared:      v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable,
+		Migratable:  v.Spec.Migratable,
+		StrictLocal: v.Spec.DataLocality == strictLocal,
+		V2:          v.Spec.DataEngine == v1beta2.DataEngineV2,
+		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
+		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
+	}
+	for _, name := range blockers {
+		c := conditions.Get(v.Status.Conditions, name)
+		if c != nil && c.Status == v1beta2.ConditionFalse {
+			out.Blocker = cmp.Or(c.Message, c.Reason)
+			break
+		}
+	}
+	return out
+}
+
+// AttachmentOf returns what counts of a VolumeAttachment.
+func AttachmentOf(a *v1beta2.VolumeAttachment) *Attachment {
+	return &Attachment{Generation: a.Generation, Tickets: a.Spec.AttachmentTickets, Stored: a.Status}
+}
+
+// NodeOf returns what counts of a Node.
+func NodeOf(n *v1beta2.Node) Node {
+	schedulable := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable)
+	return Node{
+		Down:      v1beta2.IsNodeDown(n),
+		Upgrading: n.Spec.UpgradeRequested,
+		Cordoned: schedulable != nil && schedulable.Status == v1beta2.ConditionFalse &&
+			schedulable.Reason == v1beta2.ReasonKubernetesNodeCordoned,
+	}
+}
+
+// EngineOf returns what counts of an Engine.
+func EngineOf(e *v1beta2.Engine) Engine {
+	out := Engine{Node: e.Spec.NodeID, State: e.Status.CurrentState}
+	for name := range e.Status.Snapshots {
+		if name == volumeHead {
+			continue
+		}
+		// A sum, so that the order does not matter.
+		hash := fnv.New64a()
+		_, _ = hash.Write([]byte(name))
+		out.Snapshots += hash.Sum64()
+	}
+	return out
+}
+
+// FrontendOf returns what counts of an EngineFrontend.
+func FrontendOf(f *v1beta2.EngineFrontend) Frontend {
+	return Frontend{Node: f.Spec.NodeID, State: f.Status.CurrentState}
+}
+
+// ReplicaNodesOf returns where a strict-local volume's data is: the nodes of its replicas that did not fail, or, where
+// all did, of all.
+func ReplicaNodesOf(replicas []v1beta2.Replica) []string {
+	var good, all []string
+	for _, r := range replicas {
+		if r.Spec.NodeID == "" || r.DeletionTimestamp != nil {
+			continue
+		}
+		all = append(all, r.Spec.NodeID)
+		if r.Spec.FailedAt == "" {
+			good = append(good, r.Spec.NodeID)
+		}
+	}
+	if len(good) > 0 {
+		return good
+	}
+	return all
+}

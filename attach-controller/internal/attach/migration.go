@@ -1,0 +1,76 @@
+package attach
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// migration is D2: of a volume that moves live only the rows M speak. One that is rolled back is at home again, and obeys
+// the ordinary rows.
+func (t table) migration() (Spec, Row) {
+	v := t.Volume
+	switch {
+	case v.NodeID == "":
+		return Spec{}, ""
+	case v.MigrationNodeID != "":
+		return t.moves()
+	case v.confirming(), v.Migrating() && !t.rules.has(RollBackByTable):
+		return v.Spec, RowKeep
+	}
+	return Spec{}, ""
+}
+
+// moves is M3 to M5.
+func (t table) moves() (Spec, Row) {
+	v := t.Volume
+	source, target := t.podOn(v.NodeID), t.podOn(v.MigrationNodeID)
+	failures := t.rules.has(MigrationFailures)
+	switch {
+	case !target, failures && source && t.down(v.MigrationNodeID): // M3
+		return t.to(v.NodeID, ""), RowRollBack
+	case failures && t.down(v.NodeID), !source && t.down(v.MigrationNodeID): // M4
+		return t.released(), RowAbandon
+	case source:
+		return v.Spec, RowKeep
+	case v.CurrentMigrationNodeID == v.MigrationNodeID && t.running(v.MigrationNodeID):
+		if !t.sameSnapshots(v.MigrationNodeID) {
+			return v.Spec, RowKeep
+		}
+		return t.to(v.MigrationNodeID, ""), RowConfirm // M5
+	case failures && t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError: // M4
+		return t.released(), RowAbandon
+	}
+	return v.Spec, RowKeep
+}
+
+// migrates is M1. M2, the same with a source that is down, is D4's.
+func (t table) migrates() (Spec, Row) {
+	v := t.Volume
+	ready := v.Migratable && v.home() && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
+	if !ready || !t.podOn(v.NodeID) || t.down(v.NodeID) {
+		return Spec{}, ""
+	}
+	if second := t.second(v.NodeID); second != nil {
+		return t.to(v.NodeID, second.NodeID), RowMigrate
+	}
+	return Spec{}, ""
+}
+
+// second is the pod's ticket that a volume at home would move to, or nil.
+func (t table) second(home string) *v1beta2.AttachmentTicket {
+	i := slices.IndexFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
+		return x.Type == v1beta2.AttacherCSI && x.NodeID != home && Matches(x, false) && t.selectable(x)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.tickets[i]
+}
+
+// podOn tells that a pod on the node wants the volume.
+func (t table) podOn(node string) bool {
+	return slices.ContainsFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
+		return x.Type == v1beta2.AttacherCSI && x.NodeID == node && Matches(x, false) && t.counted(x)
+	})
+}

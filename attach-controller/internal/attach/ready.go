@@ -1,0 +1,141 @@
+package attach
+
+import (
+	"fmt"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ready says, in one condition, who holds the volume or shall, what blocks, and the next step.
+func (t table) ready(wanted Spec, answers map[string]v1beta2.AttachmentTicketStatus) v1beta2.Condition {
+	reason, message := t.situation(wanted)
+	status := v1beta2.ConditionFalse
+	if reason == v1beta2.ReasonAttached || reason == v1beta2.ReasonDetached {
+		status = v1beta2.ConditionTrue
+	}
+	return v1beta2.Condition{
+		Type: v1beta2.VolumeAttachmentReady, Status: status, Reason: reason, Message: message + t.waiting(wanted, answers),
+		ObservedGeneration: t.Attachment.Generation,
+	}
+}
+
+func (t table) situation(wanted Spec) (reason, message string) {
+	v := t.Volume
+	gone := v.CurrentNodeID == "" && (v.State == v1beta2.VolumeStateDetached || v.State == v1beta2.VolumeStateDeleting)
+	switch {
+	case v.Deleting && !gone:
+		return v1beta2.ReasonDetaching, "The volume is being deleted: " + t.detaching()
+	case v.Deleting:
+		return v1beta2.ReasonDetached, "The volume is being deleted, and nobody holds it."
+	case v.Faulted:
+		return v1beta2.ReasonFaulted, "No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup."
+	case wanted.NodeID != "":
+		return t.situationOf(wanted)
+	case !v.released() && v.State != v1beta2.VolumeStateCreating && v.State != "":
+		return v1beta2.ReasonDetaching, t.detaching()
+	case len(t.tickets) == 0:
+		return v1beta2.ReasonDetached, "Nobody wants the volume attached, and nobody holds it."
+	case t.first() == nil:
+		return v1beta2.ReasonNoCandidate, "No ticket can be served now."
+	}
+	return v1beta2.ReasonAttaching, "The volume is being created: it is attached when it is there."
+}
+
+// situationOf is that of a volume that somebody shall hold.
+func (t table) situationOf(wanted Spec) (reason, message string) {
+	v := t.Volume
+	by := list(t.holders(wanted))
+	switch {
+	case v.State == v1beta2.VolumeStateDetaching:
+		return v1beta2.ReasonDetaching, t.detaching()
+	case t.down(wanted.NodeID):
+		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it goes on when the node returns, or remove the ticket, or make one for another node.", wanted.NodeID, by)
+	case v.confirming():
+		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is completing its move to node %s, for %s.", wanted.NodeID, by)
+	case !v.home() && v.Blocker != "":
+		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by, v.Blocker)
+	case !v.home() || v.DisableFrontend != v.FrontendDisabled:
+		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s.", wanted.NodeID, by)
+	}
+	message = fmt.Sprintf("Node %s holds the volume for %s, with its frontend %s.", wanted.NodeID, by, frontend(v.FrontendDisabled))
+	if wanted.MigrationNodeID != "" {
+		message += fmt.Sprintf(" It is moving to node %s: remove either pod to end that.", wanted.MigrationNodeID)
+	}
+	return v1beta2.ReasonAttached, message
+}
+
+func (t table) detaching() string {
+	message := "the volume is being detached."
+	if at := t.Volume.CurrentNodeID; at != "" {
+		message = fmt.Sprintf("the volume is being detached from node %s.", at)
+	}
+	if t.Volume.Deleting {
+		return message
+	}
+	return strings.ToUpper(message[:1]) + message[1:]
+}
+
+// waiting names tickets that are not served for something else than that the volume is under way to them.
+func (t table) waiting(wanted Spec, answers map[string]v1beta2.AttachmentTicketStatus) string {
+	var said []string
+	more := 0
+	for _, x := range t.tickets {
+		a := answers[x.ID]
+		if a.Satisfied || wanted.NodeID != "" && x.NodeID == wanted.NodeID && Matches(x, wanted.DisableFrontend) {
+			continue
+		}
+		if len(said) == named {
+			more++
+			continue
+		}
+		place := "no node"
+		if x.NodeID != "" {
+			place = "node " + x.NodeID
+		}
+		said = append(said, fmt.Sprintf("%s for %s (%s)", called(x), place, a.Conditions[0].Reason))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return " Waiting: " + strings.Join(said, ", ") + andMore(more) + "."
+}
+
+// named is how many tickets a sentence names; of the others it gives the number.
+const named = 3
+
+// called names a ticket for people.
+func called(x v1beta2.AttachmentTicket) string { return fmt.Sprintf("%s %q", kind(x), x.ID) }
+
+func kind(x v1beta2.AttachmentTicket) string {
+	if x.Type == "" {
+		return "ticket"
+	}
+	return x.Type
+}
+
+// list names the first tickets of a list.
+func list(tickets []v1beta2.AttachmentTicket) string {
+	if len(tickets) == 0 {
+		return "nobody"
+	}
+	var said []string
+	for _, x := range tickets[:min(len(tickets), named)] {
+		said = append(said, called(x))
+	}
+	return strings.Join(said, ", ") + andMore(len(tickets)-len(said))
+}
+
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+func frontend(disabled bool) string {
+	if disabled {
+		return "off"
+	}
+	return "on"
+}

@@ -1,0 +1,193 @@
+package attach
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Row is the row of the decision table that spoke.
+type Row string
+
+// The rows.
+const (
+	// RowDeleting takes the volume back because it is being deleted.
+	RowDeleting Row = "Deleting"
+	// RowFaulted is D1.
+	RowFaulted Row = "D1"
+	// RowUnwanted is D3.
+	RowUnwanted Row = "D3"
+	// RowDown is D4, and with it M2.
+	RowDown Row = "D4"
+	// RowInterrupt is D5.
+	RowInterrupt Row = "D5"
+	// RowKeep is D6, and what M says nothing about.
+	RowKeep Row = "D6"
+	// RowClear is A1.
+	RowClear Row = "A1"
+	// RowWait is A2.
+	RowWait Row = "A2"
+	// RowChoose is A3.
+	RowChoose Row = "A3"
+	// RowIdle is A3 with nothing to choose.
+	RowIdle Row = "Idle"
+	// RowMigrate is M1.
+	RowMigrate Row = "M1"
+	// RowRollBack is M3.
+	RowRollBack Row = "M3"
+	// RowAbandon is M4.
+	RowAbandon Row = "M4"
+	// RowConfirm is M5.
+	RowConfirm Row = "M5"
+)
+
+// table is a World with its tickets in order, and the rules in force.
+type table struct {
+	World
+	rules   Rules
+	tickets []v1beta2.AttachmentTicket
+}
+
+// rows are asked in this order; the first that speaks wins.
+var rows = []func(table) (Spec, Row){
+	table.deleting, table.faulted, table.migration, table.unwanted, table.yields, table.migrates, table.keep,
+	table.clear, table.waits, table.choose,
+}
+
+// spec is what Volume.spec shall be.
+func (t table) spec() (Spec, Row) {
+	for _, row := range rows {
+		if spec, name := row(t); name != "" {
+			return spec, name
+		}
+	}
+	return t.Volume.Spec, RowIdle
+}
+
+// released is the spec of a volume that is taken back from every node. The frontend stays as it was: it means nothing
+// without a node, and a salvage goes by it.
+func (t table) released() Spec {
+	spec := t.Volume.Spec
+	spec.NodeID, spec.MigrationNodeID = "", ""
+	return spec
+}
+
+func (t table) to(node, migration string) Spec {
+	spec := t.Volume.Spec
+	spec.NodeID, spec.MigrationNodeID = node, migration
+	return spec
+}
+
+// deleting: a volume that is being deleted is nobody's.
+func (t table) deleting() (Spec, Row) {
+	if !t.Volume.Deleting {
+		return Spec{}, ""
+	}
+	return t.released(), RowDeleting
+}
+
+// faulted is D1: with no replica left there is nothing to hold; it is detached, salvaged, and attached again.
+func (t table) faulted() (Spec, Row) {
+	if t.Volume.NodeID == "" || !t.Volume.Faulted {
+		return Spec{}, ""
+	}
+	return t.released(), RowFaulted
+}
+
+// unwanted is D3.
+func (t table) unwanted() (Spec, Row) {
+	v := t.Volume
+	if v.NodeID == "" {
+		return Spec{}, ""
+	}
+	lost := t.rules.has(ReleaseUnattached) && v.CurrentNodeID == "" && t.down(v.NodeID)
+	if lost || len(t.holders(v.Spec)) == 0 {
+		return t.released(), RowUnwanted
+	}
+	return Spec{}, ""
+}
+
+// yields is D4 and D5.
+func (t table) yields() (Spec, Row) {
+	v := t.Volume
+	if v.NodeID == "" || !slices.ContainsFunc(t.tickets, t.interrupts) {
+		return Spec{}, ""
+	}
+	if t.rules.has(ReleaseDown) && t.down(v.NodeID) {
+		return t.released(), RowDown
+	}
+	useful := func(h v1beta2.AttachmentTicket) bool { return !Background(h.Type) }
+	if !slices.ContainsFunc(t.holders(v.Spec), useful) {
+		return t.released(), RowInterrupt
+	}
+	return Spec{}, ""
+}
+
+// interrupts tells that a ticket asks for what its volume's holders cannot give, and may take it from background work.
+func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
+	v := t.Volume
+	elsewhere := x.NodeID != v.NodeID || t.rules.has(InterruptForFrontend) && !Matches(x, v.DisableFrontend)
+	may := Workload(x.Type) || t.rules.has(InterruptForData) && data(x.Type)
+	return elsewhere && may && t.counted(x) && (t.selectable(x) || !t.rules.has(InterruptForSelectable))
+}
+
+// keep is D6.
+func (t table) keep() (Spec, Row) {
+	if t.Volume.NodeID == "" {
+		return Spec{}, ""
+	}
+	return t.Volume.Spec, RowKeep
+}
+
+// clear is A1.
+func (t table) clear() (Spec, Row) {
+	if t.Volume.MigrationNodeID == "" {
+		return Spec{}, ""
+	}
+	return t.to("", ""), RowClear
+}
+
+// waits is A2: two nodes must never hold the volume, so that the former one lets go first.
+func (t table) waits() (Spec, Row) {
+	if t.Volume.released() {
+		return Spec{}, ""
+	}
+	return t.Volume.Spec, RowWait
+}
+
+// choose is A3.
+func (t table) choose() (Spec, Row) {
+	first := t.first()
+	if first == nil {
+		return Spec{}, ""
+	}
+	return Spec{
+		NodeID:          first.NodeID,
+		DisableFrontend: first.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue,
+		LastAttachedBy:  first.Parameters[v1beta2.TicketLastAttachedBy],
+	}, RowChoose
+}
+
+// first is the ticket that is served next, or nil.
+func (t table) first() *v1beta2.AttachmentTicket {
+	if i := slices.IndexFunc(t.tickets, t.selectable); i >= 0 {
+		return &t.tickets[i]
+	}
+	return nil
+}
+
+func (t table) selectable(x v1beta2.AttachmentTicket) bool {
+	reason, _ := t.refusal(t.rules, x)
+	return reason == ""
+}
+
+// holders are the tickets, in order, for which a volume is where a spec says, be they selectable or not.
+func (t table) holders(spec Spec) []v1beta2.AttachmentTicket {
+	var out []v1beta2.AttachmentTicket
+	for _, x := range t.tickets {
+		if spec.NodeID != "" && x.NodeID == spec.NodeID && Matches(x, spec.DisableFrontend) && t.counted(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package attach
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Compare is the total order in which tickets are served: priority, then the shorter id, then the smaller one. No two
+// tickets of one volume compare as equal.
+func Compare(a, b v1beta2.AttachmentTicket) int {
+	return cmp.Or(
+		cmp.Compare(v1beta2.TicketPriority(b.Type), v1beta2.TicketPriority(a.Type)),
+		cmp.Compare(len(a.ID), len(b.ID)),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// Workload tells that somebody who uses the volume asks.
+func Workload(attacher string) bool {
+	switch attacher {
+	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:
+		return true
+	}
+	return false
+}
+
+// Background tells that the work can be done at any other time, on any other node.
+func Background(attacher string) bool {
+	switch attacher {
+	case v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherEviction, v1beta2.AttacherRebuilding,
+		v1beta2.AttacherBackingImageData:
+		return true
+	}
+	return false
+}
+
+// data tells that the volume's own data needs the attachment, before anybody can use it.
+func data(attacher string) bool {
+	return attacher == v1beta2.AttacherRestore || attacher == v1beta2.AttacherExpansion
+}
+
+// Matches tells that a ticket can live with the frontend.
+func Matches(t v1beta2.AttachmentTicket, disabled bool) bool {
+	switch t.Parameters[v1beta2.TicketDisableFrontend] {
+	case v1beta2.TicketValueAny:
+		return true
+	case v1beta2.TicketValueTrue:
+		return disabled
+	}
+	return !disabled
+}
+
+// sorted returns the tickets in the order in which they are served.
+func (w World) sorted() []v1beta2.AttachmentTicket {
+	if w.Attachment == nil {
+		return nil
+	}
+	out := make([]v1beta2.AttachmentTicket, 0, len(w.Attachment.Tickets))
+	for _, id := range slices.Sorted(maps.Keys(w.Attachment.Tickets)) {
+		t := w.Attachment.Tickets[id]
+		t.ID = id
+		out = append(out, t)
+	}
+	slices.SortFunc(out, Compare)
+	return out
+}
+
+// counted tells that the ticket asks for an attachment. A pod's ticket for a shared volume asks for the share.
+func (w World) counted(t v1beta2.AttachmentTicket) bool {
+	return !w.Volume.Shared || t.Type != v1beta2.AttacherCSI
+}
+
+// Selectable tells that the ticket could be served, were the volume detached (row V).
+func Selectable(w World, t v1beta2.AttachmentTicket) bool {
+	reason, _ := w.refusal(AllRules, t)
+	return reason == ""
+}
+
+// refusal is row V: why a ticket cannot be served wherever the volume is, with the next step; "" where it can.
+func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message string) {
+	node, exists := w.Nodes[t.NodeID]
+	refusesAll := !rules.has(CordonRefusesPeople)
+	switch {
+	case !w.counted(t):
+		return v1beta2.ReasonWaitingForShare, "Pods reach this volume by its share, which does not run yet."
+	case t.NodeID == "":
+		return v1beta2.ReasonNoNode, "The ticket names no node: set its nodeID."
+	case !exists:
+		return v1beta2.ReasonNodeUnknown, fmt.Sprintf("There is no node %s: name another one, or add it.", t.NodeID)
+	case node.Down:
+		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is down: the ticket is served when it returns.", t.NodeID)
+	case node.Upgrading:
+		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded: the ticket is served when that is done.", t.NodeID)
+	case node.Cordoned && (refusesAll || t.Type == v1beta2.AttacherLonghornAPI):
+		return v1beta2.ReasonNodeCordoned, fmt.Sprintf("Node %s is cordoned: uncordon it, or name another one.", t.NodeID)
+	case w.Volume.StrictLocal && len(w.ReplicaNodes) > 0 && !slices.Contains(w.ReplicaNodes, t.NodeID):
+		return v1beta2.ReasonDataLocality, fmt.Sprintf("The volume is strict-local and its replica is on node %s: name that node.", w.ReplicaNodes[0])
+	}
+	return "", ""
+}

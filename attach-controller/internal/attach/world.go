@@ -1,0 +1,137 @@
+package attach
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is what was read about one volume.
+type World struct {
+	Now time.Time
+	// Volume is nil where it does not exist.
+	Volume *Volume
+	// Attachment is nil where it does not exist: nobody wants the volume, and nobody can be answered.
+	Attachment *Attachment
+	// Nodes are those that the tickets and the volume name; one that is missing does not exist.
+	Nodes map[string]Node
+	// Engines and Frontends are those of a volume that migrates; of others they need not be read.
+	Engines   []Engine
+	Frontends []Frontend
+	// ReplicaNodes are where a strict-local volume's data is; empty: it has none yet, or need not be read.
+	ReplicaNodes []string
+}
+
+// Spec is the part of Volume.spec that this package decides.
+type Spec struct {
+	NodeID, MigrationNodeID string
+	DisableFrontend         bool
+	LastAttachedBy          string
+}
+
+// Volume is what counts of a Volume.
+type Volume struct {
+	Name     string
+	Deleting bool
+	Spec
+	// Shared: pods reach it by its share, so that their tickets do not attach it.
+	Shared bool
+	// Migratable: two nodes may hold it while it moves.
+	Migratable bool
+	// StrictLocal: it runs only where its replica is.
+	StrictLocal bool
+	// V2: it needs a frontend of its own on its node.
+	V2 bool
+
+	State                                 string
+	CurrentNodeID, CurrentMigrationNodeID string
+	FrontendDisabled, Faulted             bool
+	// Blocker is the sentence of whoever cannot go on with the volume; empty: nothing is known to block.
+	Blocker string
+}
+
+// Attachment is what counts of a VolumeAttachment.
+type Attachment struct {
+	Generation int64
+	// Tickets are by key, which is their id.
+	Tickets map[string]v1beta2.AttachmentTicket
+	// Stored is its status.
+	Stored v1beta2.VolumeAttachmentStatus
+}
+
+// Node is what counts of a node that exists.
+type Node struct{ Down, Cordoned, Upgrading bool }
+
+// Engine is what counts of an engine.
+type Engine struct {
+	Node, State string
+	// Snapshots is equal for two engines that list the same snapshots.
+	Snapshots uint64
+}
+
+// Frontend is what counts of an engine frontend.
+type Frontend struct{ Node, State string }
+
+// Migrating tells that two nodes hold the volume, or shall: the target may still be coming up, or the source going.
+func (v Volume) Migrating() bool { return v.MigrationNodeID != "" || v.CurrentMigrationNodeID != "" }
+
+// confirming tells that the target became the volume's node and the source is still leaving.
+func (v Volume) confirming() bool {
+	return v.MigrationNodeID == "" && v.CurrentMigrationNodeID != "" && v.CurrentNodeID != v.NodeID
+}
+
+// released tells that the volume is nowhere, and can be attached anywhere (row A2).
+func (v Volume) released() bool {
+	return v.State == v1beta2.VolumeStateDetached && v.CurrentNodeID == "" && v.CurrentMigrationNodeID == "" && !v.Faulted
+}
+
+// home tells that the volume is where it is wanted.
+func (v Volume) home() bool {
+	return v.State == v1beta2.VolumeStateAttached && v.NodeID != "" && v.CurrentNodeID == v.NodeID
+}
+
+// down tells that a node is out of service, or does not exist.
+func (w World) down(name string) bool {
+	node, exists := w.Nodes[name]
+	return !exists || node.Down
+}
+
+// running tells that the volume runs on a node to which it migrates.
+func (w World) running(node string) bool {
+	if w.engineOn(node).State != v1beta2.InstanceStateRunning {
+		return false
+	}
+	if !w.Volume.V2 {
+		return true
+	}
+	for _, f := range w.Frontends {
+		if f.Node == node && f.State == v1beta2.InstanceStateRunning {
+			return true
+		}
+	}
+	return false
+}
+
+// engineOn returns the zero Engine where there is none.
+func (w World) engineOn(node string) Engine {
+	for _, e := range w.Engines {
+		if e.Node == node {
+			return e
+		}
+	}
+	return Engine{}
+}
+
+// sameSnapshots tells that the engine on the node lists what every other engine lists.
+func (w World) sameSnapshots(node string) bool {
+	target, others := w.engineOn(node), 0
+	for _, e := range w.Engines {
+		if e.Node == node {
+			continue
+		}
+		if others++; e.Snapshots != target.Snapshots {
+			return false
+		}
+	}
+	return others > 0
+}
