@@ -1,0 +1,122 @@
+package attachcontroller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/ticketcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+// owner is the reference of a VolumeAttachment to its Volume.
+func owner(v *v1beta2.Volume) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: volumeKind, Name: v.Name, UID: v.UID}
+}
+
+const volumeKind = "Volume"
+
+// foreign tells that a VolumeAttachment is that of an earlier volume of the same name: its tickets are not for this one.
+func foreign(a *v1beta2.VolumeAttachment, v *v1beta2.Volume) bool {
+	return slices.ContainsFunc(a.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == volumeKind && r.UID != v.UID })
+}
+
+// create makes the VolumeAttachment of a volume that has none. One that is there by now is fine: its event follows.
+func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
+	tickets, err := ticketcontroller.TakeOver(ctx, r.client, v, nil)
+	if err != nil {
+		return err
+	}
+	a := &v1beta2.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: v.Namespace, Name: v.Name, Finalizers: []string{v1beta2.Finalizer},
+			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(v.Name)}, OwnerReferences: []metav1.OwnerReference{owner(v)},
+		},
+		Spec: v1beta2.VolumeAttachmentSpec{Volume: v.Name, AttachmentTickets: tickets},
+	}
+	obj, err := withTickets(a)
+	if err != nil {
+		return err
+	}
+	if err := r.client.Create(ctx, obj); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return fmt.Errorf("creating VolumeAttachment %s: %w", v.Name, err)
+	}
+	if len(tickets) > 0 {
+		events.Emit(r.recorder, obj, ticketcontroller.TakenOver(v.Spec.NodeID, tickets))
+	}
+	return nil
+}
+
+// withTickets is the object with its tickets written out even where there are none: an empty map, as others expect it.
+func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a)
+	if err != nil {
+		return nil, fmt.Errorf("rendering VolumeAttachment %s: %w", a.Name, err)
+	}
+	obj := &unstructured.Unstructured{Object: fields}
+	obj.SetGroupVersionKind(v1beta2.GroupVersion.WithKind("VolumeAttachment"))
+	unstructured.RemoveNestedField(obj.Object, "status")
+	if len(a.Spec.AttachmentTickets) == 0 {
+		_ = unstructured.SetNestedMap(obj.Object, map[string]any{}, "spec", "attachmentTickets")
+	}
+	return obj, nil
+}
+
+// takeOver puts the tickets into a VolumeAttachment that says nothing yet about a volume that is attached, and tells
+// whether it did.
+func (r *reconciler) takeOver(ctx context.Context, of objects) (bool, error) {
+	tickets, err := ticketcontroller.TakeOver(ctx, r.client, of.volume, of.attachment)
+	if err != nil || len(tickets) == 0 {
+		return false, err
+	}
+	if err := status.MergeSpec(ctx, r.client, of.attachment, map[string]any{"attachmentTickets": tickets}, status.AtVersion()); err != nil {
+		return true, err
+	}
+	events.Emit(r.recorder, of.attachment, ticketcontroller.TakenOver(of.volume.Spec.NodeID, tickets))
+	return true, nil
+}
+
+// missing is what a VolumeAttachment lacks of what it is found and held by; owners are those that it shall have.
+func missing(a *v1beta2.VolumeAttachment, owners []metav1.OwnerReference) map[string]any {
+	lacks := map[string]any{}
+	if !slices.Contains(a.Finalizers, v1beta2.Finalizer) {
+		lacks["finalizers"] = append(slices.Clone(a.Finalizers), v1beta2.Finalizer)
+	}
+	if a.Labels[v1beta2.LabelVolume] == "" {
+		lacks["labels"] = map[string]any{v1beta2.LabelVolume: v1beta2.LabelValue(a.Name)}
+	}
+	if !slices.ContainsFunc(a.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == volumeKind }) {
+		lacks["ownerReferences"] = append(slices.Clone(a.OwnerReferences), owners...)
+	}
+	return lacks
+}
+
+// mark completes a VolumeAttachment that a person made, and tells whether it did.
+func (r *reconciler) mark(ctx context.Context, of objects) (bool, error) {
+	lacks := missing(of.attachment, []metav1.OwnerReference{owner(of.volume)})
+	if len(lacks) == 0 {
+		return false, nil
+	}
+	lacks["resourceVersion"], lacks["uid"] = of.attachment.ResourceVersion, of.attachment.UID
+	body, err := json.Marshal(map[string]any{"metadata": lacks})
+	if err != nil {
+		return false, fmt.Errorf("rendering metadata of VolumeAttachment %s: %w", of.attachment.Name, err)
+	}
+	if err := r.client.Patch(ctx, of.attachment.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
+		return true, fmt.Errorf("completing VolumeAttachment %s: %w", of.attachment.Name, err)
+	}
+	return true, nil
+}

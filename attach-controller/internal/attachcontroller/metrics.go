@@ -1,0 +1,37 @@
+package attachcontroller
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/attach-controller/internal/attach"
+)
+
+var (
+	decisions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_attach_controller_spec_changes_total",
+		Help: "Changes of where a volume shall be, by the row of the decision table that spoke.",
+	}, []string{"row"})
+	answered = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_attach_controller_ticket_answers_total",
+		Help: "Answers to attachment tickets that changed, by their reason.",
+	}, []string{"reason"})
+	overtaken = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "drover_attach_controller_answers_overtaken_total",
+		Help: "Answers that were not given because the volume had changed since it was judged.",
+	})
+)
+
+func init() { metrics.Registry.MustRegister(decisions, answered, overtaken) }
+
+// count counts what was written.
+func count(v attach.Verdict, done []attach.Step, turned []turn) {
+	for _, step := range done {
+		if step.Kind == attach.StepSpec {
+			decisions.WithLabelValues(string(v.Row)).Inc()
+		}
+	}
+	for _, t := range turned {
+		answered.WithLabelValues(t.now.Reason).Inc()
+	}
+}

@@ -1,0 +1,37 @@
+package attachcontroller
+
+import (
+	"context"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// workers is how many volumes are decided on at once. Each waits for the API server most of its time.
+const workers = 8
+
+// Setup registers the controller that decides who holds a volume. No setting changes that.
+func Setup(ctx context.Context, rt *runkit.Runtime, _ *settingcontroller.Source) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r := &reconciler{
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock},
+		writer:   writer{client: rt.Client, uncached: rt.Uncached},
+		client:   rt.Client, recorder: rt.Recorder,
+	}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("attachment").
+		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of attachments: %w", err)
+	}
+	return nil
+}
