@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"drover.dev/drover/attach-controller/internal/attachcontroller"
 	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
@@ -31,6 +32,9 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
+		return err
+	}
+	if err := attachcontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	if err := ticketcontroller.Setup(ctx, rt, settings); err != nil {
