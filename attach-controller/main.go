@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/attachcontroller"
 	"drover.dev/drover/attach-controller/internal/csicontroller"
+	"drover.dev/drover/attach-controller/internal/machinecontroller"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/runkit"
@@ -32,6 +33,9 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
+		return err
+	}
+	if err := machinecontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	if err := attachcontroller.Setup(ctx, rt, settings); err != nil {

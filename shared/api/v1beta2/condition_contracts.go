@@ -22,7 +22,7 @@ func ConditionContracts() []ConditionContract {
 	var table []ConditionContract
 	for _, part := range [][]ConditionContract{
 		orphanContracts(), snapshotContracts(), backupContracts(), replicaContracts(), nodeDownContracts(),
-		attachmentContracts(), nodeContracts(), instanceManagerContracts(), upgradeContracts(),
+		attachmentContracts(), volumeContracts(), nodeContracts(), instanceManagerContracts(), upgradeContracts(),
 	} {
 		table = append(table, part...)
 	}

@@ -15,6 +15,20 @@ func attachmentContracts() []ConditionContract {
 	}
 }
 
+func volumeContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Volume", Type: VolumeAttached, Writer: "attach-controller",
+			Means: "usable on status.currentNodeID; the reason says what is waited for",
+			True:  []string{ReasonAttached},
+			False: []string{ReasonDetached, ReasonDetaching, ReasonWaitingForReplicas, ReasonWaitingForEngine, ReasonWaitingForFrontend,
+				ReasonWaitingForSnapshots, ReasonInstanceUnknown, ReasonNoUsableReplica, ReasonNodeDown, ReasonNodeUpgrading, ReasonFaulted,
+				ReasonRestoring, ReasonCloning, ReasonMigrating, ReasonVolumeDeleting}},
+		{Kind: "Volume", Type: VolumeFaulted, Writer: "attach-controller",
+			Means: "the volume cannot go on: its engine failed, or no replica is usable",
+			True:  []string{ReasonFaulted}, False: []string{ReasonUsable}},
+	}
+}
+
 func nodeContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Node", Type: NodeReady, Writer: "im-monitor",

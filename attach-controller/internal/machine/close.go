@@ -1,0 +1,149 @@
+package machine
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// close stops frontend, engine and replicas in this order, and tells whether everything is proven stopped. An instance on
+// a node that is down does not hold up the next step; its end is waited for last.
+func (p *pass) close() bool {
+	second := p.stopSide(p.secondFront, p.second)
+	first := p.stopSide(p.frontend, p.engine)
+	if !first || !second {
+		return false
+	}
+	if p.state == v1beta2.VolumeStateDetaching && !p.Rules.off(RuleModesAtClose) {
+		p.failByLastModes()
+	}
+	p.failDown()
+	if !p.stopReplicas() || !p.allStopped() {
+		return false
+	}
+	p.dropSecond()
+	return p.forgetModes()
+}
+
+// stopSide stops a frontend and then its engine; true when neither stands in the way of the next step.
+func (p *pass) stopSide(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
+	if f != nil {
+		if f.Spec.DesireState != v1beta2.InstanceStateStopped {
+			p.patch(StageStop, f, "desireState", v1beta2.InstanceStateStopped)
+		}
+		if i := ofFrontend(f); !p.stopped(i) && !p.passedOver(i) {
+			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and shall stop.", f.Name, i.node, p.is(i)))
+		}
+	}
+	if e != nil {
+		if e.Spec.DesireState != v1beta2.InstanceStateStopped {
+			p.patch(StageStop, e, "desireState", v1beta2.InstanceStateStopped)
+		}
+		if i := ofEngine(e); !p.stopped(i) && !p.passedOver(i) {
+			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and shall stop.", e.Name, i.node, p.is(i)))
+		}
+	}
+	return true
+}
+
+func (p *pass) passedOver(i instance) bool {
+	return p.down(i.node) && !p.Rules.off(RuleDownHoldsNothing)
+}
+
+// failByLastModes keeps what the engines said of their replicas last: the next run must not mix replicas that differ.
+func (p *pass) failByLastModes() {
+	for _, r := range p.Replicas {
+		if r.Spec.FailedAt != "" || p.failed[r.Name] {
+			continue
+		}
+		for _, e := range p.Engines {
+			if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeERR {
+				p.fail(r, "its engine "+e.Name+" had dropped it")
+			}
+		}
+		if i := ofReplica(r); i.wanted && i.state == v1beta2.InstanceStateError {
+			p.fail(r, "its instance failed")
+		}
+	}
+}
+
+// failDown marks the replicas on nodes that are down, before the first reachable one is stopped: from then on the engine
+// on a node that is down could write to them alone. With no reachable healthy one nothing is concluded.
+func (p *pass) failDown() {
+	if p.Rules.off(RuleFailFirst) || !p.oldSideMayWrite() {
+		return
+	}
+	for _, r := range p.Replicas {
+		if p.healthy(r) && p.down(r.Spec.NodeID) && p.healthyUp(r.Name) {
+			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is detached")
+		}
+	}
+}
+
+// oldSideMayWrite tells that an engine ran over the replicas, and may still.
+func (p *pass) oldSideMayWrite() bool {
+	for _, e := range p.Engines {
+		if !p.stopped(ofEngine(e)) || p.state == v1beta2.VolumeStateDetaching && len(e.Spec.ReplicaAddressMap) > 0 {
+			return true
+		}
+	}
+	for _, f := range p.Frontends {
+		if !p.stopped(ofFrontend(f)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pass) stopReplicas() bool {
+	stopped := true
+	for _, r := range p.Replicas {
+		if r.Spec.DesireState != v1beta2.InstanceStateStopped {
+			p.patch(StageStop, r, "desireState", v1beta2.InstanceStateStopped)
+		}
+		if i := ofReplica(r); !p.stopped(i) {
+			stopped = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall stop.", r.Name, i.node, p.is(i)))
+		}
+	}
+	return stopped
+}
+
+func (p *pass) allStopped() bool {
+	for _, e := range p.Engines {
+		if i := ofEngine(e); !p.stopped(i) {
+			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", e.Name, i.node, p.is(i)))
+		}
+	}
+	for _, f := range p.Frontends {
+		if i := ofFrontend(f); !p.stopped(i) {
+			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", f.Name, i.node, p.is(i)))
+		}
+	}
+	return true
+}
+
+// dropSecond deletes what a migration that ended left behind.
+func (p *pass) dropSecond() {
+	if p.secondFront != nil {
+		p.drop(p.secondFront)
+	}
+	if p.second != nil {
+		p.drop(p.second)
+	}
+}
+
+// forgetModes empties the address map of an engine whose modes would else be taken for those of the next run. It costs a
+// write only where a replica was not RW.
+func (p *pass) forgetModes() bool {
+	e := p.engine
+	if e == nil || p.state != v1beta2.VolumeStateDetaching {
+		return true
+	}
+	for name := range e.Spec.ReplicaAddressMap {
+		if mode, known := e.Status.ReplicaModeMap[name]; known && mode != v1beta2.ReplicaModeRW {
+			p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
+			return true
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package machine
+
+import (
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// pass is one decision under way. What it writes it also remembers, so that later steps of the same pass count on it.
+type pass struct {
+	World
+	collect
+	out Verdict
+	v   *v1beta2.Volume
+
+	engine, second        *v1beta2.Engine
+	frontend, secondFront *v1beta2.EngineFrontend
+
+	// What status shall say.
+	state, current, migration string
+	faulted                   bool
+	// failed are replicas that this pass found to have failed.
+	failed map[string]bool
+	// why is the reason of what is not so yet.
+	why waiting
+}
+
+// waiting says what a volume waits for, as a reason and a sentence.
+type waiting struct{ reason, message string }
+
+func (p *pass) wait(reason, message string) bool {
+	if p.why.reason == "" {
+		p.why = waiting{reason, message}
+	}
+	return false
+}
+
+// Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
+// somebody else moves.
+func Decide(w World) Verdict {
+	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}}
+	p.state, p.current, p.migration = p.v.Status.State, p.v.Status.CurrentNodeID, p.v.Status.CurrentMigrationNodeID
+	p.faulted = p.v.Status.Robustness == v1beta2.VolumeRobustnessFaulted
+	p.pick()
+	switch {
+	case p.v.DeletionTimestamp != nil:
+		p.remove()
+	default:
+		p.defaults()
+		p.findFaults()
+		p.failReplicas()
+		p.move()
+		p.salvage()
+		p.progress()
+	}
+	p.status()
+	p.out.Writes = p.list()
+	return p.out
+}
+
+// pick finds which engine is the volume's, and which one is on its way in or out.
+func (p *pass) pick() {
+	for _, e := range p.Engines {
+		if e.Spec.Active && (p.engine == nil || !p.engine.Spec.Active || p.betterEngine(e)) {
+			p.engine = e
+		}
+	}
+	for _, e := range p.Engines {
+		if e != p.engine && p.engine == nil {
+			p.engine = e
+		} else if e != p.engine {
+			p.second = e
+		}
+	}
+	for _, f := range p.Frontends {
+		if p.frontend == nil || p.engine != nil && f.Spec.EngineName == p.engine.Name {
+			p.frontend = f
+		}
+	}
+	for _, f := range p.Frontends {
+		if f != p.frontend {
+			p.secondFront = f
+		}
+	}
+}
+
+// betterEngine prefers, of two active engines, the one where the volume is: after a crash in the middle of a hand-over
+// both are active.
+func (p *pass) betterEngine(e *v1beta2.Engine) bool {
+	if p.current == "" || p.engine.Spec.NodeID == p.current {
+		return false
+	}
+	return e.Spec.NodeID == p.current
+}

@@ -1,0 +1,56 @@
+package machine
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// remove takes a volume that is being deleted down: it is detached, then what belongs to it is deleted, and its finalizer
+// goes when nothing is left. The garbage collector is not relied upon.
+func (p *pass) remove() {
+	if p.state != v1beta2.VolumeStateDeleting {
+		p.state = v1beta2.VolumeStateDeleting
+	}
+	if p.Attachment != nil {
+		p.drop(p.Attachment)
+	}
+	if !p.close() {
+		return
+	}
+	p.current, p.migration, p.faulted = "", "", false
+	for _, f := range p.Frontends {
+		p.drop(f)
+	}
+	for _, e := range p.Engines {
+		p.drop(e)
+	}
+	for _, r := range p.Replicas {
+		if r.DeletionTimestamp == nil {
+			p.add(Write{Kind: Delete, Stage: StageRemove, Object: r})
+		}
+	}
+	switch {
+	case len(p.Replicas) > 0:
+		p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Waiting for the end of %d replicas; their condition DataRemoved says why one stays.", len(p.Replicas)))
+	case len(p.Engines)+len(p.Frontends) > 0 || p.Attachment != nil:
+		p.wait(v1beta2.ReasonWaitingForEngine, "Waiting for the end of the volume's engine and attachment.")
+	case p.Snapshots > 0:
+		p.wait(v1beta2.ReasonWaitingForSnapshots, fmt.Sprintf("Waiting for the end of %d Snapshots; snapshot-controller deletes them.", p.Snapshots))
+	default:
+		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: p.v})
+	}
+}
+
+// drop deletes an object, and lets it go once it is being deleted. Nothing of it runs any more.
+func (p *pass) drop(object metav1.Object) {
+	if object.GetDeletionTimestamp() == nil {
+		p.add(Write{Kind: Delete, Stage: StageRemove, Object: object})
+		return
+	}
+	if _, other := object.(*v1beta2.VolumeAttachment); !other {
+		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: object})
+	}
+}

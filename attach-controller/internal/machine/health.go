@@ -1,0 +1,131 @@
+package machine
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// healthy tells that a replica has all data as far as anybody knows. Before the first attachment ever, every replica is.
+func (p *pass) healthy(r *v1beta2.Replica) bool {
+	return r.Spec.FailedAt == "" && !p.failed[r.Name] && r.DeletionTimestamp == nil && (r.Spec.HealthyAt != "" || !p.everHealthy())
+}
+
+// everHealthy tells that the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt.
+func (p *pass) everHealthy() bool {
+	for _, r := range p.Replicas {
+		if r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// healthyUp tells that another healthy replica is on a node that is not down.
+func (p *pass) healthyUp(except string) bool {
+	for _, r := range p.Replicas {
+		if r.Name != except && p.healthy(r) && !p.down(r.Spec.NodeID) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pass) otherHealthy(except string) bool {
+	for _, r := range p.Replicas {
+		if r.Name != except && p.healthy(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// fail marks a replica, never the last healthy one. [UPG-1]
+func (p *pass) fail(r *v1beta2.Replica, why string) bool {
+	if r.Spec.FailedAt != "" || p.failed[r.Name] {
+		return true
+	}
+	if p.healthy(r) && !p.otherHealthy(r.Name) {
+		return false
+	}
+	p.failed[r.Name] = true
+	p.patch(StageFail, r, "failedAt", stamp(p.Now))
+	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
+	p.say(Happening{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
+	return true
+}
+
+// engineUp tells that the volume's engine runs, as far as can be seen.
+func (p *pass) engineUp() bool {
+	i := ofEngine(p.engine)
+	return i.exists && i.wanted && p.running(i) && !p.down(i.node)
+}
+
+func (p *pass) allFailed() bool {
+	for _, r := range p.Replicas {
+		if p.healthy(r) {
+			return false
+		}
+	}
+	return len(p.Replicas) > 0
+}
+
+// findFaults notices that the volume cannot go on as it is: it detaches, and what is left decides what comes next.
+func (p *pass) findFaults() {
+	if p.faulted || p.current == "" && p.state != v1beta2.VolumeStateAttaching {
+		if !p.faulted && p.state == v1beta2.VolumeStateDetached && p.allFailed() && p.everHealthy() {
+			p.fault("All replicas have failed.")
+		}
+		return
+	}
+	switch e, f := ofEngine(p.engine), ofFrontend(p.frontend); {
+	case p.allFailed() && p.everHealthy():
+		p.fault("All replicas have failed.")
+	case e.wanted && e.state == v1beta2.InstanceStateError:
+		p.fault(fmt.Sprintf("Engine %s on %s has failed.", p.engine.Name, e.node))
+	case f.wanted && f.state == v1beta2.InstanceStateError:
+		p.fault(fmt.Sprintf("Frontend %s on %s has failed.", p.frontend.Name, f.node))
+	}
+}
+
+func (p *pass) fault(why string) {
+	p.faulted = true
+	p.say(Happening{Reason: EventFaulted, Warning: true, Note: why + " The volume is detached, and attached again from what is left."})
+}
+
+// failReplicas marks replicas that are known to lack data: dropped by the running engine, or unable to start.
+func (p *pass) failReplicas() {
+	if p.v.Spec.NodeID == "" {
+		return
+	}
+	up := p.engineUp()
+	e := ofEngine(p.engine)
+	if started := e.exists && e.uuid != ""; started && !up && e.state != v1beta2.InstanceStateError && !p.Rules.off(RuleModesOfThisRun) {
+		return // the engine cannot be seen: nothing that it said is of now
+	}
+	for _, r := range p.Replicas {
+		if r.Spec.FailedAt != "" {
+			continue
+		}
+		switch mode := p.mode(r.Name); {
+		case up && mode == v1beta2.ReplicaModeERR:
+			p.fail(r, "its engine dropped it")
+		case up:
+		case r.Spec.DesireState == v1beta2.InstanceStateRunning && r.Status.CurrentState == v1beta2.InstanceStateError && !p.Rules.off(RuleAttachError):
+			if !p.fail(r, "it could not start") && e.state != v1beta2.InstanceStateError {
+				p.fault("The last healthy replica " + r.Name + " could not start.")
+			}
+		}
+	}
+}
+
+// mode is what the running engine says of a replica that it was given; empty is nothing.
+func (p *pass) mode(replica string) string {
+	if p.engine == nil {
+		return ""
+	}
+	if _, mapped := p.engine.Spec.ReplicaAddressMap[replica]; !mapped {
+		return ""
+	}
+	return p.engine.Status.ReplicaModeMap[replica]
+}

@@ -1,0 +1,114 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// join keeps the running engine's replicas: those that were rebuilt become healthy, new ones come in once they run, those
+// that failed or leave go out.
+func (p *pass) join() {
+	if !p.engineUp() || p.engine.Spec.NodeID != p.v.Spec.NodeID {
+		return
+	}
+	wanted := maps.Clone(p.engine.Spec.ReplicaAddressMap)
+	if wanted == nil {
+		wanted = map[string]string{}
+	}
+	known := map[string]bool{}
+	for _, r := range p.Replicas {
+		known[r.Name] = true
+		switch {
+		case r.Spec.FailedAt != "" || p.failed[r.Name]:
+			delete(wanted, r.Name)
+			p.halt(r)
+		case r.DeletionTimestamp != nil:
+			p.letGo(r, wanted)
+		default:
+			p.rebuilt(r)
+			p.bring(r, wanted)
+		}
+	}
+	for name := range wanted {
+		if !known[name] {
+			delete(wanted, name)
+		}
+	}
+	if len(wanted) > 0 && !same(wanted, p.engine.Spec.ReplicaAddressMap) {
+		p.patch(StageStop, p.engine, "replicaAddressMap", exactly(p.engine.Spec.ReplicaAddressMap, wanted))
+	}
+}
+
+func (p *pass) halt(r *v1beta2.Replica) {
+	if r.Spec.DesireState != v1beta2.InstanceStateStopped {
+		p.patch(StageStop, r, "desireState", v1beta2.InstanceStateStopped)
+	}
+}
+
+// letGo takes a replica that is being deleted out, if another one that is RW stays. [UPG-1]
+func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
+	if _, mapped := wanted[r.Name]; mapped && !p.otherRW(r.Name, wanted) {
+		return
+	}
+	delete(wanted, r.Name)
+	p.halt(r)
+}
+
+func (p *pass) otherRW(except string, among map[string]string) bool {
+	for _, r := range p.Replicas {
+		if _, mapped := among[r.Name]; mapped && r.Name != except && r.DeletionTimestamp == nil && p.mode(r.Name) == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
+	return false
+}
+
+// rebuilt marks a replica as healthy that the engine uses, and one that is being rebuilt as not.
+func (p *pass) rebuilt(r *v1beta2.Replica) {
+	switch mode := p.mode(r.Name); {
+	case mode == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "":
+		first := !p.everHealthy()
+		p.patch(StageFail, r, "healthyAt", stamp(p.Now))
+		p.patch(StageFail, r, "lastHealthyAt", stamp(p.Now))
+		if r.Spec.SalvageRequested {
+			p.patch(StageFail, r, "salvageRequested", false)
+		}
+		if !first {
+			p.say(Happening{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
+		}
+	case mode == v1beta2.ReplicaModeRW && r.Spec.SalvageRequested:
+		p.patch(StageFail, r, "salvageRequested", false)
+	case mode == v1beta2.ReplicaModeWO && r.Spec.HealthyAt != "":
+		p.patch(StageFail, r, "healthyAt", "")
+	}
+}
+
+// bring starts a replica that the engine lacks, and gives it to the engine once it runs. Until it was rebuilt it does not
+// count as healthy: that is written before the engine hears of it.
+func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
+	if _, mapped := wanted[r.Name]; mapped || r.Spec.NodeID == "" || p.down(r.Spec.NodeID) {
+		return
+	}
+	if r.Spec.HealthyAt != "" {
+		p.patch(StageFail, r, "healthyAt", "")
+	}
+	i := ofReplica(r)
+	switch {
+	case !i.wanted && p.stopped(i):
+		p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
+	case i.wanted && i.state == v1beta2.InstanceStateError:
+		p.failRebuild(r)
+	case i.wanted && p.running(i) && r.Status.Port != 0 && r.Spec.HealthyAt == "":
+		wanted[r.Name] = address(r)
+	}
+}
+
+// failRebuild gives up a replica that could not start, so that another one may be placed.
+func (p *pass) failRebuild(r *v1beta2.Replica) {
+	p.failed[r.Name] = true
+	p.patch(StageFail, r, "failedAt", stamp(p.Now))
+	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
+	p.halt(r)
+}

@@ -1,0 +1,120 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// lookAge is how old a look at the running engine may be when a second engine is made over the same replicas. im-monitor
+// looks once more before it starts that engine.
+const lookAge = 10 * time.Second
+
+// migrate brings a second engine up beside the first, hands the volume over to it, or takes it away again.
+func (p *pass) migrate(wanted string) {
+	target := p.v.Spec.MigrationNodeID
+	switch {
+	case target == "" && p.migration == "":
+		if p.second != nil || p.secondFront != nil {
+			p.endSecond()
+		}
+	case target != "" && p.current == wanted:
+		p.migration = target
+		if p.v.Status.CurrentMigrationNodeID == target {
+			p.startSecond(target)
+		}
+	case target == "" && p.current == wanted:
+		if p.endSecond() {
+			p.migration = ""
+		}
+	case target == "" && wanted == p.migration:
+		p.handOver(wanted)
+	default:
+		p.state = v1beta2.VolumeStateDetaching
+	}
+}
+
+// startSecond makes the second engine over the replicas that are RW in a fresh look, and for v2 its frontend.
+func (p *pass) startSecond(target string) {
+	if p.down(target) || !p.engineUp() {
+		p.wait(v1beta2.ReasonMigrating, "The migration to "+target+" waits for both nodes.")
+		return
+	}
+	if p.second == nil {
+		if p.freshLook() {
+			p.add(Write{Kind: Create, Stage: StageMake, Object: p.secondEngine(target)})
+		}
+		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be made.")
+		return
+	}
+	if !p.running(ofEngine(p.second)) || !p.hasFrontend() {
+		return
+	}
+	if p.secondFront == nil {
+		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newFrontend(p.second, target)})
+		return
+	}
+	p.orderFrontend(p.secondFront, p.second, target)
+}
+
+// freshLook asks for a look at the engine where the last one is too old.
+func (p *pass) freshLook() bool {
+	asked, errAsked := time.Parse(time.RFC3339Nano, p.engine.Spec.LookRequestedAt)
+	looked, errLooked := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
+	if errAsked == nil && errLooked == nil && !looked.Before(asked) && p.Now.Sub(looked) < lookAge {
+		return true
+	}
+	if errAsked != nil || p.Now.Sub(asked) >= lookAge {
+		p.patch(StageStop, p.engine, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
+	}
+	return false
+}
+
+// handOver ends the first engine and lets the second be the volume's. Where that cannot be, everything is detached, and
+// attached again at the target.
+func (p *pass) handOver(target string) {
+	first, second := ofEngine(p.engine), ofEngine(p.second)
+	if p.second == nil { // the first is gone already
+		if first.node == target && p.running(first) {
+			p.current, p.migration = target, ""
+		} else {
+			p.state = v1beta2.VolumeStateDetaching
+		}
+		return
+	}
+	if first.node == target {
+		p.engine, p.second, p.frontend, p.secondFront = p.second, p.engine, p.secondFront, p.frontend
+		first, second = second, first
+	}
+	broken := p.down(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.down(target) && !p.stopped(first) ||
+		ofFrontend(p.secondFront).wanted && ofFrontend(p.secondFront).state == v1beta2.InstanceStateError
+	if broken {
+		p.state = v1beta2.VolumeStateDetaching
+		return
+	}
+	if !p.second.Spec.Active {
+		p.patch(StageStop, p.second, "active", true)
+	}
+	if !p.stopSide(p.frontend, p.engine) || !p.stopped(first) || !p.stopped(ofFrontend(p.frontend)) {
+		p.wait(v1beta2.ReasonMigrating, fmt.Sprintf("The engine on %s ends; %s takes over.", first.node, target))
+		return
+	}
+	if p.second.Spec.Active {
+		p.drop(p.engine)
+		if p.frontend != nil {
+			p.drop(p.frontend)
+		}
+		p.current, p.migration = target, ""
+		p.say(Happening{Reason: EventMigrated, Note: "The volume has moved to " + target + "."})
+	}
+}
+
+// endSecond stops and deletes the second engine: the migration was rolled back.
+func (p *pass) endSecond() bool {
+	if !p.stopSide(p.secondFront, p.second) || !p.stopped(ofEngine(p.second)) || !p.stopped(ofFrontend(p.secondFront)) {
+		return p.wait(v1beta2.ReasonMigrating, "The second engine ends.")
+	}
+	p.dropSecond()
+	return true
+}

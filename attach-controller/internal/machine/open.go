@@ -1,0 +1,180 @@
+package machine
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// open starts replicas, then the engine, then for v2 the frontend, on the node, and tells whether the volume is usable
+// there.
+func (p *pass) open(node string) bool {
+	if p.down(node) {
+		return p.wait(v1beta2.ReasonNodeDown, "Node "+node+" is down.")
+	}
+	if p.engine == nil {
+		return p.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be made.")
+	}
+	if e := ofEngine(p.engine); !(e.wanted && e.node == node && p.running(e)) && !p.startEngine(node) {
+		return false
+	}
+	return !p.isV2() || p.v.Spec.DisableFrontend || p.startFrontend(node)
+}
+
+func (p *pass) startEngine(node string) bool {
+	e := ofEngine(p.engine)
+	if e.wanted && e.node != node {
+		return p.stopSide(p.frontend, p.engine) && p.wait(v1beta2.ReasonWaitingForEngine, "The engine leaves "+e.node+".")
+	}
+	if p.Nodes[node].Upgrading && !e.wanted {
+		return p.wait(v1beta2.ReasonNodeUpgrading, "The data engine of node "+node+" is being upgraded; no engine starts there meanwhile.")
+	}
+	if !p.nothingUnknown() {
+		return false
+	}
+	addresses, ready := p.startReplicas()
+	if !ready || p.faulted {
+		return false
+	}
+	if !e.wanted {
+		p.orderEngine(node, addresses)
+	}
+	return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.", p.engine.Name, node, p.is(e)))
+}
+
+// nothingUnknown: an engine whose state is not known may still write.
+func (p *pass) nothingUnknown() bool {
+	for _, e := range p.Engines {
+		if i := ofEngine(e); p.is(i) == v1beta2.InstanceStateUnknown {
+			return p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of engine %s on %s is not known.", e.Name, i.node))
+		}
+	}
+	for _, f := range p.Frontends {
+		if i := ofFrontend(f); p.is(i) == v1beta2.InstanceStateUnknown {
+			return p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of frontend %s on %s is not known.", f.Name, i.node))
+		}
+	}
+	return true
+}
+
+// startReplicas lets every healthy replica run that can, marks those on nodes that are down, and returns the addresses
+// when all of them run.
+func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
+	var usable []*v1beta2.Replica
+	for _, r := range p.Replicas {
+		if p.healthy(r) && r.Spec.NodeID != "" && !p.down(r.Spec.NodeID) {
+			usable = append(usable, r)
+		}
+	}
+	if len(usable) == 0 {
+		return nil, p.wait(v1beta2.ReasonNoUsableReplica, p.noReplica())
+	}
+	ready = true
+	addresses = map[string]string{}
+	for _, r := range usable {
+		i := ofReplica(r)
+		if p.is(i) == v1beta2.InstanceStateUnknown {
+			return nil, p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
+		}
+		if !i.wanted {
+			p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
+		}
+		if !i.wanted || !p.running(i) || r.Status.Port == 0 {
+			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall run.", r.Name, i.node, p.is(i)))
+			continue
+		}
+		addresses[r.Name] = address(r)
+	}
+	for _, r := range p.Replicas {
+		if p.healthy(r) && r.Spec.NodeID != "" && p.down(r.Spec.NodeID) {
+			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
+		}
+	}
+	return addresses, ready
+}
+
+func address(r *v1beta2.Replica) string {
+	return net.JoinHostPort(r.Status.StorageIP, strconv.Itoa(r.Status.Port))
+}
+
+func (p *pass) noReplica() string {
+	switch {
+	case len(p.Replicas) == 0:
+		return "The volume has no replica yet; the condition Scheduled says why."
+	case p.allFailed():
+		return "All replicas have failed."
+	}
+	for _, r := range p.Replicas {
+		if p.healthy(r) {
+			return fmt.Sprintf("Healthy replica %s is on node %q, which is down: bring that node back.", r.Name, r.Spec.NodeID)
+		}
+	}
+	return "No replica can be used."
+}
+
+// orderEngine asks for the engine on the node over these replicas.
+func (p *pass) orderEngine(node string, addresses map[string]string) {
+	e := p.engine
+	for key, value := range p.engineSpec(node) {
+		p.patch(StageStop, e, key, value)
+	}
+	if !same(e.Spec.ReplicaAddressMap, addresses) {
+		p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, addresses))
+	}
+	p.patch(StageStop, e, "salvageRequested", p.salvaging())
+	p.label(StageStop, e, v1beta2.LabelNode, node)
+}
+
+// engineSpec is what an engine that starts on the node is told, but for its replicas.
+func (p *pass) engineSpec(node string) map[string]any {
+	s := p.v.Spec
+	return map[string]any{
+		"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "disableFrontend": s.DisableFrontend,
+		"frontend": s.Frontend, "image": p.image(), "snapshotMaxCount": s.SnapshotMaxCount, "snapshotMaxSize": size(s.SnapshotMaxSize),
+		"revisionCounterDisabled": s.RevisionCounterDisabled,
+	}
+}
+
+func (p *pass) image() string {
+	if p.v.Spec.Image != "" {
+		return p.v.Spec.Image
+	}
+	return p.Settings.DefaultEngineImage
+}
+
+// salvaging: an engine whose replicas all failed once is told so, for it must not insist on their counters.
+func (p *pass) salvaging() bool {
+	for _, r := range p.Replicas {
+		if r.Spec.SalvageRequested {
+			return true
+		}
+	}
+	return false
+}
+
+// startFrontend connects the initiator on the node to the running engine.
+func (p *pass) startFrontend(node string) bool {
+	if p.frontend == nil {
+		return p.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be made.")
+	}
+	return p.orderFrontend(p.frontend, p.engine, node)
+}
+
+func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node string) bool {
+	i := ofFrontend(f)
+	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port || f.Spec.EngineName != e.Name {
+		for key, value := range map[string]any{
+			"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "engineName": e.Name, "targetIP": e.Status.StorageIP,
+			"targetPort": e.Status.Port, "disableFrontend": p.v.Spec.DisableFrontend, "frontend": p.v.Spec.Frontend, "image": p.image(),
+		} {
+			p.patch(StageStop, f, key, value)
+		}
+		p.label(StageStop, f, v1beta2.LabelNode, node)
+	}
+	if i.node == node && i.wanted && p.running(i) {
+		return true
+	}
+	return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s is about to run on %s; it is %s.", f.Name, node, p.is(i)))
+}

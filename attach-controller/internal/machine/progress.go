@@ -1,0 +1,132 @@
+package machine
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// progress keeps what a new volume takes its data from.
+func (p *pass) progress() {
+	if p.v.Spec.FromBackup != "" {
+		p.restore()
+	}
+	if p.v.Spec.DataSource != "" {
+		p.clone()
+	}
+}
+
+// backupOf reads the name and the volume of a backup from its URL, `<target>?backup=<name>&volume=<volume>`.
+func backupOf(text string) (backup, volume string) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", ""
+	}
+	return u.Query().Get("backup"), u.Query().Get("volume")
+}
+
+func (p *pass) restore() {
+	backup, from := backupOf(p.v.Spec.FromBackup)
+	s := p.v.Status
+	if backup == "" {
+		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>.", p.v.Spec.FromBackup))
+		return
+	}
+	if !s.RestoreInitiated {
+		p.set("restoreInitiated", false, true)
+		p.set("restoreRequired", s.RestoreRequired, true)
+		return
+	}
+	if !s.RestoreRequired || p.engine == nil {
+		return
+	}
+	if p.engine.Spec.RequestedBackupRestore != backup {
+		p.patch(StageStop, p.engine, "requestedBackupRestore", backup)
+		p.patch(StageStop, p.engine, "backupVolume", from)
+		return
+	}
+	for where, one := range p.engine.Status.RestoreStatus {
+		if one.IsRestoring {
+			return
+		}
+		if one.Error != "" {
+			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring %s to %s failed: %s.", backup, where, strings.TrimSuffix(one.Error, ".")))
+			return
+		}
+	}
+	if p.engine.Status.LastRestoredBackup == backup {
+		p.set("restoreRequired", true, false)
+		p.say(Happening{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+	}
+}
+
+// sourceOf reads `snap://<volume>/<snapshot>`.
+func sourceOf(text string) (volume, snapshot string) {
+	rest, ok := strings.CutPrefix(text, "snap://")
+	if !ok {
+		rest = strings.TrimPrefix(text, "vol://")
+	}
+	volume, snapshot, _ = strings.Cut(rest, "/")
+	return volume, snapshot
+}
+
+func (p *pass) clone() {
+	volume, snapshot := sourceOf(p.v.Spec.DataSource)
+	c := p.v.Status.CloneStatus
+	switch c.State {
+	case "":
+		p.cloneState(v1beta2.CloneInitiated, volume, snapshot)
+	case v1beta2.CloneInitiated:
+		p.copyData(volume, snapshot)
+	case v1beta2.CloneCopyCompleted:
+		if p.robustness() == v1beta2.VolumeRobustnessHealthy {
+			p.cloneState(v1beta2.CloneCompleted, volume, snapshot)
+			p.say(Happening{Reason: EventCloned, Note: "The volume was cloned from " + p.v.Spec.DataSource + "."})
+		}
+	}
+}
+
+func (p *pass) cloneState(state, volume, snapshot string) {
+	p.set("cloneStatus", nil, map[string]any{"state": state, "sourceVolume": volume, "snapshot": snapshot})
+}
+
+// copyData asks for the copy once both engines run, and reads how it went.
+func (p *pass) copyData(volume, snapshot string) {
+	if snapshot == "" {
+		p.wait(v1beta2.ReasonCloning, "A clone needs a snapshot of "+volume+": set spec.dataSource to snap://"+volume+"/<snapshot>.")
+		return
+	}
+	if !p.engineUp() || p.state != v1beta2.VolumeStateAttached || p.Source == nil {
+		p.wait(v1beta2.ReasonCloning, "The copy waits until this volume and "+volume+" are attached.")
+		return
+	}
+	if p.engine.Spec.RequestedDataSource != p.v.Spec.DataSource {
+		p.patch(StageStop, p.engine, "requestedDataSource", p.v.Spec.DataSource)
+		return
+	}
+	done := len(p.engine.Status.CloneStatus) > 0
+	for where, one := range p.engine.Status.CloneStatus {
+		switch {
+		case one.State == "error" || one.Error != "":
+			p.cloneState(v1beta2.CloneFailed, volume, snapshot)
+			p.say(Happening{Reason: EventCloneFailed, Warning: true, Note: fmt.Sprintf("Copying from %s to %s failed: %s", volume, where, one.Error)})
+			return
+		case one.State != "complete":
+			done = false
+		}
+	}
+	if done {
+		p.cloneState(v1beta2.CloneCopyCompleted, volume, snapshot)
+	}
+}
+
+// SourceOf is the volume that a data source names; empty where there is none.
+func SourceOf(dataSource string) string {
+	if dataSource == "" {
+		return ""
+	}
+	volume, _ := sourceOf(dataSource)
+	return volume
+}

@@ -1,0 +1,110 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// retryAfter is how long a volume stays detached after its engine or frontend failed over healthy replicas, so that one
+// that fails every time is not started without a pause.
+const retryAfter = 5 * time.Second
+
+// latest is how far apart the failures of replicas lie that failed together.
+const latest = time.Second
+
+// salvage ends the fault of a detached volume, where something usable is left.
+func (p *pass) salvage() {
+	if !p.faulted || p.state != v1beta2.VolumeStateDetached || p.current != "" || p.v.Spec.NodeID != "" {
+		return
+	}
+	switch {
+	case p.healthyUp(""):
+		p.retry()
+	case p.waitsForHealthy():
+	case !p.Settings.AutoSalvage:
+		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear spec.failedAt of the replica that shall be used.")
+	default:
+		p.salvageLatest()
+	}
+}
+
+// retry lets a volume be attached again whose replicas are fine, after a pause.
+func (p *pass) retry() {
+	faulted := conditions.Get(p.v.Status.Conditions, v1beta2.VolumeFaulted)
+	if faulted != nil && faulted.Status == v1beta2.ConditionTrue {
+		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
+		if due := since.Add(retryAfter); err == nil && p.Now.Before(due) {
+			p.out.WakeAt = due
+			p.wait(v1beta2.ReasonFaulted, "The volume is attached again at "+stamp(due)+".")
+			return
+		}
+	}
+	p.faulted = false
+	p.remount()
+}
+
+// waitsForHealthy: a healthy replica on a node that is down has newer data than those that failed.
+func (p *pass) waitsForHealthy() bool {
+	if p.Rules.off(RuleSalvageWaits) {
+		return false
+	}
+	var names []string
+	for _, r := range p.Replicas {
+		if p.healthy(r) {
+			names = append(names, r.Name+" on "+r.Spec.NodeID)
+		}
+	}
+	if len(names) > 0 {
+		p.wait(v1beta2.ReasonNoUsableReplica, fmt.Sprintf("The healthy replica %s is on a node that is down: bring it back. If it is lost for ever, delete that replica; then one that failed earlier is used.", strings.Join(names, ", ")))
+	}
+	return len(names) > 0
+}
+
+// salvageLatest takes those replicas that failed last: what failed earlier has older data.
+func (p *pass) salvageLatest() {
+	var newest time.Time
+	at := map[string]time.Time{}
+	for _, r := range p.Replicas {
+		if r.DeletionTimestamp != nil || r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt == "" {
+			continue
+		}
+		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
+		if err != nil {
+			continue
+		}
+		at[r.Name] = failed
+		if failed.After(newest) {
+			newest = failed
+		}
+	}
+	var taken []string
+	for _, r := range p.Replicas {
+		failed, ok := at[r.Name]
+		if !ok || newest.Sub(failed) > latest {
+			continue
+		}
+		if p.down(r.Spec.NodeID) || !p.stopped(ofReplica(r)) {
+			continue
+		}
+		p.patch(StageFail, r, "failedAt", "")
+		p.patch(StageFail, r, "salvageRequested", true)
+		taken = append(taken, r.Name)
+	}
+	if len(taken) == 0 {
+		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is stopped: bring their nodes back.")
+		return
+	}
+	p.faulted = false
+	p.remount()
+	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
+	p.say(Happening{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
+}
+
+// remount asks whoever mounted the volume to mount it anew: its device went away under it.
+func (p *pass) remount() {
+	p.set("remountRequestedAt", p.v.Status.RemountRequestedAt, stamp(p.Now))
+}

@@ -1,0 +1,137 @@
+package machine
+
+import (
+	"fmt"
+	"reflect"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// Events on a Volume.
+const (
+	EventAttached      = "Attached"
+	EventDetached      = "Detached"
+	EventFaulted       = "Faulted"
+	EventSalvaged      = "AutoSalvaged"
+	EventDegraded      = "Degraded"
+	EventHealthy       = "Healthy"
+	EventReplicaFailed = "ReplicaFailed"
+	EventRebuilt       = "ReplicaRebuilt"
+	EventMigrated      = "Migrated"
+	EventRestored      = "Restored"
+	EventCloned        = "Cloned"
+	EventCloneFailed   = "CloneFailed"
+)
+
+func (p *pass) say(h Happening) { p.out.Events = append(p.out.Events, h) }
+
+// set writes one key of the status where it changes.
+func (p *pass) set(key string, from, to any) {
+	if reflect.DeepEqual(from, to) {
+		return
+	}
+	if p.out.Status == nil {
+		p.out.Status = map[string]any{}
+	}
+	p.out.Status[key] = to
+}
+
+// status is everything that Volume.status says now.
+func (p *pass) status() {
+	s := p.v.Status
+	p.set("state", s.State, p.state)
+	p.set("currentNodeID", s.CurrentNodeID, p.current)
+	p.set("currentMigrationNodeID", s.CurrentMigrationNodeID, p.migration)
+	robustness := p.robustness()
+	p.set("robustness", s.Robustness, robustness)
+	if robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness {
+		p.set("lastDegradedAt", s.LastDegradedAt, stamp(p.Now))
+	}
+	if arrived := p.state == v1beta2.VolumeStateAttached && s.State != p.state; arrived {
+		p.set("frontendDisabled", s.FrontendDisabled, p.v.Spec.DisableFrontend)
+		p.set("currentImage", s.CurrentImage, p.image())
+	}
+	if p.engine != nil && p.v.DeletionTimestamp == nil {
+		p.set("expansionRequired", s.ExpansionRequired, p.engine.Spec.VolumeSize < p.v.Spec.Size || p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < p.v.Spec.Size)
+	}
+	p.out.Conditions = p.conditions(robustness)
+	p.transitions(robustness)
+}
+
+// robustness is how much of the data is safe, as the running engine says.
+func (p *pass) robustness() string {
+	if p.faulted {
+		return v1beta2.VolumeRobustnessFaulted
+	}
+	if p.state != v1beta2.VolumeStateAttached || !p.engineUp() {
+		return v1beta2.VolumeRobustnessUnknown
+	}
+	usable, told := 0, 0
+	for _, r := range p.Replicas {
+		switch mode := p.mode(r.Name); {
+		case mode == v1beta2.ReplicaModeRW && !p.failed[r.Name]:
+			usable++
+			told++
+		case mode != "":
+			told++
+		}
+	}
+	switch {
+	case told == 0:
+		return v1beta2.VolumeRobustnessUnknown
+	case usable >= p.v.Spec.NumberOfReplicas:
+		return v1beta2.VolumeRobustnessHealthy
+	}
+	return v1beta2.VolumeRobustnessDegraded
+}
+
+// conditions say where the volume is, and why it is not where it should be.
+func (p *pass) conditions(robustness string) []v1beta2.Condition {
+	list := conditions.Owned(p.v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
+	list = conditions.Set(list, p.attachedCondition(), p.Now)
+	faulted := v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUsable}
+	if robustness == v1beta2.VolumeRobustnessFaulted {
+		faulted.Status, faulted.Reason, faulted.Message = v1beta2.ConditionTrue, v1beta2.ReasonFaulted, p.why.message
+		if before := conditions.Get(list, v1beta2.VolumeFaulted); faulted.Message == "" && before != nil && before.Status == v1beta2.ConditionTrue {
+			faulted.Message = before.Message
+		}
+	}
+	return conditions.Set(list, faulted, p.Now)
+}
+
+func (p *pass) attachedCondition() v1beta2.Condition {
+	c := v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: p.why.reason, Message: p.why.message}
+	switch {
+	case p.state == v1beta2.VolumeStateAttached && p.current != "":
+		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, "The volume is attached to "+p.current+"."
+		if p.why.message != "" {
+			c.Message += " " + p.why.message
+		}
+	case c.Reason != "":
+	case p.state == v1beta2.VolumeStateDetached:
+		c.Reason, c.Message = v1beta2.ReasonDetached, "Nobody wants the volume attached."
+	case p.state == v1beta2.VolumeStateDeleting:
+		c.Reason, c.Message = v1beta2.ReasonVolumeDeleting, "The volume is being deleted."
+	default:
+		c.Reason, c.Message = v1beta2.ReasonDetaching, fmt.Sprintf("The volume is %s.", p.state)
+	}
+	return c
+}
+
+// transitions are the events of what changed.
+func (p *pass) transitions(robustness string) {
+	s := p.v.Status
+	switch {
+	case p.state == v1beta2.VolumeStateAttached && s.State != p.state:
+		p.say(Happening{Reason: EventAttached, Note: "The volume is attached to " + p.current + "."})
+	case p.state == v1beta2.VolumeStateDetached && s.State == v1beta2.VolumeStateDetaching:
+		p.say(Happening{Reason: EventDetached, Note: "The volume is detached."})
+	}
+	switch {
+	case robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness:
+		p.say(Happening{Reason: EventDegraded, Warning: true, Note: "The volume has fewer healthy replicas than it should have."})
+	case robustness == v1beta2.VolumeRobustnessHealthy && s.Robustness == v1beta2.VolumeRobustnessDegraded:
+		p.say(Happening{Reason: EventHealthy, Note: "All replicas are healthy again."})
+	}
+}

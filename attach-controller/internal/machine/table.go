@@ -1,0 +1,79 @@
+package machine
+
+import "drover.dev/drover/shared/api/v1beta2"
+
+// move does one step of the table in the package comment.
+func (p *pass) move() {
+	wanted := p.v.Spec.NodeID
+	switch {
+	case p.state == "":
+		p.state = v1beta2.VolumeStateCreating
+	case p.state == v1beta2.VolumeStateCreating:
+		if p.Rules.off(RuleCreating) && wanted != "" {
+			return
+		}
+		if p.close() {
+			p.detached()
+		}
+	case wanted == "" && p.current == "" && p.state == v1beta2.VolumeStateDetached:
+		p.close()
+	case p.leaves(wanted):
+		p.leave()
+	case p.current == "" && p.state == v1beta2.VolumeStateDetached:
+		p.state = v1beta2.VolumeStateAttaching
+		p.wait(v1beta2.ReasonWaitingForReplicas, "The volume is about to be attached to "+wanted+".")
+	case p.current == "" && p.state == v1beta2.VolumeStateAttaching:
+		if p.open(wanted) {
+			p.arrive(wanted)
+		}
+	default: // attached where it is wanted, or migrating
+		p.stay(wanted)
+	}
+}
+
+// leaves tells the rows that close: nobody wants the volume, or it is not where it is wanted.
+func (p *pass) leaves(wanted string) bool {
+	attached := p.state == v1beta2.VolumeStateAttached
+	switch {
+	case wanted == "":
+		return true
+	case p.current == "":
+		return attached || p.state == v1beta2.VolumeStateDetaching
+	case p.current == wanted:
+		return !attached
+	}
+	return !(attached && p.migration != "")
+}
+
+func (p *pass) leave() {
+	if p.state != v1beta2.VolumeStateDetaching {
+		p.state = v1beta2.VolumeStateDetaching
+		p.wait(v1beta2.ReasonDetaching, "The volume is about to be detached.")
+		return
+	}
+	if p.close() {
+		p.detached()
+	}
+}
+
+func (p *pass) detached() {
+	p.state, p.current, p.migration = v1beta2.VolumeStateDetached, "", ""
+}
+
+func (p *pass) arrive(node string) {
+	p.state, p.current = v1beta2.VolumeStateAttached, node
+}
+
+func (p *pass) stay(wanted string) {
+	if p.current == wanted {
+		p.open(wanted)
+	}
+	if p.faulted {
+		return
+	}
+	p.migrate(wanted)
+	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted {
+		p.join()
+		p.expand()
+	}
+}

@@ -1,0 +1,130 @@
+package machine
+
+import (
+	"maps"
+	"reflect"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Kind is what a Write does.
+type Kind string
+
+// The kinds of writes.
+const (
+	Create        Kind = "create"
+	Patch         Kind = "patch"
+	Delete        Kind = "delete"
+	AddFinalizer  Kind = "add-finalizer"
+	DropFinalizer Kind = "drop-finalizer"
+)
+
+// Stage orders writes: those of an earlier stage are done before those of a later one begin.
+type Stage int
+
+// The stages of a pass.
+const (
+	StageMake   Stage = iota // the volume's own defaults, new engines and frontends
+	StageFail                // failedAt: before anything that it protects from is stopped
+	StageStop                // engines and replicas that change where they run
+	StageRemove              // deletions and finalizers
+	stages      = int(StageRemove) + 1
+)
+
+// Write is one narrow change of one object. Every write carries the version of Object that was judged.
+type Write struct {
+	Kind   Kind
+	Stage  Stage
+	Object metav1.Object
+	// Spec are the keys under spec that change, Labels those of the labels.
+	Spec   map[string]any
+	Labels map[string]string
+}
+
+// Happening is one event on the Volume, said after the writes succeeded.
+type Happening struct {
+	Reason, Note string
+	Warning      bool
+}
+
+// Verdict is everything that one look at the World leads to.
+type Verdict struct {
+	// Writes are in order of their stages.
+	Writes []Write
+	// Status are the keys of Volume.status that change.
+	Status map[string]any
+	// Conditions are all of attach-controller's own on the Volume.
+	Conditions []v1beta2.Condition
+	// Events are said when Status was written.
+	Events []Happening
+	// WakeAt is when time alone changes the verdict; zero is never.
+	WakeAt time.Time
+}
+
+// collect gathers the writes of a pass, one for each object and stage.
+type collect struct {
+	byStage [stages][]*Write
+}
+
+func (c *collect) add(w Write) { c.byStage[w.Stage] = append(c.byStage[w.Stage], &w) }
+
+// patch adds one key of an object's spec.
+func (c *collect) patch(stage Stage, object metav1.Object, key string, value any) {
+	c.open(stage, object).Spec[key] = value
+}
+
+func (c *collect) label(stage Stage, object metav1.Object, key, value string) {
+	w := c.open(stage, object)
+	if w.Labels == nil {
+		w.Labels = map[string]string{}
+	}
+	w.Labels[key] = value
+}
+
+func (c *collect) open(stage Stage, object metav1.Object) *Write {
+	for _, w := range c.byStage[stage] {
+		if w.Kind == Patch && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() && reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
+			return w
+		}
+	}
+	w := &Write{Kind: Patch, Stage: stage, Object: object, Spec: map[string]any{}}
+	c.byStage[stage] = append(c.byStage[stage], w)
+	return w
+}
+
+func (c *collect) list() []Write {
+	var out []Write
+	for _, stage := range c.byStage {
+		for _, w := range stage {
+			out = append(out, *w)
+		}
+	}
+	return out
+}
+
+// exactly is the merge patch that turns a map into another one: what goes is null.
+func exactly(from, to map[string]string) map[string]any {
+	out := map[string]any{}
+	for k := range from {
+		if _, ok := to[k]; !ok {
+			out[k] = nil
+		}
+	}
+	for k, v := range to {
+		if from[k] != v {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func same(a, b map[string]string) bool { return maps.Equal(a, b) }
+
+// size is an int64 as these objects hold it: a string.
+func size(n int64) string { return strconv.FormatInt(n, 10) }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

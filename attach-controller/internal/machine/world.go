@@ -1,0 +1,101 @@
+package machine
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// Node is what the machine needs to know of a node.
+type Node struct {
+	// Known is false where no Node of that name exists; Down is positive evidence, and true then, too.
+	Known, Down bool
+	// Upgrading takes no new engine.
+	Upgrading bool
+}
+
+// Settings are those that the machine obeys.
+type Settings struct {
+	AutoSalvage        bool
+	DefaultEngineImage string
+	DefaultReplicas    int
+}
+
+// World is everything that was read about one volume. Objects are the cache's: nothing here is ever modified.
+type World struct {
+	Now    time.Time
+	Volume *v1beta2.Volume
+	// Engines, Frontends and Replicas are the volume's, in order of their names.
+	Engines   []*v1beta2.Engine
+	Frontends []*v1beta2.EngineFrontend
+	Replicas  []*v1beta2.Replica
+	// Nodes are those that any of the above names.
+	Nodes map[string]Node
+	// Attachment tells that the VolumeAttachment exists; nil when it does not.
+	Attachment *v1beta2.VolumeAttachment
+	// Snapshots is how many Snapshot objects name the volume; it is read only while the volume is being deleted.
+	Snapshots int
+	// Source is the running engine of the volume that this one is cloned from; nil where it does not run.
+	Source   *v1beta2.Engine
+	Settings Settings
+	// NewFrontendName and NewEngineName are free names.
+	Rules Rules
+}
+
+func (w *World) down(node string) bool {
+	n, ok := w.Nodes[node]
+	return !ok || !n.Known || n.Down
+}
+
+func (w *World) isV2() bool { return w.Volume.Spec.DataEngine == v1beta2.DataEngineV2 }
+
+// hasFrontend tells that a volume needs an EngineFrontend to be attached.
+func (w *World) hasFrontend() bool { return w.isV2() && !w.Volume.Spec.DisableFrontend }
+
+// instance is what Engine, EngineFrontend and Replica have in common.
+type instance struct {
+	exists   bool
+	node     string
+	wanted   bool
+	state    string
+	nodeDown bool // the state is concluded, not seen
+	uuid     string
+}
+
+func ofEngine(e *v1beta2.Engine) instance {
+	if e == nil {
+		return instance{}
+	}
+	return instance{true, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, e.Status.CurrentState,
+		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown), e.Status.UUID}
+}
+
+func ofFrontend(e *v1beta2.EngineFrontend) instance {
+	if e == nil {
+		return instance{}
+	}
+	return instance{true, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, e.Status.CurrentState,
+		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown), e.Status.UUID}
+}
+
+func ofReplica(r *v1beta2.Replica) instance {
+	return instance{true, r.Spec.NodeID, r.Spec.DesireState == v1beta2.InstanceStateRunning, r.Status.CurrentState,
+		conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown), r.Status.UUID}
+}
+
+// is returns the state that may be relied upon. What was concluded of a node that is back is unknown until it is seen. An
+// object without a state was never started: that is written before the first call.
+func (w *World) is(i instance) string {
+	switch {
+	case !i.exists || i.state == "":
+		return v1beta2.InstanceStateStopped
+	case i.nodeDown && !w.down(i.node):
+		return v1beta2.InstanceStateUnknown
+	}
+	return i.state
+}
+
+func (w *World) stopped(i instance) bool { return w.is(i) == v1beta2.InstanceStateStopped }
+
+func (w *World) running(i instance) bool { return w.is(i) == v1beta2.InstanceStateRunning }

@@ -1,0 +1,118 @@
+package machinecontroller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
+)
+
+// apply makes a verdict true: the writes of one stage side by side, stage after stage, and the volume's own status last.
+func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) error {
+	rest := verdict.Writes
+	for len(rest) > 0 {
+		stage := rest[0].Stage
+		next := slices.IndexFunc(rest, func(w machine.Write) bool { return w.Stage != stage })
+		if next < 0 {
+			next = len(rest)
+		}
+		group, groupCtx := errgroup.WithContext(ctx)
+		for _, w := range rest[:next] {
+			group.Go(func() error { return r.write(groupCtx, w) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		rest = rest[next:]
+	}
+	return r.status(ctx, v, verdict)
+}
+
+func (r *reconciler) write(ctx context.Context, w machine.Write) error {
+	object, ok := w.Object.(client.Object)
+	if !ok {
+		return fmt.Errorf("%T is no object", w.Object)
+	}
+	switch w.Kind {
+	case machine.Create:
+		err := r.client.Create(ctx, object.DeepCopyObject().(client.Object))
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
+		}
+		return nil
+	case machine.Delete:
+		return status.Delete(ctx, r.client, object)
+	case machine.DropFinalizer:
+		return status.DropFinalizer(ctx, r.client, object, v1beta2.Finalizer)
+	case machine.AddFinalizer:
+		return r.patch(ctx, object, map[string]any{"metadata": atVersion(object, map[string]any{"finalizers": append(slices.Clone(object.GetFinalizers()), v1beta2.Finalizer)})})
+	}
+	body := map[string]any{}
+	metadata := map[string]any{}
+	if len(w.Labels) > 0 {
+		metadata["labels"] = w.Labels
+	}
+	body["metadata"] = atVersion(object, metadata)
+	if len(w.Spec) > 0 {
+		body["spec"] = w.Spec
+	}
+	return r.patch(ctx, object, body)
+}
+
+func atVersion(object metav1.Object, metadata map[string]any) map[string]any {
+	metadata["resourceVersion"], metadata["uid"] = object.GetResourceVersion(), string(object.GetUID())
+	return metadata
+}
+
+func (r *reconciler) patch(ctx context.Context, object client.Object, body map[string]any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("rendering the patch of %T %s: %w", object, object.GetName(), err)
+	}
+	if err := r.client.Patch(ctx, object.DeepCopyObject().(client.Object), client.RawPatch(types.MergePatchType, raw)); err != nil {
+		return fmt.Errorf("patching %T %s: %w", object, object.GetName(), err)
+	}
+	return nil
+}
+
+// status writes the volume's status in one patch. A patch of the volume in this pass would have moved its version: that
+// pass leaves the status to the next one.
+func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) error {
+	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
+		return nil
+	}
+	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
+	if len(verdict.Status) == 0 && conditions.Equal(own, verdict.Conditions) {
+		return nil
+	}
+	fields := map[string]any{}
+	for key, value := range verdict.Status {
+		fields[key] = value
+	}
+	if !conditions.Equal(own, verdict.Conditions) {
+		fields["conditions"] = merged(v.Status.Conditions, verdict.Conditions)
+	}
+	return client.IgnoreNotFound(status.MergeStatus(ctx, r.client, v, fields, status.AtVersion()))
+}
+
+// merged is the whole list with ours in it: the write carries the version that was read, so that nobody's is lost.
+func merged(all, own []v1beta2.Condition) []any {
+	out := slices.Clone(own)
+	for _, c := range all {
+		if c.Type != v1beta2.VolumeAttached && c.Type != v1beta2.VolumeFaulted {
+			out = append(out, c)
+		}
+	}
+	return status.ConditionsField(out)
+}

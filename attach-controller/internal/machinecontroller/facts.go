@@ -1,0 +1,64 @@
+package machinecontroller
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// facts are what of an object the machine decides on; an update that changes none of them is nobody's business here.
+type facts func(client.Object) any
+
+func changed(of facts) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return differ(of, e.ObjectOld, e.ObjectNew) }}
+}
+
+func differ(of facts, before, after client.Object) bool {
+	return before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+		!equality.Semantic.DeepEqual(of(before), of(after))
+}
+
+func volumeFacts(obj client.Object) any {
+	v := obj.(*v1beta2.Volume)
+	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
+		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired}
+}
+
+func engineFacts(obj client.Object) any {
+	e := obj.(*v1beta2.Engine)
+	s := e.Status
+	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, s.Conditions, s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
+		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus}
+}
+
+func frontendFacts(obj client.Object) any {
+	f := obj.(*v1beta2.EngineFrontend)
+	return []any{f.Spec, f.Status.CurrentState, f.Status.Conditions, f.Status.TargetIP, f.Status.TargetPort}
+}
+
+func replicaFacts(obj client.Object) any {
+	r := obj.(*v1beta2.Replica)
+	return []any{r.Spec, r.Status.CurrentState, r.Status.StorageIP, r.Status.Port, r.Status.UUID, nodeDown(r)}
+}
+
+func nodeDown(r *v1beta2.Replica) bool {
+	for _, c := range r.Status.Conditions {
+		if c.Type == v1beta2.InstanceNodeDown {
+			return c.Status == v1beta2.ConditionTrue
+		}
+	}
+	return false
+}
+
+func nodeFacts(obj client.Object) any { return nodeOf(obj.(*v1beta2.Node)) }
+
+func nodeOf(n *v1beta2.Node) machine.Node {
+	return machine.Node{Known: true, Down: v1beta2.IsNodeDown(n), Upgrading: n.Spec.UpgradeRequested}
+}
+
+// existence lets only coming, going and the beginning of the end pass.
+func existence(client.Object) any { return nil }

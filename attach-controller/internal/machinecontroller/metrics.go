@@ -1,0 +1,13 @@
+package machinecontroller
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var happenings = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "drover_attach_controller_volume_events_total",
+	Help: "What happened to volumes, by the reason of the event that said so.",
+}, []string{"reason"})
+
+func init() { metrics.Registry.MustRegister(happenings) }

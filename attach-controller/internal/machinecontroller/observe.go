@@ -1,0 +1,157 @@
+package machinecontroller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+type observer struct {
+	reader    client.Reader
+	namespace string
+	settings  *settingcontroller.Source
+	clock     clock.PassiveClock
+}
+
+// observe fills the machine's World of one volume; nil: there is no such volume.
+func (o observer) observe(ctx context.Context, name string) (*machine.World, error) {
+	v := &v1beta2.Volume{}
+	if found, err := o.get(ctx, name, v); err != nil || !found {
+		return nil, err
+	}
+	w := &machine.World{Now: o.clock.Now(), Volume: v, Nodes: map[string]machine.Node{}}
+	if err := o.belongings(ctx, w); err != nil {
+		return nil, err
+	}
+	if err := o.nodes(ctx, w); err != nil {
+		return nil, err
+	}
+	if v.DeletionTimestamp != nil {
+		var snapshots v1beta2.SnapshotList
+		if err := o.list(ctx, &snapshots, byVolume, name); err != nil {
+			return nil, err
+		}
+		w.Snapshots = len(snapshots.Items)
+	}
+	if err := o.source(ctx, w); err != nil {
+		return nil, err
+	}
+	values, err := o.settings.Current(ctx, v.Spec.DataEngine)
+	if err != nil {
+		return nil, err
+	}
+	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage, DefaultReplicas: values.DefaultReplicaCount}
+	return w, nil
+}
+
+func (o observer) belongings(ctx context.Context, w *machine.World) error {
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+		if err := o.list(ctx, list, byVolume, w.Volume.Name); err != nil {
+			return err
+		}
+	}
+	for i := range engines.Items {
+		w.Engines = append(w.Engines, &engines.Items[i])
+	}
+	for i := range frontends.Items {
+		w.Frontends = append(w.Frontends, &frontends.Items[i])
+	}
+	for i := range replicas.Items {
+		w.Replicas = append(w.Replicas, &replicas.Items[i])
+	}
+	slices.SortFunc(w.Engines, func(a, b *v1beta2.Engine) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(w.Frontends, func(a, b *v1beta2.EngineFrontend) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
+	attachment := &v1beta2.VolumeAttachment{}
+	found, err := o.get(ctx, w.Volume.Name, attachment)
+	if found {
+		w.Attachment = attachment
+	}
+	return err
+}
+
+// nodes reads those that anything of the volume names.
+func (o observer) nodes(ctx context.Context, w *machine.World) error {
+	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Status.CurrentNodeID, w.Volume.Status.CurrentMigrationNodeID}
+	for _, e := range w.Engines {
+		names = append(names, e.Spec.NodeID)
+	}
+	for _, f := range w.Frontends {
+		names = append(names, f.Spec.NodeID)
+	}
+	for _, r := range w.Replicas {
+		names = append(names, r.Spec.NodeID)
+	}
+	for _, name := range names {
+		if _, read := w.Nodes[name]; read || name == "" {
+			continue
+		}
+		n := &v1beta2.Node{}
+		found, err := o.get(ctx, name, n)
+		if err != nil {
+			return err
+		}
+		if found {
+			w.Nodes[name] = nodeOf(n)
+		} else {
+			w.Nodes[name] = machine.Node{Down: true}
+		}
+	}
+	return nil
+}
+
+// source finds the running engine that a clone copies from.
+func (o observer) source(ctx context.Context, w *machine.World) error {
+	name := sourceOf(w.Volume)
+	if name == "" {
+		return nil
+	}
+	var engines v1beta2.EngineList
+	if err := o.list(ctx, &engines, byVolume, name); err != nil {
+		return err
+	}
+	for i := range engines.Items {
+		if e := &engines.Items[i]; e.Spec.Active && e.Status.CurrentState == v1beta2.InstanceStateRunning {
+			w.Source = e
+		}
+	}
+	return nil
+}
+
+// sourceOf is the volume that another one is cloned from; empty where it is none, or done.
+func sourceOf(v *v1beta2.Volume) string {
+	if v.Status.CloneStatus.State == v1beta2.CloneCompleted || v.Status.CloneStatus.State == v1beta2.CloneFailed {
+		return ""
+	}
+	return machine.SourceOf(v.Spec.DataSource)
+}
+
+func (o observer) get(ctx context.Context, name string, into client.Object) (bool, error) {
+	err := o.reader.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, into)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return true, nil
+}
+
+func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
+	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing %T of %s: %w", list, key, err)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package machinecontroller
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	kevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+type reconciler struct {
+	observer observer
+	client   client.Client
+	recorder kevents.EventRecorder
+	clock    clock.PassiveClock
+}
+
+// Reconcile makes one step of one volume.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	world, err := r.observer.observe(ctx, request.Name)
+	if world == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	verdict := machine.Decide(*world)
+	if err := r.apply(ctx, world.Volume, verdict); err != nil {
+		if status.IsConflict(err) {
+			// Somebody was faster; the event of what they wrote may have come already.
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	for _, h := range verdict.Events {
+		events.Emit(r.recorder, world.Volume, announce(h))
+		happenings.WithLabelValues(h.Reason).Inc()
+	}
+	if len(verdict.Status) > 0 {
+		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness", verdict.Status["robustness"])
+	}
+	if verdict.WakeAt.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(verdict.WakeAt.Sub(r.clock.Now()), time.Millisecond)}, nil
+}
+
+// conflictPause gives the cache time to see what was written.
+const conflictPause = 20 * time.Millisecond
+
+func announce(h machine.Happening) events.Event {
+	kind := corev1.EventTypeNormal
+	if h.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	return events.Event{Type: kind, Reason: h.Reason, Action: "MoveVolume", Note: h.Note}
+}

@@ -1,0 +1,41 @@
+// Package machinecontroller is the shell of the volume machine: it reads what the machine decides on, makes its verdict
+// true in order, and says what changed.
+package machinecontroller
+
+import (
+	"context"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// Owner is the field manager of what this controller applies.
+const Owner = "attach-controller"
+
+// workers is how many volumes are decided on at once; each has its own objects.
+const workers = 16
+
+// Setup registers the volume machine.
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r := &reconciler{
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
+		client:   rt.Client, recorder: rt.Recorder, clock: rt.Clock,
+	}
+	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("volume").
+		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the volume machine: %w", err)
+	}
+	return nil
+}

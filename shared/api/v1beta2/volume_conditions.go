@@ -1,0 +1,39 @@
+package v1beta2
+
+// Condition types of a Volume; writer attach-controller.
+const (
+	// VolumeAttached is True while the volume is usable on status.currentNodeID. Its reason says what is waited for.
+	VolumeAttached = "Attached"
+	// VolumeFaulted is True while the volume cannot go on: its engine failed, or no replica is usable.
+	VolumeFaulted = "Faulted"
+)
+
+// Reasons of VolumeAttached and VolumeFaulted beside those of other kinds.
+const (
+	// ReasonWaitingForReplicas surfaces while replicas start or stop.
+	ReasonWaitingForReplicas = "WaitingForReplicas"
+	// ReasonWaitingForEngine surfaces while the engine starts or stops.
+	ReasonWaitingForEngine = "WaitingForEngine"
+	// ReasonWaitingForFrontend surfaces while the frontend of a v2 volume starts or stops.
+	ReasonWaitingForFrontend = "WaitingForFrontend"
+	// ReasonWaitingForSnapshots surfaces while a volume that is being deleted still has Snapshot objects.
+	ReasonWaitingForSnapshots = "WaitingForSnapshots"
+	// ReasonInstanceUnknown surfaces while the state of an instance is not known: it may still write.
+	ReasonInstanceUnknown = "InstanceUnknown"
+	// ReasonNoUsableReplica surfaces while no replica can be used; the message says which node or person is waited for.
+	ReasonNoUsableReplica = "NoUsableReplica"
+	// ReasonRestoring surfaces while a volume gets its data from a backup.
+	ReasonRestoring = "Restoring"
+	// ReasonCloning surfaces while a volume gets its data from another one.
+	ReasonCloning = "Cloning"
+	// ReasonUsable surfaces while a volume has not failed.
+	ReasonUsable = "Usable"
+)
+
+// States of Volume.status.cloneStatus.
+const (
+	CloneInitiated     = "initiated"
+	CloneCopyCompleted = "copy-completed-awaiting-healthy"
+	CloneCompleted     = "completed"
+	CloneFailed        = "failed"
+)
