@@ -77,7 +77,7 @@ func assemble(o *options, block *address.Block, log *slog.Logger) (*parts, error
 	}
 	faults, real := &fault.Set{}, clock.RealClock{}
 	plane := dataplane.New(real, uuid.NewString, behaviour)
-	serving := serve.Options{Plane: plane, Faults: faults, PortOffset: o.portOffset, Log: log}
+	serving := serve.Options{Plane: plane, Faults: faults, PortOffset: o.portOffset, NoticeGap: o.noticeGap, Log: log}
 	if o.tlsDirectory != "" {
 		if serving.Credentials, err = serve.Credentials(o.tlsDirectory); err != nil {
 			return nil, err

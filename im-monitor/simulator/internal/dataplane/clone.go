@@ -1,10 +1,6 @@
 package dataplane
 
-import (
-	"strings"
-
-	"drover.dev/drover/im-monitor/simulator/internal/chain"
-)
+import "drover.dev/drover/im-monitor/simulator/internal/chain"
 
 // Source is the snapshot that a clone copies.
 type Source struct {
@@ -52,7 +48,7 @@ func (s *Server) sourceOf(engine string, source Source) (*member, error) {
 				}
 			}
 		}
-	} else if found, err := s.engineAt(strings.TrimPrefix(source.Address, "tcp://")); err == nil {
+	} else if found, err := s.engineAt(bare(source.Address)); err == nil {
 		i = found
 	}
 	if i == nil {

@@ -63,7 +63,9 @@ func (p *Plane) ceased(i *Instance) {
 		p.closeDevice(i)
 	}
 	where := address(i.server.ip, i.PortStart)
-	p.unbind(i, where)
+	if p.unbind(i, where) {
+		i.server.node.ports[i.server.engine].give(i.PortStart, i.PortEnd)
+	}
 	if i.Type == TypeReplica {
 		for m := range p.mapped[where] {
 			m.look()

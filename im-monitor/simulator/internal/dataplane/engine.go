@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"net"
 	"strings"
 	"time"
 )
@@ -30,8 +31,8 @@ func (s *Server) Engine(ref Ref) (Engine, error) {
 			Settings: r.settings}
 		out.Size, out.Volume = r.size, r.volumeName()
 		out.Device, out.DeviceEndpoint = r.frontend, endpointV1(r)
-		if r.engine.server.engine == V2 {
-			out.Device, out.DeviceEndpoint = s.deviceOf(ref)
+		if at := s.host(ref); r.engine.server.engine == V2 && at != nil {
+			out.Device, out.DeviceEndpoint = at.deviceOf(ref)
 		}
 		return "", nil
 	})
@@ -78,13 +79,16 @@ func (s *Server) engineFor(ref Ref, throughFrontend bool) (*engineRun, error) {
 	}
 	var i *Instance
 	var err error
+	at := s.host(ref)
 	switch {
 	case ref.DataEngine != V2:
-		i, err = s.engineAt(strings.TrimPrefix(ref.Address, "tcp://"))
+		i, err = s.engineAt(bare(ref.Address))
+	case at == nil:
+		err = refuse(Unavailable, "no instance manager answers at %s", ref.Address)
 	case throughFrontend:
-		i, err = s.engineBehind(ref)
+		i, err = at.engineBehind(ref)
 	default:
-		i, err = s.engineNamed(ref.Name)
+		i, err = at.engineNamed(ref.Name)
 	}
 	if err != nil {
 		return nil, err
@@ -94,6 +98,26 @@ func (s *Server) engineFor(ref Ref, throughFrontend bool) (*engineRun, error) {
 	}
 	return i.run, nil
 }
+
+// host is the server that a v2 call is for: of the address only the host counts, and without one it is the server that was asked. Nil when it
+// does not answer.
+func (s *Server) host(ref Ref) *Server {
+	host, _, err := net.SplitHostPort(bare(ref.Address))
+	if err != nil {
+		host = bare(ref.Address)
+	}
+	if host == "" || host == s.ip {
+		return s
+	}
+	at := s.plane.hosts[host]
+	if at == nil || !at.alive || at.engine != s.engine || !reaches(s.node, at.node) {
+		return nil
+	}
+	return at
+}
+
+// bare is an address without its scheme.
+func bare(where string) string { return strings.TrimPrefix(where, "tcp://") }
 
 func wrong(asked, found string) bool { return asked != "" && found != "" && asked != found }
 

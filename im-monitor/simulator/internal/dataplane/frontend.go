@@ -20,7 +20,7 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 		return i
 	}
 	i.TargetPortStart, i.TargetPortEnd = targetPort(spec.TargetAddress), targetPort(spec.TargetAddress)
-	if source == SourceWire && s.plane.listening(spec.TargetAddress, TypeEngine) == nil {
+	if source == SourceWire && !s.connects(spec.TargetAddress) {
 		return i.fail("cannot connect to the target at " + spec.TargetAddress)
 	}
 	path := newPath(spec.EngineName, spec.TargetAddress, ANAOptimized)
@@ -33,6 +33,12 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 	s.plane.epoch++
 	s.plane.openDevice(i, s.plane.epoch)
 	return i
+}
+
+// connects tells whether an engine's target answers.
+func (s *Server) connects(where string) bool {
+	e := s.plane.listening(where, TypeEngine)
+	return e != nil && reaches(s.node, e.server.node)
 }
 
 // restoreFrontend brings a frontend back from its host record: pending, then running when its target still answers, else error.
@@ -52,7 +58,7 @@ func (s *Server) restoreFrontend(name string, record *Instance) {
 			return
 		}
 		i.State = Running
-		if s.plane.listening(i.ActivePath, TypeEngine) == nil {
+		if !s.connects(i.ActivePath) {
 			i.fail("cannot connect to the target at " + i.ActivePath)
 		}
 		s.changed()
@@ -93,7 +99,7 @@ type Target struct{ Engine, Address string }
 func (s *Server) SwitchOver(engine, name, typ string, to Target, phase string) error {
 	target, engineName := to.Address, to.Engine
 	return s.onFrontend(engine, name, typ, func(i *Instance) error {
-		if e := s.plane.listening(target, TypeEngine); e == nil || e.Name != engineName {
+		if e := s.plane.listening(target, TypeEngine); !s.connects(target) || e.Name != engineName {
 			return refuse(FailedPrecondition, "engine %s does not listen on %s", engineName, target)
 		}
 		switch phase {

@@ -55,8 +55,11 @@ func (p *Plane) Volumes(name string) []VolumeInfo {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := []VolumeInfo{}
+	if v := p.volumes[name]; v != nil {
+		return append(out, p.infoOf(v))
+	}
 	for _, v := range p.volumes {
-		if name == "" || v.name == name {
+		if name == "" {
 			out = append(out, p.infoOf(v))
 		}
 	}

@@ -22,6 +22,7 @@ type Plane struct {
 	behaviour Behaviour
 	nodes     map[string]*node
 	servers   map[string]*Server          // by pod
+	hosts     map[string]*Server          // by IP
 	listeners map[string]*Instance        // by the address that they listen on, perhaps no more
 	mapped    map[string]map[*member]bool // engines' replicas by address
 	volumes   map[string]*volume
@@ -41,7 +42,7 @@ type node struct {
 	directories map[string]*data     // v1 replica data, by directory, or by replica name when none was told
 	frontends   map[string]*Instance // host records of v2 frontends
 	disks       map[string]*Disk     // v2 disks by name
-	ports       map[string]int32     // next port, by data engine
+	ports       map[string]*ports    // by data engine
 	servers     map[string]*Server   // by pod
 	cut         bool                 // nothing passes to or from other nodes
 }
@@ -55,7 +56,7 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 		b.MismatchCode = FailedPrecondition
 	}
 	return &Plane{clock: c, newUUID: newUUID, behaviour: b, nodes: map[string]*node{}, servers: map[string]*Server{},
-		listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{}, volumes: map[string]*volume{},
+		hosts: map[string]*Server{}, listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{}, volumes: map[string]*volume{},
 		copyTimes: map[string]time.Duration{}, grown: make(chan struct{})}
 }
 
@@ -64,7 +65,7 @@ func (p *Plane) nodeOf(name string) *node {
 	n := p.nodes[name]
 	if n == nil {
 		n = &node{name: name, lvols: map[string]*Lvol{}, directories: map[string]*data{}, frontends: map[string]*Instance{},
-			disks: map[string]*Disk{}, ports: map[string]int32{V1: firstPort[V1], V2: firstPort[V2]}, servers: map[string]*Server{}}
+			disks: map[string]*Disk{}, ports: newPorts(), servers: map[string]*Server{}}
 		p.nodes[name] = n
 	}
 	return n
@@ -120,22 +121,6 @@ func (p *Plane) DirectoriesOf(nodeName string) []string {
 		}
 	}
 	return out
-}
-
-// Port ranges: where each data engine's begins, and where the next would.
-var (
-	firstPort = map[string]int32{V1: 10000, V2: 20001}
-	lastPort  = map[string]int32{V1: 20000, V2: 30000}
-)
-
-// takePorts hands out a run of ports, wrapping around at the end of the range.
-func (n *node) takePorts(engine string, count int32) (start, end int32) {
-	if n.ports[engine]+count-1 > lastPort[engine] {
-		n.ports[engine] = firstPort[engine]
-	}
-	start = n.ports[engine]
-	n.ports[engine] += count
-	return start, start + count - 1
 }
 
 // after runs f later under the lock; with no delay it runs at once. The lock is held by the caller.

@@ -41,11 +41,13 @@ func (p *Plane) bind(i *Instance) {
 	}
 }
 
-// unbind makes an address free.
-func (p *Plane) unbind(i *Instance, where string) {
-	if p.listeners[where] == i {
+// unbind makes an address free; false when the instance did not hold it.
+func (p *Plane) unbind(i *Instance, where string) bool {
+	held := p.listeners[where] == i
+	if held {
 		delete(p.listeners, where)
 	}
+	return held
 }
 
 // live tells whether an instance is there and runs.

@@ -29,7 +29,7 @@ func (p *Plane) Start(nodeName, pod, engine, ip string) *Server {
 	}
 	s := &Server{plane: p, node: p.nodeOf(nodeName), pod: pod, engine: engine, ip: ip, started: p.clock.Now(), alive: true,
 		listing: engine == V1, instances: map[string]*Instance{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
-	p.servers[pod], s.node.servers[pod] = s, s
+	p.servers[pod], s.node.servers[pod], p.hosts[ip] = s, s, s
 	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK", Effect: EffectServerStart})
 	if engine == V2 {
 		p.after(p.behaviour.Rediscovery, s.rediscover)
@@ -80,6 +80,9 @@ func (s *Server) end() {
 	if s.plane.servers[s.pod] == s {
 		delete(s.plane.servers, s.pod)
 		delete(s.node.servers, s.pod)
+	}
+	if s.plane.hosts[s.ip] == s {
+		delete(s.plane.hosts, s.ip)
 	}
 	s.plane.record(Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Stop", DataEngine: s.engine, Result: "OK", Effect: EffectServerEnd})
 }

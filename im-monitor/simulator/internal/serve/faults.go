@@ -81,6 +81,9 @@ func (s *Servers) hang(ctx context.Context, e *Endpoint, rule fault.Rule) error 
 }
 
 func sleep(ctx context.Context, e *Endpoint, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

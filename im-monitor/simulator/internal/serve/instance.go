@@ -102,7 +102,7 @@ func (s *instanceService) InstanceList(ctx context.Context, _ *emptypb.Empty) (*
 	return out, nil
 }
 
-// InstanceWatch sends an empty message when something changed, one for all changes since the last; none at the start.
+// InstanceWatch sends an empty message when something changed, one for all changes since the last, with a pause between two; none at the start.
 func (s *instanceService) InstanceWatch(_ *emptypb.Empty, stream grpc.ServerStreamingServer[emptypb.Empty]) error {
 	e, err := endpointOf(stream.Context())
 	if err != nil {
@@ -117,33 +117,39 @@ func (s *instanceService) InstanceWatch(_ *emptypb.Empty, stream grpc.ServerStre
 		case <-w.Done():
 			return status.Error(codes.Unavailable, "the instance manager is gone")
 		case <-w.More():
-			if w.Take() == 0 {
-				continue
+			if err := s.notify(e, stream, w.Take()); err != nil {
+				return err
 			}
-			if err := s.notify(e, stream); err != nil {
+			if err := sleep(stream.Context(), e, s.servers.options.NoticeGap); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// notify sends one notice, or what the rules make of it.
-func (s *instanceService) notify(e *Endpoint, stream grpc.ServerStreamingServer[emptypb.Empty]) error {
-	rule, faulty := s.servers.options.Faults.Take(fault.Events, e.Target(), "InstanceWatch", false)
-	if faulty && rule.Mode == "drop" {
-		return nil
-	}
-	if faulty && rule.Mode == "delay" {
-		if err := sleep(stream.Context(), e, time.Duration(rule.Delay)); err != nil {
-			return err
+// notify sends one notice for a number of changes, or what the rules make of each.
+func (s *instanceService) notify(e *Endpoint, stream grpc.ServerStreamingServer[emptypb.Empty], changes int) error {
+	sends := 0
+	for range changes {
+		rule, faulty := s.servers.options.Faults.Take(fault.Events, e.Target(), "InstanceWatch", false)
+		switch {
+		case faulty && rule.Mode == "drop":
+			continue
+		case faulty && rule.Mode == "duplicate":
+			sends = 2
+		case faulty && rule.Mode == "delay":
+			if err := sleep(stream.Context(), e, time.Duration(rule.Delay)); err != nil {
+				return err
+			}
 		}
+		sends = max(sends, 1)
 	}
-	if faulty && rule.Mode == "duplicate" {
+	for range sends {
 		if err := stream.Send(&emptypb.Empty{}); err != nil {
 			return err
 		}
 	}
-	return stream.Send(&emptypb.Empty{})
+	return nil
 }
 
 // InstanceLog is one line, and the end.

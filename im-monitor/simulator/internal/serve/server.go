@@ -38,6 +38,8 @@ type Options struct {
 	Faults *fault.Set
 	// PortOffset is added to every port, so that a recording proxy can have the real ones.
 	PortOffset int
+	// NoticeGap is the least time between two notices of a watch; what changes meanwhile is one.
+	NoticeGap time.Duration
 	// Credentials secure every connection; nil means plaintext.
 	Credentials credentials.TransportCredentials
 	Log         *slog.Logger
