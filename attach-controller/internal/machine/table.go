@@ -23,6 +23,10 @@ func (p *pass) move() {
 		p.state = v1beta2.VolumeStateAttaching
 		p.wait(v1beta2.ReasonWaitingForReplicas, "The volume is about to be attached to "+wanted+".")
 	case p.current == "" && p.state == v1beta2.VolumeStateAttaching:
+		if p.strayed(wanted) {
+			p.leave()
+			return
+		}
 		if p.open(wanted) {
 			p.arrive(wanted)
 		}
@@ -43,6 +47,23 @@ func (p *pass) leaves(wanted string) bool {
 		return !attached
 	}
 	return !(attached && p.migration != "")
+}
+
+// strayed tells that an engine or frontend runs, or may run, that is not the one which is wanted here: it ends first, and
+// so do the replicas that it may write to.
+func (p *pass) strayed(wanted string) bool {
+	stray := func(i instance) bool { return !p.stopped(i) && (i.node != wanted || !i.wanted) }
+	for _, e := range p.Engines {
+		if stray(ofEngine(e)) {
+			return true
+		}
+	}
+	for _, f := range p.Frontends {
+		if stray(ofFrontend(f)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *pass) leave() {

@@ -1,0 +1,253 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// stageWorld is a World with the machine's neighbours played in memory: it applies verdicts as the shell does, and does what
+// im-monitor would do next.
+type stageWorld struct {
+	World
+	writes int
+	runs   int
+}
+
+func newStage(dataEngine string, replicaNodes ...string) *stageWorld {
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol", Namespace: "ns", UID: "vol-uid", Finalizers: []string{v1beta2.Finalizer},
+		Labels: map[string]string{v1beta2.LabelVolume: "vol"}}}
+	v.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: 1 << 30, NumberOfReplicas: len(replicaNodes), Frontend: "blockdev",
+		AccessMode: v1beta2.AccessModeReadWriteOnce, DataLocality: "disabled", Image: "image"}
+	s := &stageWorld{World: World{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Volume: v, Nodes: map[string]Node{},
+		Settings: Settings{AutoSalvage: true, DefaultReplicas: 3}}}
+	for _, node := range []string{"x", "y", "z"} {
+		s.Nodes[node] = Node{Known: true}
+	}
+	for n, node := range replicaNodes {
+		name := fmt.Sprintf("vol-r-%d", n)
+		s.Replicas = append(s.Replicas, &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Finalizers: []string{v1beta2.Finalizer}},
+			Spec:   v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30, DesireState: v1beta2.InstanceStateStopped},
+			Status: v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateStopped}})
+	}
+	return s
+}
+
+// step decides once, makes the verdict true, and tells whether anything changed.
+func (s *stageWorld) step() bool {
+	verdict := Decide(s.World)
+	for _, w := range verdict.Writes {
+		s.write(w)
+	}
+	for key, value := range verdict.Status {
+		s.status(key, value)
+	}
+	s.Volume.Status.Conditions = verdict.Conditions
+	s.writes += len(verdict.Writes)
+	if len(verdict.Status) > 0 {
+		s.writes++
+	}
+	return len(verdict.Writes)+len(verdict.Status) > 0
+}
+
+func (s *stageWorld) write(w Write) {
+	switch o := w.Object.(type) {
+	case *v1beta2.Engine:
+		if w.Kind == Create {
+			o.UID = types.UID(o.Name)
+			o.Status.CurrentState = v1beta2.InstanceStateStopped
+			s.Engines = append(s.Engines, o)
+		}
+		s.Engines = gone(s.Engines, o, w.Kind)
+		patchSpec(w.Spec, map[string]func(any){
+			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
+			"active": func(v any) { o.Spec.Active = v.(bool) }, "replicaAddressMap": func(v any) { o.Spec.ReplicaAddressMap = merge(o.Spec.ReplicaAddressMap, v) },
+			"lookRequestedAt": func(v any) { o.Spec.LookRequestedAt, o.Status.LookedAt = v.(string), v.(string) },
+			"volumeSize":      func(v any) { fmt.Sscan(v.(string), &o.Spec.VolumeSize); o.Status.CurrentSize = o.Spec.VolumeSize },
+		})
+	case *v1beta2.EngineFrontend:
+		if w.Kind == Create {
+			o.UID = types.UID(o.Name)
+			o.Status.CurrentState = v1beta2.InstanceStateStopped
+			s.Frontends = append(s.Frontends, o)
+		}
+		s.Frontends = gone(s.Frontends, o, w.Kind)
+		patchSpec(w.Spec, map[string]func(any){
+			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
+			"engineName": func(v any) { o.Spec.EngineName = v.(string) }, "targetIP": func(v any) { o.Spec.TargetIP = v.(string) },
+			"targetPort": func(v any) { o.Spec.TargetPort = v.(int) },
+		})
+	case *v1beta2.Replica:
+		if w.Kind == Delete {
+			s.Replicas = gone(s.Replicas, o, DropFinalizer)
+		}
+		patchSpec(w.Spec, map[string]func(any){
+			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "failedAt": func(v any) { o.Spec.FailedAt = v.(string) },
+			"lastFailedAt": func(v any) { o.Spec.LastFailedAt = v.(string) }, "healthyAt": func(v any) { o.Spec.HealthyAt = v.(string) },
+			"lastHealthyAt": func(v any) { o.Spec.LastHealthyAt = v.(string) }, "salvageRequested": func(v any) { o.Spec.SalvageRequested = v.(bool) },
+		})
+	case *v1beta2.VolumeAttachment:
+		s.Attachment = nil
+	case *v1beta2.Volume:
+		if w.Kind == DropFinalizer {
+			o.Finalizers = nil
+		}
+	}
+}
+
+func patchSpec(spec map[string]any, set map[string]func(any)) {
+	for key, value := range spec {
+		if f := set[key]; f != nil {
+			f(value)
+		}
+	}
+}
+
+// gone deletes at once what nobody else holds.
+func gone[T metav1.Object](list []T, o T, kind Kind) []T {
+	switch kind {
+	case Delete:
+		now := metav1.Now()
+		o.SetDeletionTimestamp(&now)
+	case DropFinalizer:
+		return slices.DeleteFunc(list, func(other T) bool { return other.GetName() == o.GetName() })
+	}
+	return list
+}
+
+func merge(into map[string]string, patch any) map[string]string {
+	out := maps.Clone(into)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for k, v := range patch.(map[string]any) {
+		if v == nil {
+			delete(out, k)
+		} else {
+			out[k] = v.(string)
+		}
+	}
+	return out
+}
+
+func (s *stageWorld) status(key string, value any) {
+	v := &s.Volume.Status
+	switch key {
+	case "state":
+		v.State = value.(string)
+	case "currentNodeID":
+		v.CurrentNodeID = value.(string)
+	case "currentMigrationNodeID":
+		v.CurrentMigrationNodeID = value.(string)
+	case "robustness":
+		v.Robustness = value.(string)
+	case "remountRequestedAt":
+		v.RemountRequestedAt = value.(string)
+	}
+}
+
+// imMonitor brings every instance one step on: what shall run runs, what shall stop stops; on nodes that are down nothing
+// is seen, and what shall be stopped there is concluded once every reachable replica is.
+func (s *stageWorld) imMonitor() bool {
+	changed := false
+	set := func(node, desired string, state, uuid *string, conditions *[]v1beta2.Condition, may bool) {
+		before := *state
+		down := []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
+		switch {
+		case node != "" && s.down(node) && desired == v1beta2.InstanceStateRunning:
+			if *state == v1beta2.InstanceStateRunning {
+				*state = v1beta2.InstanceStateUnknown
+			}
+		case node != "" && s.down(node):
+			if *state != v1beta2.InstanceStateStopped && s.cutOff() {
+				*state, *conditions = v1beta2.InstanceStateStopped, down
+			}
+		case desired == v1beta2.InstanceStateRunning && may && *state != v1beta2.InstanceStateError:
+			if *state != v1beta2.InstanceStateRunning {
+				s.runs++
+				*state, *uuid = v1beta2.InstanceStateRunning, fmt.Sprint("run-", s.runs)
+			}
+			*conditions = nil
+		case desired != v1beta2.InstanceStateRunning:
+			*state, *uuid, *conditions = v1beta2.InstanceStateStopped, "", nil
+		}
+		changed = changed || before != *state
+	}
+	for _, r := range s.Replicas {
+		set(r.Spec.NodeID, r.Spec.DesireState, &r.Status.CurrentState, &r.Status.UUID, &r.Status.Conditions, true)
+		r.Status.StorageIP, r.Status.Port = "ip-"+r.Spec.NodeID, 10000
+	}
+	for _, e := range s.Engines {
+		before := e.Status.UUID
+		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions, len(e.Spec.ReplicaAddressMap) > 0)
+		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010, max(e.Status.CurrentSize, e.Spec.VolumeSize)
+		if e.Status.CurrentState == v1beta2.InstanceStateRunning {
+			changed = s.look(e, before != e.Status.UUID) || changed
+		}
+	}
+	for _, f := range s.Frontends {
+		set(f.Spec.NodeID, f.Spec.DesireState, &f.Status.CurrentState, &f.Status.UUID, &f.Status.Conditions, true)
+	}
+	return changed
+}
+
+func (s *stageWorld) cutOff() bool {
+	for _, r := range s.Replicas {
+		if !s.down(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped || r.Spec.DesireState == v1beta2.InstanceStateRunning) {
+			return false
+		}
+	}
+	return true
+}
+
+// look is what the running engine says of its replicas: those that do not run are ERR, a new one is rebuilt at once.
+func (s *stageWorld) look(e *v1beta2.Engine, fresh bool) bool {
+	modes := map[string]string{}
+	for name := range e.Spec.ReplicaAddressMap {
+		modes[name] = v1beta2.ReplicaModeERR
+		for _, r := range s.Replicas {
+			if r.Name == name && r.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(r.Spec.NodeID) && (fresh || e.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR) {
+				modes[name] = v1beta2.ReplicaModeRW
+			}
+		}
+	}
+	changed := !maps.Equal(modes, e.Status.ReplicaModeMap)
+	e.Status.ReplicaModeMap = modes
+	return changed
+}
+
+// settle lets everybody act until nothing changes any more, and returns false when that takes too long.
+func (s *stageWorld) settle() bool {
+	for range 60 {
+		moved := s.step()
+		moved = s.imMonitor() || moved
+		s.Now = s.Now.Add(time.Second)
+		if !moved {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *stageWorld) String() string {
+	var b strings.Builder
+	v := s.Volume
+	fmt.Fprintf(&b, "wanted %q on %q state %s %s; attached: %v\n", v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State, v.Status.Robustness, v.Status.Conditions)
+	for _, e := range s.Engines {
+		fmt.Fprintf(&b, "  %s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
+	}
+	for _, f := range s.Frontends {
+		fmt.Fprintf(&b, "  %s on %q %s → %s\n", f.Name, f.Spec.NodeID, f.Status.CurrentState, f.Spec.DesireState)
+	}
+	for _, r := range s.Replicas {
+		fmt.Fprintf(&b, "  %s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.FailedAt, r.Spec.HealthyAt)
+	}
+	return b.String()
+}

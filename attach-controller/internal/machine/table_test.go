@@ -1,0 +1,84 @@
+package machine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var states = []string{"", v1beta2.VolumeStateCreating, v1beta2.VolumeStateAttached, v1beta2.VolumeStateAttaching, v1beta2.VolumeStateDetaching, v1beta2.VolumeStateDetached}
+
+// A6, ATT-1: every combination of what is wanted, what is said and what runs converges: with a node wanted the volume ends
+// attached there, without one detached, and never do two engines run with nobody migrating.
+func TestEveryCombinationConverges(t *testing.T) {
+	count := 0
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for _, wanted := range []string{"", "x", "y"} {
+			for _, current := range []string{"", "x", "y"} {
+				for _, state := range states {
+					for _, runs := range []string{"", "x", "y"} {
+						for _, down := range []string{"", "x", "y"} {
+							for _, healthy := range []bool{false, true} {
+								count++
+								s := combination(engine, wanted, current, state, runs, down, healthy)
+								before := s.String()
+								require.True(t, s.settle(), "does not settle (node %q is down); it began as\n%s and is\n%s", down, before, s)
+								want := wanted
+								if wanted == down {
+									want = "" // nobody is attached to a node that is down; tickets see to the rest
+								}
+								if want == "" && wanted == "" {
+									require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State, "began as\n%s and is\n%s", before, s)
+									require.Empty(t, s.Volume.Status.CurrentNodeID)
+									continue
+								}
+								if wanted == down {
+									continue
+								}
+								require.Equal(t, wanted, s.Volume.Status.CurrentNodeID, "(node %q is down) began as\n%s and is\n%s", down, before, s)
+								require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d combinations", count)
+	require.Equal(t, 1944, count)
+}
+
+// combination is a volume whose engine and replicas run where runs says, whatever status says.
+func combination(engine, wanted, current, state, runs, down string, healthy bool) *stageWorld {
+	s := newStage(engine, "y", "z")
+	s.step() // makes the engine, and for v2 the frontend
+	s.step()
+	v := s.Volume
+	v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State = wanted, current, state
+	for _, r := range s.Replicas {
+		if healthy {
+			r.Spec.HealthyAt, r.Spec.LastHealthyAt = "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
+		}
+		if runs != "" {
+			r.Spec.DesireState = v1beta2.InstanceStateRunning
+		}
+	}
+	if runs != "" {
+		s.imMonitor()
+		e := s.Engines[0]
+		e.Spec.NodeID, e.Spec.DesireState = runs, v1beta2.InstanceStateRunning
+		e.Spec.ReplicaAddressMap = map[string]string{"vol-r-0": "ip-y:10000", "vol-r-1": "ip-z:10000"}
+		s.imMonitor()
+		for _, f := range s.Frontends {
+			f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = runs, v1beta2.InstanceStateRunning, e.Name
+			f.Spec.TargetIP, f.Spec.TargetPort = e.Status.StorageIP, e.Status.Port
+		}
+		s.imMonitor()
+	}
+	if down != "" {
+		s.Nodes[down] = Node{Known: true, Down: true}
+	}
+	return s
+}
