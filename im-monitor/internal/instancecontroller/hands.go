@@ -2,6 +2,7 @@ package instancecontroller
 
 import (
 	"context"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -17,6 +18,7 @@ type hands struct{ *shell }
 
 // Reconcile makes the call that is due for an object, if it still is.
 func (r *hands) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
+	defer func() { r.next(r.slots.decline(key)) }()
 	o, err := get(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
 		return reconcile.Result{}, err
@@ -29,33 +31,32 @@ func (r *hands) Reconcile(ctx context.Context, key Key) (reconcile.Result, error
 	if first.Op == instance.OpNone {
 		return reconcile.Result{}, nil
 	}
-	release, ok := r.slots.take(first.InstanceManager, key, callsPerManager)
-	if !ok {
+	if !r.slots.take(first.InstanceManager, key, callsPerManager) {
 		return reconcile.Result{}, nil // woken when one is free
 	}
-	defer func() {
-		if next, waits := release(); waits {
-			r.handsQueue.add(next)
-		}
-	}()
+	defer func() { r.next(r.slots.release(first.InstanceManager)) }()
 	unlock, ok := r.options.Locks.TryLock(instancelock.Key{InstanceManager: first.InstanceManager, Name: key.Name})
 	if !ok {
 		return reconcile.Result{RequeueAfter: busyDelay}, nil
 	}
-	defer r.reportQueue.add(key)
 	defer unlock()
 	if free, ok := r.alone(key, w.Object.Volume, first); ok {
 		defer free()
 	} else {
 		return reconcile.Result{RequeueAfter: busyDelay}, nil
 	}
-	if err := r.serve(ctx, key, first); err != nil {
-		if status.IsConflict(err) {
-			return reconcile.Result{RequeueAfter: conflictPause}, nil
-		}
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+	wait, err := r.serve(ctx, key, first)
+	if status.IsConflict(err) {
+		wait, err = conflictPause, nil
 	}
-	return reconcile.Result{}, nil
+	return reconcile.Result{RequeueAfter: wait}, client.IgnoreNotFound(err)
+}
+
+// next wakes who waits for a slot.
+func (r *hands) next(key Key, waits bool) {
+	if waits {
+		r.handsQueue.add(key)
+	}
 }
 
 // alone lets the engines of one volume be created one after the other, and its frontends: each reads what the one before it wrote.
@@ -69,37 +70,39 @@ func (r *hands) alone(key Key, volume string, call instance.Call) (unlock func()
 // triesToCall is how often the object is read again because what came before the call took longer than readToCall.
 const triesToCall = 3
 
-// serve decides again on the object past the cache and, within readToCall of that, calls. It calls nothing but what it holds the lock for.
-func (r *hands) serve(ctx context.Context, key Key, first instance.Call) error {
+// serve decides again on the object past the cache and, within readToCall of that, calls; then the reporter looks what came of it. It calls nothing
+// but what it holds the lock for, and says when to come back; zero means when something changes.
+func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.Duration, error) {
 	looked := false
 	for range triesToCall {
 		began := r.rt.Clock.Now()
 		o, v, err := r.decide(ctx, key)
 		if err != nil || o == nil {
-			return err
+			return 0, err
 		}
 		call := v.Call
 		switch {
 		case call.Op == instance.OpNone || call.Op != first.Op || call.InstanceManager != first.InstanceManager:
-			return nil // the reporter sees the same and says so
+			return 0, nil // the cache is behind, or the volume's other objects hold it up: their events wake the reporter
 		case r.rt.Observe:
 			r.logFor(key).Info("would call", "op", call.Op, "instanceManager", call.InstanceManager, "uuid", call.UUID, "cleanupRequired", call.Cleanup)
-			return nil
+			return 0, nil
 		case call.Look && !looked:
 			r.look(ctx, o)
 			looked = true
 			continue
 		case call.Op == instance.OpCreate:
-			if ok, err := r.announce(ctx, key, o, call); err != nil || !ok {
-				return err
+			if err := r.announce(ctx, key, o, call); err != nil {
+				return 0, err
 			}
 		}
 		if r.rt.Clock.Since(began) <= readToCall {
 			r.call(ctx, key, o, call)
-			return nil
+			r.reportQueue.add(key)
+			return 0, nil
 		}
 	}
-	return nil
+	return failureDelay, nil
 }
 
 // decide reads the object, and before a creation its volume's others, past the cache.
@@ -139,19 +142,17 @@ func (r *hands) look(ctx context.Context, o client.Object) {
 }
 
 // announce writes status.starting before the creation is sent.
-func (r *hands) announce(ctx context.Context, key Key, o client.Object, call instance.Call) (bool, error) {
+func (r *hands) announce(ctx context.Context, key Key, o client.Object, call instance.Call) error {
 	_, before := read(o)
 	fields := changedFields(before, call.Ahead)
 	if len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
-			return false, err
+			return err
 		}
 		r.wrote(key, o)
 	}
-	if before.NodeDown != "" {
-		if err := r.writeCondition(ctx, o, "", ""); err != nil {
-			return false, err
-		}
+	if before.NodeDown == "" {
+		return nil
 	}
-	return true, nil
+	return r.writeCondition(ctx, o, "", "")
 }

@@ -22,7 +22,7 @@ import (
 func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{
 		source.TypedFunc[Key](s.reportQueue.start),
-		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine), objectChanged[*v1beta2.Engine](engineGrew)),
+		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine), objectChanged[*v1beta2.Engine](s.engineConcerns)),
 		source.TypedKind(c, &v1beta2.EngineFrontend{}, objectHandler[*v1beta2.EngineFrontend](s, v1beta2.InstanceTypeEngineFrontend), objectChanged[*v1beta2.EngineFrontend](nil)),
 		source.TypedKind(c, &v1beta2.Replica{}, objectHandler[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica), objectChanged[*v1beta2.Replica](nil)),
 		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
@@ -77,8 +77,10 @@ func objectChanged[T client.Object](more func(before, after T) bool) predicate.T
 	}}
 }
 
-func engineGrew(before, after *v1beta2.Engine) bool {
-	return before.Status.CurrentSize != after.Status.CurrentSize
+// engineConcerns lets an engine's size pass, which its frontend follows, and its replicas' modes where a second engine waits for them.
+func (s *shell) engineConcerns(before, after *v1beta2.Engine) bool {
+	return before.Status.CurrentSize != after.Status.CurrentSize ||
+		!maps.Equal(before.Status.ReplicaModeMap, after.Status.ReplicaModeMap) && len(s.waiters.of(after.Spec.VolumeName)) > 0
 }
 
 // inventoryChanged wakes the objects whose names a list changed. When an inventory becomes known or unknown, all of its node are concerned.
