@@ -89,7 +89,7 @@ func endpointOf(spec Spec, p Path) string {
 	if spec.Frontend == FrontendNVMf {
 		return fmt.Sprintf("nvmf://%s:%d/%s", p.TargetIP, p.TargetPort, p.NQN)
 	}
-	return "/dev/longhorn/" + spec.Volume
+	return "/dev/longhorn/" + volumeOf(spec)
 }
 
 // Target is the engine that a frontend shall move to, and where it listens (ip:port).
