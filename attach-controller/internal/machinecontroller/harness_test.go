@@ -1,0 +1,288 @@
+package machinecontroller
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	testkit.Main(m)
+}
+
+const (
+	account  = "attach-controller"
+	patience = 20 * time.Second
+	poll     = 10 * time.Millisecond
+	vol      = "vol-1"
+	gib      = int64(1) << 30
+)
+
+// world is a namespace of a real API server with the volume machine in it, as attach-controller's ServiceAccount with its
+// generated roles. The test plays who writes tickets into Volume.spec and who places replicas; a plane plays im-monitor.
+type world struct {
+	t         *testing.T
+	namespace string
+	admin     client.Client
+	identity  *rest.Config
+	plane     *plane
+
+	mutex   sync.Mutex
+	running *process
+}
+
+// process is one run of the controller.
+type process struct {
+	client *cut.Client
+	stop   context.CancelFunc
+	done   chan error
+}
+
+// newWorld has three nodes that are ready, and a data plane.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
+	w.identity = testkit.BinaryIdentity(t, w.namespace, account)
+	w.plane = newPlane(w)
+	for _, name := range []string{"node-1", "node-2", "node-3"} {
+		w.create(&v1beta2.Node{ObjectMeta: w.meta(name)})
+		w.ready(name)
+	}
+	t.Cleanup(w.stop)
+	return w
+}
+
+func (w *world) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+}
+
+func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
+
+// startCut runs the controller until it is stopped, or cut.
+func (w *world) startCut(at cut.Point, onCut func()) *process {
+	w.t.Helper()
+	scheme, err := runkit.Scheme()
+	require.NoError(w.t, err)
+	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
+		Scheme: scheme,
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
+			DefaultTransform:  cache.TransformStripManagedFields(),
+		},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{stop: cancel, done: make(chan error, 1)}
+	p.client = cut.New(manager.GetClient(), at, func() {
+		cancel()
+		if onCut != nil {
+			onCut()
+		}
+	})
+	rt := &runkit.Runtime{
+		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
+		Namespace: w.namespace, Clock: clock.RealClock{},
+	}
+	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace)))
+	go func() { p.done <- manager.Start(ctx) }()
+	w.mutex.Lock()
+	w.running = p
+	w.mutex.Unlock()
+	return p
+}
+
+func (w *world) stop() {
+	w.mutex.Lock()
+	p := w.running
+	w.running = nil
+	w.mutex.Unlock()
+	if p != nil {
+		p.stop()
+		require.NoError(w.t, <-p.done)
+	}
+}
+
+func (w *world) create(obj client.Object) {
+	w.t.Helper()
+	require.NoError(w.t, w.admin.Create(w.t.Context(), obj))
+}
+
+func (w *world) delete(obj client.Object) {
+	w.t.Helper()
+	require.NoError(w.t, w.admin.Delete(w.t.Context(), obj))
+}
+
+func (w *world) spec(obj client.Object, fields map[string]any) {
+	w.t.Helper()
+	require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, obj, fields))
+}
+
+func (w *world) status(obj client.Object, fields map[string]any) {
+	w.t.Helper()
+	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, obj, fields))
+}
+
+// ready and down write im-monitor's condition of a node, and tell the data plane.
+func (w *world) ready(name string) { w.nodeIs(name, v1beta2.ConditionTrue, v1beta2.ReasonNodeReady) }
+
+func (w *world) down(name string) {
+	w.nodeIs(name, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeGone)
+}
+
+func (w *world) nodeIs(name string, s v1beta2.ConditionStatus, reason string) {
+	w.t.Helper()
+	w.plane.change(func(p *plane) { p.down[name] = s != v1beta2.ConditionTrue })
+	list := []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: s, Reason: reason}}
+	w.status(&v1beta2.Node{ObjectMeta: w.meta(name)}, map[string]any{"conditions": status.ConditionsField(list)})
+}
+
+// volume makes one as a person does.
+func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.Volume {
+	w.t.Helper()
+	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: gib, NumberOfReplicas: 2}}
+	if change != nil {
+		change(&v.Spec)
+	}
+	w.create(v)
+	return v
+}
+
+// replica makes one as its placement does.
+func (w *world) replica(v *v1beta2.Volume, name, node string) *v1beta2.Replica {
+	w.t.Helper()
+	r := &v1beta2.Replica{ObjectMeta: w.meta(name), Spec: v1beta2.ReplicaSpec{
+		VolumeName: v.Name, NodeID: node, DiskID: "disk-of-" + node, DesireState: v1beta2.InstanceStateStopped,
+		DataEngine: v.Spec.DataEngine, VolumeSize: v.Spec.Size,
+	}}
+	r.Finalizers = []string{v1beta2.Finalizer}
+	w.create(r)
+	return r
+}
+
+// placed makes a volume with a replica on node-1 and one on node-2.
+func (w *world) placed(dataEngine string) *v1beta2.Volume {
+	w.t.Helper()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.DataEngine = dataEngine })
+	w.replica(v, "r-1", "node-1")
+	w.replica(v, "r-2", "node-2")
+	return v
+}
+
+// wanted writes what tickets lead to.
+func (w *world) wanted(v *v1beta2.Volume, node string) {
+	w.t.Helper()
+	w.spec(v, map[string]any{"nodeID": node})
+}
+
+// reaches waits until the volume says this state and node.
+func (w *world) reaches(v *v1beta2.Volume, state, node string) *v1beta2.Volume {
+	w.t.Helper()
+	return w.is(v, state+" on "+node, func(v *v1beta2.Volume) bool {
+		return v.Status.State == state && v.Status.CurrentNodeID == node
+	})
+}
+
+func (w *world) is(v *v1beta2.Volume, wanted string, holds func(*v1beta2.Volume) bool) *v1beta2.Volume {
+	w.t.Helper()
+	return testkit.WaitFor(w.t, w.admin, v, wanted, holds)
+}
+
+func (w *world) robustness(v *v1beta2.Volume, wanted string) *v1beta2.Volume {
+	w.t.Helper()
+	return w.is(v, wanted, func(v *v1beta2.Volume) bool { return v.Status.Robustness == wanted })
+}
+
+// says waits until a condition of the volume has this reason.
+func (w *world) says(v *v1beta2.Volume, condition, reason string) *v1beta2.Condition {
+	w.t.Helper()
+	found := w.is(v, condition+" because "+reason, func(v *v1beta2.Volume) bool {
+		return conditions.Reason(v.Status.Conditions, condition) == reason
+	})
+	return conditions.Get(found.Status.Conditions, condition)
+}
+
+func (w *world) engine(name, wanted string, holds func(*v1beta2.Engine) bool) *v1beta2.Engine {
+	w.t.Helper()
+	return testkit.WaitFor(w.t, w.admin, &v1beta2.Engine{ObjectMeta: w.meta(name)}, wanted, holds)
+}
+
+func (w *world) frontend(name, wanted string, holds func(*v1beta2.EngineFrontend) bool) *v1beta2.EngineFrontend {
+	w.t.Helper()
+	return testkit.WaitFor(w.t, w.admin, &v1beta2.EngineFrontend{ObjectMeta: w.meta(name)}, wanted, holds)
+}
+
+func (w *world) theReplica(name, wanted string, holds func(*v1beta2.Replica) bool) *v1beta2.Replica {
+	w.t.Helper()
+	return testkit.WaitFor(w.t, w.admin, &v1beta2.Replica{ObjectMeta: w.meta(name)}, wanted, holds)
+}
+
+// attached starts from a volume that is attached to the node and healthy.
+func (w *world) attached(dataEngine, node string) *v1beta2.Volume {
+	w.t.Helper()
+	v := w.placed(dataEngine)
+	w.wanted(v, node)
+	w.reaches(v, v1beta2.VolumeStateAttached, node)
+	return w.robustness(v, v1beta2.VolumeRobustnessHealthy)
+}
+
+// events are how often events of that reason were said on the volume.
+func (w *world) events(reason string) int {
+	var list eventsv1.EventList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	count := 0
+	for _, e := range list.Items {
+		if e.Reason == reason {
+			count++
+			if e.Series != nil {
+				count += int(e.Series.Count)
+			}
+		}
+	}
+	return count
+}
+
+// once waits until an event was said, and tells that it was said once.
+func (w *world) once(reasons ...string) {
+	w.t.Helper()
+	for _, reason := range reasons {
+		require.Eventually(w.t, func() bool { return w.events(reason) > 0 }, patience, poll, "no event %s", reason)
+		require.Equal(w.t, 1, w.events(reason), reason)
+	}
+}
+
+// quiet tells that the process writes nothing for a while once it has stopped writing.
+func (w *world) quiet(p *process) {
+	w.t.Helper()
+	count := -1
+	require.Eventually(w.t, func() bool {
+		before := count
+		count = len(p.client.Writes())
+		return before == count
+	}, patience, 200*time.Millisecond, "it never stops writing")
+	require.Never(w.t, func() bool { return len(p.client.Writes()) != count }, 300*time.Millisecond, 50*time.Millisecond, "%v", slices.Clone(p.client.Writes()))
+}

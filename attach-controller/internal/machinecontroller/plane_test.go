@@ -1,0 +1,279 @@
+package machinecontroller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
+)
+
+// plane plays im-monitor and the data plane: whatever shall run runs, what shall stop stops, engines say of their replicas
+// that they are RW. It also lets replicas and VolumeAttachments go that are deleted, as their controllers do. A test bends
+// it by change.
+type plane struct {
+	w    *world
+	poke chan struct{}
+
+	mutex sync.Mutex
+	// down are nodes on which nothing is seen, broken instances that fail, still those that do not move.
+	down, broken, still map[string]bool
+	// modes is what engines say of a replica, instead of what is so.
+	modes map[string]string
+	// rebuilding keeps rebuilds from ending, growing expansions, holding replicas that are deleted.
+	rebuilding, growing, holding bool
+	runs                         int
+}
+
+// seen is what im-monitor says of an instance.
+type seen struct {
+	state, ip, uuid string
+	port            int
+	nodeDown        bool
+}
+
+func newPlane(w *world) *plane {
+	p := &plane{w: w, poke: make(chan struct{}, 1), down: map[string]bool{}, broken: map[string]bool{}, still: map[string]bool{}, modes: map[string]string{}}
+	watching, err := client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: testkit.Scheme(w.t)})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}} {
+		events, err := watching.Watch(ctx, list, client.InNamespace(w.namespace))
+		require.NoError(w.t, err)
+		group.Go(func() {
+			for range events.ResultChan() {
+				p.again()
+			}
+		})
+	}
+	group.Go(func() { p.run(ctx) })
+	w.t.Cleanup(func() {
+		cancel()
+		group.Wait()
+	})
+	return p
+}
+
+func (p *plane) again() {
+	select {
+	case p.poke <- struct{}{}:
+	default:
+	}
+}
+
+// change bends what happens from now on.
+func (p *plane) change(f func(*plane)) {
+	p.mutex.Lock()
+	f(p)
+	p.mutex.Unlock()
+	p.again()
+}
+
+func (p *plane) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.poke:
+			if err := p.pass(ctx); err != nil && ctx.Err() == nil {
+				p.again() // somebody was faster
+			}
+		}
+	}
+}
+
+// pass answers everything that is there once.
+func (p *plane) pass(ctx context.Context) error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	var replicas v1beta2.ReplicaList
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	for _, list := range []client.ObjectList{&replicas, &engines, &frontends} {
+		if err := p.w.admin.List(ctx, list, client.InNamespace(p.w.namespace)); err != nil {
+			return err
+		}
+	}
+	running := map[string]bool{}
+	for i := range replicas.Items {
+		r := &replicas.Items[i]
+		s := r.Status
+		now, err := p.answer(ctx, r, r.Spec.NodeID, r.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, isDown(s.Conditions)}, true, replicas.Items, nil)
+		if err != nil {
+			return err
+		}
+		running[r.Name] = now.state == v1beta2.InstanceStateRunning && !p.down[r.Spec.NodeID]
+		if r.DeletionTimestamp != nil && now.state == v1beta2.InstanceStateStopped && !p.holding {
+			if err := status.DropFinalizer(ctx, p.w.admin, r, v1beta2.Finalizer); err != nil {
+				return err
+			}
+		}
+	}
+	targets := map[string]bool{}
+	for i := range engines.Items {
+		up, err := p.engine(ctx, &engines.Items[i], running, replicas.Items)
+		if err != nil {
+			return err
+		}
+		targets[engines.Items[i].Name] = up
+	}
+	for i := range frontends.Items {
+		f := &frontends.Items[i]
+		s := f.Status
+		_, err := p.answer(ctx, f, f.Spec.NodeID, f.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, isDown(s.Conditions)},
+			targets[f.Spec.EngineName] && f.Spec.TargetIP != "", replicas.Items, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return p.attachments(ctx)
+}
+
+func isDown(list []v1beta2.Condition) bool { return conditions.IsTrue(list, v1beta2.InstanceNodeDown) }
+
+// attachments plays who owns VolumeAttachments.
+func (p *plane) attachments(ctx context.Context) error {
+	var list v1beta2.VolumeAttachmentList
+	if err := p.w.admin.List(ctx, &list, client.InNamespace(p.w.namespace)); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp == nil {
+			continue
+		}
+		if err := status.DropFinalizer(ctx, p.w.admin, &list.Items[i], v1beta2.Finalizer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// engine answers for an engine, and looks at it.
+func (p *plane) engine(ctx context.Context, e *v1beta2.Engine, running map[string]bool, replicas []v1beta2.Replica) (up bool, err error) {
+	s := e.Status
+	before := seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, isDown(s.Conditions)}
+	now := p.next(e.Name, e.Spec.NodeID, e.Spec.DesireState, before, len(e.Spec.ReplicaAddressMap) > 0, replicas)
+	more := map[string]any{}
+	if now.state == v1beta2.InstanceStateRunning && !p.still[e.Name] {
+		p.look(e, now.uuid != before.uuid, running, more)
+	}
+	_, err = p.answer(ctx, e, e.Spec.NodeID, e.Spec.DesireState, before, len(e.Spec.ReplicaAddressMap) > 0, replicas, more)
+	return now.state == v1beta2.InstanceStateRunning, err
+}
+
+// look is what a running engine says: of each replica, of its size, and that it was looked at.
+func (p *plane) look(e *v1beta2.Engine, fresh bool, running map[string]bool, more map[string]any) {
+	modes := map[string]any{}
+	for name := range e.Spec.ReplicaAddressMap {
+		was := e.Status.ReplicaModeMap[name]
+		mode := v1beta2.ReplicaModeRW
+		switch {
+		case p.modes[name] != "":
+			mode = p.modes[name]
+		case !running[name] || !fresh && was == v1beta2.ReplicaModeERR:
+			mode = v1beta2.ReplicaModeERR
+		case !fresh && was == "", was == v1beta2.ReplicaModeWO && p.rebuilding:
+			mode = v1beta2.ReplicaModeWO
+		}
+		if mode != was {
+			modes[name] = mode
+		}
+	}
+	for name := range e.Status.ReplicaModeMap {
+		if _, mapped := e.Spec.ReplicaAddressMap[name]; !mapped {
+			modes[name] = nil
+		}
+	}
+	if len(modes) > 0 {
+		more["replicaModeMap"] = modes
+	}
+	if e.Status.CurrentSize != e.Spec.VolumeSize && !p.growing {
+		more["currentSize"] = fmt.Sprint(e.Spec.VolumeSize)
+	}
+	if asked := e.Spec.LookRequestedAt; asked != "" && e.Status.LookedAt < asked {
+		more["lookedAt"] = time.Now().UTC().Format(time.RFC3339Nano)
+	}
+}
+
+// answer writes what an instance is now, where that is new.
+func (p *plane) answer(ctx context.Context, obj client.Object, node, desired string, before seen, may bool, replicas []v1beta2.Replica, more map[string]any) (seen, error) {
+	now := p.next(obj.GetName(), node, desired, before, may, replicas)
+	fields := maps.Clone(more)
+	if now != before {
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		maps.Copy(fields, map[string]any{"currentState": now.state, "ip": now.ip, "storageIP": now.ip, "uuid": now.uuid, "port": now.port,
+			"instanceManagerName": "im-of-" + node})
+		if now.nodeDown != before.nodeDown {
+			down := v1beta2.ConditionFalse
+			if now.nodeDown {
+				down = v1beta2.ConditionTrue
+			}
+			fields["conditions"] = status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: down, Reason: v1beta2.ReasonNodeDown}})
+		}
+	}
+	if len(fields) == 0 {
+		return now, nil
+	}
+	err := status.MergeStatus(ctx, p.w.admin, obj, fields)
+	if apierrors.IsNotFound(err) {
+		err = nil
+	}
+	return now, err
+}
+
+// next is one step of an instance. On a node that is down nothing is seen, and the end is concluded once every replica
+// that can be reached has stopped.
+func (p *plane) next(name, node, desired string, was seen, may bool, replicas []v1beta2.Replica) seen {
+	wanted := desired == v1beta2.InstanceStateRunning
+	switch {
+	case p.still[name]:
+		return was
+	case p.down[node] && wanted:
+		if was.state == v1beta2.InstanceStateRunning {
+			was.state = v1beta2.InstanceStateUnknown
+		}
+		return was
+	case p.down[node] && was.state != v1beta2.InstanceStateStopped:
+		if was.state != "" && !p.cutOff(replicas) {
+			return was
+		}
+		return seen{state: v1beta2.InstanceStateStopped, nodeDown: true}
+	case p.down[node]:
+		return was
+	case !wanted:
+		return seen{state: v1beta2.InstanceStateStopped}
+	case was.state == v1beta2.InstanceStateError || was.state == v1beta2.InstanceStateRunning && p.broken[name]:
+		was.state = v1beta2.InstanceStateError
+		return was
+	case was.state == v1beta2.InstanceStateRunning, !may:
+		return was
+	case p.broken[name]:
+		return seen{state: v1beta2.InstanceStateError}
+	case was.uuid != "": // it was out of sight
+		was.state = v1beta2.InstanceStateRunning
+		return was
+	}
+	p.runs++
+	return seen{state: v1beta2.InstanceStateRunning, ip: "ip-of-" + node, uuid: fmt.Sprintf("run-%d-%s", p.runs, name), port: 10000 + p.runs}
+}
+
+func (p *plane) cutOff(replicas []v1beta2.Replica) bool {
+	for _, r := range replicas {
+		if !p.down[r.Spec.NodeID] && (r.Status.CurrentState != v1beta2.InstanceStateStopped || r.Spec.DesireState == v1beta2.InstanceStateRunning) {
+			return false
+		}
+	}
+	return true
+}
