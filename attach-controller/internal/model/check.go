@@ -1,0 +1,95 @@
+package model
+
+import (
+	"drover.dev/drover/attach-controller/internal/attach"
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// checkOpen is the data's own invariant: an engine opens over replicas that have the same writes.
+func (w *world) checkOpen(x *process) {
+	first := ""
+	for name, mode := range x.modes {
+		if mode != v1beta2.ReplicaModeRW {
+			continue
+		}
+		if w.plane.versions[name] == noData {
+			w.violated("DATA: an engine opens over a replica that has no data")
+		}
+		if first != "" && w.plane.versions[name] != w.plane.versions[first] {
+			w.violated("DATA: an engine opens over replicas that differ")
+		}
+		first = name
+	}
+}
+
+// checkWriters is ATT-1: one node can write to what counts, or two between which the volume moves.
+func (w *world) checkWriters() {
+	nodes := map[string]bool{}
+	for _, x := range w.live() {
+		for name, mode := range x.modes {
+			if mode == v1beta2.ReplicaModeRW && w.serves(name, x) && w.counts(name) {
+				nodes[x.node] = true
+			}
+		}
+	}
+	limit := 1
+	if w.volume.now.Spec.Migratable {
+		limit = 2
+	}
+	if len(nodes) > limit {
+		w.violated("ATT-1: %d nodes can write", len(nodes))
+	}
+}
+
+// counts tells that a replica did not fail.
+func (w *world) counts(name string) bool {
+	for _, r := range current(w.replicas) {
+		if r.Name == name {
+			return r.Spec.FailedAt == ""
+		}
+	}
+	return false
+}
+
+// checkAnswers is ATT-2: a ticket that is satisfied is so where the volume is wanted, with the frontend that it asks for.
+func (w *world) checkAnswers() {
+	v, a := w.volume.now, w.attachment.now
+	for id, t := range a.Spec.AttachmentTickets {
+		answer := a.Status.AttachmentTicketStatuses[id]
+		if !answer.Satisfied || answer.Generation != t.Generation || w.shared() && t.Type == v1beta2.AttacherCSI {
+			continue
+		}
+		switch {
+		case t.NodeID != v.Spec.NodeID && t.NodeID != v.Spec.MigrationNodeID:
+			w.violated("ATT-2: a ticket of %s is satisfied where the volume is not wanted", t.Type)
+		case !attach.Matches(t, v.Spec.DisableFrontend):
+			w.violated("ATT-2: a ticket of %s is satisfied with the other frontend", t.Type)
+		}
+	}
+}
+
+func (w *world) shared() bool {
+	v := w.volume.now
+	return v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable
+}
+
+// checkReplicaWrite is UPG-1: the last healthy replica is never marked as failed.
+func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
+	at, marks := one.Spec["failedAt"].(string)
+	s := owner(w.replicas, r)
+	if !marks || at == "" || s == nil || s.now != r || !healthy(r) {
+		return
+	}
+	for _, other := range current(w.replicas) {
+		if other.Name != r.Name && healthy(other) {
+			return
+		}
+	}
+	w.violated("UPG-1: the last healthy replica is marked as failed")
+}
+
+// healthy tells that a replica has all data, as its object says.
+func healthy(r *v1beta2.Replica) bool {
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
+}

@@ -1,0 +1,198 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"drover.dev/drover/attach-controller/internal/attach"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ends are what must hold of a world that has settled; the first that does not is told.
+var ends = []func(*world) string{
+	(*world).endsAnswered, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed, (*world).endsWithoutLeftovers, (*world).endsWorked,
+}
+
+func (w *world) checkEnd() {
+	for _, end := range ends {
+		if what := end(w); what != "" {
+			w.violated("%s", what)
+			return
+		}
+	}
+}
+
+// tickets are those that ask for an attachment, in order of their ids.
+func (w *world) tickets() []v1beta2.AttachmentTicket {
+	var out []v1beta2.AttachmentTicket
+	stored := w.attachment.now.Spec.AttachmentTickets
+	for _, id := range slices.Sorted(maps.Keys(stored)) {
+		if t := stored[id]; !w.shared() || t.Type != v1beta2.AttacherCSI {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// selectable tells that a ticket could be served, were the volume detached.
+func (w *world) selectable(t v1beta2.AttachmentTicket) bool {
+	n := w.node(t.NodeID)
+	return n != nil && n.reachable && !n.now.Spec.UpgradeRequested && !(cordoned(n.now) && t.Type == v1beta2.AttacherLonghornAPI)
+}
+
+func (w *world) satisfied(t v1beta2.AttachmentTicket) bool {
+	answer := w.attachment.now.Status.AttachmentTicketStatuses[t.ID]
+	return answer.Satisfied && answer.Generation == t.Generation
+}
+
+// usable tells that a replica with the volume's data can be reached.
+func (w *world) usable() bool {
+	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
+	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool {
+		return w.reachable(r.Spec.NodeID) && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (healthy(r) || !opened)
+	})
+}
+
+// endsAnswered is ATT-2 of a world that has settled: who is satisfied on a node that is there has the volume there.
+func (w *world) endsAnswered() string {
+	v := w.volume.now
+	for _, t := range w.tickets() {
+		switch {
+		case !w.satisfied(t):
+		case t.NodeID != v.Status.CurrentNodeID && t.NodeID != v.Status.CurrentMigrationNodeID:
+			return "ATT-2: a ticket is satisfied, and the volume is elsewhere"
+		case !attach.Matches(t, v.Status.FrontendDisabled):
+			return "ATT-2: a ticket is satisfied, and the frontend is the other one"
+		case w.reachable(t.NodeID) && !w.runs(t.NodeID):
+			return "ATT-2: a ticket is satisfied, and nothing runs there"
+		}
+	}
+	return ""
+}
+
+// runs tells that an engine, and for v2 its frontend, runs on the node.
+func (w *world) runs(node string) bool {
+	engine := slices.ContainsFunc(w.live(), func(x *process) bool { return x.node == node })
+	if !w.v2() || w.volume.now.Spec.DisableFrontend {
+		return engine
+	}
+	return engine && slices.ContainsFunc(w.plane.running, func(x *process) bool { return x.kind == kindFrontend && x.node == node && w.alive(node) })
+}
+
+// endsDetached is one half of ATT-3: a volume that nobody wants is detached.
+func (w *world) endsDetached() string {
+	v := w.volume.now
+	away := v.Spec.NodeID == "" && v.Spec.MigrationNodeID == "" && v.Status.State == v1beta2.VolumeStateDetached && v.Status.CurrentNodeID == ""
+	if len(w.tickets()) == 0 && !away {
+		return "ATT-3: nobody wants the volume, and it is " + v.Status.State
+	}
+	return ""
+}
+
+// endsSalvaged: where nothing usable is left, what failed last is used, unless something better is on a node that is down.
+func (w *world) endsSalvaged() string {
+	v := w.volume.now
+	if w.usable() {
+		return ""
+	}
+	if v.Status.State == v1beta2.VolumeStateDetaching {
+		return "STUCK: detaching"
+	}
+	newest, reachable := "", false
+	for _, r := range current(w.replicas) {
+		switch {
+		case healthy(r):
+			return ""
+		case r.Spec.FailedAt > newest:
+			newest, reachable = r.Spec.FailedAt, w.reachable(r.Spec.NodeID)
+		case r.Spec.FailedAt == newest:
+			reachable = reachable || w.reachable(r.Spec.NodeID)
+		}
+	}
+	if v.Status.State == v1beta2.VolumeStateDetached && v.Spec.NodeID == "" && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted && newest != "" && reachable {
+		return "STUCK: a salvage is possible, and is not done"
+	}
+	return ""
+}
+
+// endsServed is the other half of ATT-3, and that no workload starves.
+func (w *world) endsServed() string {
+	if !w.usable() {
+		return ""
+	}
+	selectable, satisfied, workload, served := false, false, false, false
+	for _, t := range w.tickets() {
+		can, has := w.selectable(t), w.satisfied(t)
+		selectable, satisfied = selectable || can, satisfied || has
+		workload = workload || can && attach.Workload(t.Type)
+		served = served || has && attach.Workload(t.Type) && w.reachable(t.NodeID)
+	}
+	switch v := w.volume.now; {
+	case selectable && !satisfied:
+		return "ATT-3: tickets could be served, and none is; the volume is " + v.Status.State
+	case workload && !served && !w.busy():
+		return "STARVED: a workload"
+	}
+	return ""
+}
+
+// busy tells that the volume's own data is being worked on, which comes first.
+func (w *world) busy() bool {
+	for _, t := range w.tickets() {
+		if w.satisfied(t) && !attach.Background(t.Type) && w.reachable(t.NodeID) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsWithoutLeftovers is ATT-4: no ticket outlives what it was for.
+func (w *world) endsWithoutLeftovers() string {
+	stored := w.attachment.now.Spec.AttachmentTickets
+	for _, j := range w.users.jobs {
+		if _, exists := stored[j.id()]; exists && (j.gone || j.left == 0) {
+			return "ATT-4: the ticket of a " + j.kind + " outlives it"
+		}
+	}
+	for _, c := range w.users.clones {
+		if _, exists := stored[v1beta2.TicketID(v1beta2.AttacherClone, c.Name)]; exists && c.Status.CloneStatus.State == v1beta2.CloneCompleted {
+			return "ATT-4: the ticket of a clone outlives it"
+		}
+	}
+	_, restores := stored[v1beta2.TicketID(v1beta2.AttacherRestore, volumeName)]
+	if restores && !w.volume.now.Status.RestoreRequired {
+		return "ATT-4: the ticket of a restore outlives it"
+	}
+	return ""
+}
+
+// endsWorked: no work of the background starves, but where a workload that cannot be interrupted stands against it.
+func (w *world) endsWorked() string {
+	if !w.usable() || !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.reachable && w.candidate(n.name) }) {
+		return ""
+	}
+	for _, t := range w.tickets() {
+		if t.Type == v1beta2.AttacherEviction || t.Type == v1beta2.AttacherRebuilding || attach.Workload(t.Type) || w.blocked(t) {
+			continue
+		}
+		if !w.satisfied(t) {
+			return "STARVED: " + t.Type
+		}
+		if t.Type != v1beta2.AttacherClone {
+			return "STUCK: the work of " + t.Type + " does not end"
+		}
+	}
+	return ""
+}
+
+// blocked tells that a workload holds the volume as a ticket of the background cannot use it, or on a node that is down.
+func (w *world) blocked(t v1beta2.AttachmentTicket) bool {
+	v := w.volume.now
+	for _, x := range w.tickets() {
+		holds := attach.Workload(x.Type) && x.NodeID == v.Spec.NodeID && attach.Matches(x, v.Spec.DisableFrontend)
+		if holds && (!attach.Matches(t, v.Spec.DisableFrontend) || w.down(x.NodeID)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,283 @@
+package model
+
+import (
+	"strconv"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// instance is what Engine, EngineFrontend and Replica have in common for im-monitor.
+type instance struct {
+	kind, name, node  string
+	wanted, deleting  bool
+	state             string
+	starting, started bool
+	concluded         bool // the condition NodeDown
+	uuid              string
+	port              int
+}
+
+func ofEngine(e *v1beta2.Engine) instance {
+	s := e.Status
+	return instance{kindEngine, e.Name, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, e.DeletionTimestamp != nil,
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port}
+}
+
+func ofFrontend(f *v1beta2.EngineFrontend) instance {
+	s := f.Status
+	return instance{kindFrontend, f.Name, f.Spec.NodeID, f.Spec.DesireState == v1beta2.InstanceStateRunning, f.DeletionTimestamp != nil,
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port}
+}
+
+func ofReplica(r *v1beta2.Replica) instance {
+	s := r.Status
+	return instance{kindReplica, r.Name, r.Spec.NodeID, r.Spec.DesireState == v1beta2.InstanceStateRunning, r.DeletionTimestamp != nil,
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port}
+}
+
+// begun tells that something may run for all that the status says.
+func (i instance) begun() bool {
+	return i.starting || i.started || i.state != "" && i.state != v1beta2.InstanceStateStopped
+}
+
+// live tells that it may do input and output; what is concluded to be stopped is cut off.
+func (i instance) live() bool { return i.begun() }
+
+// supervised tells that it was seen since it was asked for: it is not started again.
+func (i instance) supervised() bool {
+	return i.started || i.state == v1beta2.InstanceStateRunning || i.state == v1beta2.InstanceStateError
+}
+
+func (i instance) in(state string) instance {
+	i.state = state
+	return i
+}
+
+func (i instance) stopped(concluded bool) instance {
+	i.state, i.starting, i.started, i.uuid, i.port, i.concluded = v1beta2.InstanceStateStopped, false, false, "", 0, concluded
+	return i
+}
+
+func (i instance) failed() instance {
+	i.state, i.starting, i.started = v1beta2.InstanceStateError, false, true
+	return i
+}
+
+func (i instance) shows(x *process) instance {
+	if x.failed {
+		i.concluded = false
+		return i.failed()
+	}
+	i.state, i.starting, i.started, i.concluded = v1beta2.InstanceStateRunning, false, true, false
+	i.uuid, i.port = strconv.Itoa(x.uuid), 1
+	return i
+}
+
+func (i instance) conditions() []v1beta2.Condition {
+	if !i.concluded {
+		return nil
+	}
+	return []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeDown}}
+}
+
+// superviseEngine is im-monitor's part for an engine: its status comes from what is listed, and calls follow the wish.
+func (w *world) superviseEngine(s *slot[v1beta2.Engine]) {
+	supervise(w, s, ofEngine, func(e *v1beta2.Engine, i instance) {
+		e.Status.CurrentState, e.Status.Starting, e.Status.Started, e.Status.UUID = i.state, i.starting, i.started, i.uuid
+		e.Status.Port, e.Status.StorageIP, e.Status.Conditions = i.port, i.node, i.conditions()
+	})
+}
+
+func (w *world) superviseFrontend(s *slot[v1beta2.EngineFrontend]) {
+	supervise(w, s, ofFrontend, func(f *v1beta2.EngineFrontend, i instance) {
+		f.Status.CurrentState, f.Status.Starting, f.Status.Started, f.Status.UUID = i.state, i.starting, i.started, i.uuid
+		f.Status.Port, f.Status.StorageIP, f.Status.Conditions = i.port, i.node, i.conditions()
+	})
+}
+
+func (w *world) superviseReplica(s *slot[v1beta2.Replica]) {
+	supervise(w, s, ofReplica, func(r *v1beta2.Replica, i instance) {
+		r.Status.CurrentState, r.Status.Starting, r.Status.Started, r.Status.UUID = i.state, i.starting, i.started, i.uuid
+		r.Status.Port, r.Status.StorageIP, r.Status.Conditions = i.port, i.node, i.conditions()
+	})
+}
+
+func supervise[T any](w *world, s *slot[T], of func(*T) instance, into func(*T, instance)) {
+	if s.now == nil || of(s.now).node == "" {
+		return
+	}
+	report := func(i instance) bool {
+		if i == of(s.now) {
+			return true
+		}
+		w.trace("monitor: %s %s %s concluded=%v", i.kind, i.name, i.state, i.concluded)
+		return write(w, s, nil, func(o *T) { into(o, i) })
+	}
+	i := of(s.now)
+	switch {
+	case i.wanted && i.supervised():
+		report(w.watch(i))
+	case i.wanted:
+		w.bringUp(i, report)
+	default:
+		w.bringDown(i, report)
+	}
+}
+
+// watch tells what became of what runs. It is never started again: that takes a stop first.
+func (w *world) watch(i instance) instance {
+	if !w.reachable(i.node) {
+		if i.state == v1beta2.InstanceStateError {
+			return i
+		}
+		return i.in(v1beta2.InstanceStateUnknown)
+	}
+	if x := w.plane.find(i.kind, i.name, i.node); x != nil {
+		return i.shows(x)
+	}
+	return i.failed()
+}
+
+// bringUp writes that it starts, and starts it.
+func (w *world) bringUp(i instance, report func(instance) bool) {
+	x := w.plane.find(i.kind, i.name, i.node)
+	switch {
+	case i.deleting || !w.reachable(i.node) || w.down(i.node):
+		if !i.begun() {
+			report(i.in(v1beta2.InstanceStateStopped))
+		}
+		return
+	case x != nil && i.starting:
+		report(i.shows(x))
+		return
+	case x != nil: // of an earlier life
+		w.trace("monitor: ends the earlier %s %s on %s", i.kind, i.name, i.node)
+		w.end(x)
+		return
+	case !w.mayStart(i):
+		return
+	}
+	ahead := i.in(v1beta2.InstanceStateStarting)
+	ahead.starting, ahead.concluded = true, false
+	if !report(ahead) {
+		return
+	}
+	w.start(ahead)
+}
+
+// bringDown ends it, and says stopped on evidence only: it is not listed, or its node is out and it is cut off.
+func (w *world) bringDown(i instance, report func(instance) bool) {
+	x := w.plane.find(i.kind, i.name, i.node)
+	switch {
+	case w.reachable(i.node) && x != nil:
+		i.concluded = false
+		if i.state == "" || i.state == v1beta2.InstanceStateStopped { // somebody may believe that it does not run
+			i.state = v1beta2.InstanceStateStopping
+		}
+		if report(i) && w.lastLook(x) {
+			w.trace("monitor: ends %s %s on %s", i.kind, i.name, i.node)
+			w.end(x)
+		}
+	case w.reachable(i.node):
+		report(i.stopped(false))
+	case !i.begun():
+	case w.down(i.node) && w.cutOff():
+		report(i.stopped(true))
+	default:
+		report(i.in(v1beta2.InstanceStateUnknown))
+	}
+}
+
+// cutOff tells that every replica on a node in service is seen to be stopped.
+func (w *world) cutOff() bool {
+	for _, r := range current(w.replicas) {
+		if i := ofReplica(r); !w.down(i.node) && (i.wanted || i.begun() || i.concluded) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayStart has the last word before a start: never an engine while another one of the volume may be live, unless the volume
+// migrates; then only over replicas that the live one has in mode RW in a look of this moment (M7).
+func (w *world) mayStart(i instance) bool {
+	switch i.kind {
+	case kindEngine:
+		return w.mayStartEngine(i)
+	case kindFrontend:
+		return w.mayStartFrontend(i)
+	}
+	return true
+}
+
+func (w *world) mayStartEngine(i instance) bool {
+	var me *v1beta2.Engine
+	for _, e := range current(w.engines) {
+		if e.Name == i.name {
+			me = e
+		}
+	}
+	second := !me.Spec.Active && (w.v2() || w.migrating())
+	for _, x := range w.plane.running { // what is listed where it should not be ends first
+		if x.kind == kindEngine && x.name == i.name && x.node != i.node && w.reachable(x.node) {
+			w.end(x)
+			return false
+		}
+		if x.kind == kindEngine && w.reachable(x.node) && !second && w.noEngine(x.name) {
+			return false
+		}
+	}
+	for _, e := range current(w.engines) {
+		if e.Name == i.name || !ofEngine(e).live() {
+			continue
+		}
+		if !second || !w.allRW(me, e) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) migrating() bool {
+	v := w.volume.now
+	return v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != ""
+}
+
+func (w *world) noEngine(name string) bool {
+	for _, e := range current(w.engines) {
+		if e.Name == name {
+			return false
+		}
+	}
+	return true
+}
+
+// allRW looks at the running engine for the replicas that another one shall open.
+func (w *world) allRW(second, first *v1beta2.Engine) bool {
+	x := w.plane.find(kindEngine, first.Name, first.Spec.NodeID)
+	if x == nil || !w.reachable(x.node) {
+		return false
+	}
+	for name := range second.Spec.ReplicaAddressMap {
+		if x.modes[name] != v1beta2.ReplicaModeRW || !w.serves(name, x) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) mayStartFrontend(i instance) bool {
+	second, others := false, false
+	for _, f := range current(w.frontends) {
+		switch {
+		case f.Name == i.name && f.Spec.TargetPort == 0:
+			return false
+		case f.Name == i.name:
+			second = !f.Spec.Active
+		case ofFrontend(f).live():
+			others = true
+		}
+	}
+	return second || !others
+}

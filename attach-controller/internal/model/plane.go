@@ -1,0 +1,185 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// noData is the version of a replica that was never filled.
+const noData = -1
+
+// plane is the data plane: what really runs, and what really is written.
+type plane struct {
+	running []*process
+	// versions are the last write that each replica has, by its name; writes counts them.
+	versions map[string]int
+	writes   int
+	started  int
+}
+
+// process is one runtime instance.
+type process struct {
+	kind, name, node string
+	uuid             int
+	// modes are what an engine thinks of its replicas. An engine that has none left in mode RW has failed.
+	modes map[string]string
+	// failed is listed as an error.
+	failed bool
+}
+
+const (
+	kindEngine   = "engine"
+	kindFrontend = "frontend"
+	kindReplica  = "replica"
+)
+
+// find returns the instance of the name on the node, or nil.
+func (p *plane) find(kind, name, node string) *process {
+	for _, x := range p.running {
+		if x.kind == kind && x.name == name && x.node == node {
+			return x
+		}
+	}
+	return nil
+}
+
+// begin starts an instance.
+func (p *plane) begin(kind, name, node string) *process {
+	p.started++
+	x := &process{kind: kind, name: name, node: node, uuid: p.started}
+	p.running = append(p.running, x)
+	return x
+}
+
+// end ends an instance. Whatever engine used a replica that ends notices at once: its connection breaks.
+func (w *world) end(x *process) {
+	w.plane.running = slices.DeleteFunc(w.plane.running, func(o *process) bool { return o == x })
+	if x.kind != kindReplica {
+		return
+	}
+	for _, e := range w.plane.running {
+		if e.kind == kindEngine && e.modes[x.name] != "" && w.alive(e.node) {
+			w.drop(e, x.name)
+		}
+	}
+}
+
+// drop lets an engine go on without a replica, or fail without its last one.
+func (w *world) drop(e *process, replica string) {
+	if e.modes[replica] == v1beta2.ReplicaModeERR {
+		return
+	}
+	e.modes[replica] = v1beta2.ReplicaModeERR
+	w.trace("data: engine %s on %s drops %s", e.name, e.node, replica)
+	if !e.usable() {
+		e.failed = true
+		w.trace("data: engine %s on %s fails", e.name, e.node)
+	}
+}
+
+// usable tells that an engine has a replica left.
+func (e *process) usable() bool {
+	for _, mode := range e.modes {
+		if mode == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) alive(name string) bool {
+	n := w.node(name)
+	return n != nil && n.alive
+}
+
+// linked tells that data gets from one node to the other.
+func (w *world) linked(a, b string) bool {
+	return w.alive(a) && w.alive(b) && (a == b || w.reachable(a) && w.reachable(b))
+}
+
+// replicaNode is where a replica's data lies.
+func (w *world) replicaNode(name string) string {
+	for _, s := range w.replicas {
+		for _, r := range []*v1beta2.Replica{s.now, s.before} {
+			if r != nil && r.Name == name {
+				return r.Spec.NodeID
+			}
+		}
+	}
+	return ""
+}
+
+// serves tells that a replica runs where an engine can reach it.
+func (w *world) serves(replica string, e *process) bool {
+	at := w.replicaNode(replica)
+	return w.plane.find(kindReplica, replica, at) != nil && w.linked(e.node, at)
+}
+
+// live are the engines that can do input and output.
+func (w *world) live() []*process {
+	var out []*process
+	for _, x := range w.plane.running {
+		if x.kind == kindEngine && !x.failed && w.alive(x.node) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// io is one write by each engine that somebody may write through. Of two engines of a migration only one is written
+// through, and both see who does not answer.
+func (w *world) io() {
+	engines := w.live()
+	w.rng.Shuffle(len(engines), func(i, j int) { engines[i], engines[j] = engines[j], engines[i] })
+	for i, e := range engines {
+		if i > 0 && w.together(engines[0], e) {
+			continue
+		}
+		w.writeThrough(e, engines)
+	}
+}
+
+// together tells that two engines are those of a migration, between nodes that see each other.
+func (w *world) together(a, b *process) bool {
+	return w.volume.now.Spec.Migratable && a.name != b.name && w.linked(a.node, b.node)
+}
+
+// writeThrough writes to every replica that the engine can reach; it drops the others, unless it can reach none.
+func (w *world) writeThrough(e *process, all []*process) {
+	var lost, kept []string
+	for _, name := range slices.Sorted(maps.Keys(e.modes)) {
+		switch {
+		case e.modes[name] == v1beta2.ReplicaModeERR:
+		case !w.serves(name, e):
+			lost = append(lost, name)
+		case e.modes[name] == v1beta2.ReplicaModeRW:
+			kept = append(kept, name)
+		}
+	}
+	for _, name := range lost {
+		w.drop(e, name)
+		for _, other := range all {
+			if other != e && w.together(e, other) && other.modes[name] != "" {
+				w.drop(other, name)
+			}
+		}
+	}
+	if len(kept) == 0 {
+		return
+	}
+	w.plane.writes++
+	for _, name := range kept {
+		w.plane.versions[name] = w.plane.writes
+	}
+}
+
+// kill ends everything on a node.
+func (w *world) kill(node string) {
+	for _, x := range slices.Clone(w.plane.running) {
+		if x.node == node {
+			w.end(x)
+		}
+	}
+}

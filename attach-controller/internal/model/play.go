@@ -1,0 +1,203 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	// troubleSteps is how long a world is disturbed.
+	troubleSteps = 300
+	// settled is for how many rounds nothing may change in a quiet world that has settled: longer than any pause that a
+	// controller makes.
+	settled = 4
+	// rounds is how long a quiet world may take.
+	rounds = 300
+)
+
+// Outcome is what became of one world.
+type Outcome struct {
+	// Broken is the first invariant that did not hold; empty: all held.
+	Broken string
+	// Log is what happened, one line each, if that was asked for.
+	Log []string
+}
+
+// Play plays the world of a seed, and tells what became of it. The same seed and rules always give the same.
+func Play(seed uint64, rules Rules, log bool) Outcome {
+	w := newWorld(seed, rules)
+	w.keeps = log
+	w.trouble()
+	w.calm()
+	return Outcome{Broken: w.broken, Log: w.log}
+}
+
+func (w *world) trouble() {
+	w.staleness, w.crashes = 0.1, 0.05
+	if w.chance(1.0 / 3) {
+		w.staleness, w.crashes = 0, 0
+	}
+	rarity := 4 + w.rng.IntN(40)
+	for range troubleSteps {
+		if w.rng.IntN(rarity) == 0 {
+			w.disturb()
+		}
+		w.one()
+		if w.broken != "" {
+			return
+		}
+	}
+}
+
+// one is one step of somebody.
+func (w *world) one() {
+	w.advance()
+	switch w.rng.IntN(24) {
+	case 0, 1, 2, 3:
+		w.decideHolder()
+	case 4, 5, 6, 7, 8, 9:
+		w.runVolume()
+	case 10, 11, 12, 13, 14, 15:
+		w.monitorSomething()
+	case 16:
+		w.lookAtEngines()
+	case 17, 18:
+		w.ask()
+	case 19:
+		w.produce()
+	case 20:
+		w.replenish()
+	case 21:
+		w.work()
+		w.moveShare()
+	case 22:
+		w.judgeOrphans()
+	default:
+		w.io()
+	}
+	w.checkWriters()
+}
+
+func (w *world) advance() {
+	w.step++
+	w.now = w.now.Add(tick)
+	w.forget()
+}
+
+func (w *world) monitorSomething() {
+	n := len(w.engines) + len(w.frontends) + len(w.replicas)
+	i := w.rng.IntN(n + len(w.nodes))
+	if i < n {
+		w.monitor(i)
+		return
+	}
+	w.watchNode(w.nodes[i-n])
+}
+
+// monitor supervises one of the instances.
+func (w *world) monitor(i int) {
+	switch {
+	case i < len(w.engines):
+		w.superviseEngine(w.engines[i])
+	case i < len(w.engines)+len(w.frontends):
+		w.superviseFrontend(w.frontends[i-len(w.engines)])
+	default:
+		w.superviseReplica(w.replicas[i-len(w.engines)-len(w.frontends)])
+	}
+}
+
+func (w *world) lookAtEngines() {
+	for _, s := range w.engines {
+		w.look(s)
+	}
+}
+
+// calm ends the trouble: some nodes come back, upgrades end, and nothing goes wrong any more.
+func (w *world) calm() {
+	if w.broken != "" {
+		return
+	}
+	w.staleness, w.crashes, w.quiet = 0, 0, true
+	for _, n := range w.nodes {
+		if !n.reachable && w.chance(0.5) {
+			w.giveBack(n)
+		}
+		if n.now.Spec.UpgradeRequested {
+			w.mark(n, "upgrading", func(o *v1beta2.Node) { o.Spec.UpgradeRequested = false })
+		}
+	}
+	w.trace("---- quiet: %s", w.text())
+	still := 0
+	for range rounds {
+		w.dirty = false
+		w.round()
+		if w.broken != "" {
+			return
+		}
+		if still++; w.dirty {
+			still = 0
+		}
+		if still == settled {
+			w.trace("---- settled: %s", w.text())
+			w.checkEnd()
+			return
+		}
+	}
+	w.violated("LIVELOCK: the quiet world does not settle")
+	w.trace("---- %s", w.text())
+}
+
+// round lets everybody do one step.
+func (w *world) round() {
+	for range w.users.jobs {
+		w.ask()
+	}
+	w.ask()
+	for _, act := range []func(){w.moveShare, w.produce, w.decideHolder, w.runVolume, w.lookAtEngines, w.replenish, w.work, w.judgeOrphans, w.io} {
+		w.advance()
+		act()
+		w.checkWriters()
+	}
+	for i := range len(w.engines) + len(w.frontends) + len(w.replicas) {
+		w.monitor(i)
+	}
+	for _, n := range w.nodes {
+		w.watchNode(n)
+	}
+	for range 9 {
+		w.advance()
+	}
+	w.checkWriters()
+}
+
+// text is the world in one line.
+func (w *world) text() string {
+	v := w.volume.now
+	var out strings.Builder
+	fmt.Fprintf(&out, "spec %q %q off=%v, status %s %s %q %q off=%v", v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.DisableFrontend,
+		v.Status.State, v.Status.Robustness, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.FrontendDisabled)
+	for _, c := range v.Status.Conditions {
+		fmt.Fprintf(&out, "; %s=%s %s %s", c.Type, c.Status, c.Reason, c.Message)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.attachment.now.Spec.AttachmentTickets)) {
+		t, a := w.attachment.now.Spec.AttachmentTickets[id], w.attachment.now.Status.AttachmentTicketStatuses[id]
+		fmt.Fprintf(&out, "; ticket %s on %q off=%s satisfied=%v", id, t.NodeID, t.Parameters[v1beta2.TicketDisableFrontend], a.Satisfied)
+	}
+	for _, e := range current(w.engines) {
+		fmt.Fprintf(&out, "; %+v %v %v", ofEngine(e), e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
+	}
+	for _, f := range current(w.frontends) {
+		fmt.Fprintf(&out, "; %+v", ofFrontend(f))
+	}
+	for _, r := range current(w.replicas) {
+		fmt.Fprintf(&out, "; %+v failed=%q healthy=%q", ofReplica(r), r.Spec.FailedAt, r.Spec.HealthyAt)
+	}
+	for _, n := range w.nodes {
+		fmt.Fprintf(&out, "; %s reachable=%v down=%v cordoned=%v evicted=%v", n.name, n.reachable, v1beta2.IsNodeDown(n.now), cordoned(n.now), n.now.Spec.EvictionRequested)
+	}
+	return out.String()
+}

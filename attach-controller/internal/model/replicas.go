@@ -1,0 +1,81 @@
+package model
+
+import (
+	"drover.dev/drover/shared/api/v1beta2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// replenish plays the placement of replicas: while the volume is attached it replaces those that failed or shall leave, and
+// deletes them once nobody needs them.
+func (w *world) replenish() {
+	v := w.volume.now
+	for _, s := range w.replicas {
+		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && ofReplica(s.now).wanted == false {
+			w.trace("replicas: %s is gone", s.now.Name)
+			put(w, s, nil)
+			return
+		}
+	}
+	if v.Status.State != v1beta2.VolumeStateAttached || v.Status.CurrentNodeID == "" || w.migrating() {
+		return
+	}
+	if w.countGood(false) < v.Spec.NumberOfReplicas {
+		w.replace()
+		return
+	}
+	w.remove()
+}
+
+// countGood counts replicas that did not fail and may stay; healthyOnly leaves out those that are yet to be rebuilt.
+func (w *world) countGood(healthyOnly bool) int {
+	n := 0
+	for _, r := range current(w.replicas) {
+		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.evicted(r) && (healthy(r) || !healthyOnly) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) evicted(r *v1beta2.Replica) bool {
+	n := w.node(r.Spec.NodeID)
+	return n == nil || n.now.Spec.EvictionRequested
+}
+
+// replace uses a failed replica again whose node is there, or makes a new one on a node that has none.
+func (w *world) replace() {
+	taken := map[string]bool{}
+	for _, s := range w.replicas {
+		if s.now == nil {
+			continue
+		}
+		taken[s.now.Spec.NodeID] = true
+		i := ofReplica(s.now)
+		if s.now.Spec.FailedAt != "" && s.now.DeletionTimestamp == nil && !w.down(i.node) && !w.evicted(s.now) && !i.wanted && !i.begun() && !i.concluded {
+			w.trace("replicas: %s is used again", s.now.Name)
+			write(w, s, nil, func(r *v1beta2.Replica) { r.Spec.FailedAt, r.Spec.HealthyAt = "", "" })
+			return
+		}
+	}
+	for _, n := range w.nodes {
+		if !taken[n.name] && !v1beta2.IsNodeDown(n.now) && !n.now.Spec.EvictionRequested {
+			w.newReplica(n.name, noData)
+			w.trace("replicas: %s is placed on %s", w.replicas[len(w.replicas)-1].now.Name, n.name)
+			return
+		}
+	}
+}
+
+// remove deletes one that failed or shall leave, when enough others are healthy.
+func (w *world) remove() {
+	if w.countGood(true) < w.volume.now.Spec.NumberOfReplicas {
+		return
+	}
+	for _, s := range w.replicas {
+		if s.now != nil && s.now.DeletionTimestamp == nil && (s.now.Spec.FailedAt != "" || w.evicted(s.now)) {
+			w.trace("replicas: %s is deleted", s.now.Name)
+			write(w, s, nil, func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{Time: w.now} })
+			return
+		}
+	}
+}

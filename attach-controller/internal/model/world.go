@@ -1,0 +1,199 @@
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/attach-controller/internal/attach"
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	volumeName = "v"
+	// tick is how long a step takes.
+	tick = 200 * time.Millisecond
+	// unit is the size that a volume has, and by which it is enlarged.
+	unit = 1 << 30
+)
+
+// Rules are those that the controllers obey in a world.
+type Rules struct {
+	// Attach are the rules in force.
+	Attach attach.Rules
+	// Machine are the rules that are switched off.
+	Machine machine.Rules
+}
+
+// AllRules is what the controllers obey.
+var AllRules = Rules{Attach: attach.AllRules}
+
+// world is a small cluster with one volume.
+type world struct {
+	rng   *rand.Rand
+	rules Rules
+	step  int
+	now   time.Time
+	// staleness is how often a read shows the version before, crashes how often a pass ends after a write.
+	staleness, crashes float64
+	// dirty tells that something was written since it was cleared.
+	dirty bool
+
+	volume     slot[v1beta2.Volume]
+	attachment slot[v1beta2.VolumeAttachment]
+	share      slot[v1beta2.ShareManager]
+	engines    []*slot[v1beta2.Engine]
+	frontends  []*slot[v1beta2.EngineFrontend]
+	replicas   []*slot[v1beta2.Replica]
+	nodes      []*node
+	names      int
+
+	plane plane
+	users users
+
+	// broken is the first invariant that did not hold; log is what happened, where it is kept.
+	broken string
+	keeps  bool
+	quiet  bool
+	log    []string
+}
+
+// node is one node: its object, and what is true.
+type node struct {
+	slot[v1beta2.Node]
+	name string
+	// reachable is false in a partition and in an outage, alive only in an outage.
+	reachable, alive bool
+}
+
+// newWorld makes a volume that is to be created, with its replicas placed.
+func newWorld(seed uint64, rules Rules) *world {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
+	w.plane.versions = map[string]int{}
+	for i := range 3 + w.rng.IntN(2) {
+		n := &node{name: fmt.Sprintf("node-%d", i+1), reachable: true, alive: true}
+		n.now = &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name}}
+		n.now.Status.Conditions = nodeConditions(true, false)
+		n.before = n.now
+		w.nodes = append(w.nodes, n)
+	}
+	v := w.newVolume()
+	w.volume = slot[v1beta2.Volume]{now: v, before: v}
+	a := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volumeName, Generation: 1}}
+	a.Spec.Volume = volumeName
+	w.attachment = slot[v1beta2.VolumeAttachment]{now: a, before: a}
+	s := &v1beta2.ShareManager{ObjectMeta: metav1.ObjectMeta{Name: volumeName, UID: "share"}}
+	w.share = slot[v1beta2.ShareManager]{now: s, before: s}
+	for _, i := range w.rng.Perm(len(w.nodes))[:v.Spec.NumberOfReplicas] {
+		w.newReplica(w.nodes[i].name, 0)
+	}
+	w.users = w.newUsers()
+	return w
+}
+
+func (w *world) newVolume() *v1beta2.Volume {
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volumeName, UID: "volume", Finalizers: []string{v1beta2.Finalizer},
+		Labels: map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volumeName)}}}
+	v.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, AccessMode: v1beta2.AccessModeReadWriteOnce, Size: unit, Image: "image",
+		NumberOfReplicas: 1 + w.rng.IntN(3), DataLocality: "disabled", Frontend: "blockdev", OfflineRebuilding: "disabled"}
+	if w.chance(0.5) {
+		v.Spec.DataEngine = v1beta2.DataEngineV2
+	}
+	switch w.rng.IntN(4) {
+	case 0:
+		v.Spec.AccessMode, v.Spec.Migratable = v1beta2.AccessModeReadWriteMany, true
+	case 1:
+		v.Spec.AccessMode = v1beta2.AccessModeReadWriteMany
+	}
+	if w.chance(0.5) {
+		v.Spec.OfflineRebuilding = "enabled"
+	}
+	switch w.rng.IntN(10) {
+	case 0:
+		v.Spec.FromBackup = "s3://backups?backup=b&volume=" + volumeName
+	case 1:
+		v.Spec.DataSource = "snap://source/s"
+	}
+	return v
+}
+
+// newReplica places one; version is that of the data that lies there, noData where nothing does.
+func (w *world) newReplica(node string, version int) *slot[v1beta2.Replica] {
+	r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("r-%d", w.names), Finalizers: []string{v1beta2.Finalizer}}}
+	w.names++
+	r.UID = types.UID(r.Name)
+	r.Spec = v1beta2.ReplicaSpec{NodeID: node, VolumeName: volumeName, DesireState: v1beta2.InstanceStateStopped, VolumeSize: unit}
+	w.plane.versions[r.Name] = version
+	s := &slot[v1beta2.Replica]{now: r, changed: w.step}
+	if w.step == 0 {
+		s.before = r
+	}
+	w.replicas = append(w.replicas, s)
+	return s
+}
+
+func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+
+func (w *world) trace(format string, values ...any) {
+	if w.keeps {
+		w.log = append(w.log, fmt.Sprintf("%4d ", w.step)+fmt.Sprintf(format, values...))
+	}
+}
+
+// violated notes that an invariant does not hold; only the first one counts.
+func (w *world) violated(format string, values ...any) {
+	if w.broken == "" {
+		w.broken = fmt.Sprintf(format, values...)
+	}
+	w.trace("!! "+format, values...)
+}
+
+// node finds a node; nil: there is none of that name.
+func (w *world) node(name string) *node {
+	i := slices.IndexFunc(w.nodes, func(n *node) bool { return n.name == name })
+	if i < 0 {
+		return nil
+	}
+	return w.nodes[i]
+}
+
+func (w *world) reachable(name string) bool {
+	n := w.node(name)
+	return n != nil && n.reachable
+}
+
+// down tells that the node's object says so.
+func (w *world) down(name string) bool {
+	n := w.node(name)
+	return n == nil || v1beta2.IsNodeDown(n.now)
+}
+
+func (w *world) v2() bool { return w.volume.now.Spec.DataEngine == v1beta2.DataEngineV2 }
+
+// forget drops the objects that are gone and that no cache shows any more.
+func (w *world) forget() {
+	w.engines, w.frontends, w.replicas = kept(w, w.engines), kept(w, w.frontends), kept(w, w.replicas)
+}
+
+func kept[T any](w *world, slots []*slot[T]) []*slot[T] {
+	return slices.DeleteFunc(slots, func(s *slot[T]) bool { return s.now == nil && w.step-s.changed >= memory })
+}
+
+func nodeConditions(ready, cordoned bool) []v1beta2.Condition {
+	out := []v1beta2.Condition{
+		{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady},
+		{Type: v1beta2.NodeSchedulable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSchedulable},
+	}
+	if !ready {
+		out[0].Status, out[0].Reason = v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady
+	}
+	if cordoned {
+		out[1].Status, out[1].Reason = v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeCordoned
+	}
+	return out
+}
