@@ -50,7 +50,7 @@ func (p *pass) fill() {
 		p.label(StageMake, p.v, v1beta2.LabelVolume, label)
 	}
 	if !slices.Contains(p.v.Finalizers, v1beta2.Finalizer) {
-		p.add(Write{Kind: AddFinalizer, Stage: StageMake, Object: p.v})
+		p.writeTo(StageMake, p.v).Finalizer = true
 	}
 }
 
@@ -95,13 +95,19 @@ func (p *pass) secondEngine(node string) *v1beta2.Engine {
 	e := p.newEngine(p.next("-e-"), false)
 	e.Labels[v1beta2.LabelNode] = node
 	e.Spec.NodeID, e.Spec.DesireState, e.Spec.VolumeSize = node, v1beta2.InstanceStateRunning, p.engine.Spec.VolumeSize
-	e.Spec.ReplicaAddressMap = map[string]string{}
+	e.Spec.ReplicaAddressMap = p.sound()
+	return e
+}
+
+// sound are the addresses of the replicas that are RW in the volume's engine.
+func (p *pass) sound() map[string]string {
+	out := map[string]string{}
 	for name, where := range p.engine.Spec.ReplicaAddressMap {
 		if p.mode(name) == v1beta2.ReplicaModeRW {
-			e.Spec.ReplicaAddressMap[name] = where
+			out[name] = where
 		}
 	}
-	return e
+	return out
 }
 
 // newFrontend is the initiator of an engine; with a node it is to run at once.

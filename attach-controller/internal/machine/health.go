@@ -48,10 +48,10 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	if p.healthy(r) && !p.otherHealthy(r.Name) {
 		return false
 	}
-	p.failed[r.Name] = true
+	p.out.Fresh, p.failed[r.Name] = true, true
 	p.patch(StageFail, r, "failedAt", stamp(p.Now))
 	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
-	p.say(Happening{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
+	p.tell(r, Happening{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
 	return true
 }
 
@@ -73,14 +73,16 @@ func (p *pass) allFailed() bool {
 // findFaults notices that the volume cannot go on as it is: it detaches, and what is left decides what comes next.
 func (p *pass) findFaults() {
 	if p.faulted || p.current == "" && p.state != v1beta2.VolumeStateAttaching {
-		if !p.faulted && p.state == v1beta2.VolumeStateDetached && p.allFailed() && p.everHealthy() {
+		if !p.faulted && p.state == v1beta2.VolumeStateDetached && p.allFailed() {
 			p.fault("All replicas have failed.")
 		}
 		return
 	}
 	switch e, f := ofEngine(p.engine), ofFrontend(p.frontend); {
-	case p.allFailed() && p.everHealthy():
+	case p.allFailed():
 		p.fault("All replicas have failed.")
+	case p.engineUp() && p.allDropped():
+		p.fault(fmt.Sprintf("Engine %s on %s has dropped all its replicas.", p.engine.Name, e.node))
 	case e.wanted && e.state == v1beta2.InstanceStateError:
 		p.fault(fmt.Sprintf("Engine %s on %s has failed.", p.engine.Name, e.node))
 	case f.wanted && f.state == v1beta2.InstanceStateError:
@@ -88,8 +90,18 @@ func (p *pass) findFaults() {
 	}
 }
 
+// allDropped tells that the running engine serves from nothing any more.
+func (p *pass) allDropped() bool {
+	for name := range p.engine.Spec.ReplicaAddressMap {
+		if p.mode(name) != v1beta2.ReplicaModeERR {
+			return false
+		}
+	}
+	return len(p.engine.Spec.ReplicaAddressMap) > 0
+}
+
 func (p *pass) fault(why string) {
-	p.faulted = true
+	p.faulted, p.because = true, why
 	p.say(Happening{Reason: EventFaulted, Warning: true, Note: why + " The volume is detached, and attached again from what is left."})
 }
 

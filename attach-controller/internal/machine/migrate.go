@@ -48,6 +48,11 @@ func (p *pass) startSecond(target string) {
 		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be made.")
 		return
 	}
+	if p.stopped(ofEngine(p.second)) { // it may have been made before the first one dropped a replica: it would never start
+		if sound := p.sound(); !same(p.second.Spec.ReplicaAddressMap, sound) {
+			p.patch(StageStop, p.second, "replicaAddressMap", exactly(p.second.Spec.ReplicaAddressMap, sound))
+		}
+	}
 	if !p.running(ofEngine(p.second)) || !p.hasFrontend() {
 		return
 	}

@@ -117,6 +117,7 @@ func (p *pass) noReplica() string {
 // orderEngine asks for the engine on the node over these replicas.
 func (p *pass) orderEngine(node string, addresses map[string]string) {
 	e := p.engine
+	p.begin(addresses)
 	for key, value := range p.engineSpec(node) {
 		p.patch(StageStop, e, key, value)
 	}
@@ -125,6 +126,21 @@ func (p *pass) orderEngine(node string, addresses map[string]string) {
 	}
 	p.patch(StageStop, e, "salvageRequested", p.salvaging())
 	p.label(StageStop, e, v1beta2.LabelNode, node)
+}
+
+// begin marks the replicas of the first open ever as healthy before their engine hears of them: from its first write on, a
+// replica that is placed later is one that has to be rebuilt, however early the engine is lost.
+func (p *pass) begin(addresses map[string]string) {
+	if p.everHealthy() {
+		return
+	}
+	for _, r := range p.Replicas {
+		if _, joins := addresses[r.Name]; joins {
+			p.out.Fresh = true
+			p.patch(StageFail, r, "healthyAt", stamp(p.Now))
+			p.patch(StageFail, r, "lastHealthyAt", stamp(p.Now))
+		}
+	}
 }
 
 // engineSpec is what an engine that starts on the node is told, but for its replicas.

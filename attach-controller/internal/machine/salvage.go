@@ -21,6 +21,7 @@ func (p *pass) salvage() {
 	if !p.faulted || p.state != v1beta2.VolumeStateDetached || p.current != "" || p.v.Spec.NodeID != "" {
 		return
 	}
+	defer func() { p.because = p.why.message }()
 	switch {
 	case p.healthyUp(""):
 		p.retry()
@@ -69,7 +70,7 @@ func (p *pass) salvageLatest() {
 	var newest time.Time
 	at := map[string]time.Time{}
 	for _, r := range p.Replicas {
-		if r.DeletionTimestamp != nil || r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt == "" {
+		if r.DeletionTimestamp != nil || p.everHealthy() && r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt == "" {
 			continue
 		}
 		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
@@ -82,6 +83,7 @@ func (p *pass) salvageLatest() {
 		}
 	}
 	var taken []string
+	var last *v1beta2.Replica
 	for _, r := range p.Replicas {
 		failed, ok := at[r.Name]
 		if !ok || newest.Sub(failed) > latest {
@@ -92,7 +94,7 @@ func (p *pass) salvageLatest() {
 		}
 		p.patch(StageFail, r, "failedAt", "")
 		p.patch(StageFail, r, "salvageRequested", true)
-		taken = append(taken, r.Name)
+		taken, last = append(taken, r.Name), r
 	}
 	if len(taken) == 0 {
 		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is stopped: bring their nodes back.")
@@ -101,7 +103,7 @@ func (p *pass) salvageLatest() {
 	p.faulted = false
 	p.remount()
 	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
-	p.say(Happening{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
+	p.tell(last, Happening{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
 }
 
 // remount asks whoever mounted the volume to mount it anew: its device went away under it.

@@ -19,7 +19,6 @@ const (
 	Create        Kind = "create"
 	Patch         Kind = "patch"
 	Delete        Kind = "delete"
-	AddFinalizer  Kind = "add-finalizer"
 	DropFinalizer Kind = "drop-finalizer"
 )
 
@@ -43,9 +42,13 @@ type Write struct {
 	// Spec are the keys under spec that change, Labels those of the labels.
 	Spec   map[string]any
 	Labels map[string]string
+	// Finalizer adds Longhorn's finalizer.
+	Finalizer bool
+	// Events are said on the Volume once this write was done, whatever becomes of the later ones.
+	Events []Happening
 }
 
-// Happening is one event on the Volume, said after the writes succeeded.
+// Happening is one event on the Volume, said after the write that it tells of succeeded.
 type Happening struct {
 	Reason, Note string
 	Warning      bool
@@ -53,6 +56,10 @@ type Happening struct {
 
 // Verdict is everything that one look at the World leads to.
 type Verdict struct {
+	// Fresh wants World.Replicas read past the cache, and the verdict on that instead of this one: whether a replica is marked
+	// as failed, or as one of the first open, hangs on the others, and the cache may not show yet how those were marked a
+	// moment ago. [UPG-1]
+	Fresh bool
 	// Writes are in order of their stages.
 	Writes []Write
 	// Status are the keys of Volume.status that change.
@@ -65,42 +72,55 @@ type Verdict struct {
 	WakeAt time.Time
 }
 
-// collect gathers the writes of a pass, one for each object and stage.
+// collect gathers the writes of a pass: one patch for each object, at the earliest stage that any of its keys needs, since
+// a second one would no longer meet the version that was judged.
 type collect struct {
-	byStage [stages][]*Write
+	writes []*Write
 }
 
-func (c *collect) add(w Write) { c.byStage[w.Stage] = append(c.byStage[w.Stage], &w) }
+func (c *collect) add(w Write) { c.writes = append(c.writes, &w) }
 
 // patch adds one key of an object's spec.
 func (c *collect) patch(stage Stage, object metav1.Object, key string, value any) {
-	c.open(stage, object).Spec[key] = value
+	c.writeTo(stage, object).Spec[key] = value
 }
 
 func (c *collect) label(stage Stage, object metav1.Object, key, value string) {
-	w := c.open(stage, object)
+	w := c.writeTo(stage, object)
 	if w.Labels == nil {
 		w.Labels = map[string]string{}
 	}
 	w.Labels[key] = value
 }
 
-func (c *collect) open(stage Stage, object metav1.Object) *Write {
-	for _, w := range c.byStage[stage] {
+func (c *collect) writeTo(stage Stage, object metav1.Object) *Write {
+	if w := c.patchOf(object); w != nil {
+		w.Stage = min(w.Stage, stage)
+		return w
+	}
+	w := &Write{Kind: Patch, Stage: stage, Object: object, Spec: map[string]any{}}
+	c.writes = append(c.writes, w)
+	return w
+}
+
+func (c *collect) patchOf(object metav1.Object) *Write {
+	for _, w := range c.writes {
 		if w.Kind == Patch && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() && reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
 			return w
 		}
 	}
-	w := &Write{Kind: Patch, Stage: stage, Object: object, Spec: map[string]any{}}
-	c.byStage[stage] = append(c.byStage[stage], w)
-	return w
+	return nil
 }
 
+// list is in order of the stages. What is patched is not deleted in the same pass, for its version moves.
 func (c *collect) list() []Write {
 	var out []Write
-	for _, stage := range c.byStage {
-		for _, w := range stage {
-			out = append(out, *w)
+	for stage := range Stage(stages) {
+		for _, w := range c.writes {
+			ends := w.Kind == Delete || w.Kind == DropFinalizer
+			if w.Stage == stage && !(ends && c.patchOf(w.Object) != nil) {
+				out = append(out, *w)
+			}
 		}
 	}
 	return out

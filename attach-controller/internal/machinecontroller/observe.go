@@ -16,7 +16,9 @@ import (
 )
 
 type observer struct {
-	reader    client.Reader
+	reader client.Reader
+	// uncached reads what the API server has.
+	uncached  client.Reader
 	namespace string
 	settings  *settingcontroller.Source
 	clock     clock.PassiveClock
@@ -80,6 +82,29 @@ func (o observer) belongings(ctx context.Context, w *machine.World) error {
 		w.Attachment = attachment
 	}
 	return err
+}
+
+// refresh reads the replicas again, past the cache.
+func (o observer) refresh(ctx context.Context, w *machine.World) error {
+	seen := w.Replicas
+	w.Replicas = nil
+	for _, r := range seen {
+		fresh := &v1beta2.Replica{}
+		found, err := past(o).get(ctx, r.Name, fresh)
+		if err != nil {
+			return err
+		}
+		if found && fresh.UID == r.UID {
+			w.Replicas = append(w.Replicas, fresh)
+		}
+	}
+	return nil
+}
+
+// past is the observer without the cache.
+func past(o observer) observer {
+	o.reader = o.uncached
+	return o
 }
 
 // nodes reads those that anything of the volume names.

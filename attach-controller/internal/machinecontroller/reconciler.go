@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/status"
 )
@@ -30,16 +31,18 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	verdict := machine.Decide(*world)
+	if verdict.Fresh {
+		if err := r.observer.refresh(ctx, world); err != nil {
+			return ctrl.Result{}, err
+		}
+		verdict = machine.Decide(*world)
+	}
 	if err := r.apply(ctx, world.Volume, verdict); err != nil {
 		if status.IsConflict(err) {
 			// Somebody was faster; the event of what they wrote may have come already.
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
 		return ctrl.Result{}, err
-	}
-	for _, h := range verdict.Events {
-		events.Emit(r.recorder, world.Volume, announce(h))
-		happenings.WithLabelValues(h.Reason).Inc()
 	}
 	if len(verdict.Status) > 0 {
 		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness", verdict.Status["robustness"])
@@ -53,10 +56,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // conflictPause gives the cache time to see what was written.
 const conflictPause = 20 * time.Millisecond
 
-func announce(h machine.Happening) events.Event {
-	kind := corev1.EventTypeNormal
-	if h.Warning {
-		kind = corev1.EventTypeWarning
+// announce says what happened to the volume.
+func (r *reconciler) announce(v *v1beta2.Volume, list []machine.Happening) {
+	for _, h := range list {
+		kind := corev1.EventTypeNormal
+		if h.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		events.Emit(r.recorder, v, events.Event{Type: kind, Reason: h.Reason, Action: "MoveVolume", Note: h.Note})
+		happenings.WithLabelValues(h.Reason).Inc()
 	}
-	return events.Event{Type: kind, Reason: h.Reason, Action: "MoveVolume", Note: h.Note}
 }

@@ -27,7 +27,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		return err
 	}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
+		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
 		client:   rt.Client, recorder: rt.Recorder, clock: rt.Clock,
 	}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}
