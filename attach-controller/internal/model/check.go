@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -78,15 +80,21 @@ func (w *world) shared() bool {
 func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 	at, marks := one.Spec["failedAt"].(string)
 	s := owner(w.replicas, r)
-	if !marks || at == "" || s == nil || s.now != r || !healthy(r) {
+	if !marks || at == "" || s == nil || s.now != r || !w.holdsData(r) {
 		return
 	}
 	for _, other := range current(w.replicas) {
-		if other.Name != r.Name && healthy(other) {
+		if other.Name != r.Name && w.holdsData(other) {
 			return
 		}
 	}
 	w.violated("UPG-1: the last healthy replica is marked as failed")
+}
+
+// holdsData tells that a replica has all data; before the volume was first opened, every one has.
+func (w *world) holdsData(r *v1beta2.Replica) bool {
+	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.LastHealthyAt != "" })
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !opened)
 }
 
 // healthy tells that a replica has all data, as its object says.

@@ -47,10 +47,7 @@ func (w *world) satisfied(t v1beta2.AttachmentTicket) bool {
 
 // usable tells that a replica with the volume's data can be reached.
 func (w *world) usable() bool {
-	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
-	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool {
-		return w.reachable(r.Spec.NodeID) && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (healthy(r) || !opened)
-	})
+	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return w.reachable(r.Spec.NodeID) && w.holdsData(r) })
 }
 
 // endsAnswered is ATT-2 of a world that has settled: who is satisfied on a node that is there has the volume there.
@@ -101,7 +98,7 @@ func (w *world) endsSalvaged() string {
 	newest, reachable := "", false
 	for _, r := range current(w.replicas) {
 		switch {
-		case healthy(r):
+		case r.Spec.FailedAt == "":
 			return ""
 		case r.Spec.FailedAt > newest:
 			newest, reachable = r.Spec.FailedAt, w.reachable(r.Spec.NodeID)
@@ -166,9 +163,10 @@ func (w *world) endsWithoutLeftovers() string {
 	return ""
 }
 
-// endsWorked: no work of the background starves, but where a workload that cannot be interrupted stands against it.
+// endsWorked: no work of the background starves, but where a workload that cannot be interrupted stands against it, or a
+// migration that nobody ends.
 func (w *world) endsWorked() string {
-	if !w.usable() || !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.reachable && w.candidate(n.name) }) {
+	if !w.usable() || w.migrating() || !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.reachable && w.candidate(n.name) }) {
 		return ""
 	}
 	for _, t := range w.tickets() {

@@ -69,6 +69,7 @@ func (i instance) shows(x *process) instance {
 		i.concluded = false
 		return i.failed()
 	}
+	x.reported = true
 	i.state, i.starting, i.started, i.concluded = v1beta2.InstanceStateRunning, false, true, false
 	i.uuid, i.port = strconv.Itoa(x.uuid), 1
 	return i

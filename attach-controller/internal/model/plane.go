@@ -27,6 +27,8 @@ type process struct {
 	modes map[string]string
 	// failed is listed as an error.
 	failed bool
+	// reported tells that im-monitor said that it runs. Nobody writes through an engine before.
+	reported bool
 }
 
 const (
@@ -66,16 +68,35 @@ func (w *world) end(x *process) {
 	}
 }
 
-// drop lets an engine go on without a replica, or fail without its last one.
+// drop lets an engine go on without a replica. Without its last one it fails, and still thinks well of that one.
 func (w *world) drop(e *process, replica string) {
-	if e.modes[replica] == v1beta2.ReplicaModeERR {
+	mode := e.modes[replica]
+	if e.failed || mode == v1beta2.ReplicaModeERR {
 		return
 	}
 	e.modes[replica] = v1beta2.ReplicaModeERR
-	w.trace("data: engine %s on %s drops %s", e.name, e.node, replica)
-	if !e.usable() {
-		e.failed = true
-		w.trace("data: engine %s on %s fails", e.name, e.node)
+	if e.usable() {
+		w.trace("data: engine %s on %s drops %s", e.name, e.node, replica)
+		return
+	}
+	e.modes[replica] = mode
+	w.fails(e)
+}
+
+// fails lets an engine fail. What it dropped was seen by a look before: that no look sees it is a known limit of the rules.
+func (w *world) fails(e *process) {
+	w.trace("data: engine %s on %s fails", e.name, e.node)
+	w.noted(e)
+	e.failed = true
+}
+
+// noted is a look right before an engine is lost.
+func (w *world) noted(e *process) {
+	if e.kind == kindEngine && w.reachable(e.node) && !e.failed {
+		crashes := w.crashes
+		w.crashes = 0
+		w.lastLook(e)
+		w.crashes = crashes
 	}
 }
 
@@ -134,7 +155,7 @@ func (w *world) io() {
 	engines := w.live()
 	w.rng.Shuffle(len(engines), func(i, j int) { engines[i], engines[j] = engines[j], engines[i] })
 	for i, e := range engines {
-		if i > 0 && w.together(engines[0], e) {
+		if !e.reported || i > 0 && w.together(engines[0], e) {
 			continue
 		}
 		w.writeThrough(e, engines)
@@ -158,6 +179,10 @@ func (w *world) writeThrough(e *process, all []*process) {
 			kept = append(kept, name)
 		}
 	}
+	if len(kept) == 0 {
+		w.fails(e)
+		return
+	}
 	for _, name := range lost {
 		w.drop(e, name)
 		for _, other := range all {
@@ -165,9 +190,6 @@ func (w *world) writeThrough(e *process, all []*process) {
 				w.drop(other, name)
 			}
 		}
-	}
-	if len(kept) == 0 {
-		return
 	}
 	w.plane.writes++
 	for _, name := range kept {

@@ -90,6 +90,11 @@ func (w *world) fail(n *node) {
 		w.giveBack(n)
 		return
 	}
+	for _, x := range w.plane.running {
+		if x.node == n.name {
+			w.noted(x)
+		}
+	}
 	n.reachable, n.alive = false, w.chance(0.5)
 	w.trace("%s is gone, its processes live: %v", n.name, n.alive)
 	if !n.alive {
@@ -126,6 +131,7 @@ func (w *world) crash() {
 		return
 	}
 	w.trace("%s %s on %s crashes", x.kind, x.name, x.node)
+	w.noted(x)
 	w.end(x)
 }
 

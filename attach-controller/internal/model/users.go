@@ -138,10 +138,7 @@ func (w *world) candidate(name string) bool {
 	if n == nil || v1beta2.IsNodeDown(n.now) || n.now.Spec.UpgradeRequested || cordoned(n.now) {
 		return false
 	}
-	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
-	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool {
-		return r.Spec.NodeID == name && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (healthy(r) || !opened)
-	})
+	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.NodeID == name && w.holdsData(r) })
 }
 
 func cordoned(n *v1beta2.Node) bool {

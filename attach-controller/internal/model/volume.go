@@ -18,6 +18,10 @@ import (
 func (w *world) runVolume() {
 	look := w.machineWorld()
 	verdict := machine.Decide(look)
+	if verdict.Fresh {
+		w.refresh(&look)
+		verdict = machine.Decide(look)
+	}
 	for _, one := range w.inAnyOrder(verdict.Writes) {
 		if !w.applyMachine(look, one) {
 			return
@@ -44,6 +48,17 @@ func (w *world) machineWorld() machine.World {
 		out.Source = &v1beta2.Engine{}
 	}
 	return out
+}
+
+// refresh reads the replicas again, past the cache.
+func (w *world) refresh(look *machine.World) {
+	seen := look.Replicas
+	look.Replicas = nil
+	for _, r := range seen {
+		if s := owner(w.replicas, r); s.now != nil {
+			look.Replicas = append(look.Replicas, s.now)
+		}
+	}
 }
 
 func byName[T any](list []*T, name func(*T) string) {
