@@ -17,6 +17,8 @@ type pass struct {
 	// What status shall say.
 	state, current, migration string
 	faulted                   bool
+	// because is why the volume is faulted, where this pass found out, or what is waited for to end that.
+	because string
 	// failed are replicas that this pass found to have failed.
 	failed map[string]bool
 	// why is the reason of what is not so yet.

@@ -76,7 +76,7 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 			p.patch(StageFail, r, "salvageRequested", false)
 		}
 		if !first {
-			p.say(Happening{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
+			p.tell(r, Happening{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
 		}
 	case mode == v1beta2.ReplicaModeRW && r.Spec.SalvageRequested:
 		p.patch(StageFail, r, "salvageRequested", false)

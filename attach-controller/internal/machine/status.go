@@ -24,7 +24,13 @@ const (
 	EventCloneFailed   = "CloneFailed"
 )
 
+// say is for what the status tells, tell for what the patch of a replica does.
 func (p *pass) say(h Happening) { p.out.Events = append(p.out.Events, h) }
+
+func (p *pass) tell(r *v1beta2.Replica, h Happening) {
+	w := p.writeTo(StageFail, r)
+	w.Events = append(w.Events, h)
+}
 
 // set writes one key of the status where it changes.
 func (p *pass) set(key string, from, to any) {
@@ -92,7 +98,7 @@ func (p *pass) conditions(robustness string) []v1beta2.Condition {
 	list = conditions.Set(list, p.attachedCondition(), p.Now)
 	faulted := v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUsable}
 	if robustness == v1beta2.VolumeRobustnessFaulted {
-		faulted.Status, faulted.Reason, faulted.Message = v1beta2.ConditionTrue, v1beta2.ReasonFaulted, p.why.message
+		faulted.Status, faulted.Reason, faulted.Message = v1beta2.ConditionTrue, v1beta2.ReasonFaulted, p.because
 		if before := conditions.Get(list, v1beta2.VolumeFaulted); faulted.Message == "" && before != nil && before.Status == v1beta2.ConditionTrue {
 			faulted.Message = before.Message
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -19,6 +20,7 @@ import (
 )
 
 // apply makes a verdict true: the writes of one stage side by side, stage after stage, and the volume's own status last.
+// What happened is said as soon as the write that it tells of is done.
 func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) error {
 	rest := verdict.Writes
 	for len(rest) > 0 {
@@ -29,14 +31,24 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		for _, w := range rest[:next] {
-			group.Go(func() error { return r.write(groupCtx, w) })
+			group.Go(func() error {
+				if err := r.write(groupCtx, w); err != nil {
+					return err
+				}
+				r.announce(v, w.Events)
+				return nil
+			})
 		}
 		if err := group.Wait(); err != nil {
 			return err
 		}
 		rest = rest[next:]
 	}
-	return r.status(ctx, v, verdict)
+	told, err := r.status(ctx, v, verdict)
+	if told {
+		r.announce(v, verdict.Events)
+	}
+	return err
 }
 
 func (r *reconciler) write(ctx context.Context, w machine.Write) error {
@@ -55,13 +67,14 @@ func (r *reconciler) write(ctx context.Context, w machine.Write) error {
 		return status.Delete(ctx, r.client, object)
 	case machine.DropFinalizer:
 		return status.DropFinalizer(ctx, r.client, object, v1beta2.Finalizer)
-	case machine.AddFinalizer:
-		return r.patch(ctx, object, map[string]any{"metadata": atVersion(object, map[string]any{"finalizers": append(slices.Clone(object.GetFinalizers()), v1beta2.Finalizer)})})
 	}
 	body := map[string]any{}
 	metadata := map[string]any{}
 	if len(w.Labels) > 0 {
 		metadata["labels"] = w.Labels
+	}
+	if w.Finalizer {
+		metadata["finalizers"] = append(slices.Clone(object.GetFinalizers()), v1beta2.Finalizer)
 	}
 	body["metadata"] = atVersion(object, metadata)
 	if len(w.Spec) > 0 {
@@ -86,24 +99,23 @@ func (r *reconciler) patch(ctx context.Context, object client.Object, body map[s
 	return nil
 }
 
-// status writes the volume's status in one patch. A patch of the volume in this pass would have moved its version: that
-// pass leaves the status to the next one.
-func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) error {
+// status writes the volume's status in one patch, and tells that it did. A patch of the volume in this pass has moved its
+// version: that pass leaves the status to the next one.
+func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) (told bool, err error) {
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
-		return nil
+		return false, nil
 	}
 	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
-	if len(verdict.Status) == 0 && conditions.Equal(own, verdict.Conditions) {
-		return nil
-	}
 	fields := map[string]any{}
-	for key, value := range verdict.Status {
-		fields[key] = value
-	}
+	maps.Copy(fields, verdict.Status)
 	if !conditions.Equal(own, verdict.Conditions) {
 		fields["conditions"] = merged(v.Status.Conditions, verdict.Conditions)
 	}
-	return client.IgnoreNotFound(status.MergeStatus(ctx, r.client, v, fields, status.AtVersion()))
+	if len(fields) == 0 {
+		return false, nil
+	}
+	err = status.MergeStatus(ctx, r.client, v, fields, status.AtVersion())
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 // merged is the whole list with ours in it: the write carries the version that was read, so that nobody's is lost.

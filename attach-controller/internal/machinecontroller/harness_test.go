@@ -2,7 +2,9 @@ package machinecontroller
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,8 +73,49 @@ func newWorld(t *testing.T) *world {
 		w.create(&v1beta2.Node{ObjectMeta: w.meta(name)})
 		w.ready(name)
 	}
-	t.Cleanup(w.stop)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.picture())
+		}
+		w.stop()
+	})
 	return w
+}
+
+// picture is what there is, for a test that failed.
+func (w *world) picture() string {
+	var b strings.Builder
+	ctx, in := context.Background(), client.InNamespace(w.namespace)
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+		if err := w.admin.List(ctx, list, in); err != nil {
+			return err.Error()
+		}
+	}
+	for _, e := range engines.Items {
+		fmt.Fprintf(&b, "%s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
+	}
+	for _, f := range frontends.Items {
+		fmt.Fprintf(&b, "%s of %s on %q %s → %s\n", f.Name, f.Spec.EngineName, f.Spec.NodeID, f.Status.CurrentState, f.Spec.DesireState)
+	}
+	for _, r := range replicas.Items {
+		fmt.Fprintf(&b, "%s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.FailedAt, r.Spec.HealthyAt)
+	}
+	var said eventsv1.EventList
+	if err := w.admin.List(ctx, &said, in); err != nil {
+		return err.Error()
+	}
+	for _, e := range said.Items {
+		fmt.Fprintf(&b, "%s: %s\n", e.Reason, e.Note)
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.running != nil {
+		fmt.Fprintf(&b, "%s\n", strings.Join(w.running.client.Writes(), "\n"))
+	}
+	return b.String()
 }
 
 func (w *world) meta(name string) metav1.ObjectMeta {

@@ -240,17 +240,12 @@ func (p *plane) next(name, node, desired string, was seen, may bool, replicas []
 	switch {
 	case p.still[name]:
 		return was
-	case p.down[node] && wanted:
+	case p.down[node] && !wanted && was.state != v1beta2.InstanceStateStopped && (was.state == "" || p.cutOff(replicas)):
+		return seen{state: v1beta2.InstanceStateStopped, nodeDown: true}
+	case p.down[node]:
 		if was.state == v1beta2.InstanceStateRunning {
 			was.state = v1beta2.InstanceStateUnknown
 		}
-		return was
-	case p.down[node] && was.state != v1beta2.InstanceStateStopped:
-		if was.state != "" && !p.cutOff(replicas) {
-			return was
-		}
-		return seen{state: v1beta2.InstanceStateStopped, nodeDown: true}
-	case p.down[node]:
 		return was
 	case !wanted:
 		return seen{state: v1beta2.InstanceStateStopped}
