@@ -1,0 +1,109 @@
+package attach
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestAMigrationBegins(t *testing.T) {
+	home := func(changes ...change) World {
+		return basic(append([]change{migratable, attached(here), pod(here), pod(there)}, changes...)...)
+	}
+	at, both := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}
+	checkRows(t, map[string]rowCase{
+		"M1: a second pod of a volume at home":   {home(), RowMigrate, both},
+		"M1: the first of several, in order":     {home(pod(third)), RowMigrate, both},
+		"M1: the first that can be served":       {home(pod(third), down(there)), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
+		"M1: from a node that is being upgraded": {home(node(here, Node{Upgrading: true})), RowMigrate, both},
+		"M2: the source is down: a plain move":   {home(down(here)), RowDown, Spec{}},
+		"not a volume that cannot migrate":       {home(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
+		"not one that is coming up":              {home(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })), RowKeep, at},
+		"not one that is leaving":                {home(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })), RowKeep, at},
+		"not one that still rolls another back":  {home(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep, at},
+		"not while the frontend is off": {
+			home(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep, Spec{NodeID: here, DisableFrontend: true},
+		},
+		"not until the frontend is on": {home(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
+		"not to a node that is down":   {home(down(there)), RowKeep, at},
+		"not for a person's ticket":    {home(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
+		"not from a person's ticket":   {home(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep, at},
+	})
+}
+
+func TestAMigrationEnds(t *testing.T) {
+	sourceLeft, targetLeft := withdrawn("csi-"+here), withdrawn("csi-"+there)
+	failed := func(w *World) {
+		w.Volume.CurrentMigrationNodeID = there
+		w.Engines = append(w.Engines, Engine{Node: there, State: v1beta2.InstanceStateError})
+	}
+	differ := func(w *World) { w.Engines[0].Snapshots++ }
+	v2 := volume(func(v *Volume) { v.V2 = true })
+	back, both, moved := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}, Spec{NodeID: there}
+	checkRows(t, map[string]rowCase{
+		"both pods are there: the target comes up":          {moving(), RowKeep, both},
+		"both pods are there: the target runs":              {moving(running), RowKeep, both},
+		"both pods are there: the target failed":            {moving(failed), RowKeep, both},
+		"M3: the second pod left":                           {moving(running, targetLeft), RowRollBack, back},
+		"M3: both left: first the target goes":              {moving(running, targetLeft, sourceLeft), RowRollBack, back},
+		"M3: the target is down and the first pod is there": {moving(running, down(there)), RowRollBack, back},
+		"M3: also when both nodes are down":                 {moving(running, down(here), down(there)), RowRollBack, back},
+		"M4: the source is down":                            {moving(running, down(here)), RowAbandon, Spec{}},
+		"M4: the source is down and its pod left":           {moving(running, down(here), sourceLeft), RowAbandon, Spec{}},
+		"M4: the first pod left and the target is down":     {moving(running, sourceLeft, down(there)), RowAbandon, Spec{}},
+		"M4: the first pod left and the target failed":      {moving(failed, sourceLeft), RowAbandon, Spec{}},
+		"M5: the first pod left":                            {moving(running, sourceLeft), RowConfirm, moved},
+		"M5 waits for the target":                           {moving(sourceLeft), RowKeep, both},
+		"M5 waits until the volume says that it runs there": {moving(sourceLeft, engine(there, v1beta2.InstanceStateRunning)), RowKeep, both},
+		"M5 waits for the same snapshots":                   {moving(running, sourceLeft, differ), RowKeep, both},
+		"M5 waits for an engine to compare with":            {moving(running, sourceLeft, func(w *World) { w.Engines = w.Engines[1:] }), RowKeep, both},
+		"M5 waits for the frontend of v2":                   {moving(running, sourceLeft, v2), RowKeep, both},
+		"M5 waits for the frontend of v2 to run": {
+			moving(running, sourceLeft, v2, frontendOn(here, v1beta2.InstanceStateRunning), frontendOn(there, v1beta2.InstanceStateStarting)), RowKeep, both,
+		},
+		"M5 goes on with the frontend of v2": {moving(running, sourceLeft, v2, frontendOn(there, v1beta2.InstanceStateRunning)), RowConfirm, moved},
+	})
+}
+
+// M6 is the volume machine's: the table keeps the node that was confirmed, and the volume leaves and comes again there.
+func TestWhatWasConfirmedOrRolledBackGoesOn(t *testing.T) {
+	rolled := func(changes ...change) World {
+		w := moving(running, withdrawn("csi-"+there))
+		w.Volume.MigrationNodeID = ""
+		return with(w, changes...)
+	}
+	moved, back := Spec{NodeID: there}, Spec{NodeID: here}
+	checkRows(t, map[string]rowCase{
+		"M6: the source is leaving":                        {confirming(), RowKeep, moved},
+		"M6: the source went down":                         {confirming(down(here)), RowKeep, moved},
+		"M6: the target failed":                            {confirming(func(w *World) { w.Engines[1].State = v1beta2.InstanceStateError }), RowKeep, moved},
+		"M6: the second pod left, too: first finish":       {confirming(withdrawn("csi-" + there)), RowKeep, moved},
+		"confirmed and finished, and nobody wants it":      {basic(migratable, attached(there)), RowUnwanted, Spec{}},
+		"D2: rolled back, it is held at home":              {rolled(), RowKeep, back},
+		"D2: rolled back, and nobody wants it":             {rolled(withdrawn("csi-" + here)), RowUnwanted, Spec{}},
+		"D2: rolled back, and its node is down":            {rolled(down(here), pod(third)), RowDown, Spec{}},
+		"D2: rolled back, and wanted elsewhere by another": {rolled(pod(third)), RowKeep, back},
+	})
+}
+
+// A10: from the second pod to the end, with every party acting as it should.
+func TestALiveMigrationFromEndToEnd(t *testing.T) {
+	w := settled(basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning)))
+	satisfied := func(on string) bool {
+		ok, _, _ := told(w, "csi-"+on)
+		return ok
+	}
+	require.Equal(t, there, w.Volume.MigrationNodeID)
+	require.True(t, satisfied(here))
+	require.False(t, satisfied(there))
+	w = settled(with(w, running))
+	require.True(t, satisfied(here) && satisfied(there), "both nodes have it")
+	w = settled(with(w, withdrawn("csi-"+here)))
+	require.Equal(t, Spec{NodeID: there}, w.Volume.Spec)
+	require.True(t, satisfied(there), "it never stops running there")
+	w = settled(with(w, attached(there), volume(func(v *Volume) { v.CurrentMigrationNodeID = "" })))
+	require.True(t, satisfied(there))
+	require.Equal(t, RowKeep, Decide(w).Row)
+}

@@ -1,0 +1,100 @@
+package attach
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestAVolumeIsTakenBack(t *testing.T) {
+	snapshot := ticket("s", v1beta2.AttacherSnapshot, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
+	checkRows(t, map[string]rowCase{
+		"a volume that is being deleted is nobody's": {
+			basic(attached(here), pod(here), volume(func(v *Volume) { v.Deleting, v.MigrationNodeID = true, there })), RowDeleting, Spec{},
+		},
+		"a volume that is being deleted is not given away either": {
+			basic(pod(here), volume(func(v *Volume) { v.Deleting = true })), RowDeleting, Spec{},
+		},
+		"D1: no replica can be used":            {basic(attached(here), pod(here), faulted), RowFaulted, Spec{}},
+		"D1: while it is attached":              {basic(wanted(here), pod(here), faulted, state(v1beta2.VolumeStateAttaching)), RowFaulted, Spec{}},
+		"D1: while it migrates, on both nodes":  {moving(running, faulted), RowFaulted, Spec{}},
+		"D1: while the migration is confirmed":  {confirming(faulted), RowFaulted, Spec{}},
+		"D1 keeps the frontend for the salvage": {basic(attached(here), frontendOff, faulted), RowFaulted, Spec{DisableFrontend: true}},
+		"D3: nobody wants it":                   {basic(attached(here)), RowUnwanted, Spec{}},
+		"D3: only another node wants it":        {basic(attached(here), pod(there)), RowUnwanted, Spec{}},
+		"D3: only with the other frontend": {
+			basic(attached(here), frontendOff, pod(here)), RowUnwanted, Spec{DisableFrontend: true},
+		},
+		"D3: a pod's ticket does not hold a shared volume": {basic(attached(here), shared, pod(here)), RowUnwanted, Spec{}},
+		"D3: the node went down before the volume came":    {basic(wanted(here), pod(here), down(here)), RowUnwanted, Spec{}},
+		"D3: the node was removed before the volume came":  {basic(wanted(gone), pod(gone)), RowUnwanted, Spec{}},
+		"D4: the node is down and a pod wants another": {
+			basic(attached(here), pod(here), pod(there), down(here)), RowDown, Spec{},
+		},
+		"D4: the node is gone and a person wants another": {
+			basic(attached(gone), pod(gone), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowDown, Spec{},
+		},
+		"D4: a restore wants another":         {basic(attached(here), pod(here), down(here), ticket("r", v1beta2.AttacherRestore, there)), RowDown, Spec{}},
+		"D4: even from a restore":             {basic(attached(here), down(here), ticket("r", v1beta2.AttacherRestore, here), pod(there)), RowDown, Spec{}},
+		"D5: a pod elsewhere":                 {basic(attached(here), snapshot, pod(there)), RowInterrupt, Spec{}},
+		"D5: an expansion elsewhere":          {basic(attached(here), snapshot, ticket("e", v1beta2.AttacherExpansion, there)), RowInterrupt, Spec{}},
+		"D5: a share elsewhere":               {basic(attached(here), shared, snapshot, ticket("m", v1beta2.AttacherShareManager, there)), RowInterrupt, Spec{}},
+		"D5: a person here without frontend":  {basic(attached(here), snapshot, ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...)), RowInterrupt, Spec{}},
+		"D5: every kind of background yields": {basic(attached(here), background(here), pod(there)), RowInterrupt, Spec{}},
+	})
+}
+
+func background(node string) change {
+	return func(w *World) {
+		for _, attacher := range attachers {
+			if Background(attacher) {
+				ticket(attacher, attacher, node)(w)
+			}
+		}
+	}
+}
+
+func TestAVolumeStaysWhereItIsHeld(t *testing.T) {
+	at := Spec{NodeID: here}
+	snapshot := ticket("s", v1beta2.AttacherSnapshot, here)
+	checkRows(t, map[string]rowCase{
+		"D6: its ticket is there":                       {basic(attached(here), pod(here)), RowKeep, at},
+		"D6: its ticket could not be served today":      {basic(attached(here), pod(here), node(here, Node{Upgrading: true})), RowKeep, at},
+		"D6: a person's node was cordoned meanwhile":    {basic(attached(here), ticket("a", v1beta2.AttacherLonghornAPI, here), node(here, Node{Cordoned: true})), RowKeep, at},
+		"D6: the node is down and nobody wants another": {basic(attached(here), pod(here), down(here)), RowKeep, at},
+		"D6: the node is down and only background work wants another": {
+			basic(attached(here), pod(here), down(here), ticket("s", v1beta2.AttacherSnapshot, there)), RowKeep, at,
+		},
+		"D6: the node is down, and so is the other": {basic(attached(here), pod(here), pod(there), down(here), down(there)), RowKeep, at},
+		"D6: workload is not taken from workload":   {basic(attached(here), pod(here), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
+		"D6: not even by data":                      {basic(attached(here), pod(here), ticket("r", v1beta2.AttacherRestore, there)), RowKeep, at},
+		"D6: background is not taken by background": {basic(attached(here), snapshot, ticket("b", v1beta2.AttacherBackup, there)), RowKeep, at},
+		"D6: background beside a pod is safe":       {basic(attached(here), snapshot, pod(here), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
+		"D6: a clone is no background":              {basic(attached(here), ticket("c", v1beta2.AttacherClone, here), pod(there)), RowKeep, at},
+		"D6: nor is an unknown kind":                {basic(attached(here), ticket("c", "unheard", here), pod(there)), RowKeep, at},
+		"D6: a pod that could not be served interrupts nothing": {
+			basic(attached(here), snapshot, pod(there), node(there, Node{Upgrading: true})), RowKeep, at,
+		},
+		"D6: the pod of a shared volume interrupts nothing": {
+			basic(attached(here), shared, ticket("s", v1beta2.AttacherSnapshot, here), pod(there)), RowKeep, at,
+		},
+		"D6: a pod here that can share the frontend joins": {basic(attached(here), snapshot, pod(here)), RowKeep, at},
+		"D6: while it comes up":                            {basic(wanted(here), pod(here), state(v1beta2.VolumeStateAttaching)), RowKeep, at},
+		"D6: while it leaves by itself, to come again":     {basic(wanted(here), pod(here), state(v1beta2.VolumeStateDetaching)), RowKeep, at},
+	})
+}
+
+// A1: whoever was first keeps the volume; the other gets it afterwards, and both had it in the end.
+func TestAnInterruptedSnapshotGetsTheVolumeAfterThePod(t *testing.T) {
+	w := basic(attached(here), ticket("s", v1beta2.AttacherSnapshot, here), pod(there))
+	w = settled(w)
+	require.Empty(t, w.Volume.NodeID, "the snapshot gives way")
+	w = settled(with(w, volume(func(v *Volume) { v.State, v.CurrentNodeID = v1beta2.VolumeStateDetached, "" })))
+	require.Equal(t, there, w.Volume.NodeID, "the pod comes first")
+	w = settled(with(w, attached(there), withdrawn("csi-"+there)))
+	require.Empty(t, w.Volume.NodeID)
+	w = settled(with(w, volume(func(v *Volume) { v.State, v.CurrentNodeID = v1beta2.VolumeStateDetached, "" })))
+	require.Equal(t, here, w.Volume.NodeID, "then the snapshot")
+}
