@@ -22,8 +22,7 @@ func (p *pass) join() {
 		known[r.Name] = true
 		switch {
 		case r.Spec.FailedAt != "" || p.failed[r.Name]:
-			delete(wanted, r.Name)
-			p.halt(r)
+			p.leaveOut(r, wanted)
 		case r.DeletionTimestamp != nil:
 			p.letGo(r, wanted)
 		default:
@@ -41,13 +40,23 @@ func (p *pass) join() {
 	}
 }
 
+// leaveOut takes a replica that failed out. One that the engine still relies on, or may, stays until it has another. [UPG-1]
+func (p *pass) leaveOut(r *v1beta2.Replica, wanted map[string]string) {
+	if p.mode(r.Name) == v1beta2.ReplicaModeERR {
+		delete(wanted, r.Name)
+		p.halt(r)
+		return
+	}
+	p.letGo(r, wanted)
+}
+
 func (p *pass) halt(r *v1beta2.Replica) {
 	if r.Spec.DesireState != v1beta2.InstanceStateStopped {
 		p.patch(StageStop, r, "desireState", v1beta2.InstanceStateStopped)
 	}
 }
 
-// letGo takes a replica that is being deleted out, if another one that is RW stays. [UPG-1]
+// letGo takes a replica out, if another one that is RW stays. [UPG-1]
 func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
 	if _, mapped := wanted[r.Name]; mapped && !p.otherRW(r.Name, wanted) {
 		return

@@ -65,3 +65,45 @@ func TestAVolumeThatWasNeverOpenedIsSalvagedFromReplicasThatWereNeverHealthy(t *
 		}
 	}
 }
+
+// An engine that was asked for may have opened the replica before its node went down: then its data is the newest.
+func TestAReplicaThatTheEngineWasAskedForOverIsNotMarkedBeforeTheEngineSpeaks(t *testing.T) {
+	s := newStage(v1beta2.DataEngineV1, "x", "y", "z")
+	s.Volume.Spec.NodeID = "x"
+	ordered := func() bool { return len(s.Engines) > 0 && s.Engines[0].Spec.DesireState == v1beta2.InstanceStateRunning }
+	for range 30 {
+		if s.step(); !ordered() {
+			s.imMonitor()
+		}
+	}
+	require.True(t, ordered())
+	require.NotEqual(t, v1beta2.InstanceStateRunning, s.Engines[0].Status.CurrentState)
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	untouched(t, Decide(s.World), s.Replicas[1])
+}
+
+// UPG-1: whatever its object says, the last replica that the engine uses stays with it.
+func TestAReplicaThatIsMarkedStaysInTheEngineUntilAnotherOneIsRW(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Replicas[1].Spec.FailedAt = "2026-01-01T00:00:00Z"
+	s.Engines[0].Status.ReplicaModeMap = map[string]string{"vol-r-1": v1beta2.ReplicaModeRW}
+	untouched(t, Decide(s.World), s.Engines[0])
+
+	s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeRW
+	w := writeOf(t, Decide(s.World), s.Engines[0])
+	require.Equal(t, map[string]any{"vol-r-1": nil}, w.Spec["replicaAddressMap"])
+}
+
+// It would never start: im-monitor starts it only over replicas that are RW in the first one.
+func TestASecondEngineThatDoesNotRunYetFollowsWhatTheFirstOneHas(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Volume.Spec.MigrationNodeID = "y"
+	for range 10 {
+		s.step()
+	}
+	require.Len(t, s.Engines, 2)
+	require.Len(t, s.Engines[1].Spec.ReplicaAddressMap, 2)
+	s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeERR
+	w := writeOf(t, Decide(s.World), s.Engines[1])
+	require.Equal(t, map[string]any{"vol-r-0": nil}, w.Spec["replicaAddressMap"])
+}

@@ -88,11 +88,17 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 		addresses[r.Name] = address(r)
 	}
 	for _, r := range p.Replicas {
-		if p.healthy(r) && r.Spec.NodeID != "" && p.down(r.Spec.NodeID) {
+		if p.healthy(r) && r.Spec.NodeID != "" && p.down(r.Spec.NodeID) && !p.ordered(r.Name) {
 			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
 		}
 	}
 	return addresses, ready
+}
+
+// ordered tells that the engine was asked for over this replica, and may have opened it: what it says decides then.
+func (p *pass) ordered(replica string) bool {
+	_, mapped := p.engine.Spec.ReplicaAddressMap[replica]
+	return mapped && ofEngine(p.engine).wanted
 }
 
 func address(r *v1beta2.Replica) string {
@@ -117,6 +123,7 @@ func (p *pass) noReplica() string {
 // orderEngine asks for the engine on the node over these replicas.
 func (p *pass) orderEngine(node string, addresses map[string]string) {
 	e := p.engine
+	p.out.Fresh = true // whoever has the data and is left out must be marked
 	p.begin(addresses)
 	for key, value := range p.engineSpec(node) {
 		p.patch(StageStop, e, key, value)
@@ -136,7 +143,6 @@ func (p *pass) begin(addresses map[string]string) {
 	}
 	for _, r := range p.Replicas {
 		if _, joins := addresses[r.Name]; joins {
-			p.out.Fresh = true
 			p.patch(StageFail, r, "healthyAt", stamp(p.Now))
 			p.patch(StageFail, r, "lastHealthyAt", stamp(p.Now))
 		}
