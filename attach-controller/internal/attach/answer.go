@@ -13,19 +13,24 @@ func (t table) answers(wanted Spec) map[string]v1beta2.AttachmentTicketStatus {
 	share := t.shareRuns(wanted)
 	for _, x := range t.tickets {
 		satisfied := t.satisfied(wanted, x) || share && !t.counted(x)
-		c := v1beta2.Condition{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue,
-			Reason: v1beta2.ReasonSatisfied, Message: t.success(x)}
+		c := v1beta2.Condition{Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSatisfied, Message: t.success(x)}
 		if !satisfied {
 			c.Status = v1beta2.ConditionFalse
 			c.Reason, c.Message = t.why(wanted, x)
 		}
-		stored := t.Attachment.Stored.AttachmentTicketStatuses[x.ID]
-		out[x.ID] = v1beta2.AttachmentTicketStatus{
-			ID: x.ID, Generation: x.Generation, Satisfied: satisfied,
-			Conditions: conditions.Set(conditions.Owned(stored.Conditions, c.Type), c, t.Now),
-		}
+		out[x.ID] = t.answer(x, c)
 	}
 	return out
+}
+
+// answer is the answer to a ticket.
+func (t table) answer(x v1beta2.AttachmentTicket, c v1beta2.Condition) v1beta2.AttachmentTicketStatus {
+	c.Type = v1beta2.TicketSatisfied
+	stored := t.Attachment.Stored.AttachmentTicketStatuses[x.ID]
+	return v1beta2.AttachmentTicketStatus{
+		ID: x.ID, Generation: x.Generation, Satisfied: c.Status == v1beta2.ConditionTrue,
+		Conditions: conditions.Set(conditions.Owned(stored.Conditions, c.Type), c, t.Now),
+	}
 }
 
 // satisfied is S1 and S2: what is stored, and stays.

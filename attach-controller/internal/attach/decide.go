@@ -2,7 +2,6 @@ package attach
 
 import (
 	"maps"
-	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -82,22 +81,30 @@ func holder(tickets []v1beta2.AttachmentTicket) string {
 	return tickets[0].ID
 }
 
-// orphaned is a VolumeAttachment of a volume that does not exist.
+// orphaned is a VolumeAttachment of a volume that does not exist: no ticket of it is satisfied, and nobody holds it.
 func (w World) orphaned() Verdict {
 	v := Verdict{Row: RowIdle}
 	if w.Attachment == nil {
 		return v
 	}
-	v.Status = w.Attachment.Stored
-	v.Status.ObservedGeneration = w.Attachment.Generation
-	v.Status.Conditions = conditions.Set(w.Attachment.Stored.Conditions, v1beta2.Condition{
-		Type: v1beta2.VolumeAttachmentReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonBlocked,
-		Message: "There is no volume of this name: create it, or delete this VolumeAttachment.", ObservedGeneration: w.Attachment.Generation,
-	}, w.Now)
-	if w.said(v.Status) {
-		return v
+	const message = "There is no volume of this name: create it, or delete this VolumeAttachment."
+	t := table{World: w, rules: AllRules, tickets: w.sorted()}
+	v.Status = v1beta2.VolumeAttachmentStatus{
+		AttachmentTicketStatuses: map[string]v1beta2.AttachmentTicketStatus{},
+		Conditions: conditions.Set(w.Attachment.Stored.Conditions, v1beta2.Condition{
+			Type: v1beta2.VolumeAttachmentReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonBlocked, Message: message,
+			ObservedGeneration: w.Attachment.Generation,
+		}, w.Now),
+		ObservedGeneration: w.Attachment.Generation,
 	}
-	v.Steps = []Step{{Kind: StepAnswer}}
+	for _, x := range t.tickets {
+		v.Status.AttachmentTicketStatuses[x.ID] = t.answer(x, v1beta2.Condition{
+			Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonAttaching, Message: message,
+		})
+	}
+	if changed, _ := t.changed(v); len(changed) > 0 || !w.said(v.Status) {
+		v.Steps = []Step{{Kind: StepAnswer, Answers: changed}}
+	}
 	return v
 }
 
@@ -129,7 +136,7 @@ func (t table) changed(v Verdict) (map[string]*v1beta2.AttachmentTicketStatus, b
 
 // givesUp tells that a spec takes the volume from a node.
 func (t table) givesUp(wanted Spec, node string) bool {
-	had := node != "" && (node == t.Volume.NodeID || node == t.Volume.MigrationNodeID)
+	had := t.Volume != nil && node != "" && (node == t.Volume.NodeID || node == t.Volume.MigrationNodeID)
 	return had && node != wanted.NodeID && node != wanted.MigrationNodeID
 }
 
@@ -147,6 +154,9 @@ func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStat
 		return []Step{answer}
 	}
 	spec := Step{Kind: StepSpec, AtVersion: strict}
+	if t.rules.has(SatisfiedUnchanged) {
+		answer.Answers = t.withoutRaised(changed)
+	}
 	switch {
 	case !lowers:
 		return []Step{spec}
@@ -156,16 +166,19 @@ func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStat
 	return []Step{spec, answer}
 }
 
-// raises tells that an answer becomes satisfied, or stays so for another generation of its ticket.
+// raises tells that an answer is raised.
 func (t table) raises(changed map[string]*v1beta2.AttachmentTicketStatus) bool {
-	stored := t.Attachment.Stored.AttachmentTicketStatuses
-	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		before, after := stored[id], changed[id]
-		if after != nil && after.Satisfied && (!before.Satisfied || before.Generation != after.Generation) {
-			return true
-		}
-	}
-	return false
+	return len(t.withoutRaised(changed)) < len(changed)
+}
+
+// withoutRaised leaves out the answers that become satisfied, or stay so for another generation of their ticket.
+func (t table) withoutRaised(changed map[string]*v1beta2.AttachmentTicketStatus) map[string]*v1beta2.AttachmentTicketStatus {
+	out := maps.Clone(changed)
+	maps.DeleteFunc(out, func(id string, after *v1beta2.AttachmentTicketStatus) bool {
+		before := t.Attachment.Stored.AttachmentTicketStatuses[id]
+		return after != nil && after.Satisfied && (!before.Satisfied || before.Generation != after.Generation)
+	})
+	return out
 }
 
 // said tells that all but the answers is stored.

@@ -3,6 +3,7 @@ package attach
 import (
 	"cmp"
 	"hash/fnv"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -15,8 +16,13 @@ const (
 	volumeHead = "volume-head"
 )
 
-// blockers are the conditions of a Volume whose being False holds its attachment up.
-var blockers = []string{"Scheduled"}
+// volumeScheduled is the Volume's condition of whether its replicas can be placed.
+const volumeScheduled = "Scheduled"
+
+// blocking are the reasons of a Volume's condition Attached with which it goes on only when something outside changes.
+var blocking = []string{
+	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonNodeDown, v1beta2.ReasonNodeUpgrading,
+}
 
 // VolumeOf returns what counts of a Volume. Two versions that give the same are the same to this package.
 func VolumeOf(v *v1beta2.Volume) Volume {
@@ -33,14 +39,23 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
 	}
-	for _, name := range blockers {
-		c := conditions.Get(v.Status.Conditions, name)
-		if c != nil && c.Status == v1beta2.ConditionFalse {
-			out.Blocker = cmp.Or(c.Message, c.Reason)
-			break
-		}
-	}
+	out.Blocker = blockerOf(v)
 	return out
+}
+
+// blockerOf is what the volume machine waits for, in its own words. A volume of which a replica cannot be placed is held up
+// by that only where it has no other.
+func blockerOf(v *v1beta2.Volume) string {
+	attached := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+	if attached == nil || attached.Status != v1beta2.ConditionFalse || !slices.Contains(blocking, attached.Reason) {
+		return ""
+	}
+	blocker := cmp.Or(attached.Message, attached.Reason)
+	placed := conditions.Get(v.Status.Conditions, volumeScheduled)
+	if attached.Reason == v1beta2.ReasonNoUsableReplica && placed != nil && placed.Status == v1beta2.ConditionFalse {
+		blocker += " " + cmp.Or(placed.Message, placed.Reason)
+	}
+	return blocker
 }
 
 // AttachmentOf returns what counts of a VolumeAttachment.

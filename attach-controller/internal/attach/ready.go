@@ -51,7 +51,7 @@ func (t table) situationOf(wanted Spec) (reason, message string) {
 		return v1beta2.ReasonDetaching, t.detaching()
 	case t.down(wanted.NodeID):
 		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it goes on when the node returns, or remove the ticket, or make one for another node.", wanted.NodeID, by)
-	case v.confirming():
+	case v.confirming(), wanted.NodeID != v.NodeID && v.MigrationNodeID == wanted.NodeID:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is completing its move to node %s, for %s.", wanted.NodeID, by)
 	case !v.home() && v.Blocker != "":
 		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by, v.Blocker)
