@@ -79,7 +79,7 @@ func (p *pass) findFaults() {
 		return
 	}
 	switch e, f := ofEngine(p.engine), ofFrontend(p.frontend); {
-	case p.allFailed():
+	case p.allFailed() && !p.serves():
 		p.fault("All replicas have failed.")
 	case p.engineUp() && p.allDropped():
 		p.fault(fmt.Sprintf("Engine %s on %s has dropped all its replicas.", p.engine.Name, e.node))
@@ -88,6 +88,17 @@ func (p *pass) findFaults() {
 	case f.wanted && f.state == v1beta2.InstanceStateError:
 		p.fault(fmt.Sprintf("Frontend %s on %s has failed.", p.frontend.Name, f.node))
 	}
+}
+
+// serves tells that the running engine has a copy that did not fail: one that is being deleted stays in it as long as it is
+// the last.
+func (p *pass) serves() bool {
+	for _, r := range p.Replicas {
+		if p.engineUp() && p.mode(r.Name) == v1beta2.ReplicaModeRW && r.Spec.FailedAt == "" && !p.failed[r.Name] {
+			return true
+		}
+	}
+	return false
 }
 
 // allDropped tells that the running engine serves from nothing any more.

@@ -12,7 +12,9 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	eventsv1 "k8s.io/api/events/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -328,4 +330,12 @@ func (w *world) quiet(p *process) {
 		return before == count
 	}, patience, 200*time.Millisecond, "it never stops writing")
 	require.Never(w.t, func() bool { return len(p.client.Writes()) != count }, 300*time.Millisecond, 50*time.Millisecond, "%v", slices.Clone(p.client.Writes()))
+}
+
+func extractNames(list client.ObjectList) (names []string, err error) {
+	err = apimeta.EachListItem(list, func(obj runtime.Object) error {
+		names = append(names, obj.(client.Object).GetName())
+		return nil
+	})
+	return names, err
 }

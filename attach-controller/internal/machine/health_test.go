@@ -1,0 +1,117 @@
+package machine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+func deleted(o metav1.Object) {
+	now := metav1.Now()
+	o.SetDeletionTimestamp(&now)
+}
+
+// UPG-1.
+func TestTheLastHealthyReplicaNeverGetsFailedAt(t *testing.T) {
+	for name, happens := range map[string]func(*stageWorld){
+		"the engine dropped all": func(s *stageWorld) {
+			for _, r := range s.Replicas {
+				s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
+			}
+		},
+		"all instances failed": func(s *stageWorld) {
+			for _, r := range s.Replicas {
+				r.Status.CurrentState = v1beta2.InstanceStateError
+			}
+			s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
+		},
+		"all nodes are down": func(s *stageWorld) {
+			for node := range s.Nodes {
+				s.Nodes[node] = Node{Known: true, Down: true}
+			}
+		},
+		"one node after the other goes down": func(s *stageWorld) {
+			for _, node := range []string{"x", "y", "z"} {
+				s.Nodes[node] = Node{Known: true, Down: true}
+				s.step()
+				s.imMonitor()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, wanted := range []string{"x", ""} {
+				s := attached(v1beta2.DataEngineV1, "x", "y", "z")
+				happens(s)
+				s.Volume.Spec.NodeID = wanted
+				for range 30 {
+					s.step()
+					s.imMonitor()
+					healthy := 0
+					for _, r := range s.Replicas {
+						if r.Spec.FailedAt == "" {
+							healthy++
+						}
+					}
+					require.Positive(t, healthy, "%s", s)
+				}
+			}
+		})
+	}
+}
+
+func TestAnEngineThatDroppedAllItsReplicasIsAFaultAndSaysSo(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	for _, r := range s.Replicas {
+		s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
+	}
+	s.step()
+	require.Equal(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
+	require.Contains(t, conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted).Message, "dropped all its replicas")
+	s.step()
+	require.Contains(t, conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted).Message, "dropped all its replicas", "it is kept")
+}
+
+// A15b.
+func TestAVolumeGoesOnOverTheLastReplicaThatIsBeingDeleted(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x")
+	deleted(s.Replicas[0])
+	verdict := Decide(s.World)
+	require.NotContains(t, verdict.Status, "robustness")
+	require.Empty(t, verdict.Writes)
+}
+
+func TestARobustnessIsWhatTheRunningEngineSays(t *testing.T) {
+	rw, wo, err := v1beta2.ReplicaModeRW, v1beta2.ReplicaModeWO, v1beta2.ReplicaModeERR
+	for name, one := range map[string]struct {
+		modes  map[string]string
+		wanted int
+		says   string
+	}{
+		"as many as wanted":        {map[string]string{"vol-r-0": rw, "vol-r-1": rw}, 2, v1beta2.VolumeRobustnessHealthy},
+		"more than wanted":         {map[string]string{"vol-r-0": rw, "vol-r-1": rw}, 1, v1beta2.VolumeRobustnessHealthy},
+		"fewer than wanted":        {map[string]string{"vol-r-0": rw, "vol-r-1": rw}, 3, v1beta2.VolumeRobustnessDegraded},
+		"one that is rebuilt":      {map[string]string{"vol-r-0": rw, "vol-r-1": wo}, 2, v1beta2.VolumeRobustnessDegraded},
+		"one that was dropped":     {map[string]string{"vol-r-0": rw, "vol-r-1": err}, 2, v1beta2.VolumeRobustnessDegraded},
+		"not looked at yet":        {nil, 2, v1beta2.VolumeRobustnessUnknown},
+		"only of unknown replicas": {map[string]string{"UNKNOWN-tcp://a:1": rw}, 2, v1beta2.VolumeRobustnessUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV1, "x", "y")
+			s.Engines[0].Status.ReplicaModeMap, s.Volume.Spec.NumberOfReplicas = one.modes, one.wanted
+			s.step()
+			require.Equal(t, one.says, s.Volume.Status.Robustness)
+		})
+	}
+}
+
+// What the engine of an earlier run said, or one that cannot be seen, is not of now.
+func TestModesOfAnEngineThatCannotBeSeenDoNotCount(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y", "z")
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
+	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
+	untouched(t, Decide(s.World), s.Replicas[1])
+}

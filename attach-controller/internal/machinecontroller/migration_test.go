@@ -1,0 +1,148 @@
+package machinecontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit"
+)
+
+// migrating has both sides up: the volume is attached to node-3 and moves to node-2.
+func (w *world) migrating(dataEngine string) *v1beta2.Volume {
+	w.t.Helper()
+	v := w.attached(dataEngine, "node-3")
+	w.spec(v, map[string]any{"migrationNodeID": "node-2"})
+	w.is(v, "migrating to node-2", func(v *v1beta2.Volume) bool { return v.Status.CurrentMigrationNodeID == "node-2" })
+	e := w.engine(vol+"-e-1", "running on node-2", func(e *v1beta2.Engine) bool {
+		return e.Spec.NodeID == "node-2" && e.Status.CurrentState == v1beta2.InstanceStateRunning
+	})
+	require.False(w.t, e.Spec.Active)
+	require.True(w.t, mapped("r-1", "r-2")(e))
+	if dataEngine == v1beta2.DataEngineV2 {
+		w.frontend(vol+"-ef-1", "running on node-2", func(f *v1beta2.EngineFrontend) bool {
+			return f.Spec.NodeID == "node-2" && f.Spec.EngineName == e.Name && f.Spec.TargetPort == e.Status.Port && f.Status.CurrentState == v1beta2.InstanceStateRunning
+		})
+	}
+	return w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+}
+
+// left waits until what ran beside is gone.
+func (w *world) left(dataEngine, number string) {
+	w.t.Helper()
+	testkit.WaitGone(w.t, w.admin, &v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-" + number)})
+	if dataEngine == v1beta2.DataEngineV2 {
+		testkit.WaitGone(w.t, w.admin, &v1beta2.EngineFrontend{ObjectMeta: w.meta(vol + "-ef-" + number)})
+	}
+}
+
+func (w *world) settled(v *v1beta2.Volume, node string) {
+	w.t.Helper()
+	w.is(v, "attached to "+node+" alone", func(v *v1beta2.Volume) bool {
+		return v.Status.State == v1beta2.VolumeStateAttached && v.Status.CurrentNodeID == node && v.Status.CurrentMigrationNodeID == ""
+	})
+	w.robustness(v, v1beta2.VolumeRobustnessHealthy)
+}
+
+// A10.
+func TestAMigrationIsConfirmed(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		p := w.start()
+		v := w.migrating(dataEngine)
+		w.quiet(p)
+		w.spec(v, map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
+		w.settled(v, "node-2")
+		w.left(dataEngine, "0")
+		w.engine(vol+"-e-1", "active", func(e *v1beta2.Engine) bool { return e.Spec.Active })
+		w.quiet(p)
+		w.once("Migrated", "Attached")
+		require.Zero(t, w.events("Detached"))
+		w.wanted(v, "")
+		w.reaches(v, v1beta2.VolumeStateDetached, "")
+		w.wanted(v, "node-1")
+		w.settled(v, "node-1")
+	})
+}
+
+// A10.
+func TestAMigrationIsRolledBack(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		p := w.start()
+		v := w.migrating(dataEngine)
+		w.spec(v, map[string]any{"migrationNodeID": ""})
+		w.left(dataEngine, "1")
+		w.settled(v, "node-3")
+		w.quiet(p)
+		require.Zero(t, w.events("Migrated"))
+		for _, name := range []string{"r-1", "r-2"} {
+			w.theReplica(name, "never failed", func(r *v1beta2.Replica) bool { return r.Spec.LastFailedAt == "" })
+		}
+	})
+}
+
+// A10: the second engine comes only after a look at the first one that is newer than the wish for it.
+func TestTheSecondEngineWaitsForALook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	v := w.attached(v1beta2.DataEngineV1, "node-3")
+	w.plane.change(func(p *plane) { p.still[vol+"-e-0"] = true })
+	w.spec(v, map[string]any{"migrationNodeID": "node-2"})
+	w.engine(vol+"-e-0", "asked for a look", func(e *v1beta2.Engine) bool { return e.Spec.LookRequestedAt != "" })
+	w.quiet(p)
+	var engines v1beta2.EngineList
+	require.NoError(t, w.admin.List(t.Context(), &engines, clientIn(w)))
+	require.Len(t, engines.Items, 1)
+	w.plane.change(func(p *plane) {
+		p.still, p.modes["r-1"] = map[string]bool{}, v1beta2.ReplicaModeERR
+	})
+	w.engine(vol+"-e-1", "over r-2 alone", mapped("r-2"))
+}
+
+// A10, M6: where the new side fails the volume is attached anew.
+func TestTheNewSideFailsWhileTheMigrationIsConfirmed(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		w.start()
+		v := w.migrating(dataEngine)
+		w.plane.change(func(p *plane) { p.still[vol+"-e-0"] = true })
+		w.spec(v, map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
+		w.plane.change(func(p *plane) { p.broken[vol+"-e-1"] = true })
+		w.is(v, "detaching", func(v *v1beta2.Volume) bool { return v.Status.State == v1beta2.VolumeStateDetaching })
+		w.plane.change(func(p *plane) { p.still, p.broken = map[string]bool{}, map[string]bool{} })
+		w.settled(v, "node-2")
+	})
+}
+
+// A10, M4 and M6: where the old side's node is lost, what its engine wrote last is not known.
+func TestTheOldSidesNodeGoesDownWhileTheMigrationIsConfirmed(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		w.start()
+		v := w.migrating(dataEngine)
+		w.plane.change(func(p *plane) { p.still[vol+"-e-0"] = true })
+		w.spec(v, map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
+		w.down("node-3")
+		w.is(v, "detaching", func(v *v1beta2.Volume) bool { return v.Status.State == v1beta2.VolumeStateDetaching })
+		w.plane.change(func(p *plane) { p.still = map[string]bool{} })
+		w.settled(v, "node-2")
+	})
+}
+
+func TestTheTargetsNodeGoesDownAndTheMigrationIsRolledBack(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		w.start()
+		v := w.attached(dataEngine, "node-2")
+		w.spec(v, map[string]any{"migrationNodeID": "node-3"})
+		w.engine(vol+"-e-1", "running", func(e *v1beta2.Engine) bool { return e.Status.CurrentState == v1beta2.InstanceStateRunning })
+		w.down("node-3")
+		w.spec(v, map[string]any{"migrationNodeID": ""})
+		w.ready("node-3")
+		w.left(dataEngine, "1")
+		w.settled(v, "node-2")
+	})
+}

@@ -1,0 +1,96 @@
+package machinecontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// A12.
+func TestAVolumeIsRestoredOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.FromBackup = "s3://target?backup=b-1&volume=old" })
+	w.replica(v, "r-1", "node-1")
+	w.replica(v, "r-2", "node-2")
+	w.is(v, "to be restored", func(v *v1beta2.Volume) bool { return v.Status.RestoreRequired && v.Status.RestoreInitiated })
+	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-1" })
+	require.Equal(t, "old", e.Spec.BackupVolume)
+	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://r-1": map[string]any{"isRestoring": true, "progress": 50}}})
+	w.quiet(p)
+	w.is(v, "still to be restored", func(v *v1beta2.Volume) bool { return v.Status.RestoreRequired })
+	w.status(e, map[string]any{"lastRestoredBackup": "b-1", "restoreStatus": map[string]any{"tcp://r-1": map[string]any{"isRestoring": false}}})
+	w.is(v, "restored", func(v *v1beta2.Volume) bool { return !v.Status.RestoreRequired && v.Status.RestoreInitiated })
+	w.quiet(p)
+	w.once("Restored")
+}
+
+func TestARestoreThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.FromBackup = "s3://target?backup=b-1&volume=old" })
+	w.replica(v, "r-1", "node-1")
+	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-1" })
+	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://r-1": map[string]any{"error": "no such backup"}}})
+	w.is(v, "telling of it", func(v *v1beta2.Volume) bool {
+		c := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+		return v.Status.RestoreRequired && c.Message == "The volume is attached to node-3. Restoring b-1 to tcp://r-1 failed: no such backup."
+	})
+}
+
+// cloning makes a volume that is attached to node-3 and copied from one that is attached to node-1.
+func (w *world) cloning() (source, target *v1beta2.Volume) {
+	w.t.Helper()
+	target = w.volume("copy", func(s *v1beta2.VolumeSpec) { s.DataSource, s.NumberOfReplicas = "snap://vol-1/s-1", 1 })
+	w.replica(target, "c-1", "node-1")
+	w.is(target, "to be copied", func(v *v1beta2.Volume) bool {
+		c := v.Status.CloneStatus
+		return c.State == v1beta2.CloneInitiated && c.SourceVolume == vol && c.Snapshot == "s-1"
+	})
+	w.spec(target, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(target, v1beta2.VolumeStateAttached, "node-3")
+	said := w.is(target, "waiting", func(v *v1beta2.Volume) bool { return v.Status.Robustness == v1beta2.VolumeRobustnessHealthy })
+	require.Contains(w.t, conditions.Get(said.Status.Conditions, v1beta2.VolumeAttached).Message, "vol-1")
+	source = w.attached(v1beta2.DataEngineV1, "node-1")
+	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/s-1" })
+	return source, target
+}
+
+func (w *world) copied(state, why string) {
+	w.t.Helper()
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta("copy-e-0")}, map[string]any{"cloneStatus": map[string]any{"tcp://c-1": map[string]any{"state": state, "error": why}}})
+}
+
+// A12.
+func TestACloneIsCopiedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	_, target := w.cloning()
+	w.copied("in_progress", "")
+	w.quiet(p)
+	w.copied("complete", "")
+	w.is(target, "a copy", func(v *v1beta2.Volume) bool { return v.Status.CloneStatus.State == v1beta2.CloneCompleted })
+	w.quiet(p)
+	w.once("Cloned")
+}
+
+func TestACloneThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	_, target := w.cloning()
+	w.copied("error", "no space")
+	w.is(target, "failed", func(v *v1beta2.Volume) bool { return v.Status.CloneStatus.State == v1beta2.CloneFailed })
+	w.quiet(p)
+	w.once("CloneFailed")
+}
