@@ -1,0 +1,91 @@
+package attach
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestWhatCountsOfAVolume(t *testing.T) {
+	require.Equal(t, Volume{}, VolumeOf(&v1beta2.Volume{}))
+	v := &v1beta2.Volume{
+		ObjectMeta: metav1.ObjectMeta{Name: "vol-1", DeletionTimestamp: &metav1.Time{Time: now}},
+		Spec: v1beta2.VolumeSpec{NodeID: here, MigrationNodeID: there, DisableFrontend: true, LastAttachedBy: "somebody",
+			AccessMode: v1beta2.AccessModeReadWriteMany, DataLocality: strictLocal, DataEngine: v1beta2.DataEngineV2},
+		Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached, CurrentNodeID: here, CurrentMigrationNodeID: there,
+			FrontendDisabled: true, Robustness: v1beta2.VolumeRobustnessFaulted},
+	}
+	require.Equal(t, Volume{
+		Name: "vol-1", Deleting: true, Spec: Spec{here, there, true, "somebody"}, Shared: true, StrictLocal: true, V2: true,
+		State: v1beta2.VolumeStateAttached, CurrentNodeID: here, CurrentMigrationNodeID: there, FrontendDisabled: true, Faulted: true,
+	}, VolumeOf(v))
+	v.Spec.Migratable = true
+	require.True(t, VolumeOf(v).Migratable)
+	require.False(t, VolumeOf(v).Shared, "pods reach a volume that migrates by its own device")
+}
+
+func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
+	attached := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
+		return v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: status, Reason: reason, Message: message}
+	}
+	full := v1beta2.Condition{Type: volumeScheduled, Status: v1beta2.ConditionFalse, Reason: "InsufficientStorage", Message: "No disk has room."}
+	cases := map[string]struct {
+		said []v1beta2.Condition
+		want string
+	}{
+		"nothing is said":                              {nil, ""},
+		"no replica can be used":                       {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica, "None.")}, "None."},
+		"no replica can be placed":                     {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica, "None."), full}, "None. No disk has room."},
+		"one replica more cannot be placed":            {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForReplicas, "Soon."), full}, ""},
+		"an instance is unknown":                       {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonInstanceUnknown, "Which?"), full}, "Which?"},
+		"without words the reason must do":             {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeDown, "")}, v1beta2.ReasonNodeDown},
+		"the node is being upgraded":                   {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeUpgrading, "Later.")}, "Later."},
+		"what starts is under way, and blocks nothing": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForEngine, "Soon.")}, ""},
+		"what is attached is not blocked":              {[]v1beta2.Condition{attached(v1beta2.ConditionTrue, v1beta2.ReasonAttached, "There."), full}, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, VolumeOf(&v1beta2.Volume{Status: v1beta2.VolumeStatus{Conditions: c.said}}).Blocker)
+		})
+	}
+}
+
+func TestWhatCountsOfANode(t *testing.T) {
+	with := func(conditionType string, status v1beta2.ConditionStatus, reason string) *v1beta2.Node {
+		return &v1beta2.Node{Status: v1beta2.NodeStatus{Conditions: []v1beta2.Condition{{Type: conditionType, Status: status, Reason: reason}}}}
+	}
+	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)))
+	require.Equal(t, Node{Down: true}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)))
+	require.Equal(t, Node{Cordoned: true}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeCordoned)))
+	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, "Another")), "only Kubernetes' own cordon refuses people")
+	require.Equal(t, Node{Upgrading: true}, NodeOf(&v1beta2.Node{Spec: v1beta2.NodeSpec{UpgradeRequested: true}}))
+}
+
+func TestTwoEnginesAreEqualWhenTheyListTheSameSnapshots(t *testing.T) {
+	lists := func(names ...string) uint64 {
+		e := &v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: map[string]v1beta2.SnapshotInfo{}}}
+		for _, name := range names {
+			e.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name}
+		}
+		return EngineOf(e).Snapshots
+	}
+	require.Equal(t, lists("a", "b"), lists("b", "a"))
+	require.Equal(t, lists("a"), lists("a", volumeHead), "the head is no snapshot")
+	require.NotEqual(t, lists("a"), lists("b"))
+	require.NotEqual(t, lists("a"), lists("a", "b"))
+	require.NotEqual(t, lists(), lists("a"))
+}
+
+func TestAStrictLocalVolumesDataIsWhereItsGoodReplicaIs(t *testing.T) {
+	on := func(node, failed string) v1beta2.Replica {
+		return v1beta2.Replica{Spec: v1beta2.ReplicaSpec{NodeID: node, FailedAt: failed}}
+	}
+	going := on(third, "")
+	going.DeletionTimestamp = &metav1.Time{Time: now}
+	require.Empty(t, ReplicaNodesOf(nil))
+	require.Equal(t, []string{there}, ReplicaNodesOf([]v1beta2.Replica{on(here, "then"), on(there, ""), going, on("", "")}))
+	require.Equal(t, []string{here}, ReplicaNodesOf([]v1beta2.Replica{on(here, "then"), going}), "a failed one may be salvaged")
+}
