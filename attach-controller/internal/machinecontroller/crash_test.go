@@ -1,0 +1,154 @@
+package machinecontroller
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// crashScenarios are stories whose end must be the same wherever the controller dies: what it is prepared by while all is
+// well, and what then happens until the end is reached.
+var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
+	"A1 attach": {
+		prepare: func(*world) {},
+		drive:   func(w *world) { w.attached(v1beta2.DataEngineV2, "node-3") },
+	},
+	"A1 detach": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV2, "node-3") },
+		drive: func(w *world) {
+			w.plane.change(func(p *plane) { p.modes["r-1"] = v1beta2.ReplicaModeERR })
+			w.wanted(w.theVolume(), "")
+			w.reaches(w.theVolume(), v1beta2.VolumeStateDetached, "")
+			w.theReplica("r-1", "failed", isFailed)
+		},
+	},
+	"A7 node down": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV1, "node-1") },
+		drive: func(w *world) {
+			w.down("node-1")
+			w.wanted(w.theVolume(), "")
+			w.reaches(w.theVolume(), v1beta2.VolumeStateDetached, "")
+			w.wanted(w.theVolume(), "node-2")
+			w.reaches(w.theVolume(), v1beta2.VolumeStateAttached, "node-2")
+			w.robustness(w.theVolume(), v1beta2.VolumeRobustnessDegraded)
+		},
+	},
+	"A9 rebuild": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV1, "node-3") },
+		drive: func(w *world) {
+			w.plane.change(func(p *plane) { p.modes["r-1"] = v1beta2.ReplicaModeERR })
+			w.replica(w.theVolume(), "r-3", "node-3")
+			w.robustness(w.theVolume(), v1beta2.VolumeRobustnessHealthy)
+			w.engine(vol+"-e-0", "r-2 and r-3", mapped("r-2", "r-3"))
+			w.theReplica("r-3", "healthy", func(r *v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
+		},
+	},
+	"A10 migration": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV2, "node-3") },
+		drive: func(w *world) {
+			w.spec(w.theVolume(), map[string]any{"migrationNodeID": "node-2"})
+			w.frontend(vol+"-ef-1", "running", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+			w.spec(w.theVolume(), map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
+			w.settled(w.theVolume(), "node-2")
+			w.left(v1beta2.DataEngineV2, "0")
+		},
+	},
+	"A16 deletion": {
+		prepare: func(w *world) {
+			w.attached(v1beta2.DataEngineV2, "node-3")
+			w.attachment()
+		},
+		drive: func(w *world) {
+			w.delete(w.theVolume())
+			w.gone(w.theVolume())
+		},
+	},
+}
+
+func (w *world) theVolume() *v1beta2.Volume { return &v1beta2.Volume{ObjectMeta: w.meta(vol)} }
+
+// ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
+// comes to the same end.
+func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+	for name, scenario := range crashScenarios {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			writes, end := runCrash(t, scenario.prepare, scenario.drive, cut.Point{}, "")
+			require.Positive(t, writes)
+			for _, point := range cut.Points(writes) {
+				t.Run(point.String(), func(t *testing.T) {
+					t.Parallel()
+					runCrash(t, scenario.prepare, scenario.drive, point, end)
+				})
+			}
+		})
+	}
+}
+
+// runCrash plays the story, restarting the controller when it is cut. Uncut, it returns how many writes the process sent
+// and what the end was, which must come again wherever it is cut.
+func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point, want string) (writes int, end string) {
+	w := newWorld(t)
+	w.start()
+	prepare(w)
+	w.stop()
+	dead, restarted := make(chan struct{}), make(chan struct{})
+	p := w.startCut(point, func() { close(dead) })
+	go func() {
+		defer close(restarted)
+		select {
+		case <-dead:
+			p.done <- <-p.done
+			w.start()
+		case <-t.Context().Done():
+		}
+	}()
+	drive(w)
+	if point.Write > 0 && len(p.client.Writes()) >= point.Write {
+		<-restarted
+	}
+	if want == "" {
+		w.quiet(p)
+		return len(p.client.Writes()), w.end()
+	}
+	require.Eventually(t, func() bool { return w.end() == want }, patience, poll, "%s\nis wanted, it is\n%s", want, w.end())
+	return 0, want
+}
+
+// end is what a story comes to, without names and times that are new each time.
+func (w *world) end() string {
+	v := w.theVolume()
+	if err := w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(v), v); apierrors.IsNotFound(err) {
+		return "gone"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s on %q and %q, finalizers %v\n", v.Status.State, v.Status.Robustness, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Finalizers)
+	for _, c := range v.Status.Conditions {
+		fmt.Fprintf(&b, "%s %s %s %s\n", c.Type, c.Status, c.Reason, c.Message)
+	}
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+		require.NoError(w.t, w.admin.List(w.t.Context(), list, clientIn(w)))
+	}
+	for _, e := range engines.Items {
+		fmt.Fprintf(&b, "%s %t on %q %s over %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)))
+	}
+	for _, f := range frontends.Items {
+		fmt.Fprintf(&b, "%s of %s on %q %s\n", f.Name, f.Spec.EngineName, f.Spec.NodeID, f.Spec.DesireState)
+	}
+	for _, r := range replicas.Items {
+		fmt.Fprintf(&b, "%s %s failed %t healthy %t\n", r.Name, r.Spec.DesireState, r.Spec.FailedAt != "", r.Spec.HealthyAt != "")
+	}
+	return b.String()
+}
