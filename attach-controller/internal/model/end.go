@@ -183,11 +183,13 @@ func (w *world) endsWorked() string {
 	return ""
 }
 
-// blocked tells that a workload holds the volume as a ticket of the background cannot use it, or on a node that is down.
+// blocked tells that somebody holds the volume, for as long as he likes, as a ticket of the background cannot use it, or on
+// a node that is down. A clone interrupts nobody: it waits for an eviction, however long that takes.
 func (w *world) blocked(t v1beta2.AttachmentTicket) bool {
 	v := w.volume.now
 	for _, x := range w.tickets() {
-		holds := attach.Workload(x.Type) && x.NodeID == v.Spec.NodeID && attach.Matches(x, v.Spec.DisableFrontend)
+		lasts := attach.Workload(x.Type) || t.Type == v1beta2.AttacherClone && attach.Background(x.Type)
+		holds := lasts && x.NodeID == v.Spec.NodeID && attach.Matches(x, v.Spec.DisableFrontend)
 		if holds && (!attach.Matches(t, v.Spec.DisableFrontend) || w.down(x.NodeID)) {
 			return true
 		}

@@ -41,6 +41,7 @@ func (w *world) trouble() {
 	if w.chance(1.0 / 3) {
 		w.staleness, w.crashes = 0, 0
 	}
+	w.plain = w.chance(0.5)
 	rarity := 4 + w.rng.IntN(40)
 	for range troubleSteps {
 		if w.rng.IntN(rarity) == 0 {

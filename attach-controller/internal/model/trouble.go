@@ -5,6 +5,10 @@ import "drover.dev/drover/shared/api/v1beta2"
 // disturb is one thing that the outside does.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
+	if w.plain {
+		w.disturbPlainly(n)
+		return
+	}
 	switch w.rng.IntN(16) {
 	case 0, 1, 2:
 		w.movePod(n.name)
@@ -31,6 +35,18 @@ func (w *world) disturb() {
 	case 15:
 		j := w.users.jobs[w.rng.IntN(len(w.users.jobs))]
 		j.gone = true
+	}
+}
+
+// disturbPlainly is for worlds in which nothing happens but that pods move and things break, all the more often.
+func (w *world) disturbPlainly(n *node) {
+	switch w.rng.IntN(4) {
+	case 0, 1:
+		w.movePod(n.name)
+	case 2:
+		w.fail(n)
+	case 3:
+		w.crash()
 	}
 }
 

@@ -60,7 +60,9 @@ type world struct {
 	broken string
 	keeps  bool
 	quiet  bool
-	log    []string
+	// plain worlds are disturbed in few ways.
+	plain bool
+	log   []string
 }
 
 // node is one node: its object, and what is true.
@@ -93,6 +95,11 @@ func newWorld(seed uint64, rules Rules) *world {
 		w.newReplica(w.nodes[i].name, 0)
 	}
 	w.users = w.newUsers()
+	if w.chance(0.05) { // it comes from elsewhere, and was attached there
+		v.Spec.NodeID = w.nodes[0].name
+		w.users.pods[v.Spec.NodeID] = true
+		w.ask()
+	}
 	return w
 }
 
