@@ -30,7 +30,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	moving := func(v attach.Volume) bool { return v.Migrating() }
 	local := func(v attach.Volume) bool { return v.StrictLocal }
 	return b.
-		Watches(&v1beta2.VolumeAttachment{}, w.to(own), builder.WithPredicates(changed(attachmentFacts))).
+		Watches(&v1beta2.VolumeAttachment{}, w.to(own), builder.WithPredicates(predicate.Or(changed(attachmentFacts), raised))).
 		Watches(&v1beta2.Node{}, w.to(w.onNode), builder.WithPredicates(changed(nodeFacts))).
 		Watches(&v1beta2.Engine{}, w.to(w.of(moving)), builder.WithPredicates(changed(engineFacts))).
 		Watches(&v1beta2.EngineFrontend{}, w.to(w.of(moving)), builder.WithPredicates(changed(frontendFacts))).
@@ -56,6 +56,18 @@ func attachmentFacts(obj client.Object) ofAttachments {
 	a := obj.(*v1beta2.VolumeAttachment)
 	return ofAttachments{a.Generation, a.DeletionTimestamp != nil, len(missing(a, nil)) == 0}
 }
+
+// raised lets an update pass with which a ticket becomes satisfied. What was decided on the volume while the cache did not
+// show that answer yet saw nothing to lower; it is decided again.
+var raised = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld.(*v1beta2.VolumeAttachment).Status, e.ObjectNew.(*v1beta2.VolumeAttachment).Status
+	for id, answer := range after.AttachmentTicketStatuses {
+		if answer.Satisfied && !before.AttachmentTicketStatuses[id].Satisfied {
+			return true
+		}
+	}
+	return false
+}}
 
 func nodeFacts(obj client.Object) attach.Node { return attach.NodeOf(obj.(*v1beta2.Node)) }
 
