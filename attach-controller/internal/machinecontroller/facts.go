@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // facts are what of an object the machine decides on; an update that changes none of them is nobody's business here.
@@ -31,28 +32,22 @@ func volumeFacts(obj client.Object) any {
 func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
-	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, s.Conditions, s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
+	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
 		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus}
 }
 
 func frontendFacts(obj client.Object) any {
 	f := obj.(*v1beta2.EngineFrontend)
-	return []any{f.Spec, f.Status.CurrentState, f.Status.Conditions, f.Status.TargetIP, f.Status.TargetPort}
+	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort}
 }
 
 func replicaFacts(obj client.Object) any {
 	r := obj.(*v1beta2.Replica)
-	return []any{r.Spec, r.Status.CurrentState, r.Status.StorageIP, r.Status.Port, r.Status.UUID, nodeDown(r)}
+	return []any{r.Spec, r.Status.CurrentState, r.Status.StorageIP, r.Status.Port, r.Status.UUID, nodeDown(r.Status.Conditions)}
 }
 
-func nodeDown(r *v1beta2.Replica) bool {
-	for _, c := range r.Status.Conditions {
-		if c.Type == v1beta2.InstanceNodeDown {
-			return c.Status == v1beta2.ConditionTrue
-		}
-	}
-	return false
-}
+// nodeDown is what of an instance's conditions counts here.
+func nodeDown(list []v1beta2.Condition) bool { return conditions.IsTrue(list, v1beta2.InstanceNodeDown) }
 
 func nodeFacts(obj client.Object) any { return nodeOf(obj.(*v1beta2.Node)) }
 

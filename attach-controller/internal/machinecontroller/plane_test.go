@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 )
@@ -108,7 +107,7 @@ func (p *plane) pass(ctx context.Context) error {
 	for i := range replicas.Items {
 		r := &replicas.Items[i]
 		s := r.Status
-		now, err := p.answer(ctx, r, r.Spec.NodeID, r.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, isDown(s.Conditions)}, true, replicas.Items, nil)
+		now, err := p.answer(ctx, r, r.Spec.NodeID, r.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)}, true, replicas.Items, nil)
 		if err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func (p *plane) pass(ctx context.Context) error {
 	for i := range frontends.Items {
 		f := &frontends.Items[i]
 		s := f.Status
-		_, err := p.answer(ctx, f, f.Spec.NodeID, f.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, isDown(s.Conditions)},
+		_, err := p.answer(ctx, f, f.Spec.NodeID, f.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)},
 			targets[f.Spec.EngineName] && f.Spec.TargetIP != "", replicas.Items, nil)
 		if err != nil {
 			return err
@@ -138,8 +137,6 @@ func (p *plane) pass(ctx context.Context) error {
 	}
 	return p.attachments(ctx)
 }
-
-func isDown(list []v1beta2.Condition) bool { return conditions.IsTrue(list, v1beta2.InstanceNodeDown) }
 
 // attachments plays who owns VolumeAttachments.
 func (p *plane) attachments(ctx context.Context) error {
@@ -161,7 +158,7 @@ func (p *plane) attachments(ctx context.Context) error {
 // engine answers for an engine, and looks at it.
 func (p *plane) engine(ctx context.Context, e *v1beta2.Engine, running map[string]bool, replicas []v1beta2.Replica) (up bool, err error) {
 	s := e.Status
-	before := seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, isDown(s.Conditions)}
+	before := seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)}
 	now := p.next(e.Name, e.Spec.NodeID, e.Spec.DesireState, before, len(e.Spec.ReplicaAddressMap) > 0, replicas)
 	more := map[string]any{}
 	if now.state == v1beta2.InstanceStateRunning && !p.still[e.Name] {

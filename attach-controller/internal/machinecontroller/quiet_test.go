@@ -1,0 +1,129 @@
+package machinecontroller
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// looks is how many volumes were decided on so far, by all controllers of this process: tests that count do not run
+// beside others.
+func looks(t *testing.T) int {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	require.NoError(t, err)
+	count := 0.0
+	for _, family := range families {
+		if family.GetName() != "controller_runtime_reconcile_total" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "controller" && l.GetValue() == "volume" {
+					count += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return int(count)
+}
+
+// crowd is that many detached volumes, each with its replica on node-1, node-2 or node-3 in turn, and silence.
+func (w *world) crowd(volumes int) *process {
+	w.t.Helper()
+	p := w.start()
+	for n := range volumes {
+		v := w.volume(fmt.Sprintf("v-%d", n), func(s *v1beta2.VolumeSpec) { s.NumberOfReplicas = 1 })
+		w.replica(v, fmt.Sprintf("v-%d-r", n), fmt.Sprintf("node-%d", n%3+1))
+	}
+	for n := range volumes {
+		w.reaches(&v1beta2.Volume{ObjectMeta: w.meta(fmt.Sprintf("v-%d", n))}, v1beta2.VolumeStateDetached, "")
+	}
+	w.quiet(p)
+	return p
+}
+
+// costs tells how many volumes are decided on because of what happens.
+func (w *world) costs(p *process, wanted int, happens func()) {
+	w.t.Helper()
+	before := looks(w.t)
+	happens()
+	require.Eventually(w.t, func() bool { return looks(w.t)-before >= wanted }, patience, poll)
+	w.quiet(p)
+	require.Equal(w.t, wanted, looks(w.t)-before)
+}
+
+// ALL-1: a change is looked at by the volumes that it is about, and by nobody where it is about nothing.
+func TestWorkIsForTheVolumesThatAChangeIsAbout(t *testing.T) {
+	w := newWorld(t)
+	p := w.crowd(9)
+	writes := len(p.client.Writes())
+	replica, engine, node := &v1beta2.Replica{ObjectMeta: w.meta("v-4-r")}, &v1beta2.Engine{ObjectMeta: w.meta("v-4-e-0")}, &v1beta2.Node{ObjectMeta: w.meta("node-1")}
+
+	w.costs(p, 0, func() {
+		w.status(replica, map[string]any{"ownerID": "node-2", "instanceManagerName": "another"})
+		w.status(engine, map[string]any{"ownerID": "node-2", "snapshots": map[string]any{"s": map[string]any{"name": "s"}}, "rebuildStatus": map[string]any{"a": map[string]any{"progress": 3}}})
+		w.status(node, map[string]any{"region": "r", "zone": "z", "diskStatus": map[string]any{"d": map[string]any{"storageAvailable": 5}}})
+		w.status(&v1beta2.Volume{ObjectMeta: w.meta("v-4")}, map[string]any{"actualSize": 5, "ownerID": "node-2", "lastBackup": "b"})
+	})
+	w.plane.change(func(p *plane) { p.still["v-4-r"] = true })
+	w.costs(p, 1, func() { w.status(replica, map[string]any{"uuid": "another"}) })
+	w.costs(p, 1, func() { w.status(engine, map[string]any{"isExpanding": true}) })
+	w.costs(p, 3, func() { w.down("node-1") })
+	w.costs(p, 9, func() { w.create(&v1beta2.Setting{ObjectMeta: w.meta("auto-salvage"), Value: "false"}) })
+	require.Len(t, p.client.Writes(), writes)
+}
+
+// A volume that nobody needs to do anything for wakes nobody.
+func TestNothingHappensWhileNothingChanges(t *testing.T) {
+	w := newWorld(t)
+	p := w.start()
+	w.attached(v1beta2.DataEngineV2, "node-3")
+	w.quiet(p)
+	before := looks(t)
+	require.Never(t, func() bool { return looks(t) != before }, 2*time.Second, 100*time.Millisecond)
+}
+
+// generations are how often the spec of each object was written.
+func (w *world) generations(objects ...client.Object) []int64 {
+	w.t.Helper()
+	var out []int64
+	for _, o := range objects {
+		require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(o), o))
+		out = append(out, o.GetGeneration())
+	}
+	return out
+}
+
+// Nothing is patched twice on the way in or out.
+func TestAnAttachAndADetachWriteEachSpecOnce(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		p := w.start()
+		v := w.attached(dataEngine, "node-3")
+		w.wanted(v, "")
+		w.reaches(v, v1beta2.VolumeStateDetached, "")
+		w.quiet(p)
+		objects := []client.Object{&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}, &v1beta2.Replica{ObjectMeta: w.meta("r-1")}, &v1beta2.Replica{ObjectMeta: w.meta("r-2")}}
+		if dataEngine == v1beta2.DataEngineV2 {
+			objects = append(objects, &v1beta2.EngineFrontend{ObjectMeta: w.meta(vol + "-ef-0")})
+		}
+		for _, node := range []string{"node-3", "", "node-1", ""} {
+			before := w.generations(objects...)
+			w.wanted(v, node)
+			w.is(v, "on "+node, func(v *v1beta2.Volume) bool {
+				return v.Status.CurrentNodeID == node && (v.Status.State == v1beta2.VolumeStateAttached || v.Status.State == v1beta2.VolumeStateDetached)
+			})
+			w.quiet(p)
+			for i, after := range w.generations(objects...) {
+				require.Equal(t, before[i]+1, after, "%T %s on the way to %q", objects[i], objects[i].GetName(), node)
+			}
+		}
+	})
+}
