@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/attachcontroller"
 	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/machinecontroller"
+	"drover.dev/drover/attach-controller/internal/replicacontroller"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/runkit"
@@ -36,6 +37,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options
 		return err
 	}
 	if err := machinecontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	if err := replicacontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	if err := attachcontroller.Setup(ctx, rt, settings); err != nil {

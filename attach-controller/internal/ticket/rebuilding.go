@@ -8,7 +8,7 @@ import (
 )
 
 // conditionScheduled is False on a volume that wants more replicas than can be placed.
-const conditionScheduled = "Scheduled"
+const conditionScheduled = v1beta2.VolumeScheduled
 
 // rebuilding attaches a detached volume that lacks healthy replicas, to rebuild them, where that is wanted. It goes as
 // soon as anybody of higher priority wants the volume.

@@ -26,6 +26,11 @@ func volumeContracts() []ConditionContract {
 		{Kind: "Volume", Type: VolumeFaulted, Writer: "attach-controller",
 			Means: "the volume cannot go on: its engine failed, or no replica is usable",
 			True:  []string{ReasonFaulted}, False: []string{ReasonUsable}},
+		{Kind: "Volume", Type: VolumeScheduled, Writer: "attach-controller",
+			Means: "every replica that the volume wants has a place; the message says what stands against one",
+			True:  []string{ReasonPlaced},
+			False: []string{ReasonWaitingForNode, ReasonNoUsableNode, ReasonNoUsableDisk, ReasonTagsNotFound,
+				ReasonInsufficientSpace, ReasonAntiAffinity}},
 	}
 }
 

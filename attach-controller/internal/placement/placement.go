@@ -1,0 +1,232 @@
+// Package placement finds a disk for a new replica: pure filters one after the other, and an order among what is left. It
+// knows no client and starts nothing.
+//
+//	usable node → node tags → usable disk → disk tags → space → away from the volume's other replicas → the best
+package placement
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// Kinds of disks: filesystem disks serve v1 only, block disks v2 only.
+const (
+	diskFilesystem = "filesystem"
+	diskBlock      = "block"
+)
+
+// Request is what a replica needs.
+type Request struct {
+	DataEngine   string
+	Size         int64
+	NodeSelector []string
+	DiskSelector []string
+	// OnlyNode is the one node that will do; empty is any.
+	OnlyNode string
+	// PreferNode is chosen where it fits as well as others.
+	PreferNode string
+	// NodeSoft, ZoneSoft and DiskSoft let a replica share a node, zone or disk with another one of its volume where
+	// nothing better is left.
+	NodeSoft, ZoneSoft, DiskSoft bool
+	// Taken are where the volume's other replicas are.
+	Taken []Place
+	// OverProvisioning and MinimalAvailable are percentages of a disk.
+	OverProvisioning, MinimalAvailable int
+	// HonourCordon keeps replicas away from nodes that are cordoned.
+	HonourCordon bool
+}
+
+// Place is where a replica is.
+type Place struct{ Node, Zone, DiskUUID string }
+
+// Node is a candidate.
+type Node struct {
+	*v1beta2.Node
+	// HasManager tells that an instance manager of the data engine runs there.
+	HasManager bool
+	// Scheduled is how many bytes replicas were promised, by the UUID of the disk.
+	Scheduled map[string]int64
+}
+
+// Disk is the place that was found.
+type Disk struct {
+	Node, Zone, UUID, Path string
+}
+
+// Find returns the best disk, or nil and why none will do.
+func Find(r Request, nodes []Node) (*Disk, Refusal) {
+	s := &search{Request: r}
+	var found []option
+	for _, n := range nodes {
+		found = append(found, s.disksOf(n)...)
+	}
+	if len(found) == 0 {
+		return nil, s.refusal(len(nodes))
+	}
+	slices.SortFunc(found, func(a, b option) int { return s.order(a, b) })
+	best := found[0].Disk
+	return &best, Refusal{}
+}
+
+// search is one Find under way: it counts why candidates were refused.
+type search struct {
+	Request
+	counts [stages]int
+	names  [stages][]string
+	lacks  int64
+}
+
+type option struct {
+	Disk
+	sharedNode, sharedZone, sharedDisk bool
+	replicas                           int
+	free                               int64
+}
+
+func (s *search) disksOf(n Node) []option {
+	if s.OnlyNode != "" && n.Name != s.OnlyNode {
+		s.refuse(stageOnlyNode, n.Name)
+		return nil
+	}
+	if stage := s.nodeRefused(n); stage != fits {
+		s.refuse(stage, n.Name)
+		return nil
+	}
+	var out []option
+	for _, key := range sortedKeys(n.Spec.Disks) {
+		if o, stage := s.disk(n, key); stage == fits {
+			out = append(out, o)
+		} else if stage != stageOtherEngine {
+			s.refuse(stage, n.Name+"/"+key)
+		}
+	}
+	if len(n.Spec.Disks) == 0 {
+		s.refuse(stageNoDisk, n.Name)
+	}
+	return out
+}
+
+// nodeRefused tells why the node takes no replica.
+func (s *search) nodeRefused(n Node) stage {
+	switch ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); {
+	case n.DeletionTimestamp != nil, ready == nil, ready.Status != v1beta2.ConditionTrue:
+		return stageNotReady
+	}
+	switch {
+	case !n.Spec.AllowScheduling:
+		return stageNotAllowed
+	case n.Spec.EvictionRequested:
+		return stageEvicting
+	case n.Spec.UpgradeRequested:
+		return stageUpgrading
+	case s.HonourCordon && conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable):
+		return stageCordoned
+	case !n.HasManager:
+		return stageNoManager
+	case !hasAll(n.Spec.Tags, s.NodeSelector):
+		return stageNodeTags
+	}
+	return fits
+}
+
+// disk tells whether one disk of a usable node will do.
+func (s *search) disk(n Node, key string) (option, stage) {
+	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
+	wanted := diskFilesystem
+	if s.DataEngine == v1beta2.DataEngineV2 {
+		wanted = diskBlock
+	}
+	switch kind := cmp.Or(spec.DiskType, diskFilesystem); {
+	case kind != wanted:
+		return option{}, stageOtherEngine
+	case !spec.AllowScheduling || spec.EvictionRequested:
+		return option{}, stageDiskNotAllowed
+	case status.DiskUUID == "" || !conditions.IsTrue(status.Conditions, v1beta2.DiskSchedulable):
+		return option{}, stageDiskNotReady
+	case !hasAll(spec.Tags, s.DiskSelector):
+		return option{}, stageDiskTags
+	}
+	scheduled := n.Scheduled[status.DiskUUID]
+	if lacks := s.lacking(spec, status, scheduled); lacks > 0 {
+		if s.lacks == 0 || lacks < s.lacks {
+			s.lacks = lacks
+		}
+		return option{}, stageSpace
+	}
+	o := option{Disk: Disk{Node: n.Name, Zone: n.Status.Zone, UUID: status.DiskUUID, Path: cmp.Or(spec.Path, status.DiskPath)},
+		free: status.StorageMaximum - spec.StorageReserved - scheduled}
+	for _, t := range s.Taken {
+		o.sharedNode = o.sharedNode || t.Node == n.Name
+		o.sharedZone = o.sharedZone || t.Zone == n.Status.Zone && t.Zone != ""
+		o.sharedDisk = o.sharedDisk || t.DiskUUID == status.DiskUUID
+		if t.Node == n.Name {
+			o.replicas++
+		}
+	}
+	if o.sharedNode && !s.NodeSoft || o.sharedZone && !s.ZoneSoft || o.sharedDisk && !s.DiskSoft {
+		return option{}, stageAffinity
+	}
+	return o, fits
+}
+
+// lacking is how many bytes the disk has too few.
+func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
+	floor := percent(status.StorageMaximum, s.MinimalAvailable)
+	free := status.StorageAvailable - floor
+	budget := percent(status.StorageMaximum-spec.StorageReserved, s.OverProvisioning) - scheduled - s.Size
+	switch {
+	case budget < 0:
+		return -budget
+	case free <= 0:
+		return 1 - free
+	}
+	return 0
+}
+
+func percent(n int64, of int) int64 {
+	return n/100*int64(of) + n%100*int64(of)/100
+}
+
+// order puts first what shares least with the volume's other replicas, then the preferred node, then most room.
+func (s *search) order(a, b option) int {
+	prefers := func(o option) bool { return s.PreferNode != "" && o.Node == s.PreferNode && !o.sharedNode }
+	return cmp.Or(
+		no(prefers(b), prefers(a)),
+		no(a.sharedNode, b.sharedNode), no(a.sharedZone, b.sharedZone), no(a.sharedDisk, b.sharedDisk),
+		cmp.Compare(a.replicas, b.replicas), cmp.Compare(b.free, a.free),
+		strings.Compare(a.Node, b.Node), strings.Compare(a.UUID, b.UUID),
+	)
+}
+
+// no puts false before true.
+func no(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func hasAll(have, want []string) bool {
+	for _, w := range want {
+		if !slices.Contains(have, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,143 @@
+package replica
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// retries is how often a failed replica is taken back before another one takes its place.
+const retries = 5
+
+// firstRetry is the pause before a replica is taken back the second time; it doubles.
+const firstRetry = 5 * time.Second
+
+// takeBack uses one failed replica again whose disk is there: less has to be copied than for a new one. It returns how
+// many it took, or waits for.
+func (w *World) takeBack(g groups, n need, out *Verdict) int {
+	if n.count == 0 || n.local || !w.everHealthy() {
+		return 0
+	}
+	for _, r := range g.failed {
+		if !w.isBack(r) {
+			continue
+		}
+		if at := w.retryAt(r); at.After(w.Now) {
+			out.wake(at)
+			return n.count
+		}
+		if w.Rebuilding[r.Spec.NodeID] >= w.Settings.RebuildsPerNode {
+			out.WaitsFor = append(out.WaitsFor, r.Spec.NodeID)
+			return n.count
+		}
+		out.Patches = append(out.Patches, Patch{r, map[string]any{
+			"failedAt": "", "healthyAt": "", "rebuildRetryCount": r.Spec.RebuildRetryCount + 1,
+		}})
+		return n.count
+	}
+	return 0
+}
+
+func (w *World) anyBack(g groups) bool {
+	for _, r := range g.failed {
+		if w.isBack(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBack tells that a failed replica can be used again: its node and its disk are there, its instance is stopped.
+func (w *World) isBack(r *v1beta2.Replica) bool {
+	n := w.Nodes[r.Spec.NodeID]
+	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested || w.leaves(r) || r.Spec.RebuildRetryCount >= retries {
+		return false
+	}
+	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c == nil || c.Status != v1beta2.ConditionTrue {
+		return false
+	}
+	_, status, ok := diskOf(n, r.Spec.DiskID)
+	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped && r.Spec.DesireState == v1beta2.InstanceStateStopped
+	return ok && conditions.IsTrue(status.Conditions, v1beta2.DiskReady) && stopped &&
+		!conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown)
+}
+
+func (w *World) retryAt(r *v1beta2.Replica) time.Time {
+	if r.Spec.RebuildRetryCount == 0 {
+		return time.Time{}
+	}
+	return parse(r.Spec.FailedAt).Add(firstRetry << (r.Spec.RebuildRetryCount - 1))
+}
+
+// tidy deletes what is not needed any more, one at a time, while every wanted replica is healthy: first what has failed,
+// then what leaves its node or disk, then what is too many.
+func (w *World) tidy(g groups, out *Verdict) {
+	if !w.attached() || w.busy() || len(g.going) > 0 || len(g.coming) > 0 {
+		return
+	}
+	enough := 0
+	for _, r := range g.staying {
+		if w.mode(r) == v1beta2.ReplicaModeRW {
+			enough++
+		}
+		if r.Spec.RebuildRetryCount != 0 && w.mode(r) == v1beta2.ReplicaModeRW {
+			out.Patches = append(out.Patches, Patch{r, map[string]any{"rebuildRetryCount": 0}})
+		}
+	}
+	if enough < w.Volume.Spec.NumberOfReplicas {
+		w.giveUp(g, enough, out)
+		return
+	}
+	if len(out.Create) > 0 {
+		return
+	}
+	switch surplus := w.surplus(g, enough); {
+	case len(g.failed) > 0:
+		out.Deletes = append(out.Deletes, Deletion{g.failed[0], "it has failed, and the volume is healthy without it"})
+	case surplus != nil && w.leaves(surplus):
+		out.Deletes = append(out.Deletes, Deletion{surplus, "its node or disk is being evicted, and its data is elsewhere"})
+	case surplus != nil:
+		out.Deletes = append(out.Deletes, Deletion{surplus, "the volume has more replicas than it wants"})
+	}
+}
+
+// giveUp deletes a replica that failed too often, so that another one may take its place.
+func (w *World) giveUp(g groups, healthy int, out *Verdict) {
+	if healthy == 0 {
+		return
+	}
+	for _, r := range g.failed {
+		if r.Spec.RebuildRetryCount >= retries {
+			out.Deletes = append(out.Deletes, Deletion{r, "it could not be rebuilt"})
+			return
+		}
+	}
+}
+
+// surplus is the healthy replica that the volume can best do without; nil: none is too many.
+func (w *World) surplus(g groups, enough int) *v1beta2.Replica {
+	for _, r := range g.healthy {
+		if w.leaves(r) && !w.down(r) {
+			return r
+		}
+	}
+	if enough <= w.Volume.Spec.NumberOfReplicas {
+		return nil
+	}
+	perNode := map[string]int{}
+	for _, r := range g.staying {
+		perNode[r.Spec.NodeID]++
+	}
+	local := w.Volume.Spec.DataLocality != "" && w.Volume.Spec.DataLocality != "disabled"
+	var worst *v1beta2.Replica
+	for _, r := range g.staying {
+		if local && r.Spec.NodeID == w.Volume.Spec.NodeID {
+			continue
+		}
+		if worst == nil || perNode[r.Spec.NodeID] > perNode[worst.Spec.NodeID] {
+			worst = r
+		}
+	}
+	return worst
+}

@@ -1,0 +1,138 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// stampWidth is how inexact a deletion timestamp is: a look is newer only when it is later by this.
+const stampWidth = time.Second
+
+// remove answers for the replicas that are being deleted: whether their data may go, and when nothing is left.
+func (w *World) remove(out *Verdict) {
+	var going []*v1beta2.Replica
+	for _, r := range w.Replicas {
+		if r.DeletionTimestamp != nil {
+			going = append(going, r)
+		}
+	}
+	slices.SortStableFunc(going, func(a, b *v1beta2.Replica) int {
+		if !a.DeletionTimestamp.Equal(b.DeletionTimestamp) {
+			return a.DeletionTimestamp.Compare(b.DeletionTimestamp.Time)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	first := w.first(going)
+	for _, r := range going {
+		wanted := w.approval(r, first, out)
+		own := conditions.Owned(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
+		if list := conditions.Set(own, wanted, w.Now); !conditions.Equal(own, list) {
+			out.Approvals = append(out.Approvals, Approval{r, list[0]})
+			continue // the finalizer goes only after the approval was written
+		}
+		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
+			out.Release = append(out.Release, r)
+		}
+	}
+}
+
+// first is the replica whose removal is under way; of several that wait, the one that was deleted first.
+func (w *World) first(going []*v1beta2.Replica) *v1beta2.Replica {
+	for _, r := range going {
+		if conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) {
+			return r
+		}
+	}
+	if len(going) > 0 {
+		return going[0]
+	}
+	return nil
+}
+
+func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condition {
+	say := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
+		return v1beta2.Condition{Type: v1beta2.ReplicaDataRemovalApproved, Status: status, Reason: reason, Message: message}
+	}
+	if w.volumeGoes(r) {
+		return say(v1beta2.ConditionTrue, v1beta2.ReasonVolumeDeleting, "Volume "+r.Spec.VolumeName+" is being deleted, or gone.")
+	}
+	if r != first {
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonOtherReplicaFirst, "Replica "+first.Name+" of the same volume is removed first.")
+	}
+	other := w.otherHealthy(r)
+	if other == nil {
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonNoHealthyCopy, "No other replica of the volume is healthy: its data may be the last copy. It goes when another replica is healthy, or when the volume is deleted.")
+	}
+	if !w.engineUp() {
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook, fmt.Sprintf("Replica %s seems healthy, but only a running engine can tell: attach the volume, or delete it.", other.Name))
+	}
+	since := r.DeletionTimestamp.Add(stampWidth)
+	copy := w.seenRW(r, since)
+	if copy == nil {
+		w.ask(since, out)
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook, fmt.Sprintf("Waiting for a look at engine %s that is newer than the deletion and shows another replica in mode RW.", w.Engine.Name))
+	}
+	return say(v1beta2.ConditionTrue, v1beta2.ReasonHealthyCopyElsewhere, fmt.Sprintf("Replica %s on %s has the data.", copy.Name, copy.Spec.NodeID))
+}
+
+// ask requests a look, once, as soon as one would be newer than the deletion.
+func (w *World) ask(since time.Time, out *Verdict) {
+	if asked := parse(w.Engine.Spec.LookRequestedAt); !asked.Before(since) {
+		return
+	}
+	if w.Now.Before(since) {
+		out.wake(since)
+		return
+	}
+	out.LookAt = w.Now
+}
+
+// volumeGoes: nothing of the volume is needed any more. A volume of another UID is not the replica's.
+func (w *World) volumeGoes(r *v1beta2.Replica) bool {
+	if w.Volume == nil || w.Volume.DeletionTimestamp != nil {
+		return true
+	}
+	for _, ref := range r.OwnerReferences {
+		if ref.Kind == "Volume" && ref.Name == w.Volume.Name && ref.UID != w.Volume.UID {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *World) otherHealthy(r *v1beta2.Replica) *v1beta2.Replica {
+	for _, other := range w.Replicas {
+		if other != r && other.DeletionTimestamp == nil && other.Spec.FailedAt == "" && other.Spec.HealthyAt != "" && !w.down(other) {
+			return other
+		}
+	}
+	return nil
+}
+
+// seenRW is another replica that the engine uses, as of a look that is newer.
+func (w *World) seenRW(r *v1beta2.Replica, since time.Time) *v1beta2.Replica {
+	if parse(w.Engine.Status.LookedAt).Before(since) {
+		return nil
+	}
+	for _, other := range w.Replicas {
+		if other != r && other.DeletionTimestamp == nil && other.Spec.FailedAt == "" && !w.down(other) && w.mode(other) == v1beta2.ReplicaModeRW {
+			return other
+		}
+	}
+	return nil
+}
+
+// ended tells that nothing of the replica runs, and that its data is gone where it is to be destroyed. The directory of a
+// v1 replica stays on its disk.
+func (w *World) ended(r *v1beta2.Replica) bool {
+	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped || r.Status.CurrentState == "" && !r.Status.Starting && !r.Status.Started
+	if r.Spec.DataEngine != v1beta2.DataEngineV2 {
+		return stopped && r.Spec.DesireState != v1beta2.InstanceStateRunning || w.Nodes[r.Spec.NodeID] == nil
+	}
+	return conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
+}

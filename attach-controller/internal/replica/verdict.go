@@ -1,0 +1,54 @@
+package replica
+
+import (
+	"time"
+
+	"drover.dev/drover/attach-controller/internal/placement"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Approval is what the condition DataRemovalApproved of one replica shall say.
+type Approval struct {
+	Replica *v1beta2.Replica
+	v1beta2.Condition
+}
+
+// Patch changes keys of one replica's spec; it carries the version that was judged.
+type Patch struct {
+	Replica *v1beta2.Replica
+	Spec    map[string]any
+}
+
+// Deletion ends one replica by policy; it carries the version that was judged.
+type Deletion struct {
+	Replica *v1beta2.Replica
+	Why     string
+}
+
+// Verdict is everything that one look at the World leads to.
+type Verdict struct {
+	// Create are new replicas, one for each place.
+	Create []placement.Disk
+	// Engine is the name of the engine that new replicas belong to.
+	Engine  string
+	Patches []Patch
+	Deletes []Deletion
+	// Approvals are those that changed.
+	Approvals []Approval
+	// Release are deleted replicas that nothing is left of: their finalizer goes.
+	Release []*v1beta2.Replica
+	// LookAt asks for a look at the engine that is not older; zero asks for none.
+	LookAt time.Time
+	// Scheduled is the volume's condition; nil leaves it.
+	Scheduled *v1beta2.Condition
+	// WaitsFor are nodes where too much is being rebuilt.
+	WaitsFor []string
+	// WakeAt is when time alone changes the verdict; zero is never.
+	WakeAt time.Time
+}
+
+func (v *Verdict) wake(at time.Time) {
+	if v.WakeAt.IsZero() || at.Before(v.WakeAt) {
+		v.WakeAt = at
+	}
+}

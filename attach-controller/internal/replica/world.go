@@ -1,0 +1,132 @@
+package replica
+
+import (
+	"time"
+
+	"drover.dev/drover/attach-controller/internal/placement"
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// World is what was read about one volume. Objects are the cache's: nothing here is ever modified.
+type World struct {
+	Now time.Time
+	// Volume is nil where it does not exist; UID tells whether it is the one that the replicas belong to.
+	Volume *v1beta2.Volume
+	// Engine is the volume's active one; nil: none.
+	Engine *v1beta2.Engine
+	// Replicas are the volume's, in order of their names.
+	Replicas []*v1beta2.Replica
+	// Nodes are those of the replicas; a missing one does not exist.
+	Nodes map[string]*v1beta2.Node
+	// Rebuilding counts the replicas under rebuild by node: of Nodes, and of Candidates where they were read.
+	Rebuilding map[string]int
+	Settings   setting.Values
+	// Candidates are all nodes, read only where Needs said so.
+	Candidates []placement.Node
+}
+
+func (w *World) attached() bool {
+	v := w.Volume
+	return v.Status.State == v1beta2.VolumeStateAttached && v.Spec.NodeID != "" && v.Spec.NodeID == v.Status.CurrentNodeID &&
+		v.Spec.MigrationNodeID == "" && v.Status.CurrentMigrationNodeID == "" &&
+		v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp()
+}
+
+func (w *World) engineUp() bool {
+	e := w.Engine
+	return e != nil && e.Spec.DesireState == v1beta2.InstanceStateRunning && e.Status.CurrentState == v1beta2.InstanceStateRunning &&
+		!conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown) && !v1beta2.IsNodeDown(w.Nodes[e.Spec.NodeID])
+}
+
+// busy tells that the engine does something that no rebuild may disturb.
+func (w *World) busy() bool {
+	v := w.Volume
+	cloning := v.Status.CloneStatus.State == v1beta2.CloneInitiated
+	return w.Engine.Status.IsExpanding || v.Status.RestoreRequired || cloning
+}
+
+func (w *World) mode(r *v1beta2.Replica) string {
+	if w.Engine == nil {
+		return ""
+	}
+	if _, mapped := w.Engine.Spec.ReplicaAddressMap[r.Name]; !mapped {
+		return ""
+	}
+	return w.Engine.Status.ReplicaModeMap[r.Name]
+}
+
+func (w *World) down(r *v1beta2.Replica) bool { return v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID]) }
+
+// leaves tells that a replica's node or disk shall be emptied.
+func (w *World) leaves(r *v1beta2.Replica) bool {
+	n := w.Nodes[r.Spec.NodeID]
+	if n == nil {
+		return false
+	}
+	if n.Spec.EvictionRequested {
+		return true
+	}
+	spec, _, ok := diskOf(n, r.Spec.DiskID)
+	return ok && spec.EvictionRequested
+}
+
+// diskOf finds a node's disk by its UUID.
+func diskOf(n *v1beta2.Node, uuid string) (v1beta2.DiskSpec, v1beta2.DiskStatus, bool) {
+	for key, status := range n.Status.DiskStatus {
+		if status.DiskUUID == uuid && uuid != "" {
+			spec, ok := n.Spec.Disks[key]
+			return spec, status, ok
+		}
+	}
+	return v1beta2.DiskSpec{}, v1beta2.DiskStatus{}, false
+}
+
+// groups are the volume's replicas by what they are good for.
+type groups struct {
+	// healthy have all data; staying ones are neither evicted nor on a node that is down.
+	healthy, staying []*v1beta2.Replica
+	// coming are being rebuilt, or were never used yet.
+	coming []*v1beta2.Replica
+	failed []*v1beta2.Replica
+	going  []*v1beta2.Replica
+}
+
+func (w *World) groups() groups {
+	var g groups
+	for _, r := range w.Replicas {
+		switch {
+		case r.DeletionTimestamp != nil:
+			g.going = append(g.going, r)
+		case r.Spec.FailedAt != "":
+			g.failed = append(g.failed, r)
+		case r.Spec.HealthyAt == "":
+			g.coming = append(g.coming, r)
+		default:
+			g.healthy = append(g.healthy, r)
+			if !w.leaves(r) && !w.down(r) {
+				g.staying = append(g.staying, r)
+			}
+		}
+	}
+	return g
+}
+
+// everHealthy tells that the volume was attached once.
+func (w *World) everHealthy() bool {
+	for _, r := range w.Replicas {
+		if r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func parse(at string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,132 @@
+package replicacontroller
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/placement"
+	"drover.dev/drover/attach-controller/internal/replica"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+)
+
+// create makes the replicas that were placed.
+func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
+	for _, disk := range verdict.Create {
+		one := r.replica(v, verdict.Engine, disk)
+		name, key := one.Name, one.DeepCopy()
+		r.remember(v.Name, name)
+		if err := r.client.Create(ctx, one); err != nil {
+			return fmt.Errorf("creating replica %s: %w", name, err)
+		}
+		r.observer.ledger.see(key)
+		events.Emit(r.recorder, v, created(key))
+		actions.WithLabelValues("create").Inc()
+	}
+	return nil
+}
+
+func (r *reconciler) replica(v *v1beta2.Volume, engine string, disk placement.Disk) *v1beta2.Replica {
+	s := v.Spec
+	return &v1beta2.Replica{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: v.Name + "-r-" + r.newID(), Namespace: v.Namespace, Finalizers: []string{v1beta2.Finalizer},
+			Labels: map[string]string{
+				v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name), v1beta2.LabelNode: disk.Node, v1beta2.LabelDiskUUID: disk.UUID,
+			},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}},
+		},
+		Spec: v1beta2.ReplicaSpec{
+			Active: true, BackingImage: s.BackingImage, DataDirectoryName: v.Name + "-" + r.newID(), DataEngine: s.DataEngine,
+			DesireState: v1beta2.InstanceStateStopped, DiskID: disk.UUID, DiskPath: disk.Path, EngineName: engine, Image: s.Image,
+			NodeID: disk.Node, RevisionCounterDisabled: s.RevisionCounterDisabled, SnapshotMaxCount: s.SnapshotMaxCount,
+			SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: v.Name, VolumeSize: s.Size,
+		},
+	}
+}
+
+// apply makes the rest of a verdict true: approvals before what relies on them, the volume's condition last.
+func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica.Verdict) error {
+	for _, a := range verdict.Approvals {
+		err := status.Apply(ctx, r.client, a.Replica, Owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}, status.AtVersion())
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		actions.WithLabelValues("approve").Inc()
+	}
+	if err := r.patches(ctx, w, verdict); err != nil {
+		return err
+	}
+	for _, d := range verdict.Deletes {
+		if err := status.Delete(ctx, r.client, d.Replica); err != nil {
+			return err
+		}
+		events.Emit(r.recorder, w.Volume, deleted(d))
+		actions.WithLabelValues("delete").Inc()
+	}
+	for _, one := range verdict.Release {
+		if err := r.release(ctx, one); err != nil {
+			return err
+		}
+	}
+	if !verdict.LookAt.IsZero() {
+		fields := map[string]any{"lookRequestedAt": verdict.LookAt.UTC().Format(lookFormat)}
+		if err := status.MergeSpec(ctx, r.client, w.Engine, fields, status.AtVersion()); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	r.wait(nameOf(w), verdict.WaitsFor)
+	return r.scheduled(ctx, w.Volume, verdict)
+}
+
+// lookFormat is RFC 3339 with nanoseconds: two requests within a second differ.
+const lookFormat = "2006-01-02T15:04:05.000000000Z07:00"
+
+func nameOf(w replica.World) string {
+	if w.Volume != nil {
+		return w.Volume.Name
+	}
+	return w.Replicas[0].Spec.VolumeName
+}
+
+func (r *reconciler) patches(ctx context.Context, w replica.World, verdict replica.Verdict) error {
+	for _, p := range verdict.Patches {
+		if err := status.MergeSpec(ctx, r.client, p.Replica, p.Spec, status.AtVersion()); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		if _, back := p.Spec["failedAt"]; back {
+			events.Emit(r.recorder, w.Volume, takenBack(p.Replica))
+			actions.WithLabelValues("take-back").Inc()
+		}
+	}
+	return nil
+}
+
+func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica) error {
+	if err := status.DropFinalizer(ctx, r.client, one, v1beta2.Finalizer); err != nil {
+		return err
+	}
+	if one.Spec.DataEngine != v1beta2.DataEngineV2 && one.Spec.DataDirectoryName != "" {
+		events.Emit(r.recorder, one, directoryStays(one))
+	}
+	actions.WithLabelValues("release").Inc()
+	return nil
+}
+
+func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
+	if verdict.Scheduled == nil {
+		return nil
+	}
+	err := status.Apply(ctx, r.client, v, Owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{*verdict.Scheduled})})
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if verdict.Scheduled.Status == v1beta2.ConditionFalse && verdict.Scheduled.Reason != v1beta2.ReasonWaitingForNode {
+		events.Emit(r.recorder, v, noPlace(*verdict.Scheduled))
+	}
+	return nil
+}

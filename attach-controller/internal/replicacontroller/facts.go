@@ -1,0 +1,52 @@
+package replicacontroller
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+func changed(of func(client.Object) any) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero() ||
+			!equality.Semantic.DeepEqual(of(e.ObjectOld), of(e.ObjectNew))
+	}}
+}
+
+func volumeFacts(obj client.Object) any {
+	v := obj.(*v1beta2.Volume)
+	return []any{v.Spec, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.Robustness,
+		v.Status.RestoreRequired, v.Status.CloneStatus.State}
+}
+
+func engineFacts(obj client.Object) any {
+	e := obj.(*v1beta2.Engine)
+	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt,
+		e.Status.CurrentState, e.Status.ReplicaModeMap, e.Status.LookedAt, e.Status.IsExpanding,
+		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown)}
+}
+
+func replicaFacts(obj client.Object) any {
+	r := obj.(*v1beta2.Replica)
+	return []any{r.Spec, r.Status.CurrentState, r.Status.Conditions}
+}
+
+func nodeFacts(obj client.Object) any {
+	n := obj.(*v1beta2.Node)
+	disks := map[string]any{}
+	for key, d := range n.Status.DiskStatus {
+		disks[key] = []any{d.DiskUUID, conditions.IsTrue(d.Conditions, v1beta2.DiskReady), conditions.IsTrue(d.Conditions, v1beta2.DiskSchedulable), d.StorageMaximum}
+	}
+	ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
+	var readiness any
+	if ready != nil {
+		readiness = []any{ready.Status, ready.Reason}
+	}
+	return []any{n.Spec, n.Status.Zone, readiness, conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable), disks}
+}
+
+func managerFacts(obj client.Object) any { return obj.(*v1beta2.InstanceManager).Status.CurrentState }

@@ -1,0 +1,149 @@
+package replicacontroller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/placement"
+	"drover.dev/drover/attach-controller/internal/replica"
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+type observer struct {
+	reader    client.Reader
+	namespace string
+	settings  *settingcontroller.Source
+	clock     clock.PassiveClock
+	ledger    *ledger
+}
+
+// observe fills the World of one volume, without the candidates.
+func (o observer) observe(ctx context.Context, name string) (replica.World, error) {
+	w := replica.World{Now: o.clock.Now(), Nodes: map[string]*v1beta2.Node{}, Rebuilding: map[string]int{}}
+	v := &v1beta2.Volume{}
+	found, err := o.get(ctx, name, v)
+	if err != nil {
+		return w, err
+	}
+	dataEngine := ""
+	if found {
+		w.Volume, dataEngine = v, v.Spec.DataEngine
+	}
+	if err := o.belongings(ctx, name, &w); err != nil {
+		return w, err
+	}
+	w.Settings, err = o.settings.Current(ctx, dataEngine)
+	return w, err
+}
+
+func (o observer) belongings(ctx context.Context, name string, w *replica.World) error {
+	var replicas v1beta2.ReplicaList
+	if err := o.list(ctx, &replicas, client.MatchingFields{byVolume: name}); err != nil {
+		return err
+	}
+	for i := range replicas.Items {
+		w.Replicas = append(w.Replicas, &replicas.Items[i])
+	}
+	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
+	var engines v1beta2.EngineList
+	if err := o.list(ctx, &engines, client.MatchingFields{byVolume: name}); err != nil {
+		return err
+	}
+	for i := range engines.Items {
+		if e := &engines.Items[i]; e.Spec.Active && (w.Engine == nil || w.Volume != nil && e.Spec.NodeID == w.Volume.Status.CurrentNodeID) {
+			w.Engine = e
+		}
+	}
+	names := make([]string, 0, len(w.Replicas)+1)
+	if w.Engine != nil {
+		names = append(names, w.Engine.Spec.NodeID)
+	}
+	for _, r := range w.Replicas {
+		names = append(names, r.Spec.NodeID)
+	}
+	return o.nodes(ctx, names, w)
+}
+
+func (o observer) nodes(ctx context.Context, names []string, w *replica.World) error {
+	for _, name := range names {
+		if _, read := w.Nodes[name]; read || name == "" {
+			continue
+		}
+		n := &v1beta2.Node{}
+		found, err := o.get(ctx, name, n)
+		if err != nil {
+			return err
+		}
+		if !found {
+			n = nil
+		}
+		w.Nodes[name] = n
+		w.Rebuilding[name] = o.ledger.rebuilds(name)
+	}
+	return nil
+}
+
+// candidates reads every node: a replica may go to any.
+func (o observer) candidates(ctx context.Context, w *replica.World) error {
+	var nodes v1beta2.NodeList
+	if err := o.list(ctx, &nodes); err != nil {
+		return err
+	}
+	if err := o.ledger.fill(func() ([]v1beta2.Replica, error) {
+		var all v1beta2.ReplicaList
+		err := o.list(ctx, &all)
+		return all.Items, err
+	}); err != nil {
+		return err
+	}
+	slices.SortFunc(nodes.Items, func(a, b v1beta2.Node) int { return strings.Compare(a.Name, b.Name) })
+	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		c := placement.Node{Node: n, Scheduled: map[string]int64{}}
+		for _, disk := range n.Status.DiskStatus {
+			c.Scheduled[disk.DiskUUID] = o.ledger.bytes(disk.DiskUUID)
+		}
+		var err error
+		if c.HasManager, err = o.hasManager(ctx, n.Name, w.Volume.Spec.DataEngine); err != nil {
+			return err
+		}
+		w.Candidates = append(w.Candidates, c)
+		w.Rebuilding[n.Name] = o.ledger.rebuilds(n.Name)
+	}
+	return nil
+}
+
+func (o observer) hasManager(ctx context.Context, node, dataEngine string) (bool, error) {
+	var managers v1beta2.InstanceManagerList
+	if err := o.list(ctx, &managers, client.MatchingFields{byNode: node}); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(managers.Items, func(m v1beta2.InstanceManager) bool {
+		return m.Spec.DataEngine == dataEngine && m.Status.CurrentState == v1beta2.InstanceStateRunning
+	}), nil
+}
+
+func (o observer) get(ctx context.Context, name string, into client.Object) (bool, error) {
+	err := o.reader.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, into)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return true, nil
+}
+
+func (o observer) list(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := o.reader.List(ctx, list, append(options, client.InNamespace(o.namespace), client.UnsafeDisableDeepCopy)...); err != nil {
+		return fmt.Errorf("listing %T: %w", list, err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package replicacontroller
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"drover.dev/drover/attach-controller/internal/replica"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+type reconciler struct {
+	observer observer
+	client   client.Client
+	uncached client.Reader
+	recorder kevents.EventRecorder
+	clock    clock.PassiveClock
+	waiting  *waiters
+	woken    chan event.GenericEvent
+	newID    func() string
+
+	// placing serialises the choice of disks: all volumes share them.
+	placing sync.Mutex
+
+	mu sync.Mutex
+	// made are the replicas of a volume that this process made and the cache has not shown yet.
+	made map[string][]string
+}
+
+// cachePause gives the cache time to see what was written.
+const cachePause = 20 * time.Millisecond
+
+// Reconcile makes one step of the replicas of one volume.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	world, err := r.observer.observe(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if stale, err := r.stale(ctx, request.Name, world.Replicas); stale || err != nil {
+		return ctrl.Result{RequeueAfter: cachePause}, err
+	}
+	if world.Volume == nil && len(world.Replicas) == 0 {
+		r.wait(request.Name, nil)
+		return ctrl.Result{}, nil
+	}
+	verdict, err := r.decideAndPlace(ctx, &world)
+	if err == nil {
+		err = r.apply(ctx, world, verdict)
+	}
+	if status.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: cachePause}, nil
+	}
+	if err != nil || verdict.WakeAt.IsZero() {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: max(verdict.WakeAt.Sub(r.clock.Now()), time.Millisecond)}, nil
+}
+
+// decideAndPlace decides, and makes what the verdict places before another volume may choose.
+func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (replica.Verdict, error) {
+	if !replica.Needs(*w) {
+		return replica.Decide(*w), nil
+	}
+	r.placing.Lock()
+	defer r.placing.Unlock()
+	if err := r.observer.candidates(ctx, w); err != nil {
+		return replica.Verdict{}, err
+	}
+	verdict := replica.Decide(*w)
+	return verdict, r.create(ctx, w.Volume, verdict)
+}
+
+// stale tells that the cache lacks a replica that this process made. One that is gone again is forgotten.
+func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.Replica) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var missing []string
+	for _, name := range r.made[volume] {
+		if slices.ContainsFunc(seen, func(one *v1beta2.Replica) bool { return one.Name == name }) {
+			continue
+		}
+		err := r.uncached.Get(ctx, client.ObjectKey{Namespace: r.observer.namespace, Name: name}, &v1beta2.Replica{})
+		if apierrors.IsNotFound(err) {
+			r.observer.ledger.forget(name)
+			continue
+		}
+		if err != nil {
+			return true, err
+		}
+		missing = append(missing, name)
+	}
+	if len(missing) == 0 {
+		delete(r.made, volume)
+		return false, nil
+	}
+	r.made[volume] = missing
+	return true, nil
+}
+
+// wait lets a volume wait for less to be rebuilt on the nodes; whoever waits behind one that no longer does is asked next.
+func (r *reconciler) wait(volume string, nodes []string) {
+	for _, next := range r.waiting.set(volume, nodes) {
+		r.woken <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace, Name: next}}}
+	}
+}
+
+func (r *reconciler) remember(volume, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made[volume] = append(r.made[volume], name)
+}

@@ -1,0 +1,49 @@
+// Package replicacontroller is the shell of package replica: it makes, takes back and deletes Replica objects, approves the
+// removal of their data, lets them go, and says on the Volume whether its replicas have a place.
+package replicacontroller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// Owner is the field manager of what this controller applies.
+const Owner = "attach-controller.replicas"
+
+// workers is how many volumes are decided on at once; placing is serial, for all volumes share the disks.
+const workers = 8
+
+// Setup registers the controller of replicas.
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	w := watches{reader: rt.Client, namespace: rt.Namespace, waiting: newWaiters()}
+	r := &reconciler{
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock, ledger: newLedger()},
+		client:   rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
+		woken: make(chan event.GenericEvent, 64),
+		newID: func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
+	}
+	w.ledger = r.observer.ledger
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("replica").
+		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		WatchesRawSource(source.Channel(r.woken, &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of replicas: %w", err)
+	}
+	return nil
+}

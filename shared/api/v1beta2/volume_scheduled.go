@@ -1,0 +1,22 @@
+package v1beta2
+
+// VolumeScheduled (writer attach-controller) is True while every replica that the volume wants has a place.
+const VolumeScheduled = "Scheduled"
+
+// Reasons of VolumeScheduled.
+const (
+	// ReasonPlaced surfaces when every wanted replica has a place.
+	ReasonPlaced = "Placed"
+	// ReasonWaitingForNode surfaces while a strict-local volume was never attached: its replica goes where it is attached.
+	ReasonWaitingForNode = "WaitingForNode"
+	// ReasonNoUsableNode surfaces when no node takes new replicas; the message counts why.
+	ReasonNoUsableNode = "NoUsableNode"
+	// ReasonNoUsableDisk surfaces when no disk of the usable nodes takes new replicas.
+	ReasonNoUsableDisk = "NoUsableDisk"
+	// ReasonTagsNotFound surfaces when no node, or no disk, has the tags that the volume selects by.
+	ReasonTagsNotFound = "TagsNotFound"
+	// ReasonInsufficientSpace surfaces when no disk has the space; the message says how much the best one lacks.
+	ReasonInsufficientSpace = "InsufficientSpace"
+	// ReasonAntiAffinity surfaces when replicas of the volume are on every node, zone or disk that would fit.
+	ReasonAntiAffinity = "AntiAffinity"
+)
