@@ -50,17 +50,17 @@ func (p *pass) passedOver(i instance) bool {
 	return p.down(i.node) && !p.Rules.off(RuleDownHoldsNothing)
 }
 
-// failByLastModes keeps what the engines said of their replicas last: the next run must not mix replicas that differ.
+// failByLastModes keeps what the engines said of their replicas last: the next run must not mix replicas that differ. Those
+// that were dropped come first: a replica whose instance failed since may be the only one with the newest data.
 func (p *pass) failByLastModes() {
 	for _, r := range p.Replicas {
-		if r.Spec.FailedAt != "" || p.failed[r.Name] {
-			continue
-		}
 		for _, e := range p.Engines {
 			if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeERR {
 				p.fail(r, "its engine "+e.Name+" had dropped it")
 			}
 		}
+	}
+	for _, r := range p.Replicas {
 		if i := ofReplica(r); i.wanted && i.state == v1beta2.InstanceStateError {
 			p.fail(r, "its instance failed")
 		}

@@ -126,18 +126,26 @@ func (p *pass) failReplicas() {
 	if started := e.exists && e.uuid != ""; started && !up && e.state != v1beta2.InstanceStateError && !p.Rules.off(RuleModesOfThisRun) {
 		return // the engine cannot be seen: nothing that it said is of now
 	}
+	if up || e.state == v1beta2.InstanceStateError { // the last word of an engine that failed comes before its replicas' own
+		p.failDropped()
+	}
+	if up || p.state == v1beta2.VolumeStateDetaching || p.Rules.off(RuleAttachError) {
+		return
+	}
 	for _, r := range p.Replicas {
-		if r.Spec.FailedAt != "" {
+		if r.Spec.DesireState != v1beta2.InstanceStateRunning || r.Status.CurrentState != v1beta2.InstanceStateError {
 			continue
 		}
-		switch mode := p.mode(r.Name); {
-		case up && mode == v1beta2.ReplicaModeERR:
+		if !p.fail(r, "it could not start") && e.state != v1beta2.InstanceStateError {
+			p.fault("The last healthy replica " + r.Name + " could not start.")
+		}
+	}
+}
+
+func (p *pass) failDropped() {
+	for _, r := range p.Replicas {
+		if p.mode(r.Name) == v1beta2.ReplicaModeERR {
 			p.fail(r, "its engine dropped it")
-		case up:
-		case r.Spec.DesireState == v1beta2.InstanceStateRunning && r.Status.CurrentState == v1beta2.InstanceStateError && !p.Rules.off(RuleAttachError):
-			if !p.fail(r, "it could not start") && e.state != v1beta2.InstanceStateError {
-				p.fault("The last healthy replica " + r.Name + " could not start.")
-			}
 		}
 	}
 }

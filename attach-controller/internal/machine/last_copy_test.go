@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -70,7 +71,9 @@ func TestAVolumeThatWasNeverOpenedIsSalvagedFromReplicasThatWereNeverHealthy(t *
 func TestAReplicaThatTheEngineWasAskedForOverIsNotMarkedBeforeTheEngineSpeaks(t *testing.T) {
 	s := newStage(v1beta2.DataEngineV1, "x", "y", "z")
 	s.Volume.Spec.NodeID = "x"
-	ordered := func() bool { return len(s.Engines) > 0 && s.Engines[0].Spec.DesireState == v1beta2.InstanceStateRunning }
+	ordered := func() bool {
+		return len(s.Engines) > 0 && s.Engines[0].Spec.DesireState == v1beta2.InstanceStateRunning
+	}
 	for range 30 {
 		if s.step(); !ordered() {
 			s.imMonitor()
@@ -94,16 +97,56 @@ func TestAReplicaThatIsMarkedStaysInTheEngineUntilAnotherOneIsRW(t *testing.T) {
 	require.Equal(t, map[string]any{"vol-r-1": nil}, w.Spec["replicaAddressMap"])
 }
 
-// It would never start: im-monitor starts it only over replicas that are RW in the first one.
-func TestASecondEngineThatDoesNotRunYetFollowsWhatTheFirstOneHas(t *testing.T) {
+// A second engine over a replica that the first one dropped would never start, or would go on with old data.
+func TestASecondEngineOverAReplicaThatTheFirstOneDroppedIsReplaced(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	s.Volume.Spec.MigrationNodeID = "y"
-	for range 10 {
-		s.step()
-	}
-	require.Len(t, s.Engines, 2)
+	require.True(t, s.settle())
 	require.Len(t, s.Engines[1].Spec.ReplicaAddressMap, 2)
+
 	s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeERR
-	w := writeOf(t, Decide(s.World), s.Engines[1])
-	require.Equal(t, map[string]any{"vol-r-0": nil}, w.Spec["replicaAddressMap"])
+	require.Equal(t, map[string]any{"desireState": v1beta2.InstanceStateStopped}, writeOf(t, Decide(s.World), s.Engines[1]).Spec)
+	require.True(t, s.settle())
+	require.Len(t, s.Engines, 2)
+	require.Len(t, s.Engines[1].Spec.ReplicaAddressMap, 1)
+	require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[1].Status.CurrentState)
+}
+
+func TestAVolumeIsNotHandedOverToASecondEngineWithOldData(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Volume.Spec.MigrationNodeID = "y"
+	require.True(t, s.settle())
+	s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = "y", ""
+	s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeERR
+	require.Equal(t, v1beta2.VolumeStateDetaching, Decide(s.World).Status["state"])
+}
+
+// What is being deleted never starts.
+func TestAMigrationThatBeginsAgainWaitsForTheEndOfItsFormerEngine(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Volume.Spec.MigrationNodeID = "y"
+	require.True(t, s.settle())
+	now := metav1.Now()
+	s.Engines[1].DeletionTimestamp, s.Engines[1].Spec.DesireState, s.Engines[1].Status.CurrentState = &now, v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	require.Equal(t, DropFinalizer, writeOf(t, Decide(s.World), s.Engines[1]).Kind)
+}
+
+// The replica whose instance failed may be the only one with the newest data: what the engine dropped before is marked first.
+func TestWhatTheEngineDroppedIsMarkedBeforeWhatFailedSince(t *testing.T) {
+	for _, state := range []string{v1beta2.VolumeStateAttached, v1beta2.VolumeStateDetaching} {
+		s := attached(v1beta2.DataEngineV1, "x", "y")
+		s.Volume.Status.State = state
+		e := s.Engines[0]
+		e.Status.CurrentState, e.Status.ReplicaModeMap["vol-r-1"] = v1beta2.InstanceStateError, v1beta2.ReplicaModeERR
+		if state == v1beta2.VolumeStateDetaching {
+			e.Spec.DesireState, e.Status.CurrentState, e.Status.UUID = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped, ""
+			s.Volume.Spec.NodeID = "y"
+		}
+		s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateError
+		verdict := Decide(s.World)
+		require.NotEmpty(t, writeOf(t, verdict, s.Replicas[1]).Spec["failedAt"], state)
+		if w := findWrite(verdict, s.Replicas[0]); w != nil {
+			require.NotContains(t, w.Spec, "failedAt", state)
+		}
+	}
 }

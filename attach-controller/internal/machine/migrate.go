@@ -48,10 +48,9 @@ func (p *pass) startSecond(target string) {
 		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be made.")
 		return
 	}
-	if p.stopped(ofEngine(p.second)) { // it may have been made before the first one dropped a replica: it would never start
-		if sound := p.sound(); !same(p.second.Spec.ReplicaAddressMap, sound) {
-			p.patch(StageStop, p.second, "replicaAddressMap", exactly(p.second.Spec.ReplicaAddressMap, sound))
-		}
+	if p.second.DeletionTimestamp != nil || !ofEngine(p.second).wanted || p.outrun() {
+		p.endSecond() // another one is made
+		return
 	}
 	if !p.running(ofEngine(p.second)) || !p.hasFrontend() {
 		return
@@ -61,6 +60,19 @@ func (p *pass) startSecond(target string) {
 		return
 	}
 	p.orderFrontend(p.secondFront, p.second, target)
+}
+
+// outrun tells that the first engine dropped a replica which the second one was given, and does not know to be dropped. Such
+// a second engine must not be used: it would never start, or goes on with data that the first one has written past.
+func (p *pass) outrun() bool {
+	for _, r := range p.Replicas {
+		_, mapped := p.second.Spec.ReplicaAddressMap[r.Name]
+		gone := r.Spec.FailedAt != "" || p.failed[r.Name] || p.mode(r.Name) == v1beta2.ReplicaModeERR
+		if mapped && gone && p.second.Status.ReplicaModeMap[r.Name] != v1beta2.ReplicaModeERR {
+			return true
+		}
+	}
+	return false
 }
 
 // freshLook asks for a look at the engine where the last one is too old.
@@ -92,7 +104,7 @@ func (p *pass) handOver(target string) {
 		p.engine, p.second, p.frontend, p.secondFront = p.second, p.engine, p.secondFront, p.frontend
 		first, second = second, first
 	}
-	broken := p.down(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.down(target) && !p.stopped(first) ||
+	broken := p.outrun() || p.down(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.down(target) && !p.stopped(first) ||
 		ofFrontend(p.secondFront).wanted && ofFrontend(p.secondFront).state == v1beta2.InstanceStateError
 	if broken {
 		p.state = v1beta2.VolumeStateDetaching
