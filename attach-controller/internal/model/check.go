@@ -23,6 +23,15 @@ func (w *world) checkOpen(x *process) {
 		}
 		first = name
 	}
+	if first == "" {
+		return
+	}
+	for _, r := range current(w.replicas) {
+		newer := w.plane.versions[r.Name] > w.plane.versions[first]
+		if newer && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] {
+			w.violated("DATA: an engine opens over older data than another replica has")
+		}
+	}
 }
 
 // checkWriters is ATT-1: one node can write to what counts, or two between which the volume moves.
@@ -80,7 +89,17 @@ func (w *world) shared() bool {
 func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 	at, marks := one.Spec["failedAt"].(string)
 	s := owner(w.replicas, r)
-	if !marks || at == "" || s == nil || s.now != r || !w.holdsData(r) {
+	if !marks || s == nil || s.now != r {
+		return
+	}
+	if at == "" {
+		w.checkSalvage(r)
+		return
+	}
+	if !w.reachable(r.Spec.NodeID) || w.down(r.Spec.NodeID) {
+		w.plane.givenUp[r.Name] = true
+	}
+	if !w.holdsData(r) {
 		return
 	}
 	for _, other := range current(w.replicas) {
@@ -89,6 +108,15 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 		}
 	}
 	w.violated("UPG-1: the last healthy replica is marked as failed")
+}
+
+// checkSalvage: a replica that failed is used only where none that did not fail has more.
+func (w *world) checkSalvage(r *v1beta2.Replica) {
+	for _, other := range current(w.replicas) {
+		if other.Name != r.Name && w.holdsData(other) && w.plane.versions[other.Name] > w.plane.versions[r.Name] {
+			w.violated("DATA: a salvage goes back behind a replica that did not fail")
+		}
+	}
 }
 
 // holdsData tells that a replica has all data; before the volume was first opened, every one has.

@@ -99,6 +99,7 @@ func (w *world) rebuild(x *process) {
 	for _, name := range slices.Sorted(maps.Keys(x.modes)) {
 		if found && x.modes[name] == v1beta2.ReplicaModeWO && w.serves(name, x) && (w.quiet || w.chance(0.5)) {
 			x.modes[name], w.plane.versions[name] = v1beta2.ReplicaModeRW, version
+			delete(w.plane.givenUp, name)
 			w.trace("data: engine %s has rebuilt %s", x.name, name)
 		}
 	}

@@ -16,7 +16,9 @@ type plane struct {
 	// versions are the last write that each replica has, by its name; writes counts them.
 	versions map[string]int
 	writes   int
-	started  int
+	// givenUp are replicas that were marked as failed because nobody could reach them: what is written there is lost.
+	givenUp map[string]bool
+	started int
 }
 
 // process is one runtime instance.
@@ -149,16 +151,15 @@ func (w *world) live() []*process {
 	return out
 }
 
-// io is one write by each engine that somebody may write through. Of two engines of a migration only one is written
-// through, and both see who does not answer.
+// io is one write by each engine that somebody writes through. Of two engines of a migration that is the one where the
+// volume is wanted, and both see who does not answer.
 func (w *world) io() {
 	engines := w.live()
 	w.rng.Shuffle(len(engines), func(i, j int) { engines[i], engines[j] = engines[j], engines[i] })
-	for i, e := range engines {
-		if !e.reported || i > 0 && w.together(engines[0], e) {
-			continue
+	for _, e := range engines {
+		if e.reported && (!w.migrating() || e.node == w.volume.now.Spec.NodeID) {
+			w.writeThrough(e, engines)
 		}
-		w.writeThrough(e, engines)
 	}
 }
 

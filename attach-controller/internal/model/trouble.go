@@ -27,6 +27,11 @@ func (w *world) disturb() {
 	case 11, 12:
 		w.crash()
 	case 13:
+		if w.volume.now.Spec.FromBackup == "" && w.chance(0.3) {
+			w.trace("the volume shall be restored")
+			write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.FromBackup = fromBackup })
+			return
+		}
 		w.enlarge()
 	case 14:
 		if w.shared() {

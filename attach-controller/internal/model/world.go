@@ -16,6 +16,7 @@ import (
 
 const (
 	volumeName = "v"
+	fromBackup = "s3://backups?backup=b&volume=" + volumeName
 	// tick is how long a step takes.
 	tick = 200 * time.Millisecond
 	// unit is the size that a volume has, and by which it is enlarged.
@@ -76,7 +77,7 @@ type node struct {
 // newWorld makes a volume that is to be created, with its replicas placed.
 func newWorld(seed uint64, rules Rules) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
-	w.plane.versions = map[string]int{}
+	w.plane.versions, w.plane.givenUp = map[string]int{}, map[string]bool{}
 	for i := range 3 + w.rng.IntN(2) {
 		n := &node{name: fmt.Sprintf("node-%d", i+1), reachable: true, alive: true}
 		n.now = &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name}}
@@ -122,7 +123,7 @@ func (w *world) newVolume() *v1beta2.Volume {
 	}
 	switch w.rng.IntN(10) {
 	case 0:
-		v.Spec.FromBackup = "s3://backups?backup=b&volume=" + volumeName
+		v.Spec.FromBackup = fromBackup
 	case 1:
 		v.Spec.DataSource = "snap://source/s"
 	}
