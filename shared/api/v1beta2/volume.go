@@ -417,12 +417,13 @@ type WorkloadStatus struct {
 // +kubebuilder:printcolumn:name="Wanted",type=string,JSONPath=`.spec.nodeID`
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.currentNodeID`
 // +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.spec.size`
-// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Attached")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Attached By",type=string,JSONPath=`.spec.lastAttachedBy`,priority=1
 // +kubebuilder:printcolumn:name="Migrating To",type=string,JSONPath=`.spec.migrationNodeID`,priority=1
 // +kubebuilder:printcolumn:name="Target Node",type=string,JSONPath=`.status.currentTargetNodeID`,priority=1
-// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].message`,priority=1
+// +kubebuilder:printcolumn:name="Placement",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Attached")].message`,priority=1
 
 // Volume is one block device with its replicas: what is wanted of it, who has it attached, how healthy it is.
 type Volume struct {
