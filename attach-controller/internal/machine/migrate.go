@@ -48,7 +48,7 @@ func (p *pass) startSecond(target string) {
 		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be made.")
 		return
 	}
-	if p.second.DeletionTimestamp != nil || !ofEngine(p.second).wanted || p.outrun() {
+	if p.leftOver(target) || p.outrun() {
 		p.endSecond() // another one is made
 		return
 	}
@@ -62,13 +62,19 @@ func (p *pass) startSecond(target string) {
 	p.orderFrontend(p.secondFront, p.second, target)
 }
 
+// leftOver tells that the second engine is that of a migration which was rolled back, or went elsewhere.
+func (p *pass) leftOver(target string) bool {
+	e, f := ofEngine(p.second), p.secondFront
+	return p.second.DeletionTimestamp != nil || !e.wanted || e.node != target || f != nil && f.DeletionTimestamp != nil
+}
+
 // outrun tells that the first engine dropped a replica which the second one was given, and does not know to be dropped. Such
 // a second engine must not be used: it would never start, or goes on with data that the first one has written past.
 func (p *pass) outrun() bool {
-	for _, r := range p.Replicas {
-		_, mapped := p.second.Spec.ReplicaAddressMap[r.Name]
-		gone := r.Spec.FailedAt != "" || p.failed[r.Name] || p.mode(r.Name) == v1beta2.ReplicaModeERR
-		if mapped && gone && p.second.Status.ReplicaModeMap[r.Name] != v1beta2.ReplicaModeERR {
+	for name := range p.second.Spec.ReplicaAddressMap {
+		_, given := p.engine.Spec.ReplicaAddressMap[name]
+		gone := !given || p.mode(name) == v1beta2.ReplicaModeERR
+		if gone && p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR {
 			return true
 		}
 	}
@@ -112,6 +118,9 @@ func (p *pass) handOver(target string) {
 	}
 	if !p.second.Spec.Active {
 		p.patch(StageStop, p.second, "active", true)
+	}
+	if f := p.secondFront; f != nil && !f.Spec.Active {
+		p.patch(StageStop, f, "active", true)
 	}
 	if !p.stopSide(p.frontend, p.engine) || !p.stopped(first) || !p.stopped(ofFrontend(p.frontend)) {
 		p.wait(v1beta2.ReasonMigrating, fmt.Sprintf("The engine on %s ends; %s takes over.", first.node, target))
