@@ -16,9 +16,6 @@ const (
 	volumeHead = "volume-head"
 )
 
-// volumeScheduled is the Volume's condition of whether its replicas can be placed.
-const volumeScheduled = "Scheduled"
-
 // blocking are the reasons of a Volume's condition Attached with which it goes on only when something outside changes.
 var blocking = []string{
 	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonNodeDown, v1beta2.ReasonNodeUpgrading,
@@ -51,7 +48,7 @@ func blockerOf(v *v1beta2.Volume) string {
 		return ""
 	}
 	blocker := cmp.Or(attached.Message, attached.Reason)
-	placed := conditions.Get(v.Status.Conditions, volumeScheduled)
+	placed := conditions.Get(v.Status.Conditions, v1beta2.VolumeScheduled)
 	if attached.Reason == v1beta2.ReasonNoUsableReplica && placed != nil && placed.Status == v1beta2.ConditionFalse {
 		blocker += " " + cmp.Or(placed.Message, placed.Reason)
 	}

@@ -31,7 +31,7 @@ func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
 	attached := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
 		return v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: status, Reason: reason, Message: message}
 	}
-	full := v1beta2.Condition{Type: volumeScheduled, Status: v1beta2.ConditionFalse, Reason: "InsufficientStorage", Message: "No disk has room."}
+	full := v1beta2.Condition{Type: v1beta2.VolumeScheduled, Status: v1beta2.ConditionFalse, Reason: "InsufficientStorage", Message: "No disk has room."}
 	cases := map[string]struct {
 		said []v1beta2.Condition
 		want string
