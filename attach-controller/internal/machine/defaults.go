@@ -14,8 +14,8 @@ import (
 // defaults fills in what a webhook fills in elsewhere, and makes the volume's engine, and for v2 its frontend.
 func (p *pass) defaults() {
 	p.fill()
-	if p.v.Spec.DataEngine == "" {
-		return // the rest waits until the data engine is written down
+	if p.v.Spec.DataEngine == "" || !slices.Contains(p.v.Finalizers, v1beta2.Finalizer) {
+		return // the rest waits until the data engine is written down, and until the volume cannot go before what belongs to it
 	}
 	if p.engine == nil {
 		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newEngine(p.next("-e-"), true)})
@@ -115,7 +115,7 @@ func (p *pass) newFrontend(e *v1beta2.Engine, node string) *v1beta2.EngineFronte
 	s := p.v.Spec
 	f := &v1beta2.EngineFrontend{ObjectMeta: p.meta(p.next("-ef-"), node), Spec: v1beta2.EngineFrontendSpec{
 		Active: e.Spec.Active, DataEngine: s.DataEngine, DesireState: v1beta2.InstanceStateStopped, DisableFrontend: s.DisableFrontend,
-		EngineName: e.Name, Frontend: s.Frontend, Image: p.image(), Size: s.Size, VolumeName: p.v.Name, VolumeSize: s.Size,
+		EngineName: e.Name, Frontend: s.Frontend, Image: p.image(), Size: e.Spec.VolumeSize, VolumeName: p.v.Name, VolumeSize: e.Spec.VolumeSize,
 		UblkNumberOfQueue: s.UblkNumberOfQueue, UblkQueueDepth: s.UblkQueueDepth, NvmeTCPNrIOQueues: s.NvmeTCPNrIOQueues,
 	}}
 	if node != "" {

@@ -6,12 +6,12 @@ func (p *pass) expand() {
 		return
 	}
 	wanted, e := p.v.Spec.Size, p.engine
+	if f := p.frontend; f != nil && f.Spec.Size < wanted {
+		p.patch(StageStop, f, "size", size(wanted))
+		p.patch(StageStop, f, "volumeSize", size(wanted))
+	}
 	if e.Spec.VolumeSize < wanted {
 		p.patch(StageStop, e, "volumeSize", size(wanted))
-		if f := p.frontend; f != nil && f.Spec.Size < wanted {
-			p.patch(StageStop, f, "size", size(wanted))
-			p.patch(StageStop, f, "volumeSize", size(wanted))
-		}
 		return
 	}
 	if e.Status.CurrentSize < wanted || e.Status.IsExpanding {

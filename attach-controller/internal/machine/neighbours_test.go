@@ -99,6 +99,15 @@ func (s *stageWorld) write(w Write) {
 		if w.Kind == DropFinalizer {
 			o.Finalizers = nil
 		}
+		if w.Finalizer {
+			o.Finalizers = append(o.Finalizers, v1beta2.Finalizer)
+		}
+		if w.Labels != nil {
+			o.Labels = w.Labels
+		}
+		patchSpec(w.Spec, map[string]func(any){
+			"accessMode": func(v any) { o.Spec.AccessMode = v.(string) }, "dataEngine": func(v any) { o.Spec.DataEngine = v.(string) },
+		})
 	}
 }
 
@@ -148,6 +157,8 @@ func (s *stageWorld) status(key string, value any) {
 		v.CurrentMigrationNodeID = value.(string)
 	case "robustness":
 		v.Robustness = value.(string)
+	case "expansionRequired":
+		v.ExpansionRequired = value.(bool)
 	case "remountRequestedAt":
 		v.RemountRequestedAt = value.(string)
 	}

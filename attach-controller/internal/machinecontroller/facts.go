@@ -47,7 +47,9 @@ func replicaFacts(obj client.Object) any {
 }
 
 // nodeDown is what of an instance's conditions counts here.
-func nodeDown(list []v1beta2.Condition) bool { return conditions.IsTrue(list, v1beta2.InstanceNodeDown) }
+func nodeDown(list []v1beta2.Condition) bool {
+	return conditions.IsTrue(list, v1beta2.InstanceNodeDown)
+}
 
 func nodeFacts(obj client.Object) any { return nodeOf(obj.(*v1beta2.Node)) }
 

@@ -15,9 +15,6 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Owner is the field manager of what this controller applies.
-const Owner = "attach-controller"
-
 // workers is how many volumes are decided on at once; each has its own objects.
 const workers = 16
 

@@ -1,0 +1,73 @@
+package machine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const twice = int64(2) << 30
+
+func TestAVolumeGrowsStepByStep(t *testing.T) {
+	for name, one := range map[string]struct {
+		is                        func(*stageWorld)
+		engine, frontend, replica bool
+		required                  bool
+	}{
+		"asked for":                    {func(*stageWorld) {}, true, true, false, true},
+		"the engine was told":          {func(s *stageWorld) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
+		"both were told":               {told, false, false, false, true},
+		"it grows":                     {growing, false, false, false, false},
+		"it has grown":                 {grown, false, false, true, false},
+		"its engine is not seen":       {func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},
+		"it migrates":                  {func(s *stageWorld) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
+		"less is wanted than there is": {func(s *stageWorld) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV2, "x", "y")
+			s.Engines[0].Spec.LookRequestedAt = stamp(s.Now)
+			s.Volume.Spec.Size = twice
+			one.is(s)
+			verdict := Decide(s.World)
+			sized := func(w *Write) bool { return w != nil && (w.Spec["volumeSize"] == "2147483648") }
+			require.Equal(t, one.engine, sized(findWrite(verdict, s.Engines[0])), "engine")
+			require.Equal(t, one.frontend, sized(findWrite(verdict, s.Frontends[0])), "frontend")
+			require.Equal(t, one.replica, sized(findWrite(verdict, s.Replicas[1])), "replica")
+			required, said := verdict.Status["expansionRequired"]
+			require.Equal(t, one.required, said && required == true)
+		})
+	}
+}
+
+func told(s *stageWorld) { s.Engines[0].Spec.VolumeSize, s.Frontends[0].Spec.Size = twice, twice }
+
+func growing(s *stageWorld) {
+	told(s)
+	s.Engines[0].Status.CurrentSize, s.Engines[0].Status.IsExpanding = twice, true
+}
+
+func grown(s *stageWorld) {
+	growing(s)
+	s.Engines[0].Status.IsExpanding = false
+}
+
+func TestADetachedVolumeThatShallGrowSaysSo(t *testing.T) {
+	s := newStage(v1beta2.DataEngineV1, "x")
+	require.True(t, s.settle())
+	s.Volume.Spec.Size = twice
+	verdict := Decide(s.World)
+	require.Equal(t, true, verdict.Status["expansionRequired"])
+	require.Empty(t, verdict.Writes)
+}
+
+// A frontend that is made while the engine has not grown yet begins with what the engine has.
+func TestAFrontendIsAsLargeAsItsEngine(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y")
+	s.Volume.Spec.MigrationNodeID = "y"
+	s.Volume.Spec.Size = twice
+	require.True(t, s.settle())
+	require.Len(t, s.Frontends, 2)
+	require.Equal(t, int64(1)<<30, s.Frontends[1].Spec.Size)
+}

@@ -1,0 +1,132 @@
+package machine
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// added is a volume that is attached, with an empty replica that was placed since.
+func added(node string) (*stageWorld, *v1beta2.Replica) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	name := fmt.Sprintf("vol-r-%d", len(s.Replicas))
+	r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: v1beta2.ReplicaSpec{
+		VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30, DesireState: v1beta2.InstanceStateStopped}}
+	s.Replicas = append(s.Replicas, r)
+	return s, r
+}
+
+func run(r *v1beta2.Replica) {
+	r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning
+	r.Status.StorageIP, r.Status.Port = "ip-z", 10003
+}
+
+func TestAnAddedReplicaIsStartedAndThenGivenToTheEngine(t *testing.T) {
+	for name, one := range map[string]struct {
+		is      func(*stageWorld, *v1beta2.Replica)
+		replica map[string]any
+		engine  map[string]any
+	}{
+		"stopped": {func(*stageWorld, *v1beta2.Replica) {}, map[string]any{"desireState": "running"}, nil},
+		"starting": {func(_ *stageWorld, r *v1beta2.Replica) {
+			r.Spec.DesireState, r.Status.CurrentState = "running", v1beta2.InstanceStateStarting
+		}, nil, nil},
+		"running": {func(_ *stageWorld, r *v1beta2.Replica) { run(r) }, nil, map[string]any{"replicaAddressMap": map[string]any{"vol-r-2": "ip-z:10003"}}},
+		"running without a port": {func(_ *stageWorld, r *v1beta2.Replica) {
+			run(r)
+			r.Status.Port = 0
+		}, nil, nil},
+		"taken for healthy": {func(_ *stageWorld, r *v1beta2.Replica) {
+			run(r)
+			r.Spec.HealthyAt = "2026-01-01T00:00:00Z"
+		}, map[string]any{"healthyAt": ""}, nil},
+		"on a node that is down": {func(s *stageWorld, _ *v1beta2.Replica) { s.Nodes["z"] = Node{Known: true, Down: true} }, nil, nil},
+		"placed nowhere":         {func(_ *stageWorld, r *v1beta2.Replica) { r.Spec.NodeID = "" }, nil, nil},
+		"unknown": {func(_ *stageWorld, r *v1beta2.Replica) {
+			run(r)
+			r.Status.CurrentState = v1beta2.InstanceStateUnknown
+		}, nil, nil},
+		"being deleted": {func(_ *stageWorld, r *v1beta2.Replica) {
+			run(r)
+			deleted(r)
+		}, map[string]any{"desireState": "stopped"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, r := added("z")
+			one.is(s, r)
+			verdict := Decide(s.World)
+			check := func(o metav1.Object, want map[string]any) {
+				if want == nil {
+					untouched(t, verdict, o)
+					return
+				}
+				require.Equal(t, want, writeOf(t, verdict, o).Spec)
+			}
+			check(r, one.replica)
+			check(s.Engines[0], one.engine)
+		})
+	}
+}
+
+func TestAReplicaIsHealthyWhenTheEngineSaysRW(t *testing.T) {
+	s, r := added("z")
+	run(r)
+	s.Engines[0].Spec.ReplicaAddressMap[r.Name] = "ip-z:10003"
+	s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeWO
+	untouched(t, Decide(s.World), r)
+	s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeRW
+	w := writeOf(t, Decide(s.World), r)
+	require.NotEmpty(t, w.Spec["healthyAt"])
+	require.Equal(t, w.Spec["healthyAt"], w.Spec["lastHealthyAt"])
+	require.Equal(t, EventRebuilt, w.Events[0].Reason)
+}
+
+func TestARebuildThatTheEngineGivesUpHasFailed(t *testing.T) {
+	s, r := added("z")
+	run(r)
+	s.Engines[0].Spec.ReplicaAddressMap[r.Name] = "ip-z:10003"
+	s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
+	verdict := Decide(s.World)
+	w := writeOf(t, verdict, r)
+	require.NotEmpty(t, w.Spec["failedAt"])
+	require.Equal(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
+	require.Equal(t, map[string]any{r.Name: nil}, writeOf(t, verdict, s.Engines[0]).Spec["replicaAddressMap"])
+}
+
+// UPG-1, A15b: of two that go at once, one stays while it is the last.
+func TestOfReplicasThatAreDeletedAtOnceTheLastOneStays(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	deleted(s.Replicas[0])
+	deleted(s.Replicas[1])
+	for range 5 {
+		s.step()
+	}
+	require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
+	require.NotEmpty(t, s.Engines[0].Spec.ReplicaAddressMap)
+}
+
+func TestAReplicaThatIsNoMoreLeavesTheEngine(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Replicas = s.Replicas[:1]
+	require.Equal(t, map[string]any{"vol-r-1": nil}, writeOf(t, Decide(s.World), s.Engines[0]).Spec["replicaAddressMap"])
+	s.Replicas = nil
+	untouched(t, Decide(s.World), s.Engines[0])
+}
+
+// A migration shares the replicas between two engines: they stay as they are until it ends.
+func TestNothingJoinsWhileTheVolumeMigrates(t *testing.T) {
+	s, r := added("z")
+	run(r)
+	s.Volume.Spec.MigrationNodeID = "y"
+	for range 10 {
+		s.step()
+		s.imMonitor()
+	}
+	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, r.Name)
+	require.NotContains(t, s.Engines[1].Spec.ReplicaAddressMap, r.Name)
+}
