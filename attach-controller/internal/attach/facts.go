@@ -71,8 +71,12 @@ func NodeOf(n *v1beta2.Node) Node {
 	}
 }
 
-// EngineOf returns what counts of an Engine.
+// EngineOf returns what counts of an Engine. One that shall end is left over of an earlier migration: it is nowhere,
+// whatever it still runs.
 func EngineOf(e *v1beta2.Engine) Engine {
+	if e.DeletionTimestamp != nil || e.Spec.DesireState != v1beta2.InstanceStateRunning {
+		return Engine{}
+	}
 	out := Engine{Node: e.Spec.NodeID, State: e.Status.CurrentState}
 	for name := range e.Status.Snapshots {
 		if name == volumeHead {
@@ -86,8 +90,11 @@ func EngineOf(e *v1beta2.Engine) Engine {
 	return out
 }
 
-// FrontendOf returns what counts of an EngineFrontend.
+// FrontendOf returns what counts of an EngineFrontend, as of an Engine.
 func FrontendOf(f *v1beta2.EngineFrontend) Frontend {
+	if f.DeletionTimestamp != nil || f.Spec.DesireState != v1beta2.InstanceStateRunning {
+		return Frontend{}
+	}
 	return Frontend{Node: f.Spec.NodeID, State: f.Status.CurrentState}
 }
 

@@ -66,7 +66,7 @@ func TestWhatCountsOfANode(t *testing.T) {
 
 func TestTwoEnginesAreEqualWhenTheyListTheSameSnapshots(t *testing.T) {
 	lists := func(names ...string) uint64 {
-		e := &v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: map[string]v1beta2.SnapshotInfo{}}}
+		e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{DesireState: v1beta2.InstanceStateRunning}, Status: v1beta2.EngineStatus{Snapshots: map[string]v1beta2.SnapshotInfo{}}}
 		for _, name := range names {
 			e.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name}
 		}
@@ -88,4 +88,22 @@ func TestAStrictLocalVolumesDataIsWhereItsGoodReplicaIs(t *testing.T) {
 	require.Empty(t, ReplicaNodesOf(nil))
 	require.Equal(t, []string{there}, ReplicaNodesOf([]v1beta2.Replica{on(here, "then"), on(there, ""), going, on("", "")}))
 	require.Equal(t, []string{here}, ReplicaNodesOf([]v1beta2.Replica{on(here, "then"), going}), "a failed one may be salvaged")
+}
+
+// What a migration that was rolled back left behind must not pass for the target of the next one.
+func TestWhatShallEndCountsNowhere(t *testing.T) {
+	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning}, Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateRunning}}
+	f := &v1beta2.EngineFrontend{Spec: v1beta2.EngineFrontendSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning}, Status: v1beta2.EngineFrontendStatus{CurrentState: v1beta2.InstanceStateRunning}}
+	require.Equal(t, Engine{Node: there, State: v1beta2.InstanceStateRunning}, EngineOf(e))
+	require.Equal(t, Frontend{Node: there, State: v1beta2.InstanceStateRunning}, FrontendOf(f))
+	e.Spec.DesireState, f.Spec.DesireState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	require.Equal(t, Engine{}, EngineOf(e))
+	require.Equal(t, Frontend{}, FrontendOf(f))
+	e.Spec.DesireState, f.Spec.DesireState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning
+	e.DeletionTimestamp, f.DeletionTimestamp = &metav1.Time{Time: now}, &metav1.Time{Time: now}
+	require.Equal(t, Engine{}, EngineOf(e))
+	require.Equal(t, Frontend{}, FrontendOf(f))
+
+	w := moving(running, withdrawn("csi-"+here), func(w *World) { w.Engines = append(w.Engines, Engine{Snapshots: 1}) })
+	require.Equal(t, RowConfirm, Decide(w).Row, "nor is it compared with")
 }

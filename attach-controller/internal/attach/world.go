@@ -64,6 +64,7 @@ type Node struct{ Down, Cordoned, Upgrading bool }
 
 // Engine is what counts of an engine.
 type Engine struct {
+	// Node is empty for one that does not count.
 	Node, State string
 	// Snapshots is equal for two engines that list the same snapshots.
 	Snapshots uint64
@@ -126,7 +127,7 @@ func (w World) engineOn(node string) Engine {
 func (w World) sameSnapshots(node string) bool {
 	target, others := w.engineOn(node), 0
 	for _, e := range w.Engines {
-		if e.Node == node {
+		if e.Node == node || e.Node == "" {
 			continue
 		}
 		if others++; e.Snapshots != target.Snapshots {
