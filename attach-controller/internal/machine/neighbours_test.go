@@ -82,7 +82,7 @@ func (s *stageWorld) write(w Write) {
 		patchSpec(w.Spec, map[string]func(any){
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
 			"engineName": func(v any) { o.Spec.EngineName = v.(string) }, "targetIP": func(v any) { o.Spec.TargetIP = v.(string) },
-			"targetPort": func(v any) { o.Spec.TargetPort = v.(int) },
+			"targetPort": func(v any) { o.Spec.TargetPort = v.(int) }, "active": func(v any) { o.Spec.Active = v.(bool) },
 		})
 	case *v1beta2.Replica:
 		if w.Kind == Delete {

@@ -1,0 +1,105 @@
+package machine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// leaving is detaching, with its engine stopped and its replicas still running.
+func leaving(t *testing.T, dataEngine string, nodes ...string) *stageWorld {
+	t.Helper()
+	s := attached(dataEngine, nodes...)
+	s.Volume.Spec.NodeID, s.Volume.Status.State = "", v1beta2.VolumeStateDetaching
+	for _, f := range s.Frontends {
+		f.Spec.DesireState, f.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	}
+	s.Engines[0].Spec.DesireState, s.Engines[0].Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	return s
+}
+
+func TestWhatTheEngineSaidLastIsKeptBeforeTheVolumeIsDetached(t *testing.T) {
+	for name, one := range map[string]struct {
+		modes  map[string]string
+		failed []string
+	}{
+		"all in use":          {map[string]string{"vol-r-0": "RW", "vol-r-1": "RW"}, nil},
+		"one dropped":         {map[string]string{"vol-r-0": "RW", "vol-r-1": "ERR"}, []string{"vol-r-1"}},
+		"all dropped":         {map[string]string{"vol-r-0": "ERR", "vol-r-1": "ERR"}, []string{"vol-r-0"}},
+		"one not rebuilt yet": {map[string]string{"vol-r-0": "RW", "vol-r-1": "WO"}, nil},
+		"never looked at":     {nil, nil},
+		"one that is not its": {map[string]string{"vol-r-0": "RW", "vol-r-1": "RW", "vol-r-2": "ERR"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := leaving(t, v1beta2.DataEngineV1, "x", "y")
+			s.Engines[0].Status.ReplicaModeMap = one.modes
+			require.True(t, s.settle())
+			require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State)
+			var failed []string
+			for _, r := range s.Replicas {
+				if r.Spec.FailedAt != "" {
+					failed = append(failed, r.Name)
+				}
+			}
+			require.Equal(t, one.failed, failed)
+		})
+	}
+}
+
+// Modes that are kept on the engine must not be taken for those of its next run.
+func TestAnEngineThatDroppedAReplicaForgetsItsReplicasAtTheEnd(t *testing.T) {
+	s := leaving(t, v1beta2.DataEngineV1, "x", "y")
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
+	require.True(t, s.settle())
+	require.Empty(t, s.Engines[0].Spec.ReplicaAddressMap)
+	s = leaving(t, v1beta2.DataEngineV1, "x", "y")
+	require.True(t, s.settle())
+	require.NotEmpty(t, s.Engines[0].Spec.ReplicaAddressMap, "without need nothing is written")
+}
+
+func TestFrontendEngineAndReplicasStopInThisOrder(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y")
+	s.Volume.Spec.NodeID = ""
+	s.step()
+	var order []string
+	for range 20 {
+		for _, w := range Decide(s.World).Writes {
+			if w.Spec["desireState"] == v1beta2.InstanceStateStopped {
+				order = append(order, w.Object.GetName())
+			}
+		}
+		s.step()
+		s.imMonitor()
+	}
+	require.Equal(t, []string{"vol-ef-0", "vol-e-0", "vol-r-0", "vol-r-1"}, order)
+}
+
+// From then on the engine on the node that is down could write to its replica alone.
+func TestReplicasOnNodesThatAreDownFailBeforeTheFirstOneIsStopped(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y", "z")
+	s.Volume.Spec.NodeID, s.Volume.Status.State = "", v1beta2.VolumeStateDetaching
+	s.Nodes["x"] = Node{Known: true, Down: true}
+	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
+	verdict := Decide(s.World)
+	require.Equal(t, StageFail, writeOf(t, verdict, s.Replicas[0]).Stage)
+	require.NotEmpty(t, writeOf(t, verdict, s.Replicas[0]).Spec["failedAt"])
+	for _, r := range s.Replicas[1:] {
+		w := writeOf(t, verdict, r)
+		require.Equal(t, StageStop, w.Stage)
+		require.Equal(t, map[string]any{"desireState": v1beta2.InstanceStateStopped}, w.Spec)
+	}
+}
+
+func TestWithNoReplicaInReachNothingIsConcluded(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Volume.Spec.NodeID = ""
+	for _, node := range []string{"x", "y"} {
+		s.Nodes[node] = Node{Known: true, Down: true}
+	}
+	require.True(t, s.settle())
+	for _, r := range s.Replicas {
+		require.Empty(t, r.Spec.FailedAt)
+	}
+}

@@ -1,0 +1,193 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// asked is a volume on x that shall move to y, from where nothing was done yet.
+func asked(dataEngine string) *stageWorld {
+	s := attached(dataEngine, "x", "y")
+	s.Volume.Spec.MigrationNodeID, s.Volume.Status.CurrentMigrationNodeID = "y", "y"
+	return s
+}
+
+// A10, M7.
+func TestTheSecondEngineIsMadeOverALookThatAnswersItsRequest(t *testing.T) {
+	at := func(s *stageWorld, ago time.Duration) string { return s.Now.Add(-ago).Format(time.RFC3339Nano) }
+	for name, one := range map[string]struct {
+		requested, looked time.Duration // ago; negative is never
+		made, asks        bool
+	}{
+		"never asked":                  {-1, -1, false, true},
+		"asked just now":               {time.Second, -1, false, false},
+		"asked, and looked at before":  {time.Second, 2 * time.Second, false, false},
+		"asked and answered":           {2 * time.Second, time.Second, true, false},
+		"answered at the same instant": {time.Second, time.Second, true, false},
+		"answered too long ago":        {2 * lookAge, lookAge, false, true},
+		"asked long ago, no answer":    {2 * lookAge, -1, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asked(v1beta2.DataEngineV1)
+			e := s.Engines[0]
+			if one.requested >= 0 {
+				e.Spec.LookRequestedAt = at(s, one.requested)
+			}
+			if one.looked >= 0 {
+				e.Status.LookedAt = at(s, one.looked)
+			}
+			made, asks := false, false
+			for _, w := range Decide(s.World).Writes {
+				made = made || w.Kind == Create
+				asks = asks || w.Spec["lookRequestedAt"] != nil
+			}
+			require.Equal(t, one.made, made)
+			require.Equal(t, one.asks, asks)
+		})
+	}
+}
+
+func TestTheSecondEngineGetsTheReplicasThatAreRW(t *testing.T) {
+	s := asked(v1beta2.DataEngineV1)
+	e := s.Engines[0]
+	e.Spec.LookRequestedAt, e.Status.LookedAt = stamp(s.Now), stamp(s.Now)
+	e.Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO
+	second := Decide(s.World).Writes[0].Object.(*v1beta2.Engine)
+	require.Equal(t, map[string]string{"vol-r-0": "ip-x:10000"}, second.Spec.ReplicaAddressMap)
+	require.Equal(t, "vol-e-1", second.Name)
+	require.Equal(t, "y", second.Spec.NodeID)
+	require.Equal(t, v1beta2.InstanceStateRunning, second.Spec.DesireState)
+	require.False(t, second.Spec.Active)
+}
+
+func TestNoSecondEngineIsMadeWhileEitherNodeIsDown(t *testing.T) {
+	for _, node := range []string{"x", "y"} {
+		s := asked(v1beta2.DataEngineV1)
+		e := s.Engines[0]
+		e.Spec.LookRequestedAt, e.Status.LookedAt = stamp(s.Now), stamp(s.Now)
+		s.Nodes[node] = Node{Known: true, Down: true}
+		require.Empty(t, Decide(s.World).Writes, node)
+	}
+}
+
+// moving has both sides of the migration up.
+func moving(t *testing.T, dataEngine string) *stageWorld {
+	t.Helper()
+	s := asked(dataEngine)
+	require.True(t, s.settle())
+	require.Len(t, s.Engines, 2)
+	require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[1].Status.CurrentState)
+	return s
+}
+
+func TestAMigrationEndsWithOneEngine(t *testing.T) {
+	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for name, one := range map[string]struct {
+			wanted, target string
+			engine         string
+		}{
+			"confirmed":   {"y", "", "vol-e-1"},
+			"rolled back": {"x", "", "vol-e-0"},
+			"given up":    {"", "", ""},
+		} {
+			t.Run(dataEngine+" "+name, func(t *testing.T) {
+				s := moving(t, dataEngine)
+				s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = one.wanted, one.target
+				require.True(t, s.settle(), "%s", s)
+				require.Len(t, s.Engines, 1)
+				require.Equal(t, one.wanted, s.Volume.Status.CurrentNodeID)
+				require.Empty(t, s.Volume.Status.CurrentMigrationNodeID)
+				if one.engine != "" {
+					require.Equal(t, one.engine, s.Engines[0].Name)
+					require.True(t, s.Engines[0].Spec.Active)
+				}
+				if dataEngine == v1beta2.DataEngineV2 {
+					require.Len(t, s.Frontends, 1)
+					require.Equal(t, s.Engines[0].Name, s.Frontends[0].Spec.EngineName)
+					require.True(t, s.Frontends[0].Spec.Active)
+				}
+			})
+		}
+	}
+}
+
+func TestAMigrationThatGoesElsewhereEndsItsSecondEngineFirst(t *testing.T) {
+	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		s := moving(t, dataEngine)
+		s.Volume.Spec.MigrationNodeID = "z"
+		require.True(t, s.settle(), "%s", s)
+		require.Len(t, s.Engines, 2)
+		require.Equal(t, "z", s.Engines[1].Spec.NodeID)
+		require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[1].Status.CurrentState)
+		require.Equal(t, "z", s.Volume.Status.CurrentMigrationNodeID)
+		require.Equal(t, "x", s.Volume.Status.CurrentNodeID)
+	}
+}
+
+// Wherever a roll back was when the migration is wanted again.
+func TestAMigrationThatIsWantedAgainIsNeverStuck(t *testing.T) {
+	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for steps := range 8 {
+			s := moving(t, dataEngine)
+			s.Volume.Spec.MigrationNodeID = ""
+			for n := range steps {
+				s.step()
+				if n%2 == 1 {
+					s.imMonitor()
+				}
+			}
+			s.Volume.Spec.MigrationNodeID = "y"
+			require.True(t, s.settle(), "%s", s)
+			require.Len(t, s.Engines, 2, "after %d steps:\n%s", steps, s)
+			require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[1].Status.CurrentState)
+			for _, f := range s.Frontends {
+				require.Equal(t, v1beta2.InstanceStateRunning, f.Status.CurrentState, "after %d steps:\n%s", steps, s)
+			}
+		}
+	}
+}
+
+// ATT-1, M6: what cannot be handed over is detached, and attached again at the target.
+func TestAHandOverThatCannotBeDetachesEverything(t *testing.T) {
+	for name, happens := range map[string]func(*stageWorld){
+		"the source's node is down":  func(s *stageWorld) { s.Nodes["x"] = Node{Known: true, Down: true} },
+		"the target's node is down":  func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} },
+		"the target's engine failed": func(s *stageWorld) { s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError },
+		"the target's frontend failed": func(s *stageWorld) {
+			s.Frontends[1].Status.CurrentState = v1beta2.InstanceStateError
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := moving(t, v1beta2.DataEngineV2)
+			s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = "y", ""
+			happens(s)
+			verdict := Decide(s.World)
+			require.Equal(t, v1beta2.VolumeStateDetaching, verdict.Status["state"])
+			for _, w := range verdict.Writes {
+				require.NotContains(t, w.Spec, "active")
+			}
+			for _, node := range []string{"x", "y"} {
+				s.Nodes[node] = Node{Known: true}
+			}
+			require.True(t, s.settle(), "%s", s)
+			require.Equal(t, "y", s.Volume.Status.CurrentNodeID, "%s", s)
+			require.Len(t, s.Engines, 1)
+		})
+	}
+}
+
+// The first engine has ended before the second one is the volume's: its last writes are over.
+func TestAHandOverWaitsForTheEndOfTheFirstEngine(t *testing.T) {
+	s := moving(t, v1beta2.DataEngineV2)
+	s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = "y", ""
+	for range 5 {
+		s.step()
+	}
+	require.Equal(t, "x", s.Volume.Status.CurrentNodeID)
+	require.Equal(t, v1beta2.InstanceStateStopped, s.Frontends[0].Spec.DesireState)
+	require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[0].Spec.DesireState, "the frontend ends first")
+}

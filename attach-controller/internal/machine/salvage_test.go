@@ -1,0 +1,100 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	early = "2025-12-31T00:00:00Z"
+	late  = "2025-12-31T12:00:00Z"
+	soon  = "2025-12-31T12:00:01Z"
+)
+
+// faulted is detached, and faulted since the beginning of the test; its replicas failed when times says.
+func faulted(t *testing.T, times ...string) *stageWorld {
+	t.Helper()
+	s := newStage(v1beta2.DataEngineV1, []string{"x", "y", "z"}[:len(times)]...)
+	require.True(t, s.settle())
+	s.Volume.Status.State, s.Volume.Status.Robustness = v1beta2.VolumeStateDetached, v1beta2.VolumeRobustnessFaulted
+	s.Volume.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonFaulted, LastTransitionTime: stamp(s.Now)}}
+	for i, at := range times {
+		s.Replicas[i].Spec.FailedAt, s.Replicas[i].Spec.LastFailedAt = at, at
+		s.Replicas[i].Spec.HealthyAt, s.Replicas[i].Spec.LastHealthyAt = early, early
+	}
+	return s
+}
+
+func salvaged(verdict Verdict) []string {
+	var out []string
+	for _, w := range verdict.Writes {
+		if at, ok := w.Spec["failedAt"]; ok && at == "" {
+			out = append(out, w.Object.GetName())
+		}
+	}
+	return out
+}
+
+func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
+	for name, one := range map[string]struct {
+		times []string
+		is    func(*stageWorld)
+		taken []string
+		says  string
+	}{
+		"the latest":                   {[]string{early, late}, nil, []string{"vol-r-1"}, ""},
+		"those that failed together":   {[]string{late, soon}, nil, []string{"vol-r-0", "vol-r-1"}, ""},
+		"not one that has older data":  {[]string{early, late}, func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} }, nil, "bring their nodes back"},
+		"one of those that are latest": {[]string{late, soon}, func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} }, []string{"vol-r-0"}, ""},
+		"not one that may still run": {[]string{late}, func(s *stageWorld) {
+			s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateUnknown
+		}, nil, "shall stop"},
+		"not one that never had the data": {[]string{early, late}, func(s *stageWorld) {
+			s.Replicas[1].Spec.HealthyAt, s.Replicas[1].Spec.LastHealthyAt = "", ""
+		}, []string{"vol-r-0"}, ""},
+		"not one that is being deleted":               {[]string{early, late}, func(s *stageWorld) { deleted(s.Replicas[1]) }, []string{"vol-r-0"}, ""},
+		"nothing where a person chooses":              {[]string{early, late}, func(s *stageWorld) { s.Settings.AutoSalvage = false }, nil, "auto-salvage"},
+		"nothing while a healthy one is out of reach": {[]string{"", late}, func(s *stageWorld) { s.Nodes["x"] = Node{Known: true, Down: true} }, nil, "vol-r-0 on x"},
+		"nothing before the volume is let go":         {[]string{late}, func(s *stageWorld) { s.Volume.Spec.NodeID = "x" }, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := faulted(t, one.times...)
+			if one.is != nil {
+				one.is(s)
+			}
+			verdict := Decide(s.World)
+			require.Equal(t, one.taken, salvaged(verdict))
+			if len(one.taken) == 0 {
+				require.NotContains(t, verdict.Status, "robustness")
+				require.Contains(t, conditions.Get(verdict.Conditions, v1beta2.VolumeAttached).Message, one.says)
+				require.Zero(t, verdict.WakeAt)
+				return
+			}
+			require.Equal(t, v1beta2.VolumeRobustnessUnknown, verdict.Status["robustness"])
+			require.Equal(t, stamp(s.Now), verdict.Status["lastAutoSalvagedAt"])
+			require.Equal(t, stamp(s.Now), verdict.Status["remountRequestedAt"])
+		})
+	}
+}
+
+// An engine that fails each time is not started without a pause.
+func TestAVolumeWhoseReplicasAreFineIsTriedAgainAfterAPause(t *testing.T) {
+	s := faulted(t, "", late)
+	verdict := Decide(s.World)
+	require.Equal(t, s.Now.Add(retryAfter), verdict.WakeAt)
+	require.Empty(t, verdict.Status)
+	s.Now = verdict.WakeAt.Add(-time.Millisecond)
+	require.Equal(t, verdict.WakeAt, Decide(s.World).WakeAt)
+	s.Now = verdict.WakeAt
+	verdict = Decide(s.World)
+	require.Zero(t, verdict.WakeAt)
+	require.Equal(t, v1beta2.VolumeRobustnessUnknown, verdict.Status["robustness"])
+	require.Equal(t, stamp(s.Now), verdict.Status["remountRequestedAt"])
+	require.NotContains(t, verdict.Status, "lastAutoSalvagedAt")
+	require.Empty(t, verdict.Writes)
+}
