@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
+	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/flags"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
@@ -60,7 +61,13 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 		return err
 	}
 	if options.ManageInstances {
-		if err := instancecontroller.Setup(ctx, rt, settings, inventory, options.InstanceOptions()); err != nil {
+		engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, options.Engine)
+		if err != nil {
+			return err
+		}
+		instances := options.InstanceOptions()
+		instances.BeforeEngineStop = engines.LookBeforeStop
+		if err := instancecontroller.Setup(ctx, rt, settings, inventory, instances); err != nil {
 			return err
 		}
 	}

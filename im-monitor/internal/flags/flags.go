@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/instancelock"
@@ -29,6 +30,7 @@ type Options struct {
 	Manager         instancemanager.Options
 	Orphan          orphancontroller.Options
 	Instance        instancecontroller.Options
+	Engine          enginecontroller.Options
 
 	// locks are shared by all hands that change instances.
 	locks instancelock.Locks
@@ -45,6 +47,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.ManageInstances, "manage-instances", true, "start and stop the instances that Engines, EngineFrontends and Replicas ask for, and write their status; false where another agent still does, and only orphans are looked after")
 	o.Orphan.AddFlags(flags)
 	o.Instance.AddFlags(flags)
+	o.Engine.AddFlags(flags)
 	m := &o.Manager
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")

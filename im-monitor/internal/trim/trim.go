@@ -113,8 +113,7 @@ func engine(obj any) (any, error) {
 	}
 	metadata(&e.ObjectMeta)
 	s := &e.Status
-	s.Snapshots, s.PurgeStatus, s.RebuildStatus, s.RestoreStatus = nil, nil, nil, nil
-	s.CloneStatus, s.BackupStatus, s.ReplicaTransitionTimeMap = nil, nil, nil
+	s.BackupStatus = nil
 	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
 		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
 	return e, nil

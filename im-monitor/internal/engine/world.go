@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Replica is one replica as the engine lists it. Address is tcp://ip:port; Name may be empty.
+type Replica struct{ Name, Address, Mode string }
+
+// Volume is what the engine tells about its size.
+type Volume struct {
+	Size                        int64
+	Expanding                   bool
+	ExpansionError, ExpansionAt string
+}
+
+// Seen is what one look saw; nil parts were not asked for.
+type Seen struct {
+	// Began is when the first question of the look was sent.
+	Began     time.Time
+	Replicas  []Replica
+	Snapshots map[string]v1beta2.SnapshotInfo
+	Volume    *Volume
+	Rebuilds  map[string]v1beta2.RebuildStatus
+	Clones    map[string]v1beta2.SnapshotCloneStatus
+	Restores  map[string]v1beta2.RestoreStatus
+}
+
+// World is an engine that runs, and what a look at it saw.
+type World struct {
+	Now    time.Time
+	Engine *v1beta2.Engine
+	Seen   Seen
+	// Adding is the replica that a call of ours is adding; empty: none.
+	Adding string
+	// Failures counts additions that failed, by the replica's name; Waits tells until when the next is not tried.
+	Failures map[string]int
+	Waits    map[string]time.Time
+	// Unsettled is until when something is expected to change: a replica's instance just failed, or a call just went out.
+	Unsettled time.Time
+	// Period is the time between looks, Busy the one while something goes on.
+	Period, Busy time.Duration
+}
+
+// Op is what a Call asks for.
+type Op string
+
+// The calls.
+const (
+	OpAdd     Op = "add"
+	OpRemove  Op = "remove"
+	OpExpand  Op = "expand"
+	OpClone   Op = "clone"
+	OpRestore Op = "restore"
+)
+
+// Call is one call that is due.
+type Call struct {
+	Op Op
+	// Name and Address (ip:port, or as listed) are the replica's.
+	Name, Address string
+	Size          int64
+	// Volume and Snapshot are what is copied from.
+	Volume, Snapshot string
+}
+
+// Verdict is everything that one look leads to.
+type Verdict struct {
+	// Status is the engine's whole new status: only what the look tells differs from the old one.
+	Status v1beta2.EngineStatus
+	Calls  []Call
+	// Next is how long until the next look; the caller spreads it.
+	Next time.Duration
+	// Going tells that something goes on.
+	Going bool
+}
+
+// Questions say what a look has to ask beside replicas and snapshots, so that a quiet engine is asked two things.
+type Questions struct{ Volume, Rebuilds, Clones, Restores bool }
+
+// Ask tells what a look at the engine has to ask. first is the first look of this process at this run.
+func Ask(e *v1beta2.Engine, first, adding bool) Questions {
+	s := e.Status
+	rebuilding := adding
+	for name := range e.Spec.ReplicaAddressMap {
+		rebuilding = rebuilding || s.ReplicaModeMap[name] != v1beta2.ReplicaModeRW
+	}
+	return Questions{
+		Volume:   first || s.IsExpanding || s.CurrentSize != e.Spec.VolumeSize,
+		Rebuilds: rebuilding || len(s.RebuildStatus) > 0,
+		Clones:   e.Spec.RequestedDataSource != "" && !cloned(s.CloneStatus),
+		Restores: e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != s.LastRestoredBackup,
+	}
+}
+
+// cloned tells that the copy has ended, well or not.
+func cloned(all map[string]v1beta2.SnapshotCloneStatus) bool {
+	for _, one := range all {
+		if one.IsCloning || one.State != copyComplete && one.State != copyError {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// The states of a copy.
+const (
+	copyComplete = "complete"
+	copyError    = "error"
+)

@@ -1,0 +1,133 @@
+package enginecontroller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// call makes one call. What came of it is seen by the next look.
+func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
+	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
+	if err := c.still(ctx, e, call); err != nil {
+		log.Info("not called", "reason", err.Error())
+		return
+	}
+	c.memory.unsettle(e.Name, c.rt.Clock.Now().Add(unsettled))
+	if call.Op == engine.OpAdd {
+		c.add(ctx, e, t, proxy, call)
+		return
+	}
+	var err error
+	key := string(call.Op)
+	switch call.Op {
+	case engine.OpRemove:
+		key = call.Name
+		err = proxy.RemoveReplica(ctx, t.Target, call.Name, call.Address)
+	case engine.OpExpand:
+		err = proxy.Expand(ctx, t.Target, call.Size)
+	case engine.OpClone:
+		err = c.clone(ctx, t, proxy, call)
+	case engine.OpRestore:
+		err = c.restore(ctx, e, t, proxy)
+	}
+	c.ended(e, call, key, err)
+}
+
+// still reads the engine past the cache: what is called must be what its spec asks for now.
+func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.Call) error {
+	now := &v1beta2.Engine{}
+	if err := c.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {
+		return fmt.Errorf("reading engine %s: %w", e.Name, err)
+	}
+	if now.UID != e.UID || !runs(now) || where(now) != where(e) {
+		return fmt.Errorf("engine %s is not what was looked at any more", e.Name)
+	}
+	_, mapped := now.Spec.ReplicaAddressMap[call.Name]
+	switch {
+	case call.Op == engine.OpAdd && !mapped:
+		return fmt.Errorf("replica %s is not wanted any more", call.Name)
+	case call.Op == engine.OpRemove && mapped && imclient.WithScheme(now.Spec.ReplicaAddressMap[call.Name]) == call.Address:
+		return fmt.Errorf("replica %s is wanted again", call.Name)
+	}
+	return nil
+}
+
+// add lets the engine take a replica in beside the looks: a v1 server answers when the rebuild is done. The call ends with
+// this process's leadership, for the reconciler's context does.
+func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
+	ctx, cancel := context.WithCancel(ctx)
+	a := &addition{name: call.Name, cancel: cancel, progressAt: c.rt.Clock.Now()}
+	if !c.memory.begin(e.Name, a) {
+		cancel()
+		return
+	}
+	go func() {
+		defer cancel()
+		err := proxy.AddReplica(ctx, t.Target, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
+		c.memory.end(e.Name, a)
+		c.ended(e, call, call.Name, err)
+		select {
+		case c.woken <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// watchAddition gives a rebuild up that makes no progress.
+func (c *Controller) watchAddition(e *v1beta2.Engine, adding string, seen engine.Seen) {
+	if adding == "" {
+		return
+	}
+	progress := 0
+	for _, one := range seen.Rebuilds {
+		progress += one.Progress
+	}
+	if c.memory.stuck(e.Name, progress, c.rt.Clock.Now(), c.options.RebuildPatience) {
+		c.rt.Log.Info("a rebuild made no progress and is given up", "engine", e.Name, "replica", adding, "patience", c.options.RebuildPatience)
+		c.memory.giveUp(e.Name)
+		c.memory.failed(e.Name, adding, c.rt.Clock.Now())
+	}
+}
+
+func (c *Controller) clone(ctx context.Context, t target, proxy *imclient.Proxy, call engine.Call) error {
+	var engines v1beta2.EngineList
+	if err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByVolume: call.Volume}); err != nil {
+		return fmt.Errorf("listing the engines of volume %s: %w", call.Volume, err)
+	}
+	for i := range engines.Items {
+		if from := &engines.Items[i]; from.Spec.Active && runs(from) {
+			return proxy.CloneFrom(ctx, t.Target, targetOf(from), call.Snapshot)
+		}
+	}
+	return fmt.Errorf("no engine of volume %s runs", call.Volume)
+}
+
+func (c *Controller) restore(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy) error {
+	v := &v1beta2.Volume{}
+	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
+		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
+	}
+	return proxy.Restore(ctx, t.Target, v.Spec.FromBackup)
+}
+
+// ended notes what became of a call.
+func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, key string, err error) {
+	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
+	if err == nil {
+		calls.WithLabelValues(string(call.Op), "ok").Inc()
+		log.Info("called")
+		return
+	}
+	calls.WithLabelValues(string(call.Op), "failed").Inc()
+	c.memory.failed(e.Name, key, c.rt.Clock.Now())
+	log.Info("call failed", "error", err.Error())
+}

@@ -1,0 +1,19 @@
+package enginecontroller
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var (
+	looks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_engine_looks_total",
+		Help: "Looks at running engines, by how they ended: seen, failed.",
+	}, []string{"result"})
+	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_engine_calls_total",
+		Help: "Calls that change an engine, by what they ask for (add, remove, expand, clone, restore) and how they ended: ok, failed.",
+	}, []string{"op", "result"})
+)
+
+func init() { metrics.Registry.MustRegister(looks, calls) }

@@ -1,0 +1,33 @@
+package enginecontroller
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Options are the settings of this package.
+type Options struct {
+	// Period is the time between two looks at a quiet engine, Busy the one while something goes on.
+	Period, Busy time.Duration
+	// RebuildPatience is how long a rebuild may be without progress before it is given up.
+	RebuildPatience time.Duration
+}
+
+// AddFlags registers the flags of this package.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.Period, "engine-look-period", 30*time.Second, "time between two looks at a quiet engine's replicas and snapshots (up to a fifth longer)")
+	flags.DurationVar(&o.Busy, "engine-look-busy", time.Second, "time between two looks at an engine while something goes on with it")
+	flags.DurationVar(&o.RebuildPatience, "rebuild-patience", 10*time.Minute, "how long a rebuild may be without progress before it is given up; there is no other deadline")
+}
+
+const (
+	workers = 64
+	// unsettled is how long a look follows a look after a replica's instance failed: an engine notices within seconds.
+	unsettled = 6 * time.Second
+	// After a failed call the next one waits, longer each time.
+	failureDelay, failureDelayMax = time.Second, time.Minute
+	// unreachableDelay is the wait after a look that nobody answered.
+	unreachableDelay = 3 * time.Second
+	conflictPause    = 50 * time.Millisecond
+)

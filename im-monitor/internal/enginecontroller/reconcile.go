@@ -1,0 +1,183 @@
+package enginecontroller
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+// Reconcile looks at one engine, writes what it saw and calls what is due.
+func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	e := &v1beta2.Engine{}
+	err := c.rt.Client.Get(ctx, request.NamespacedName, e)
+	if apierrors.IsNotFound(err) || err == nil && !runs(e) {
+		c.memory.forget(request.Name)
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("reading engine %s: %w", request.Name, err)
+	}
+	known := c.memory.view(e)
+	t, proxy, err := c.reach(ctx, e)
+	if err != nil || proxy == nil {
+		return ctrl.Result{RequeueAfter: unreachableDelay}, err
+	}
+	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != ""))
+	if err != nil {
+		looks.WithLabelValues("failed").Inc()
+		c.pool.failed(t.manager, proxy, err)
+		c.rt.Log.Info("no look at the engine", "engine", e.Name, "error", err.Error())
+		return ctrl.Result{RequeueAfter: unreachableDelay}, nil
+	}
+	looks.WithLabelValues("seen").Inc()
+	verdict := engine.Decide(engine.World{
+		Now: c.rt.Clock.Now(), Engine: e, Seen: seen, Adding: known.adding, Failures: known.failures, Waits: known.waits,
+		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
+	})
+	if err := c.write(ctx, e, verdict.Status); err != nil {
+		if status.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	c.memory.saw(e.Name)
+	c.watchAddition(e, known.adding, seen)
+	if !c.rt.Observe {
+		for _, call := range verdict.Calls {
+			c.call(ctx, e, t, proxy, call)
+		}
+	}
+	return ctrl.Result{RequeueAfter: c.spread(verdict)}, nil
+}
+
+// spread makes looks at many quiet engines come one after the other.
+func (c *Controller) spread(v engine.Verdict) time.Duration {
+	if v.Going {
+		return v.Next
+	}
+	return v.Next + time.Duration(c.random()*float64(v.Next)/5)
+}
+
+// runs tells that the engine can be asked.
+func runs(e *v1beta2.Engine) bool {
+	w := where(e)
+	return e.Spec.DesireState == v1beta2.InstanceStateRunning && w.state == v1beta2.InstanceStateRunning && w.ip != "" && w.port != 0 && w.manager != "" && !w.down
+}
+
+// target is an engine and the address of its instance manager.
+type target struct {
+	imclient.Target
+	manager string
+}
+
+// reach finds out where the engine is asked; nil while its instance manager has no address.
+func (c *Controller) reach(ctx context.Context, e *v1beta2.Engine) (target, *imclient.Proxy, error) {
+	im := &v1beta2.InstanceManager{}
+	err := c.rt.Client.Get(ctx, client.ObjectKey{Namespace: c.rt.Namespace, Name: e.Status.InstanceManagerName}, im)
+	if apierrors.IsNotFound(err) || err == nil && im.Status.IP == "" {
+		return target{}, nil, nil
+	}
+	if err != nil {
+		return target{}, nil, fmt.Errorf("reading the instance manager of engine %s: %w", e.Name, err)
+	}
+	t := target{manager: im.Status.IP, Target: targetOf(e)}
+	if e.Spec.DataEngine == v1beta2.DataEngineV2 {
+		var frontends v1beta2.EngineFrontendList
+		if err := c.rt.Client.List(ctx, &frontends, client.InNamespace(c.rt.Namespace), client.MatchingFields{frontendsByVolume: e.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
+			return target{}, nil, fmt.Errorf("listing the frontends of engine %s: %w", e.Name, err)
+		}
+		for i := range frontends.Items {
+			if f := &frontends.Items[i]; f.Spec.EngineName == e.Name {
+				t.Frontend = f.Name
+			}
+		}
+	}
+	proxy, err := c.pool.get(t.manager)
+	return t, proxy, err
+}
+
+func targetOf(e *v1beta2.Engine) imclient.Target {
+	return imclient.Target{Address: net.JoinHostPort(e.Status.StorageIP, strconv.Itoa(e.Status.Port)), Engine: e.Name, Volume: e.Spec.VolumeName, DataEngine: e.Spec.DataEngine}
+}
+
+// look asks the engine what there is to know.
+func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient.Target, ask engine.Questions) (engine.Seen, error) {
+	seen := engine.Seen{Began: c.rt.Clock.Now()}
+	replicas, err := proxy.Replicas(ctx, t)
+	if err != nil {
+		return seen, err
+	}
+	for _, r := range replicas {
+		seen.Replicas = append(seen.Replicas, engine.Replica(r))
+	}
+	if seen.Snapshots, err = proxy.Snapshots(ctx, t); err != nil {
+		return seen, err
+	}
+	if ask.Volume {
+		v, err := proxy.Volume(ctx, t)
+		if err != nil {
+			return seen, err
+		}
+		seen.Volume = &engine.Volume{Size: v.Size, Expanding: v.Expanding, ExpansionError: v.ExpansionError, ExpansionAt: v.ExpansionEnd}
+	}
+	if ask.Rebuilds {
+		if seen.Rebuilds, err = proxy.Rebuilds(ctx, t); err != nil {
+			return seen, err
+		}
+	}
+	if ask.Clones {
+		if seen.Clones, err = proxy.Clones(ctx, t); err != nil {
+			return seen, err
+		}
+	}
+	if ask.Restores {
+		seen.Restores, err = proxy.Restores(ctx, t)
+	}
+	return seen, err
+}
+
+// write writes what differs from the version that was read.
+func (c *Controller) write(ctx context.Context, e *v1beta2.Engine, wanted v1beta2.EngineStatus) error {
+	if equality.Semantic.DeepEqual(e.Status, wanted) {
+		return nil
+	}
+	after := e.DeepCopy()
+	after.Status = wanted
+	if err := c.rt.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(e, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("patching the status of engine %s: %w", e.Name, err)
+	}
+	return nil
+}
+
+// LookBeforeStop looks at a running engine once more and writes the modes of its replicas, which nobody can read after its end.
+func (c *Controller) LookBeforeStop(ctx context.Context, e *v1beta2.Engine) error {
+	if w := where(e); w.state != v1beta2.InstanceStateRunning || w.ip == "" || w.manager == "" {
+		return nil
+	}
+	t, proxy, err := c.reach(ctx, e)
+	if err != nil || proxy == nil {
+		return err
+	}
+	replicas, err := proxy.Replicas(ctx, t.Target)
+	if err != nil {
+		c.pool.failed(t.manager, proxy, err)
+		return err
+	}
+	seen := engine.Seen{Began: c.rt.Clock.Now()}
+	for _, r := range replicas {
+		seen.Replicas = append(seen.Replicas, engine.Replica(r))
+	}
+	return c.write(ctx, e, engine.Decide(engine.World{Now: c.rt.Clock.Now(), Engine: e, Seen: seen}).Status)
+}

@@ -1,0 +1,233 @@
+package imclient
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"google.golang.org/grpc"
+
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// proxyPort is where imrpc.ProxyEngineService listens.
+const proxyPort = 8501
+
+// Target names one running engine.
+type Target struct {
+	// Address is the engine's own, ip:port; Engine and Volume its names; Frontend that of its engine-frontend, which v2 calls that change
+	// something need.
+	Address, Engine, Volume, Frontend, DataEngine string
+}
+
+// Proxy asks engines of one instance manager, over a connection of its own: what happens to it ends no watch.
+type Proxy struct {
+	address    string
+	options    Options
+	connection *grpc.ClientConn
+	service    imrpc.ProxyEngineServiceClient
+}
+
+// Proxy connects to the proxy service at an address (without a port). It does not wait: the first call does. A lost transport is not made again.
+func (d *Dialer) Proxy(address string) (*Proxy, error) {
+	connection, err := d.open(address, proxyPort)
+	if err != nil {
+		return nil, err
+	}
+	return &Proxy{address: address, options: d.options, connection: connection, service: imrpc.NewProxyEngineServiceClient(connection)}, nil
+}
+
+// Close ends the connection and every call on it.
+func (p *Proxy) Close() error { return p.connection.Close() }
+
+// EngineReplica is one replica as its engine sees it. Address is tcp://ip:port; Name may be empty.
+type EngineReplica struct{ Name, Address, Mode string }
+
+// EngineVolume is what an engine tells about its volume.
+type EngineVolume struct {
+	Size                         int64
+	Endpoint                     string
+	Expanding                    bool
+	ExpansionError, ExpansionEnd string
+	SnapshotMaxCount             int
+	SnapshotMaxSize              int64
+	UnmapMarkSnapChainRemoved    bool
+}
+
+// Replicas lists the engine's replicas with their modes.
+func (p *Proxy) Replicas(ctx context.Context, t Target) ([]EngineReplica, error) {
+	ctx, cancel := p.read(ctx)
+	defer cancel()
+	answer, err := p.service.ReplicaList(ctx, t.request())
+	if err != nil {
+		return nil, callError(ctx, "ReplicaList", p.address, err)
+	}
+	var out []EngineReplica
+	for _, r := range answer.GetReplicaList().GetReplicas() {
+		out = append(out, EngineReplica{Name: cut(r.GetAddress().GetInstanceName()), Address: WithScheme(cut(r.GetAddress().GetAddress())), Mode: r.GetMode().String()})
+	}
+	return out, nil
+}
+
+// Volume tells the volume's size and what goes on with it.
+func (p *Proxy) Volume(ctx context.Context, t Target) (EngineVolume, error) {
+	ctx, cancel := p.read(ctx)
+	defer cancel()
+	answer, err := p.service.VolumeGet(ctx, t.request())
+	if err != nil {
+		return EngineVolume{}, callError(ctx, "VolumeGet", p.address, err)
+	}
+	v := answer.GetVolume()
+	return EngineVolume{
+		Size: v.GetSize(), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(), ExpansionError: cut(v.GetLastExpansionError()),
+		ExpansionEnd: cut(v.GetLastExpansionFailedAt()), SnapshotMaxCount: int(v.GetSnapshotMaxCount()), SnapshotMaxSize: v.GetSnapshotMaxSize(),
+		UnmapMarkSnapChainRemoved: v.GetUnmapMarkSnapChainRemoved(),
+	}, nil
+}
+
+// Snapshots lists the volume's snapshots by name, volume-head included.
+func (p *Proxy) Snapshots(ctx context.Context, t Target) (map[string]v1beta2.SnapshotInfo, error) {
+	ctx, cancel := p.read(ctx)
+	defer cancel()
+	answer, err := p.service.SnapshotList(ctx, t.request())
+	if err != nil {
+		return nil, callError(ctx, "SnapshotList", p.address, err)
+	}
+	out := make(map[string]v1beta2.SnapshotInfo, len(answer.GetDisks()))
+	for name, d := range answer.GetDisks() {
+		out[name] = v1beta2.SnapshotInfo{
+			Name: d.GetName(), Parent: d.GetParent(), Children: maps.Clone(d.GetChildren()), Removed: d.GetRemoved(), UserCreated: d.GetUserCreated(),
+			Created: d.GetCreated(), Size: d.GetSize(), Labels: maps.Clone(d.GetLabels()),
+		}
+	}
+	return out, nil
+}
+
+// Rebuilds tells how far rebuilds are, by the address tcp://ip:port of the replica.
+func (p *Proxy) Rebuilds(ctx context.Context, t Target) (map[string]v1beta2.RebuildStatus, error) {
+	ctx, cancel := p.read(ctx)
+	defer cancel()
+	answer, err := p.service.ReplicaRebuildingStatus(ctx, t.request())
+	if err != nil {
+		return nil, callError(ctx, "ReplicaRebuildingStatus", p.address, err)
+	}
+	out := map[string]v1beta2.RebuildStatus{}
+	for where, s := range answer.GetStatus() {
+		out[WithScheme(where)] = v1beta2.RebuildStatus{IsRebuilding: s.GetIsRebuilding(), Error: cut(s.GetError()), Progress: int(s.GetProgress()),
+			State: s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), FromReplicaAddressList: s.GetFromReplicaAddressList()}
+	}
+	return out, nil
+}
+
+// Clones tells how far the last clone into this engine is, by the address of the replica.
+func (p *Proxy) Clones(ctx context.Context, t Target) (map[string]v1beta2.SnapshotCloneStatus, error) {
+	ctx, cancel := p.read(ctx)
+	defer cancel()
+	answer, err := p.service.SnapshotCloneStatus(ctx, t.request())
+	if err != nil {
+		return nil, callError(ctx, "SnapshotCloneStatus", p.address, err)
+	}
+	out := map[string]v1beta2.SnapshotCloneStatus{}
+	for where, s := range answer.GetStatus() {
+		out[WithScheme(where)] = v1beta2.SnapshotCloneStatus{IsCloning: s.GetIsCloning(), Error: cut(s.GetError()), Progress: int(s.GetProgress()),
+			State: s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), SnapshotName: s.GetSnapshotName()}
+	}
+	return out, nil
+}
+
+// Restores tells how far the last restore into this engine is, by the address of the replica.
+func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.RestoreStatus, error) {
+	ctx, cancel := p.read(ctx)
+	defer cancel()
+	answer, err := p.service.BackupRestoreStatus(ctx, t.request())
+	if err != nil {
+		return nil, callError(ctx, "BackupRestoreStatus", p.address, err)
+	}
+	out := map[string]v1beta2.RestoreStatus{}
+	for where, s := range answer.GetStatus() {
+		out[WithScheme(where)] = v1beta2.RestoreStatus{IsRestoring: s.GetIsRestoring(), Error: cut(s.GetError()), Progress: int(s.GetProgress()),
+			State: s.GetState(), LastRestored: s.GetLastRestored(), CurrentRestoringBackup: s.GetCurrentRestoringBackup(),
+			Filename: s.GetFilename(), BackupURL: s.GetBackupUrl()}
+	}
+	return out, nil
+}
+
+// Addition is one replica that an engine shall take in; Address is ip:port, Size what the volume has now.
+type Addition struct {
+	Name, Address string
+	Size          int64
+	Restoring     bool
+}
+
+// AddReplica lets the engine take a replica in and rebuild it. A v1 server answers when the rebuild is done, which may take any time: the call
+// has no deadline but its caller's.
+func (p *Proxy) AddReplica(ctx context.Context, t Target, a Addition) error {
+	_, err := p.service.ReplicaAdd(ctx, &imrpc.EngineReplicaAddRequest{
+		ProxyEngineRequest: t.request(), ReplicaAddress: WithScheme(a.Address), ReplicaName: a.Name, Size: a.Size, CurrentSize: a.Size,
+		Restore: a.Restoring, FastSync: true, FileSyncHttpClientTimeout: fileSyncTimeout,
+	})
+	return callError(ctx, "ReplicaAdd", p.address, err)
+}
+
+// RemoveReplica takes a replica out of the engine.
+func (p *Proxy) RemoveReplica(ctx context.Context, t Target, name, address string) error {
+	ctx, cancel := p.change(ctx)
+	defer cancel()
+	_, err := p.service.ReplicaRemove(ctx, &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: t.request(), ReplicaName: name, ReplicaAddress: WithScheme(address)})
+	return callError(ctx, "ReplicaRemove", p.address, err)
+}
+
+// Expand lets the volume grow to a size in bytes. A v1 server may answer before it failed: the size tells.
+func (p *Proxy) Expand(ctx context.Context, t Target, size int64) error {
+	ctx, cancel := p.change(ctx)
+	defer cancel()
+	_, err := p.service.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: t.request(), Expand: &ptypes.VolumeExpandRequest{Size: size}})
+	return callError(ctx, "VolumeExpand", p.address, err)
+}
+
+// CloneFrom lets the engine copy a snapshot of another running engine.
+func (p *Proxy) CloneFrom(ctx context.Context, t, source Target, snapshot string) error {
+	ctx, cancel := p.change(ctx)
+	defer cancel()
+	_, err := p.service.SnapshotClone(ctx, &imrpc.EngineSnapshotCloneRequest{
+		ProxyEngineRequest: t.request(), FromEngineAddress: source.Address, FromEngineName: source.Engine, FromVolumeName: source.Volume,
+		SnapshotName: snapshot, FileSyncHttpClientTimeout: fileSyncTimeout,
+	})
+	return callError(ctx, "SnapshotClone", p.address, err)
+}
+
+// Restore lets the engine take its data from a backup.
+func (p *Proxy) Restore(ctx context.Context, t Target, url string) error {
+	ctx, cancel := p.change(ctx)
+	defer cancel()
+	target, _, _ := strings.Cut(url, "?")
+	_, err := p.service.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{
+		ProxyEngineRequest: t.request(), Url: url, Target: target, VolumeName: t.Volume, ConcurrentLimit: 1,
+	})
+	return callError(ctx, "BackupRestore", p.address, err)
+}
+
+// fileSyncTimeout is how many seconds one file transfer may take.
+const fileSyncTimeout = 30
+
+func (t Target) request() *imrpc.ProxyEngineRequest {
+	return &imrpc.ProxyEngineRequest{Address: t.Address, EngineName: t.Engine, VolumeName: t.Volume, EngineFrontendName: t.Frontend, DataEngine: dataEngines[t.DataEngine]}
+}
+
+func (p *Proxy) read(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, p.options.ListTimeout)
+}
+
+func (p *Proxy) change(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, p.options.LifecycleTimeout)
+}
+
+// WithScheme is an address as engines list it: tcp://ip:port.
+func WithScheme(address string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	return "tcp://" + address
+}
