@@ -41,11 +41,13 @@ func (w *world) trouble() {
 	if w.chance(1.0 / 3) {
 		w.staleness, w.crashes = 0, 0
 	}
-	w.plain = w.chance(0.5)
+	w.pace()
 	rarity := 4 + w.rng.IntN(40)
 	for range troubleSteps {
 		if w.rng.IntN(rarity) == 0 {
-			w.disturb()
+			for range 1 + w.rng.IntN(2)*w.rng.IntN(4) { // troubles seldom come alone
+				w.disturb()
+			}
 		}
 		w.one()
 		if w.broken != "" {
@@ -54,31 +56,38 @@ func (w *world) trouble() {
 	}
 }
 
+// actor is somebody who acts in a world, and how often.
+type actor struct {
+	act    func(*world)
+	weight int
+}
+
+var actors = []actor{
+	{(*world).decideHolder, 4}, {(*world).runVolume, 6}, {(*world).monitorSomething, 6}, {(*world).lookAtEngines, 2}, {(*world).ask, 2},
+	{(*world).produce, 1}, {(*world).replenish, 1}, {(*world).work, 1}, {(*world).moveShare, 1}, {(*world).judgeOrphans, 1}, {(*world).io, 1},
+}
+
+// pace lets each actor be slower or faster in this world than in others.
+func (w *world) pace() {
+	w.actors = slices.Clone(actors)
+	for i := range w.actors {
+		w.actors[i].weight *= []int{1, 4, 4, 12}[w.rng.IntN(4)]
+	}
+}
+
 // one is one step of somebody.
 func (w *world) one() {
 	w.advance()
-	switch w.rng.IntN(24) {
-	case 0, 1, 2, 3:
-		w.decideHolder()
-	case 4, 5, 6, 7, 8, 9:
-		w.runVolume()
-	case 10, 11, 12, 13, 14, 15:
-		w.monitorSomething()
-	case 16:
-		w.lookAtEngines()
-	case 17, 18:
-		w.ask()
-	case 19:
-		w.produce()
-	case 20:
-		w.replenish()
-	case 21:
-		w.work()
-		w.moveShare()
-	case 22:
-		w.judgeOrphans()
-	default:
-		w.io()
+	total := 0
+	for _, a := range w.actors {
+		total += a.weight
+	}
+	n := w.rng.IntN(total)
+	for _, a := range w.actors {
+		if n -= a.weight; n < 0 {
+			a.act(w)
+			break
+		}
 	}
 	w.checkWriters()
 }

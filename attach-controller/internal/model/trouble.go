@@ -9,7 +9,7 @@ func (w *world) disturb() {
 		w.disturbPlainly(n)
 		return
 	}
-	switch w.rng.IntN(16) {
+	switch w.rng.IntN(18) {
 	case 0, 1, 2:
 		w.movePod(n.name)
 	case 3:
@@ -22,22 +22,19 @@ func (w *world) disturb() {
 		w.mark(n, "cordoned", func(o *v1beta2.Node) { o.Status.Conditions = nodeConditions(!v1beta2.IsNodeDown(o), !cordoned(o)) })
 	case 9:
 		w.mark(n, "upgrading", func(o *v1beta2.Node) { o.Spec.UpgradeRequested = !o.Spec.UpgradeRequested })
-	case 10:
-		w.mark(n, "evicted", func(o *v1beta2.Node) { o.Spec.EvictionRequested = !o.Spec.EvictionRequested })
 	case 11, 12:
 		w.crash()
 	case 13:
-		if w.volume.now.Spec.FromBackup == "" && w.chance(0.3) {
-			w.trace("the volume shall be restored")
-			write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.FromBackup = fromBackup })
-			return
-		}
 		w.enlarge()
 	case 14:
 		if w.shared() {
 			write(w, &w.share, nil, func(s *v1beta2.ShareManager) { s.Status.OwnerID = n.name })
 		}
 	case 15:
+		w.restoreAnew()
+	case 10, 16:
+		w.mark(n, "evicted", func(o *v1beta2.Node) { o.Spec.EvictionRequested = !o.Spec.EvictionRequested })
+	case 17:
 		j := w.users.jobs[w.rng.IntN(len(w.users.jobs))]
 		j.gone = true
 	}
@@ -154,6 +151,14 @@ func (w *world) crash() {
 	w.trace("%s %s on %s crashes", x.kind, x.name, x.node)
 	w.noted(x)
 	w.end(x)
+}
+
+// restoreAnew lets a volume be filled from a backup.
+func (w *world) restoreAnew() {
+	if w.volume.now.Spec.FromBackup == "" {
+		w.trace("the volume shall be restored")
+		write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.FromBackup = fromBackup })
+	}
 }
 
 func (w *world) enlarge() {

@@ -54,8 +54,9 @@ type world struct {
 	nodes      []*node
 	names      int
 
-	plane plane
-	users users
+	actors []actor
+	plane  plane
+	users  users
 
 	// broken is the first invariant that did not hold; log is what happened, where it is kept.
 	broken string
@@ -77,6 +78,7 @@ type node struct {
 // newWorld makes a volume that is to be created, with its replicas placed.
 func newWorld(seed uint64, rules Rules) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
+	w.plain = w.chance(0.5)
 	w.plane.versions, w.plane.givenUp = map[string]int{}, map[string]bool{}
 	for i := range 3 + w.rng.IntN(2) {
 		n := &node{name: fmt.Sprintf("node-%d", i+1), reachable: true, alive: true}
@@ -113,13 +115,19 @@ func (w *world) newVolume() *v1beta2.Volume {
 		v.Spec.DataEngine = v1beta2.DataEngineV2
 	}
 	switch w.rng.IntN(4) {
-	case 0:
+	case 0, 1:
+		if !w.plain && w.chance(0.5) {
+			break
+		}
 		v.Spec.AccessMode, v.Spec.Migratable = v1beta2.AccessModeReadWriteMany, true
-	case 1:
+	case 2:
 		v.Spec.AccessMode = v1beta2.AccessModeReadWriteMany
 	}
 	if w.chance(0.5) {
 		v.Spec.OfflineRebuilding = "enabled"
+	}
+	if w.plain {
+		return v
 	}
 	switch w.rng.IntN(10) {
 	case 0:
