@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
+	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -15,35 +15,11 @@ type CallWorld struct {
 	World  World
 	Orphan Orphan
 	// Engines are the Engine objects of the instance's volume.
-	Engines []EngineObject
+	Engines []mapping.Engine
 	// Places are the instance managers on which an engine that maps the instance may run.
-	Places []Place
+	Places []mapping.Place
 	// Copies is what is known about other copies of the volume's data.
 	Copies Copies
-}
-
-// EngineObject is what is read of an Engine that may map a replica.
-type EngineObject struct {
-	Name string
-	// Running is true unless the object is stopped and shall be.
-	Running bool
-	// Replicas are the addresses by replica name in spec and status; a name that stands only in the modes has "".
-	Replicas map[string]string
-}
-
-// Place is one instance manager that may run an engine of the volume.
-type Place struct {
-	InstanceManager, Node string
-	// Down is true when it does not answer and runs nothing, as far as the API server knows: it is stopped, or its node is
-	// down or gone. A known inventory is stronger: a node whose kubelet is dead may still run engines.
-	Down bool
-	// Needed is true when an engine of this volume may run there, so that its inventory must be known. The others
-	// only testify against a deletion.
-	Needed bool
-	// Known is true when the newest whole inventory is at hand.
-	Known bool
-	// MappedBy is the engine in that inventory that maps the replica, with the address that it uses; "" when none.
-	MappedBy, MappedAddress string
 }
 
 // Copies is what is known about other copies of the data.
@@ -115,25 +91,15 @@ func mapped(c CallWorld, destroys bool) Failure {
 		return Failure{}
 	}
 	name := c.World.Key.Name
-	for _, e := range c.Engines {
-		if address, ok := e.Replicas[name]; ok && e.Running && !sameElsewhere(c.World, address) {
-			return Failure{v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s maps replica %s; it is deleted once no running engine does.", e.Name, name)}
+	for _, use := range mapping.Uses(name, c.Engines, c.Places) {
+		if !sameElsewhere(c.World, use.Address) {
+			return Failure{v1beta2.ReasonMappedByEngine, use.Sentence(name)}
 		}
 	}
-	var unknown []string
-	for _, p := range c.Places {
-		switch {
-		case p.MappedBy != "" && !sameElsewhere(c.World, p.MappedAddress):
-			return Failure{v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does.", p.MappedBy, p.Node, name)}
-		case destroys && p.Needed && !p.Known && !p.Down:
-			unknown = append(unknown, p.Node)
-		}
+	if unasked := mapping.Unasked(name, c.Places); destroys && unasked != "" {
+		return Failure{v1beta2.ReasonUnreachable, unasked}
 	}
-	if len(unknown) == 0 {
-		return Failure{}
-	}
-	slices.Sort(unknown)
-	return Failure{v1beta2.ReasonUnreachable, fmt.Sprintf("An engine that maps replica %s may run on %s, whose instance manager does not answer.", name, list(slices.Compact(unknown)))}
+	return Failure{}
 }
 
 // sameElsewhere tells whether a mapped address is that of the Replica's own runtime on another instance manager, so
@@ -141,15 +107,6 @@ func mapped(c CallWorld, destroys bool) Failure {
 func sameElsewhere(w World, address string) bool {
 	r := w.Replica
 	return r != nil && address != "" && address == r.Address && r.InstanceManager != "" && r.InstanceManager != w.Key.InstanceManager
-}
-
-// list names the first few of many.
-func list(names []string) string {
-	const limit = 5
-	if len(names) > limit {
-		return fmt.Sprintf("%s and %d more nodes", strings.Join(names[:limit], ", "), len(names)-limit)
-	}
-	return strings.Join(names, ", ")
 }
 
 // lastCopy holds where the volume still exists, or where it is not known which volume it is.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -52,10 +53,10 @@ func TestWhatIsDestroyed(t *testing.T) {
 func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 	maps := func(running bool, address string) func(*orphan.CallWorld) {
 		return func(c *orphan.CallWorld) {
-			c.Engines = []orphan.EngineObject{{Name: engine, Running: running, Replicas: map[string]string{replica: address}}}
+			c.Engines = []mapping.Engine{{Name: engine, Running: running, Replicas: map[string]string{replica: address}}}
 		}
 	}
-	place := func(p orphan.Place) func(*orphan.CallWorld) {
+	place := func(p mapping.Place) func(*orphan.CallWorld) {
 		return func(c *orphan.CallWorld) { c.Places = append(c.Places, p) }
 	}
 	moved := claimed(elsewhere, func(c *orphan.Claim) { c.DiskID, c.Address = "other-disk", "10.0.0.2:20001" })
@@ -71,13 +72,13 @@ func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 		{"the Engine maps the Replica's own instance elsewhere", seen(v2, onDisk, moved), maps(true, "10.0.0.2:20001"), ""},
 		{"the Engine still maps the instance here", seen(v2, onDisk, moved), maps(true, "10.0.0.1:20001"), v1beta2.ReasonMappedByEngine},
 		{"a claimed runtime that is mapped is not stopped under its engine", seen(v2, claimed(detached)), maps(true, "10.0.0.1:20001"), v1beta2.ReasonMappedByEngine},
-		{"a forgotten engine of some inventory maps it", seen(v2), place(orphan.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
-		{"a place that must be asked does not answer", seen(v2), place(orphan.Place{Node: "node-9", Needed: true}), v1beta2.ReasonUnreachable},
-		{"a place that need not be asked does not answer", seen(v2), place(orphan.Place{Node: "node-9"}), ""},
-		{"a node that is down and silent runs no engine", seen(v2), place(orphan.Place{Node: "node-9", Needed: true, Down: true}), ""},
+		{"a forgotten engine of some inventory maps it", seen(v2), place(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
+		{"a place that must be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9", Needed: true}), v1beta2.ReasonUnreachable},
+		{"a place that need not be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9"}), ""},
+		{"a node that is down and silent runs no engine", seen(v2), place(mapping.Place{Node: "node-9", Needed: true, Down: true}), ""},
 		{"a node whose kubelet is dead still runs the engine that it lists", seen(v2),
-			place(orphan.Place{Node: "node-9", Needed: true, Down: true, Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
-		{"nothing is destroyed, so an unreachable place does not matter", seen(v2, claimed(detached)), place(orphan.Place{Node: "node-9", Needed: true}), ""},
+			place(mapping.Place{Node: "node-9", Needed: true, Down: true, Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
+		{"nothing is destroyed, so an unreachable place does not matter", seen(v2, claimed(detached)), place(mapping.Place{Node: "node-9", Needed: true}), ""},
 		{"v1 processes leave the data alone", seen(), maps(true, "10.0.0.1:20001"), ""},
 	}
 	for _, c := range cases {

@@ -2,17 +2,15 @@ package orphancontroller
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -37,11 +35,11 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 	var replica *v1beta2.Replica
 	reads := []func() error{
 		func() (err error) {
-			engine, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
+			engine, err = lookup.Get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
 			return
 		},
 		func() (err error) {
-			replica, err = get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
+			replica, err = lookup.Get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
 			return
 		},
 		func() (err error) {
@@ -94,39 +92,16 @@ func do(reads []func() error, together bool) error {
 
 // place reads an instance manager and its node; nil for what does not exist.
 func (s *shell) place(ctx context.Context, reader client.Reader, name string) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node, error) {
-	im, err := get(ctx, reader, s.namespace, name, &v1beta2.InstanceManager{})
+	im, err := lookup.Get(ctx, reader, s.namespace, name, &v1beta2.InstanceManager{})
 	if err != nil || im == nil {
 		return nil, nil, nil, err
 	}
 	manager := &orphan.Manager{Node: im.Spec.NodeID, DataEngine: im.Spec.DataEngine}
-	node, err := get(ctx, reader, s.namespace, im.Spec.NodeID, &v1beta2.Node{})
+	node, err := lookup.Get(ctx, reader, s.namespace, im.Spec.NodeID, &v1beta2.Node{})
 	if err != nil || node == nil {
 		return im, manager, nil, err
 	}
 	return im, manager, &orphan.Node{Down: nodeDown(node), Deleting: deleting(node)}, nil
-}
-
-// nameable tells whether an object can have this name; a server may list instances under any.
-func nameable(name string) bool {
-	return name != "" && len(name) <= validation.DNS1123SubdomainMaxLength && strings.Trim(name, "-.") == name &&
-		!strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' })
-}
-
-// get returns nil for an object that does not exist. What a cache returns is shared and never modified: an instance
-// manager carries the entries of all its instances, which one judgement need not copy.
-func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
-	var none T
-	if !nameable(name) {
-		return none, nil
-	}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, client.UnsafeDisableDeepCopy)
-	if client.IgnoreNotFound(err) != nil {
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	if err != nil {
-		return none, nil
-	}
-	return into, nil
 }
 
 func deleting(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }

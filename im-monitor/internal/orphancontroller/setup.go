@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/runkit"
 )
@@ -37,7 +38,8 @@ func newShell(rt *runkit.Runtime, store inventory.Store, options Options) *shell
 		client: rt.Client, uncached: rt.Uncached, store: store, recorder: rt.Recorder, clock: rt.Clock,
 		log: rt.Log.WithName("orphan"), namespace: rt.Namespace, observing: rt.Observe, electedAt: rt.ElectedAt,
 		callTimeout: rt.RenewDeadline / 2, options: options, locks: options.Locks,
-		handles: handles{reader: rt.Uncached, clock: rt.Clock},
+		handles:  handles{reader: rt.Uncached, clock: rt.Clock},
+		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -38,6 +39,7 @@ type shell struct {
 	locks     *instancelock.Locks
 	slots     slots
 	handles   handles
+	mappings  mappingreader.Reader
 	undecided undecided
 
 	// judgeQueue and handsQueue wake the two controllers.
