@@ -71,10 +71,11 @@ func (p *pass) leftOver(target string) bool {
 // outrun tells that the first engine dropped a replica which the second one was given, and does not know to be dropped. Such
 // a second engine must not be used: it would never start, or goes on with data that the first one has written past.
 func (p *pass) outrun() bool {
+	running := p.running(ofEngine(p.second))
 	for name := range p.second.Spec.ReplicaAddressMap {
 		_, given := p.engine.Spec.ReplicaAddressMap[name]
 		gone := !given || p.mode(name) == v1beta2.ReplicaModeERR
-		if gone && p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR {
+		if gone && !(running && p.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR) {
 			return true
 		}
 	}

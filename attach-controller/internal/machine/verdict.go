@@ -78,7 +78,12 @@ type collect struct {
 	writes []*Write
 }
 
-func (c *collect) add(w Write) { c.writes = append(c.writes, &w) }
+// add adds a write that is no patch; what ends already does not end twice.
+func (c *collect) add(w Write) {
+	if c.find(w.Object, w.Kind) == nil {
+		c.writes = append(c.writes, &w)
+	}
+}
 
 // patch adds one key of an object's spec.
 func (c *collect) patch(stage Stage, object metav1.Object, key string, value any) {
@@ -94,7 +99,7 @@ func (c *collect) label(stage Stage, object metav1.Object, key, value string) {
 }
 
 func (c *collect) writeTo(stage Stage, object metav1.Object) *Write {
-	if w := c.patchOf(object); w != nil {
+	if w := c.find(object, Patch); w != nil {
 		w.Stage = min(w.Stage, stage)
 		return w
 	}
@@ -103,9 +108,9 @@ func (c *collect) writeTo(stage Stage, object metav1.Object) *Write {
 	return w
 }
 
-func (c *collect) patchOf(object metav1.Object) *Write {
+func (c *collect) find(object metav1.Object, kind Kind) *Write {
 	for _, w := range c.writes {
-		if w.Kind == Patch && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() && reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
+		if w.Kind == kind && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() && reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
 			return w
 		}
 	}
@@ -118,7 +123,7 @@ func (c *collect) list() []Write {
 	for stage := range Stage(stages) {
 		for _, w := range c.writes {
 			ends := w.Kind == Delete || w.Kind == DropFinalizer
-			if w.Stage == stage && !(ends && c.patchOf(w.Object) != nil) {
+			if w.Stage == stage && !(ends && c.find(w.Object, Patch) != nil) {
 				out = append(out, *w)
 			}
 		}

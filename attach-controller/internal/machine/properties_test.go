@@ -1,0 +1,191 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var (
+	instanceStates = []string{"", "running", "stopped", "error", "starting", "stopping", "unknown", "terminated"}
+	desires        = []string{"", "running", "stopped"}
+	modes          = []string{"", "RW", "RW", "WO", "ERR"}
+	somewhere      = []string{"", "x", "y", "z", "gone"}
+	times          = []string{"", "", "2025-12-31T00:00:00Z", "2025-12-31T00:00:01Z", "no time"}
+)
+
+func any1(t *rapid.T, label string, of []string) string { return rapid.SampledFrom(of).Draw(t, label) }
+
+func rarely(t *rapid.T, label string) bool { return rapid.IntRange(0, 7).Draw(t, label) == 0 }
+
+func anyMeta(t *rapid.T, name string) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID(name), Finalizers: []string{v1beta2.Finalizer}}
+	if rarely(t, "deleted") {
+		m.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	}
+	return m
+}
+
+func anyConditions(t *rapid.T) []v1beta2.Condition {
+	if !rarely(t, "concluded") {
+		return nil
+	}
+	return []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
+}
+
+// anyWorld is any volume with any objects in any states, also such as nobody should bring about.
+func anyWorld(t *rapid.T) World {
+	s := newStage(any1(t, "data engine", []string{"", "v1", "v2"}))
+	w := s.World
+	v := w.Volume
+	v.ObjectMeta = anyMeta(t, "vol")
+	v.Spec.NodeID, v.Spec.MigrationNodeID = any1(t, "wanted", somewhere), any1(t, "target", []string{"", "", "y", "gone"})
+	v.Spec.DisableFrontend, v.Spec.NumberOfReplicas = rapid.Bool().Draw(t, "frontend"), rapid.IntRange(0, 3).Draw(t, "number")
+	v.Spec.DataSource = any1(t, "source", []string{"", "", "vol://o", "snap://o/s", "broken"})
+	v.Spec.FromBackup = any1(t, "backup", []string{"", "", "s3://t?backup=b&volume=v", "%", "s3://t"})
+	v.Spec.Size = int64(rapid.IntRange(0, 2).Draw(t, "size")) << 30
+	v.Status.State, v.Status.CurrentNodeID = any1(t, "state", append(slices.Clone(states), v1beta2.VolumeStateDeleting, "unheard")), any1(t, "current", somewhere)
+	v.Status.CurrentMigrationNodeID = any1(t, "migrating", []string{"", "", "y", "gone"})
+	v.Status.Robustness = any1(t, "robust", []string{"", "healthy", "degraded", "faulted", "unknown"})
+	v.Status.CloneStatus.State = any1(t, "clone", []string{"", v1beta2.CloneInitiated, v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted, v1beta2.CloneFailed})
+	v.Status.RestoreInitiated, v.Status.RestoreRequired = rapid.Bool().Draw(t, "began"), rapid.Bool().Draw(t, "required")
+	w.Settings.AutoSalvage, w.Snapshots = rapid.Bool().Draw(t, "salvage"), rapid.IntRange(0, 1).Draw(t, "snapshots")
+	for name := range w.Nodes {
+		w.Nodes[name] = Node{Known: true, Down: rarely(t, "down"), Upgrading: rarely(t, "upgrading")}
+	}
+	for n := range rapid.IntRange(0, 3).Draw(t, "replicas") {
+		w.Replicas = append(w.Replicas, anyReplica(t, fmt.Sprintf("vol-r-%d", n)))
+	}
+	for n := range rapid.IntRange(0, 3).Draw(t, "engines") {
+		w.Engines = append(w.Engines, anyEngine(t, fmt.Sprintf("vol-e-%d", n), w.Replicas))
+	}
+	for n := range rapid.IntRange(0, 2).Draw(t, "frontends") {
+		f := &v1beta2.EngineFrontend{ObjectMeta: anyMeta(t, fmt.Sprintf("vol-ef-%d", n))}
+		f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = any1(t, "node", somewhere), any1(t, "desire", desires), any1(t, "engine", []string{"", "vol-e-0", "vol-e-1"})
+		f.Status.CurrentState, f.Status.Conditions = any1(t, "is", instanceStates), anyConditions(t)
+		w.Frontends = append(w.Frontends, f)
+	}
+	if rapid.Bool().Draw(t, "attachment") {
+		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
+	}
+	if len(w.Engines) > 0 && rapid.Bool().Draw(t, "source runs") {
+		w.Source = w.Engines[0]
+	}
+	return w
+}
+
+func anyReplica(t *rapid.T, name string) *v1beta2.Replica {
+	r := &v1beta2.Replica{ObjectMeta: anyMeta(t, name)}
+	r.Spec.NodeID, r.Spec.DesireState = any1(t, "node", somewhere), any1(t, "desire", desires)
+	r.Spec.FailedAt, r.Spec.HealthyAt, r.Spec.LastHealthyAt = any1(t, "failed", times), any1(t, "healthy", times), any1(t, "was healthy", times)
+	r.Spec.SalvageRequested = rarely(t, "salvaged")
+	r.Status.CurrentState, r.Status.Conditions, r.Status.Port = any1(t, "is", instanceStates), anyConditions(t), rapid.IntRange(0, 1).Draw(t, "port")
+	return r
+}
+
+func anyEngine(t *rapid.T, name string, replicas []*v1beta2.Replica) *v1beta2.Engine {
+	e := &v1beta2.Engine{ObjectMeta: anyMeta(t, name)}
+	e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState = rapid.Bool().Draw(t, "active"), any1(t, "node", somewhere), any1(t, "desire", desires)
+	e.Spec.LookRequestedAt, e.Status.LookedAt = any1(t, "asked", times), any1(t, "looked", times)
+	e.Status.CurrentState, e.Status.Conditions, e.Status.UUID = any1(t, "is", instanceStates), anyConditions(t), any1(t, "uuid", []string{"", "run"})
+	e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap = map[string]string{}, map[string]string{}
+	for _, r := range replicas {
+		if rapid.Bool().Draw(t, "mapped") {
+			e.Spec.ReplicaAddressMap[r.Name] = "ip:1"
+		}
+		if mode := any1(t, "mode", modes); mode != "" {
+			e.Status.ReplicaModeMap[r.Name] = mode
+		}
+	}
+	return e
+}
+
+func inWords(t require.TestingT, w World) string {
+	raw, err := json.Marshal(w)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// Decide has an answer to everything, always the same one, and leaves what it reads alone.
+func TestDecideIsTotalDeterministicAndChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyWorld(t)
+		before := inWords(t, w)
+		first := Decide(w)
+		require.Equal(t, first, Decide(w))
+		require.Equal(t, before, inWords(t, w))
+	})
+}
+
+func TestNoVerdictBreaksWhatMustHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyWorld(t)
+		verdict := Decide(w)
+		seen := map[string]bool{}
+		for _, one := range verdict.Writes {
+			require.False(t, seen[key(one.Object)], "%s is written twice", key(one.Object))
+			seen[key(one.Object)] = true
+		}
+		noEngineBesideALiveOne(t, w, verdict)
+		theLastCopyStays(t, w, verdict)
+		if state, said := verdict.Status["state"]; said && state == v1beta2.VolumeStateDetached {
+			require.Contains(t, []any{nil, ""}, verdict.Status["currentNodeID"])
+		}
+	})
+}
+
+// noEngineBesideALiveOne is ATT-1: nothing is started by this pass while another engine may live, but for a migration.
+func noEngineBesideALiveOne(t *rapid.T, w World, verdict Verdict) {
+	for _, one := range verdict.Writes {
+		e, engine := one.Object.(*v1beta2.Engine)
+		if !engine || one.Spec["desireState"] != v1beta2.InstanceStateRunning {
+			continue
+		}
+		for _, other := range w.Engines {
+			if i := ofEngine(other); other != e {
+				require.Contains(t, []string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}, w.is(i), "%s starts beside %s", e.Name, other.Name)
+			}
+		}
+	}
+}
+
+// theLastCopyStays is UPG-1: a pass that marks replicas leaves one that is healthy.
+func theLastCopyStays(t *rapid.T, w World, verdict Verdict) {
+	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}}
+	healthy, marked := 0, 0
+	for _, r := range w.Replicas {
+		if !p.healthy(r) {
+			continue
+		}
+		healthy++
+		if one := findWrite(verdict, r); one != nil && one.Spec["failedAt"] != nil && one.Spec["failedAt"] != "" {
+			marked++
+		}
+	}
+	require.False(t, healthy > 0 && marked == healthy, "all %d healthy replicas are marked", healthy)
+}
+
+// Once everybody has done their part, nothing is written any more, wherever it began.
+func TestWhatSettledIsLeftAlone(t *testing.T) {
+	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for _, wanted := range []string{"", "x", "y"} {
+			s := newStage(dataEngine, "x", "y", "z")
+			s.Volume.Spec.NodeID = wanted
+			require.True(t, s.settle())
+			verdict := Decide(s.World)
+			require.Empty(t, verdict.Writes)
+			require.Empty(t, verdict.Status)
+			require.Empty(t, verdict.Events)
+			require.Equal(t, s.Volume.Status.Conditions, verdict.Conditions)
+		}
+	}
+}
