@@ -1,6 +1,7 @@
 package attachcontroller
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ func TestAnAttachedVolumeIsTakenOverWithoutABlink(t *testing.T) {
 }
 
 // pod makes what Kubernetes has of a volume that a pod uses, and returns the name of its VolumeAttachment. Neither has a
-// namespace.
+// namespace, so that other worlds would see them.
 func (w *world) pod(handle, node string) string {
 	w.t.Helper()
 	name := w.namespace + "-" + handle
@@ -108,6 +109,7 @@ func (w *world) pod(handle, node string) string {
 		Attacher: "driver.longhorn.io", NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name},
 	}}
 	w.create(a)
+	w.t.Cleanup(func() { require.NoError(w.t, w.admin.Delete(context.Background(), a)) })
 	return a.Name
 }
 
