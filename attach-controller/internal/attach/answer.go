@@ -80,7 +80,7 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more."
 	case v.Faulted:
 		return v1beta2.ReasonVolumeFaulted, "No replica of the volume can be used: it is attached when one was salvaged or its node returns."
-	case refused != "" && !holds:
+	case refused != "" && (!holds || t.down(x.NodeID)):
 		return refused, said
 	case holds && v.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
 		return v1beta2.ReasonWaitingForDetach, t.leaving()
