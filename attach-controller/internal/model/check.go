@@ -53,11 +53,11 @@ func (w *world) checkWriters() {
 	}
 }
 
-// counts tells that a replica did not fail.
+// counts tells that a replica did not fail, and is not yet to be rebuilt.
 func (w *world) counts(name string) bool {
 	for _, r := range current(w.replicas) {
 		if r.Name == name {
-			return r.Spec.FailedAt == ""
+			return w.holdsData(r)
 		}
 	}
 	return false
@@ -65,13 +65,10 @@ func (w *world) counts(name string) bool {
 
 // checkAnswers is ATT-2: a ticket that is satisfied is so where the volume is wanted, with the frontend that it asks for.
 func (w *world) checkAnswers() {
-	v, a := w.volume.now, w.attachment.now
-	for id, t := range a.Spec.AttachmentTickets {
-		answer := a.Status.AttachmentTicketStatuses[id]
-		if !answer.Satisfied || answer.Generation != t.Generation || w.shared() && t.Type == v1beta2.AttacherCSI {
-			continue
-		}
+	v := w.volume.now
+	for _, t := range w.tickets() {
 		switch {
+		case !w.satisfied(t):
 		case t.NodeID != v.Spec.NodeID && t.NodeID != v.Spec.MigrationNodeID:
 			w.violated("ATT-2: a ticket of %s is satisfied where the volume is not wanted", t.Type)
 		case !attach.Matches(t, v.Spec.DisableFrontend):

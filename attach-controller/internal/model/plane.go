@@ -94,7 +94,7 @@ func (w *world) fails(e *process) {
 
 // noted is a look right before an engine is lost.
 func (w *world) noted(e *process) {
-	if e.kind == kindEngine && w.reachable(e.node) && !e.failed {
+	if e.kind == kindEngine && e.reported && w.reachable(e.node) && !e.failed {
 		crashes := w.crashes
 		w.crashes = 0
 		w.lastLook(e)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"slices"
 
 	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -62,7 +63,8 @@ func (w *world) answer(a *v1beta2.VolumeAttachment, verdict attach.Verdict, step
 	if stored == nil {
 		stored = map[string]v1beta2.AttachmentTicketStatus{}
 	}
-	for id, answer := range step.Answers {
+	for _, id := range slices.Sorted(maps.Keys(step.Answers)) {
+		answer := step.Answers[id]
 		if answer == nil {
 			delete(stored, id)
 			continue
