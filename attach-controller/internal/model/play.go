@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// troubleSteps is how long a world is disturbed.
-	troubleSteps = 300
+	// troubleSteps is how long a world is disturbed; one of three is for much longer.
+	troubleSteps, longTrouble = 300, 800
 	// settled is for how many rounds nothing may change in a quiet world that has settled: longer than any pause that a
 	// controller makes.
 	settled = 4
@@ -43,7 +43,11 @@ func (w *world) trouble() {
 	}
 	w.pace()
 	rarity := 4 + w.rng.IntN(40)
-	for range troubleSteps {
+	steps := troubleSteps
+	if w.chance(1.0 / 3) {
+		steps = longTrouble
+	}
+	for range steps {
 		if w.rng.IntN(rarity) == 0 {
 			for range 1 + w.rng.IntN(2)*w.rng.IntN(4) { // troubles seldom come alone
 				w.disturb()

@@ -5,10 +5,17 @@ import "drover.dev/drover/shared/api/v1beta2"
 // disturb is one thing that the outside does.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
-	if w.plain {
+	switch w.kind {
+	case plain:
 		w.disturbPlainly(n)
-		return
+	case idle:
+		w.disturbIdly(n)
+	default:
+		w.disturbAnyhow(n)
 	}
+}
+
+func (w *world) disturbAnyhow(n *node) {
 	switch w.rng.IntN(18) {
 	case 0, 1, 2:
 		w.movePod(n.name)
@@ -33,14 +40,13 @@ func (w *world) disturb() {
 	case 15:
 		w.restoreAnew()
 	case 10, 16:
-		w.mark(n, "evicted", func(o *v1beta2.Node) { o.Spec.EvictionRequested = !o.Spec.EvictionRequested })
+		w.evict(n)
 	case 17:
 		j := w.users.jobs[w.rng.IntN(len(w.users.jobs))]
 		j.gone = true
 	}
 }
 
-// disturbPlainly is for worlds in which nothing happens but that pods move and things break, all the more often.
 func (w *world) disturbPlainly(n *node) {
 	switch w.rng.IntN(4) {
 	case 0, 1:
@@ -50,6 +56,25 @@ func (w *world) disturbPlainly(n *node) {
 	case 3:
 		w.crash()
 	}
+}
+
+func (w *world) disturbIdly(n *node) {
+	switch w.rng.IntN(6) {
+	case 0, 1:
+		w.newWork()
+	case 2:
+		w.restoreAnew()
+	case 3:
+		w.evict(n)
+	case 4:
+		w.fail(n)
+	case 5:
+		w.enlarge()
+	}
+}
+
+func (w *world) evict(n *node) {
+	w.mark(n, "evicted", func(o *v1beta2.Node) { o.Spec.EvictionRequested = !o.Spec.EvictionRequested })
 }
 
 // movePod lets a pod come or go. Of an RWO volume Kubernetes mostly lets one node have it at a time, of a migratable one two.

@@ -34,6 +34,18 @@ type Rules struct {
 // AllRules is what the controllers obey.
 var AllRules = Rules{Attach: attach.AllRules}
 
+// kind is what happens in a world.
+type kind int
+
+const (
+	// busy: everything.
+	busy kind = iota
+	// plain: pods move and things break, nothing else.
+	plain
+	// idle: there are no pods and no people.
+	idle
+)
+
 // world is a small cluster with one volume.
 type world struct {
 	rng   *rand.Rand
@@ -62,9 +74,8 @@ type world struct {
 	broken string
 	keeps  bool
 	quiet  bool
-	// plain worlds are disturbed in few ways.
-	plain bool
-	log   []string
+	kind   kind
+	log    []string
 }
 
 // node is one node: its object, and what is true.
@@ -78,7 +89,7 @@ type node struct {
 // newWorld makes a volume that is to be created, with its replicas placed.
 func newWorld(seed uint64, rules Rules) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
-	w.plain = w.chance(0.5)
+	w.kind = []kind{busy, busy, plain, plain, idle}[w.rng.IntN(5)]
 	w.plane.versions, w.plane.givenUp = map[string]int{}, map[string]bool{}
 	for i := range 3 + w.rng.IntN(2) {
 		n := &node{name: fmt.Sprintf("node-%d", i+1), reachable: true, alive: true}
@@ -116,7 +127,7 @@ func (w *world) newVolume() *v1beta2.Volume {
 	}
 	switch w.rng.IntN(4) {
 	case 0, 1:
-		if !w.plain && w.chance(0.5) {
+		if w.kind != plain && w.chance(0.5) {
 			break
 		}
 		v.Spec.AccessMode, v.Spec.Migratable = v1beta2.AccessModeReadWriteMany, true
@@ -126,7 +137,7 @@ func (w *world) newVolume() *v1beta2.Volume {
 	if w.chance(0.5) {
 		v.Spec.OfflineRebuilding = "enabled"
 	}
-	if w.plain {
+	if w.kind == plain {
 		return v
 	}
 	switch w.rng.IntN(10) {
