@@ -16,6 +16,8 @@ import (
 type harness struct {
 	*tally
 	world *world.World
+	// attach says that Worlds have attach-controller.
+	attach bool
 	// steps are those of the last trial.
 	steps []record.Step
 }
@@ -57,7 +59,7 @@ func (t *tally) count(number, of int, told trial, took time.Duration, err error)
 
 // start brings up a World with the plant's mistakes in it, or without any.
 func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Overlay: overlay,
+	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: h.attach, Overlay: overlay,
 		// What no notice tells is found by the safety list; here sooner than after ten minutes.
 		Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--safety-list-period=5s")}})
 	h.world = w

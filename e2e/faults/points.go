@@ -10,19 +10,41 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drover.dev/drover/e2e/attach"
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 )
 
-// allPoints tells every Story once to learn its steps, then tries all trials, or a sample of them, in several Worlds
-// side by side.
+// allPoints runs the Stories of orphans, then those of attached volumes: each kind has Worlds of its own.
 func (h *harness) allPoints(ctx context.Context, o options) error {
+	for n, withAttach := range []bool{false, true} {
+		stories := chosen(o.story, withAttach)
+		if len(stories) == 0 {
+			continue
+		}
+		h.attach = withAttach
+		deadline := time.Time{}
+		if o.budget > 0 {
+			// Three tenths of the time for each kind, the rest for the planted mistakes.
+			deadline = h.began.Add(o.budget * time.Duration(3*(n+1)) / 10)
+		}
+		if err := h.tellAll(ctx, o, stories, deadline); err != nil {
+			return err
+		}
+	}
+	h.attach = false
+	return nil
+}
+
+// tellAll tells every Story once to learn its steps, then tries all trials, or a sample of them, in several Worlds side
+// by side.
+func (h *harness) tellAll(ctx context.Context, o options, stories []scenarios.Story, deadline time.Time) error {
 	if err := h.start(ctx, nil); err != nil {
 		return err
 	}
 	var trials []trial
-	for _, story := range chosen(o.story) {
+	for _, story := range stories {
 		if err := h.try(ctx, 0, 0, trial{story: story, name: "undisturbed"}); err != nil {
 			return err
 		}
@@ -34,15 +56,10 @@ func (h *harness) allPoints(ctx context.Context, o options) error {
 	if o.budget > 0 {
 		random.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
 	}
-	// Two fifths of the time are left for the planted mistakes.
-	deadline := time.Time{}
-	if o.budget > 0 {
-		deadline = h.began.Add(o.budget * 3 / 5)
-	}
 	var next atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range max(o.worlds, 1) - 1 {
-		another := &harness{tally: h.tally}
+		another := &harness{tally: h.tally, attach: h.attach}
 		group.Go(func() error {
 			if err := another.start(groupCtx, nil); err != nil {
 				return errors.Join(err, another.stop())
@@ -74,10 +91,10 @@ func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, 
 	return nil
 }
 
-func chosen(id string) []scenarios.Story {
+func chosen(id string, withAttach bool) []scenarios.Story {
 	var out []scenarios.Story
-	for _, story := range scenarios.Stories() {
-		if id == "" || strings.EqualFold(id, story.ID) {
+	for _, story := range append(scenarios.Stories(), attach.Stories()...) {
+		if story.Attach == withAttach && (id == "" || strings.EqualFold(id, story.ID)) {
 			out = append(out, story)
 		}
 	}
@@ -92,6 +109,11 @@ func troubles(story scenarios.Story, steps []record.Step) []trial {
 		staleReads(story, world.OrphanController, "engines", "replicas"),
 		staleReads(story, world.OrphanController, "orphans"),
 		staleReads(story, world.OrphanController, "settings", "nodes"),
+	}
+	if story.Attach {
+		out = append(out, staleReads(story, world.AttachController, "volumes", "volumeattachments"),
+			staleReads(story, world.AttachController, "engines", "enginefrontends", "replicas"),
+			staleReads(story, world.AttachController, "nodes"))
 	}
 	for _, step := range steps {
 		// A pause matters where something is decided or done: the data plane's calls, and what approves, deletes or ends.

@@ -49,7 +49,7 @@ func leaderPaused(story scenarios.Story, n int, side record.Side, what string) t
 				return record.Pass
 			})
 			standby := map[string]*world.Process{}
-			for _, name := range []string{world.IMMonitor, world.OrphanController} {
+			for _, name := range h.world.Controllers() {
 				process, err := h.world.StartController(ctx, name, "-standby")
 				if err != nil {
 					return nil, err

@@ -70,6 +70,7 @@ func (w *World) namespace(ctx context.Context) error {
 	}
 	for name, value := range map[string]string{
 		"default-instance-manager-image": Image,
+		"default-engine-image":           EngineImage,
 		"v1-data-engine":                 "true",
 		"v2-data-engine":                 "true",
 	} {

@@ -22,6 +22,9 @@ import (
 // Image is the instance manager's image in every World.
 const Image = "longhornio/longhorn-instance-manager:v1.11.0"
 
+// EngineImage is what engines and replicas of volumes run that name no image.
+const EngineImage = "longhornio/longhorn-engine:v1.11.0"
+
 // PortOffset is what the simulator's ports are higher by when the recorder stands before it.
 const PortOffset = 1000
 
@@ -82,7 +85,8 @@ type World struct {
 func FastFlags(controller string) []string {
 	flags := []string{"--leader-elect=true", "--lease-duration=2s", "--renew-deadline=1500ms", "--retry-period=200ms", "--log-level=debug", "--log-format=text"}
 	if controller == IMMonitor {
-		flags = append(flags, "--absence-gap=500ms", "--v2-settle=2s", "--quarantine=2s")
+		flags = append(flags, "--absence-gap=500ms", "--v2-settle=2s", "--quarantine=2s", "--v2-rediscovery=1s",
+			"--engine-look-period=3s", "--engine-look-busy=200ms")
 	}
 	return flags
 }

@@ -95,6 +95,8 @@ func (o *options) restConfig(userAgent string) (*rest.Config, error) {
 		return nil, fmt.Errorf("reading kubeconfig (set --kubeconfig or $KUBECONFIG, or run in a pod): %w", err)
 	}
 	config.QPS = -1
+	// Every write of an object with the finalizer longhorn.io is answered with a warning about its name, which is a contract.
+	config.WarningHandlerWithContext = rest.NoWarnings{}
 	return rest.AddUserAgent(config, userAgent), nil
 }
 

@@ -22,6 +22,7 @@ func Decide(w World) Verdict {
 	if !ready(&w) {
 		return out
 	}
+	out.Image = w.Image()
 	if w.Engine != nil {
 		out.Engine = w.Engine.Name
 	}
@@ -44,12 +45,19 @@ func ready(w *World) bool {
 		slices.Contains(v.Finalizers, v1beta2.Finalizer) && v.Status.State != "" && v.Status.State != v1beta2.VolumeStateCreating
 }
 
-// mark writes down which replicas shall leave, for people to see.
+// mark writes down which replicas shall leave, for people to see, and the engine image that one was made without.
 func (w *World) mark(g groups, out *Verdict) {
 	for _, list := range [][]*v1beta2.Replica{g.healthy, g.coming, g.failed} {
 		for _, r := range list {
+			spec := map[string]any{}
 			if leaves := w.leaves(r); leaves != r.Spec.EvictionRequested {
-				out.Patches = append(out.Patches, Patch{r, map[string]any{"evictionRequested": leaves}})
+				spec["evictionRequested"] = leaves
+			}
+			if image := w.Image(); r.Spec.Image == "" && image != "" {
+				spec["image"] = image
+			}
+			if len(spec) > 0 {
+				out.Patches = append(out.Patches, Patch{r, spec})
 			}
 		}
 	}

@@ -29,10 +29,10 @@ type Deletion struct {
 type Verdict struct {
 	// Create are new replicas, one for each place.
 	Create []placement.Disk
-	// Engine is the name of the engine that new replicas belong to.
-	Engine  string
-	Patches []Patch
-	Deletes []Deletion
+	// Engine is the name of the engine that new replicas belong to, Image what they run.
+	Engine, Image string
+	Patches       []Patch
+	Deletes       []Deletion
 	// Approvals are those that changed.
 	Approvals []Approval
 	// Release are deleted replicas that nothing is left of: their finalizer goes.

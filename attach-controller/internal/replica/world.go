@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"time"
 
 	"drover.dev/drover/attach-controller/internal/placement"
@@ -25,6 +26,11 @@ type World struct {
 	Settings   setting.Values
 	// Candidates are all nodes, read only where Needs said so.
 	Candidates []placement.Node
+}
+
+// Image is the engine image that replicas of the volume run; empty where nobody named one.
+func (w *World) Image() string {
+	return cmp.Or(w.Volume.Spec.Image, w.Settings.DefaultEngineImage)
 }
 
 func (w *World) attached() bool {

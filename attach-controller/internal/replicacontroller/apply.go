@@ -17,7 +17,7 @@ import (
 // create makes the replicas that were placed.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
 	for _, disk := range verdict.Create {
-		one := r.replica(v, verdict.Engine, disk)
+		one := r.replica(v, verdict, disk)
 		name, key := one.Name, one.DeepCopy()
 		r.remember(v.Name, name)
 		if err := r.client.Create(ctx, one); err != nil {
@@ -30,7 +30,7 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict repl
 	return nil
 }
 
-func (r *reconciler) replica(v *v1beta2.Volume, engine string, disk placement.Disk) *v1beta2.Replica {
+func (r *reconciler) replica(v *v1beta2.Volume, verdict replica.Verdict, disk placement.Disk) *v1beta2.Replica {
 	s := v.Spec
 	return &v1beta2.Replica{
 		ObjectMeta: metav1.ObjectMeta{
@@ -42,7 +42,7 @@ func (r *reconciler) replica(v *v1beta2.Volume, engine string, disk placement.Di
 		},
 		Spec: v1beta2.ReplicaSpec{
 			Active: true, BackingImage: s.BackingImage, DataDirectoryName: v.Name + "-" + r.newID(), DataEngine: s.DataEngine,
-			DesireState: v1beta2.InstanceStateStopped, DiskID: disk.UUID, DiskPath: disk.Path, EngineName: engine, Image: s.Image,
+			DesireState: v1beta2.InstanceStateStopped, DiskID: disk.UUID, DiskPath: disk.Path, EngineName: verdict.Engine, Image: verdict.Image,
 			NodeID: disk.Node, RevisionCounterDisabled: s.RevisionCounterDisabled, SnapshotMaxCount: s.SnapshotMaxCount,
 			SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: v.Name, VolumeSize: s.Size,
 		},

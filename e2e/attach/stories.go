@@ -1,0 +1,203 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
+	patience         = scenarios.Patience
+)
+
+var counter atomic.Int64
+
+// unique makes a volume name that no earlier test or Story of this process used.
+func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
+
+// Stories are the scenarios of attached volumes whose every write and call is a crash point.
+func Stories() []scenarios.Story {
+	stories := []scenarios.Story{comesAndGoes(), interrupts(), nodeDies(), replicaDies()}
+	for i := range stories {
+		stories[i].Attach, stories[i].Check = true, hold
+	}
+	return stories
+}
+
+// order makes the Story's v2 volume: it has every object that a v1 volume has, and a frontend.
+func order(replicas int, change func(*v1beta2.VolumeSpec)) func(context.Context, *scenarios.Scene) error {
+	return func(ctx context.Context, s *scenarios.Scene) error {
+		s.Volume = unique("story")
+		return s.Order(ctx, s.Volume, v1beta2.DataEngineV2, replicas, change)
+	}
+}
+
+// attached orders a volume and attaches it near.
+func attached(ctx context.Context, s *scenarios.Scene) error {
+	if err := order(2, nil)(ctx, s); err != nil {
+		return err
+	}
+	if err := s.Ticket(ctx, s.Volume, "csi-old", v1beta2.AttacherCSI, near, nil); err != nil {
+		return err
+	}
+	if err := s.WaitTicket(ctx, s.Volume, "csi-old", true, "", patience); err != nil {
+		return err
+	}
+	return s.WaitRobust(ctx, s.Volume, v1beta2.VolumeRobustnessHealthy, patience)
+}
+
+// A1: a ticket comes and goes.
+func comesAndGoes() scenarios.Story {
+	return scenarios.Story{
+		ID: "A1", Sentence: "a ticket attaches a volume, its end detaches it", Stage: order(2, nil),
+		Act: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := s.Ticket(ctx, s.Volume, "me", v1beta2.AttacherLonghornAPI, near, nil); err != nil {
+				return err
+			}
+			if err := s.WaitTicket(ctx, s.Volume, "me", true, "", patience); err != nil {
+				return err
+			}
+			return s.DropTicket(ctx, s.Volume, "me")
+		},
+		End: func(ctx context.Context, s *scenarios.Scene) error { return s.WaitDetached(ctx, s.Volume, patience) },
+	}
+}
+
+// A4: a pod takes the volume from a snapshot.
+func interrupts() scenarios.Story {
+	snapshot := v1beta2.TicketID(v1beta2.AttacherSnapshot, "s")
+	return scenarios.Story{
+		ID: "A4", Sentence: "a pod's ticket elsewhere interrupts a snapshot's, and both are served in the end",
+		Stage: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := order(2, nil)(ctx, s); err != nil {
+				return err
+			}
+			if err := s.Ticket(ctx, s.Volume, snapshot, v1beta2.AttacherSnapshot, near, nil); err != nil {
+				return err
+			}
+			return s.WaitTicket(ctx, s.Volume, snapshot, true, "", patience)
+		},
+		Act: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := s.Ticket(ctx, s.Volume, "csi-pod", v1beta2.AttacherCSI, far, nil); err != nil {
+				return err
+			}
+			if err := s.WaitTicket(ctx, s.Volume, "csi-pod", true, "", patience); err != nil {
+				return err
+			}
+			return s.DropTicket(ctx, s.Volume, "csi-pod")
+		},
+		End: func(ctx context.Context, s *scenarios.Scene) error {
+			return s.WaitTicket(ctx, s.Volume, snapshot, true, "", patience)
+		},
+	}
+}
+
+// A7: a node goes down under an attached volume, the pod moves, the node comes back.
+func nodeDies() scenarios.Story {
+	return scenarios.Story{
+		ID: "A7", Sentence: "a node dies under an attached volume, the pod moves, the node comes back", Stage: attached,
+		Act: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := s.CutNode(ctx, near); err != nil {
+				return err
+			}
+			if err := s.WaitNode(ctx, near, v1beta2.ConditionFalse, patience); err != nil {
+				return err
+			}
+			if err := s.Ticket(ctx, s.Volume, "csi-new", v1beta2.AttacherCSI, far, nil); err != nil {
+				return err
+			}
+			if err := s.DropTicket(ctx, s.Volume, "csi-old"); err != nil {
+				return err
+			}
+			if err := s.WaitTicket(ctx, s.Volume, "csi-new", true, "", patience); err != nil {
+				return err
+			}
+			return s.JoinNode(ctx, near)
+		},
+		End: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := s.WaitRobust(ctx, s.Volume, v1beta2.VolumeRobustnessHealthy, patience); err != nil {
+				return err
+			}
+			return s.WaitTicket(ctx, s.Volume, "csi-new", true, "", patience)
+		},
+	}
+}
+
+// A9: a replica dies under an attached volume, and is rebuilt.
+func replicaDies() scenarios.Story {
+	return scenarios.Story{
+		ID: "A9", Sentence: "a replica dies under an attached volume: degraded, rebuilt, healthy", Stage: attached,
+		Act: func(ctx context.Context, s *scenarios.Scene) error {
+			replicas, err := s.ReplicasOf(ctx, s.Volume)
+			if err != nil {
+				return err
+			}
+			for _, r := range replicas {
+				if r.Spec.NodeID != near {
+					return s.KillInstance(ctx, r.Spec.NodeID, r.Name)
+				}
+			}
+			return fmt.Errorf("all %d replicas are on %s", len(replicas), near)
+		},
+		End: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := s.WaitVolume(ctx, s.Volume, "to have been degraded", patience, func(v *v1beta2.Volume) string {
+				if v.Status.LastDegradedAt == "" {
+					return "it was not degraded yet"
+				}
+				return ""
+			}); err != nil {
+				return err
+			}
+			if err := s.WaitRobust(ctx, s.Volume, v1beta2.VolumeRobustnessHealthy, patience); err != nil {
+				return err
+			}
+			return s.WaitTicket(ctx, s.Volume, "csi-old", true, "", patience)
+		},
+	}
+}
+
+// hold checks the invariants of attached volumes: one holder (ATT-1), and what a satisfied ticket says is so (ATT-2).
+func hold(ctx context.Context, s *scenarios.Scene) error {
+	nodes, err := s.EngineNodes(ctx, s.Volume)
+	if err != nil {
+		return err
+	}
+	volume := &v1beta2.Volume{}
+	if err := s.Get(ctx, s.Volume, volume); err != nil {
+		return err
+	}
+	attachment := &v1beta2.VolumeAttachment{}
+	if err := s.Get(ctx, s.Volume, attachment); err != nil {
+		return err
+	}
+	if len(nodes) > 1 {
+		if err := s.Wait(ctx, "the end of the second engine", patience, oneEngine(s, s.Volume)); err != nil {
+			return fmt.Errorf("ATT-1: %w", err)
+		}
+	}
+	for id, answer := range attachment.Status.AttachmentTicketStatuses {
+		ticket, ok := attachment.Spec.AttachmentTickets[id]
+		if ok && answer.Satisfied && (volume.Status.CurrentNodeID != ticket.NodeID || volume.Status.State != v1beta2.VolumeStateAttached) {
+			return fmt.Errorf("ATT-2: ticket %q of %s is satisfied, but the volume is %s on %q", id, s.Volume, volume.Status.State, volume.Status.CurrentNodeID)
+		}
+	}
+	return nil
+}
+
+// oneEngine says when more than one node runs an engine of the volume.
+func oneEngine(w interface {
+	EngineNodes(context.Context, string) ([]string, error)
+}, name string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		nodes, err := w.EngineNodes(ctx, name)
+		if err != nil || len(nodes) <= 1 {
+			return "", err
+		}
+		return "engines run on " + world.Join(nodes), nil
+	}
+}
