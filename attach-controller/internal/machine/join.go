@@ -56,9 +56,9 @@ func (p *pass) halt(r *v1beta2.Replica) {
 	}
 }
 
-// letGo takes a replica out, if another one that is RW stays. [UPG-1]
+// letGo takes a replica out, if another one that is RW in a fresh look stays. [UPG-1]
 func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
-	if _, mapped := wanted[r.Name]; mapped && !p.otherRW(r.Name, wanted) {
+	if _, mapped := wanted[r.Name]; mapped && !(p.otherRW(r.Name, wanted) && p.freshLook()) {
 		return
 	}
 	delete(wanted, r.Name)

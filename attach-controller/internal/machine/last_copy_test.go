@@ -2,6 +2,7 @@ package machine
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,11 +91,23 @@ func TestAReplicaThatIsMarkedStaysInTheEngineUntilAnotherOneIsRW(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	s.Replicas[1].Spec.FailedAt = "2026-01-01T00:00:00Z"
 	s.Engines[0].Status.ReplicaModeMap = map[string]string{"vol-r-1": v1beta2.ReplicaModeRW}
-	untouched(t, Decide(s.World), s.Engines[0])
+	require.NotContains(t, spec(Decide(s.World), s.Engines[0]), "replicaAddressMap")
 
 	s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeRW
+	require.NotContains(t, spec(Decide(s.World), s.Engines[0]), "replicaAddressMap", "that may have been long ago")
+
+	s.Engines[0].Spec.LookRequestedAt = s.Now.Format(time.RFC3339Nano)
+	s.Engines[0].Status.LookedAt = s.Engines[0].Spec.LookRequestedAt
 	w := writeOf(t, Decide(s.World), s.Engines[0])
 	require.Equal(t, map[string]any{"vol-r-1": nil}, w.Spec["replicaAddressMap"])
+}
+
+// spec is what is written to the spec of an object.
+func spec(verdict Verdict, of metav1.Object) map[string]any {
+	if w := findWrite(verdict, of); w != nil {
+		return w.Spec
+	}
+	return nil
 }
 
 // A second engine over a replica that the first one dropped would never start, or would go on with old data.
