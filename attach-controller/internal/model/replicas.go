@@ -68,7 +68,7 @@ func (w *world) replace() {
 
 // remove deletes one that failed or shall leave, when enough others are healthy.
 func (w *world) remove() {
-	if w.countGood(true) < w.volume.now.Spec.NumberOfReplicas {
+	if w.countGood(true) < w.volume.now.Spec.NumberOfReplicas || w.volume.now.Status.Robustness != v1beta2.VolumeRobustnessHealthy {
 		return
 	}
 	for _, s := range w.replicas {
