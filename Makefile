@@ -8,7 +8,7 @@ GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults bench check generate build controlplane manifests
+.PHONY: help demo test model faults bench check generate build controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ demo: controlplane ## the main job, on a real API server
 
 test: controlplane ## every test, on a real API server
 	$(GO) test -timeout 30m ./...
+
+model: ## the attach rules against 100,000 random worlds, and each of them left out
+	$(GO) test -timeout 60m ./attach-controller/internal/model -worlds 100000
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults
