@@ -97,7 +97,11 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 // bring starts a replica that the engine lacks, and gives it to the engine once it runs. Until it was rebuilt it does not
 // count as healthy: that is written before the engine hears of it.
 func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
-	if _, mapped := wanted[r.Name]; mapped || r.Spec.NodeID == "" || p.down(r.Spec.NodeID) {
+	if _, mapped := wanted[r.Name]; mapped {
+		p.assign(r) // it may have come over from the engine that the volume had before it migrated
+		return
+	}
+	if r.Spec.NodeID == "" || p.down(r.Spec.NodeID) {
 		return
 	}
 	if r.Spec.HealthyAt != "" {
@@ -106,18 +110,11 @@ func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
 	i := ofReplica(r)
 	switch {
 	case !i.wanted && p.stopped(i):
-		p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
-	case i.wanted && i.state == v1beta2.InstanceStateError:
-		p.failRebuild(r)
+		p.start(r)
+	case i.wanted && i.state == v1beta2.InstanceStateError: // another one may be placed
+		p.fail(r, "it could not start to be rebuilt")
+		p.halt(r)
 	case i.wanted && p.running(i) && r.Status.Port != 0 && r.Spec.HealthyAt == "":
 		wanted[r.Name] = address(r)
 	}
-}
-
-// failRebuild gives up a replica that could not start, so that another one may be placed.
-func (p *pass) failRebuild(r *v1beta2.Replica) {
-	p.failed[r.Name] = true
-	p.patch(StageFail, r, "failedAt", stamp(p.Now))
-	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
-	p.halt(r)
 }

@@ -16,7 +16,7 @@ func added(node string) (*stageWorld, *v1beta2.Replica) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	name := fmt.Sprintf("vol-r-%d", len(s.Replicas))
 	r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: v1beta2.ReplicaSpec{
-		VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30, DesireState: v1beta2.InstanceStateStopped}}
+		VolumeName: "vol", NodeID: node, EngineName: "vol-e-0", VolumeSize: 1 << 30, DesireState: v1beta2.InstanceStateStopped}}
 	s.Replicas = append(s.Replicas, r)
 	return s, r
 }
@@ -129,4 +129,13 @@ func TestNothingJoinsWhileTheVolumeMigrates(t *testing.T) {
 	}
 	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, r.Name)
 	require.NotContains(t, s.Engines[1].Spec.ReplicaAddressMap, r.Name)
+}
+
+func TestAReplicaThatCannotStartToBeRebuiltHasFailed(t *testing.T) {
+	s, r := added("z")
+	r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateError
+	w := writeOf(t, Decide(s.World), r)
+	require.NotEmpty(t, w.Spec["failedAt"])
+	require.Equal(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
+	require.Equal(t, EventReplicaFailed, w.Events[0].Reason)
 }

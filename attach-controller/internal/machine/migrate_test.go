@@ -105,6 +105,9 @@ func TestAMigrationEndsWithOneEngine(t *testing.T) {
 					require.Equal(t, one.engine, s.Engines[0].Name)
 					require.True(t, s.Engines[0].Spec.Active)
 				}
+				for _, r := range s.Replicas {
+					require.True(t, one.engine == "" || r.Spec.EngineName == one.engine, "%s of %s", r.Name, r.Spec.EngineName)
+				}
 				if dataEngine == v1beta2.DataEngineV2 {
 					require.Len(t, s.Frontends, 1)
 					require.Equal(t, s.Engines[0].Name, s.Frontends[0].Spec.EngineName)

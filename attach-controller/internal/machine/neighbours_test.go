@@ -90,6 +90,7 @@ func (s *stageWorld) write(w Write) {
 		}
 		patchSpec(w.Spec, map[string]func(any){
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "failedAt": func(v any) { o.Spec.FailedAt = v.(string) },
+			"engineName":   func(v any) { o.Spec.EngineName = v.(string) },
 			"lastFailedAt": func(v any) { o.Spec.LastFailedAt = v.(string) }, "healthyAt": func(v any) { o.Spec.HealthyAt = v.(string) },
 			"lastHealthyAt": func(v any) { o.Spec.LastHealthyAt = v.(string) }, "salvageRequested": func(v any) { o.Spec.SalvageRequested = v.(bool) },
 		})

@@ -79,7 +79,7 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 			return nil, p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
 		}
 		if !i.wanted {
-			p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
+			p.start(r)
 		}
 		if !i.wanted || !p.running(i) || r.Status.Port == 0 {
 			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall run.", r.Name, i.node, p.is(i)))
@@ -93,6 +93,18 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 		}
 	}
 	return addresses, ready
+}
+
+// start lets a replica run, and says for which engine.
+func (p *pass) start(r *v1beta2.Replica) {
+	p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
+	p.assign(r)
+}
+
+func (p *pass) assign(r *v1beta2.Replica) {
+	if r.Spec.EngineName != p.engine.Name {
+		p.patch(StageStop, r, "engineName", p.engine.Name)
+	}
 }
 
 // ordered tells that the engine was asked for over this replica, and may have opened it: what it says decides then.

@@ -56,6 +56,7 @@ func TestAMigrationIsConfirmed(t *testing.T) {
 		w.settled(v, "node-2")
 		w.left(dataEngine, "0")
 		w.engine(vol+"-e-1", "active", func(e *v1beta2.Engine) bool { return e.Spec.Active })
+		w.theReplica("r-1", "of the new engine", func(r *v1beta2.Replica) bool { return r.Spec.EngineName == vol+"-e-1" })
 		w.quiet(p)
 		w.once("Migrated", "Attached")
 		require.Zero(t, w.events("Detached"))
@@ -144,5 +145,21 @@ func TestTheTargetsNodeGoesDownAndTheMigrationIsRolledBack(t *testing.T) {
 		w.ready("node-3")
 		w.left(dataEngine, "1")
 		w.settled(v, "node-2")
+	})
+}
+
+// Tickets may go from one target to another faster than anybody sees that there was none between.
+func TestAMigrationThatGoesElsewhereEndsItsSecondSideFirst(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		w.start()
+		v := w.migrating(dataEngine)
+		w.spec(v, map[string]any{"migrationNodeID": "node-1"})
+		w.is(v, "migrating to node-1", func(v *v1beta2.Volume) bool { return v.Status.CurrentMigrationNodeID == "node-1" })
+		w.engine(vol+"-e-1", "running on node-1", func(e *v1beta2.Engine) bool {
+			return e.Spec.NodeID == "node-1" && e.Status.CurrentState == v1beta2.InstanceStateRunning
+		})
+		w.spec(v, map[string]any{"nodeID": "node-1", "migrationNodeID": ""})
+		w.settled(v, "node-1")
 	})
 }

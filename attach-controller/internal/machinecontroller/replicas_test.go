@@ -67,6 +67,7 @@ func TestAReplicaThatCannotStartForItsRebuildHasFailed(t *testing.T) {
 	w.quiet(p)
 	w.engine(vol+"-e-0", "not r-3", mapped("r-1", "r-2"))
 	w.robustness(v, v1beta2.VolumeRobustnessHealthy)
+	w.once("ReplicaFailed")
 }
 
 // A15b: of two that are deleted at once the last copy stays until another one has the data.
