@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -55,6 +57,8 @@ func Decide(w World) Verdict {
 	}
 	p.status()
 	p.out.Writes = p.list()
+	marks := func(w Write) bool { return w.Stage == StageFail }
+	p.out.Fresh = p.out.Fresh || slices.ContainsFunc(p.out.Writes, marks)
 	return p.out
 }
 

@@ -48,7 +48,7 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	if p.healthy(r) && !p.otherHealthy(r.Name) {
 		return false
 	}
-	p.out.Fresh, p.failed[r.Name] = true, true
+	p.failed[r.Name] = true
 	p.patch(StageFail, r, "failedAt", stamp(p.Now))
 	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
 	p.tell(r, Happening{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})

@@ -56,9 +56,9 @@ type Happening struct {
 
 // Verdict is everything that one look at the World leads to.
 type Verdict struct {
-	// Fresh wants World.Replicas read past the cache, and the verdict on that instead of this one: whether a replica may be
-	// marked as failed, and which ones an engine is asked for over, hangs on how the others were marked a moment ago, which
-	// the cache may not show yet. [UPG-1]
+	// Fresh wants Engines and Replicas read past the cache, and the verdict on that instead of this one: whether a replica is
+	// marked as failed or healthy, and which ones an engine is asked for over, hangs on what the engine said last and on how
+	// the others were marked a moment ago, which the cache may not show yet. [UPG-1]
 	Fresh bool
 	// Writes are in order of their stages.
 	Writes []Write

@@ -84,21 +84,29 @@ func (o observer) belongings(ctx context.Context, w *machine.World) error {
 	return err
 }
 
-// refresh reads the replicas again, past the cache.
-func (o observer) refresh(ctx context.Context, w *machine.World) error {
-	seen := w.Replicas
-	w.Replicas = nil
-	for _, r := range seen {
-		fresh := &v1beta2.Replica{}
-		found, err := past(o).get(ctx, r.Name, fresh)
+// refresh reads engines and replicas again, past the cache.
+func (o observer) refresh(ctx context.Context, w *machine.World) (err error) {
+	if w.Engines, err = again(ctx, past(o), w.Engines, func() *v1beta2.Engine { return &v1beta2.Engine{} }); err != nil {
+		return err
+	}
+	w.Replicas, err = again(ctx, past(o), w.Replicas, func() *v1beta2.Replica { return &v1beta2.Replica{} })
+	return err
+}
+
+// again reads the objects of a list; those that are gone are left out.
+func again[T client.Object](ctx context.Context, o observer, seen []T, empty func() T) ([]T, error) {
+	var out []T
+	for _, object := range seen {
+		fresh := empty()
+		found, err := o.get(ctx, object.GetName(), fresh)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if found && fresh.UID == r.UID {
-			w.Replicas = append(w.Replicas, fresh)
+		if found && fresh.GetUID() == object.GetUID() {
+			out = append(out, fresh)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // past is the observer without the cache.

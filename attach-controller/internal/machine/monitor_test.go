@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// imMonitor brings every instance one step on: what shall run runs, what shall stop stops; on nodes that are down nothing
+// is seen, and what shall be stopped there is concluded once every reachable replica is.
+func (s *stageWorld) imMonitor() bool {
+	changed := false
+	set := func(node, desired string, state, uuid *string, conditions *[]v1beta2.Condition, may bool) {
+		before := *state
+		down := []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
+		switch {
+		case node != "" && s.down(node) && desired == v1beta2.InstanceStateRunning:
+			if *state == v1beta2.InstanceStateRunning {
+				*state = v1beta2.InstanceStateUnknown
+			}
+		case node != "" && s.down(node):
+			if *state != v1beta2.InstanceStateStopped && s.cutOff() {
+				*state, *conditions = v1beta2.InstanceStateStopped, down
+			}
+		case desired == v1beta2.InstanceStateRunning && may && *state != v1beta2.InstanceStateError:
+			if *state != v1beta2.InstanceStateRunning {
+				s.runs++
+				*state, *uuid = v1beta2.InstanceStateRunning, fmt.Sprint("run-", s.runs)
+			}
+			*conditions = nil
+		case desired != v1beta2.InstanceStateRunning:
+			*state, *uuid, *conditions = v1beta2.InstanceStateStopped, "", nil
+		}
+		changed = changed || before != *state
+	}
+	for _, r := range s.Replicas {
+		set(r.Spec.NodeID, r.Spec.DesireState, &r.Status.CurrentState, &r.Status.UUID, &r.Status.Conditions, true)
+		r.Status.StorageIP, r.Status.Port = "ip-"+r.Spec.NodeID, 10000
+	}
+	for _, e := range s.Engines {
+		before := e.Status.UUID
+		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions, len(e.Spec.ReplicaAddressMap) > 0)
+		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010, max(e.Status.CurrentSize, e.Spec.VolumeSize)
+		if e.Status.CurrentState == v1beta2.InstanceStateRunning {
+			changed = s.look(e, before != e.Status.UUID) || changed
+		}
+	}
+	for _, f := range s.Frontends {
+		set(f.Spec.NodeID, f.Spec.DesireState, &f.Status.CurrentState, &f.Status.UUID, &f.Status.Conditions, true)
+	}
+	return changed
+}
+
+func (s *stageWorld) cutOff() bool {
+	for _, r := range s.Replicas {
+		if !s.down(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped || r.Spec.DesireState == v1beta2.InstanceStateRunning) {
+			return false
+		}
+	}
+	return true
+}
+
+// look is what the running engine says of its replicas: those that do not run are ERR, a new one is rebuilt at once.
+func (s *stageWorld) look(e *v1beta2.Engine, fresh bool) bool {
+	modes := map[string]string{}
+	for name := range e.Spec.ReplicaAddressMap {
+		modes[name] = v1beta2.ReplicaModeERR
+		for _, r := range s.Replicas {
+			if r.Name == name && r.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(r.Spec.NodeID) && (fresh || e.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR) {
+				modes[name] = v1beta2.ReplicaModeRW
+			}
+		}
+	}
+	changed := !maps.Equal(modes, e.Status.ReplicaModeMap)
+	e.Status.ReplicaModeMap = modes
+	return changed
+}
