@@ -15,10 +15,6 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
-// few; where it is unknown the newest whole lists of all must do.
-const freshPlaces = 4
-
 // Reader reads through a cache and past it.
 type Reader struct {
 	Cached, Uncached client.Reader
@@ -86,13 +82,9 @@ func (r Reader) Volume(ctx context.Context, engines client.Reader, selected clie
 	return out, nil
 }
 
-// Refresh lets the few inventories be read anew that matter most where data may be destroyed, but for one that was read
-// just now. One that cannot be read is unknown afterwards, which the check sees.
-func (r Reader) Refresh(ctx context.Context, volume Volume, except string, fresh func(ctx context.Context, instanceManager string)) {
-	nodes, known := volume.Nodes()
-	if !known || len(nodes) > freshPlaces {
-		return
-	}
+// Refresh lets the inventories of some nodes be read anew, all at once, but for one that was read just now. One that
+// cannot be read is unknown afterwards, which the check sees.
+func (r Reader) Refresh(ctx context.Context, nodes map[string]bool, except string, fresh func(ctx context.Context, instanceManager string)) {
 	var group sync.WaitGroup
 	for node := range nodes {
 		for _, im := range r.Store.OfNode(node) {

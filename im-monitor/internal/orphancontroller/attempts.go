@@ -102,29 +102,3 @@ func backoff(first, limit time.Duration, try int) time.Duration {
 		}
 	}
 }
-
-// slots bounds how many things are done at once per instance manager.
-type slots struct {
-	mu   sync.Mutex
-	used map[string]int
-}
-
-// take gets a slot, or says that all are in use.
-func (s *slots) take(name string, limit int) (release func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.used[name] >= limit {
-		return func() {}, false
-	}
-	if s.used == nil {
-		s.used = map[string]int{}
-	}
-	s.used[name]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.used[name]--; s.used[name] == 0 {
-			delete(s.used, name)
-		}
-	}, true
-}

@@ -49,21 +49,6 @@ func seconds(list []time.Duration) []time.Duration {
 	return out
 }
 
-func TestOneManagerNeverTakesAllHands(t *testing.T) {
-	var s slots
-	first, ok := s.take("im-1", 2)
-	require.True(t, ok)
-	_, ok = s.take("im-1", 2)
-	require.True(t, ok)
-	_, ok = s.take("im-1", 2)
-	require.False(t, ok)
-	_, ok = s.take("im-2", 2)
-	require.True(t, ok)
-	first()
-	_, ok = s.take("im-1", 2)
-	require.True(t, ok)
-}
-
 func TestANonDecisionCountsOnce(t *testing.T) {
 	var u undecided
 	key := orphan.Key{InstanceManager: "im-1", Name: "vol-r-1"}

@@ -46,7 +46,7 @@ func (r *hands) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (t
 	if wait := r.attempts.of(o.UID).notBefore.Sub(now); wait > 0 {
 		return wait, nil
 	}
-	release, ok := r.slots.take(key.InstanceManager, callsPerManager)
+	release, ok := r.slots.Take(key.InstanceManager, callsPerManager)
 	if !ok {
 		return busyDelay, nil
 	}

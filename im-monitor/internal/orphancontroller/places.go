@@ -13,6 +13,10 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
+// freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
+// few; where it is unknown the newest whole lists of all must do.
+const freshPlaces = 4
+
 // volumeDetached is the state of a volume none of whose replicas runs.
 const volumeDetached = "detached"
 
@@ -49,7 +53,11 @@ func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Or
 	if err != nil {
 		return err
 	}
-	r.mappings.Refresh(ctx, volume, key.InstanceManager, func(ctx context.Context, im string) {
+	nodes, known := volume.Nodes()
+	if !known || len(nodes) > freshPlaces {
+		return nil
+	}
+	r.mappings.Refresh(ctx, nodes, key.InstanceManager, func(ctx context.Context, im string) {
 		listCtx, cancel := context.WithTimeout(ctx, listTimeout)
 		defer cancel()
 		if _, err := r.store.Fresh(listCtx, im); err != nil {

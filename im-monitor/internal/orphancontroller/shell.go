@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/im-monitor/internal/slots"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -37,7 +38,7 @@ type shell struct {
 
 	attempts  attempts
 	locks     *instancelock.Locks
-	slots     slots
+	slots     slots.Slots
 	handles   handles
 	mappings  mappingreader.Reader
 	undecided undecided

@@ -11,10 +11,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -26,14 +22,15 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
+	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/nodecontroller"
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
+	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/trim"
-	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
@@ -56,8 +53,9 @@ type Env struct {
 	change func(*instancecontroller.Options)
 	mu     sync.Mutex
 	client *cut.Client
-	// hands is the client of those who start and stop instances.
-	hands *cut.Client
+	// hands is the client of those who start and stop instances, removing that of those who destroy data.
+	hands, removing *cut.Client
+	removal         removalcontroller.Options
 }
 
 // Start makes a namespace, and runs the controllers, with the rights of im-monitor's generated roles, and the kubelets'
@@ -67,22 +65,29 @@ func Start(t testing.TB) *Env { return StartCut(t, cut.Point{}) }
 // StartCut is Start with a process that dies at a point; another one takes its place at once.
 func StartCut(t testing.TB, at cut.Point) *Env {
 	t.Helper()
-	return start(t, cuts{all: at}, func(*instancecontroller.Options) {})
+	return start(t, cuts{all: at}, func(*instancecontroller.Options) {}, removalcontroller.Options{})
 }
 
-// cuts are where a process dies: counting all of its writes, or those of the hands for instances alone.
-type cuts struct{ all, hands cut.Point }
+// cuts are where a process dies: counting all of its writes, those of the hands for instances alone, or those of the
+// removal of data.
+type cuts struct{ all, hands, removal cut.Point }
 
 // StartWith is StartCut with other options for starting and stopping instances; only the writes of their hands are counted.
 func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Options)) *Env {
 	t.Helper()
-	return start(t, cuts{hands: at}, change)
+	return start(t, cuts{hands: at}, change, removalcontroller.Options{})
 }
 
-func start(t testing.TB, at cuts, change func(*instancecontroller.Options)) *Env {
+// StartRemoving is StartCut with options for destroying the data of deleted replicas; only the writes of that are counted.
+func StartRemoving(t testing.TB, at cut.Point, options removalcontroller.Options) *Env {
+	t.Helper()
+	return start(t, cuts{removal: at}, func(*instancecontroller.Options) {}, options)
+}
+
+func start(t testing.TB, at cuts, change func(*instancecontroller.Options), removal removalcontroller.Options) *Env {
 	t.Helper()
 	namespace := testkit.Namespace(t)
-	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t, change: change}
+	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t, change: change, removal: removal}
 	e.Kubelet = startKubelet(t, e.Admin, namespace)
 	access := identity(t, namespace)
 	ctx, stop := context.WithCancel(context.Background())
@@ -112,6 +117,13 @@ func (e *Env) HandsWrites() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.hands.Writes()
+}
+
+// RemovalWrites are those of Writes that concern the data of deleted replicas.
+func (e *Env) RemovalWrites() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.removing.Writes()
 }
 
 // Another runs a second process beside the first until the returned function ends it: two leaders for a moment.
@@ -154,21 +166,24 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cuts, onCut f
 	e.mu.Lock()
 	all := cut.New(manager.GetClient(), at.all, onCut)
 	hands := cut.New(all, at.hands, onCut)
-	e.client, e.hands = all, hands
+	removing := cut.New(all, at.removal, onCut)
+	e.client, e.hands, e.removing = all, hands, removing
 	e.mu.Unlock()
 	rt := &runkit.Runtime{Manager: manager, Client: all, Uncached: manager.GetAPIReader(),
 		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard(),
 		RenewDeadline: 10 * time.Second, ElectedAt: sync.OnceValue(time.Now)}
-	if err := e.wire(ctx, rt, hands); err != nil {
+	if err := e.wire(ctx, rt, hands, removing); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
 }
 
 // wire is what the binary's setup does, without the judge and with short times.
-func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands client.Client) error {
-	handsRuntime := *rt
-	handsRuntime.Client = hands
+func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing client.Client) error {
+	handsRuntime, removalRuntime := *rt, *rt
+	handsRuntime.Client, removalRuntime.Client = hands, removing
+	instances, removal := e.instances(), e.removal
+	removal.Locks = instances.Locks
 	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
@@ -179,66 +194,15 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands client.Client)
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
 		diskcontroller.Setup(ctx, rt, e.Servers.disk, time.Minute),
 		ownershipcontroller.Setup(ctx, rt),
-		instancecontroller.Setup(ctx, &handsRuntime, settings, store, e.instances()),
+		instancecontroller.Setup(ctx, &handsRuntime, settings, store, instances),
+		removalcontroller.Setup(ctx, &removalRuntime, store, removal),
 		rt.Manager.Add(store),
 	)
 }
 
 // instances are the options of starting and stopping: as in the binary, without a quarantine.
 func (e *Env) instances() instancecontroller.Options {
-	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host"}
+	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", Locks: &instancelock.Locks{}}
 	e.change(&options)
 	return options
-}
-
-// Set writes a Setting.
-func (e *Env) Set(name, value string) {
-	e.t.Helper()
-	key := metav1.ObjectMeta{Namespace: e.Namespace, Name: name}
-	err := e.Admin.Create(e.t.Context(), &v1beta2.Setting{ObjectMeta: key, Value: value})
-	if err == nil {
-		return
-	}
-	var s v1beta2.Setting
-	require.NoError(e.t, e.Admin.Get(e.t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: name}, &s), "after %v", err)
-	s.Value = value
-	require.NoError(e.t, e.Admin.Update(e.t.Context(), &s))
-}
-
-// KubernetesNode makes a ready Kubernetes node that is gone when the test ends.
-func (e *Env) KubernetesNode(name string, labels map[string]string) {
-	e.t.Helper()
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
-	require.NoError(e.t, e.Admin.Create(e.t.Context(), n))
-	e.t.Cleanup(func() {
-		err := e.Admin.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		if client.IgnoreNotFound(err) != nil {
-			e.t.Errorf("deleting Kubernetes node %s: %v", name, err)
-		}
-	})
-	e.NodeReady(name, corev1.ConditionTrue)
-}
-
-// NodeReady sets the Ready condition of a Kubernetes node, as its kubelet or the node controller would.
-func (e *Env) NodeReady(name string, ready corev1.ConditionStatus) {
-	e.t.Helper()
-	var n corev1.Node
-	require.NoError(e.t, e.Admin.Get(e.t.Context(), client.ObjectKey{Name: name}, &n))
-	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test", Message: "said by the test"}}
-	require.NoError(e.t, e.Admin.Status().Update(e.t.Context(), &n))
-}
-
-// Get reads an object of the namespace; false where there is none.
-func (e *Env) Get(name string, into client.Object) bool {
-	e.t.Helper()
-	err := e.Admin.Get(e.t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: name}, into)
-	require.NoError(e.t, client.IgnoreNotFound(err))
-	return err == nil
-}
-
-// Eventually waits until the check holds.
-func (e *Env) Eventually(check func() bool, what string, args ...any) {
-	e.t.Helper()
-	require.Eventually(e.t, check, Patience, 10*time.Millisecond, append([]any{what}, args...)...)
 }

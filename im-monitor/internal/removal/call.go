@@ -1,0 +1,84 @@
+package removal
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/im-monitor/internal/mapping"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// stampWidth is how inexact a deletion timestamp is: a look is newer only when it is later by this.
+const stampWidth = time.Second
+
+// Call is what DecideCall allows.
+type Call struct {
+	// Allowed is true when the deletion may be sent to this instance manager for exactly this instance.
+	Allowed         bool
+	InstanceManager string
+	Instance        Instance
+	// Failure says why not, where DataRemoved shall say it.
+	Failure *Failure
+	// Held says why the approval does not count now, where that is the reason: who gave it takes it back.
+	Held string
+}
+
+// DecideCall has the last word before data is destroyed: the judge still wants it, what the approval relies on still
+// holds, and no engine that runs, or may run, uses the replica.
+func DecideCall(c CallWorld) Call {
+	v := Judge(c.World)
+	if v.Step != Remove {
+		return Call{}
+	}
+	if held := premise(c); held != "" {
+		return Call{Held: held}
+	}
+	name := c.World.Replica.Name
+	if uses := mapping.Uses(name, c.Engines, c.Places); len(uses) > 0 {
+		return Call{Failure: &Failure{v1beta2.ReasonMappedByEngine, uses[0].Sentence(name)}}
+	}
+	if unasked := mapping.Unasked(name, c.Places); unasked != "" {
+		return Call{Failure: &Failure{v1beta2.ReasonUnreachable, unasked}}
+	}
+	return Call{Allowed: true, InstanceManager: v.InstanceManager, Instance: *c.World.at(v.InstanceManager).Instance}
+}
+
+// premise says what keeps the approval from counting; "" when what it relies on still holds.
+func premise(c CallWorld) string {
+	r := c.World.Replica
+	if r.Approval == v1beta2.ReasonVolumeDeleting {
+		if c.Volume == nil || c.Volume.Deleting || r.VolumeUID != "" && r.VolumeUID != c.Volume.UID {
+			return ""
+		}
+		return fmt.Sprintf("Volume %s exists and is not being deleted.", r.Volume)
+	}
+	for _, other := range c.Copies {
+		if other.Name != r.Name && stays(other) && seenWhole(other, r.DeletedAt.Add(stampWidth), c.Looks) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("No other replica of volume %s is seen to be healthy now.", r.Volume)
+}
+
+// stays tells whether a copy is healthy and is there, as its own object, its node and the newest list say.
+func stays(c Copy) bool { return c.Healthy && !c.Deleting && !c.Out && c.Listed }
+
+// seenWhole tells whether a running engine reads from and writes to the copy, as of a look that is new enough.
+func seenWhole(c Copy, since time.Time, looks []Look) bool {
+	for _, l := range looks {
+		if !l.At.Before(since) && l.Modes[c.Name] == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
+	return false
+}
+
+// at is the place of that name.
+func (w World) at(instanceManager string) Place {
+	for _, p := range w.Places {
+		if p.InstanceManager == instanceManager {
+			return p
+		}
+	}
+	return Place{}
+}

@@ -1,0 +1,28 @@
+// Package removal decides about the data of a v2 Replica that is being deleted: whether it may be destroyed now, and what
+// the condition DataRemoved says. It implements the design's rules on destructive calls; it reads nothing, writes nothing
+// and knows no clock.
+//
+// Nothing happens without DataRemovalApproved. Judge then asks, in this order, and the first answer stands:
+//
+//	an earlier leader's call may be out .. wait, say nothing
+//	it was never placed .................. NothingToRemove          (end)
+//	its Node does not exist .............. NodeGone                 (end)
+//	its node is down ..................... Unreachable
+//	a list shows it, and
+//	    another node's list, too ......... Unreachable
+//	    it is not this replica's ......... UUIDMismatch
+//	    its object is not stopped ........ wait, say nothing
+//	    else ............................. call, if DecideCall allows it
+//	a list of its node is unknown ........ Unreachable
+//	its absence is proven ................ Removed, NothingToRemove (end)
+//	else ................................. prove its absence
+//
+// DecideCall has the last word, on objects that were read past the cache right before the call. It asks for the premise of
+// the approval once more, and for every engine that may use the replica.
+//
+//	approved VolumeDeleting ........ the Volume is gone, being deleted, or of another UID than the replica's owner
+//	approved HealthyCopyElsewhere .. another replica that stays is healthy, runs on a node that is not down, and is RW
+//	                                 in a look at a running engine that is newer than the deletion
+//
+// An end is final. Unknown is never taken for empty, and missing data means wait.
+package removal

@@ -1,0 +1,111 @@
+package removal
+
+import (
+	"time"
+
+	"drover.dev/drover/im-monitor/internal/mapping"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is everything that is known about one Replica.
+type World struct {
+	Now     time.Time
+	Replica Replica
+	// Node is the Longhorn Node of the replica; nil means that there is none.
+	Node *Node
+	// Places are the v2 instance managers of that node that can be connected to.
+	Places []Place
+	// QuarantineEnds is when nothing that an earlier leader asked for can still be executed.
+	QuarantineEnds time.Time
+	// Called is true when this process asked for the removal.
+	Called bool
+	// Failure is what this process's last try failed with; nil when it did not fail.
+	Failure *Failure
+}
+
+// Replica is what is read of the Replica.
+type Replica struct {
+	Name, Volume string
+	// VolumeUID is that of the owner reference to the Volume; "" when there is none.
+	VolumeUID  string
+	DataEngine string
+	Node, Disk string
+	Current    string
+	// Begun is true while something may run for it: its start was announced, or it started.
+	Begun    bool
+	Deleting bool
+	// DeletedAt is the deletion timestamp, which the API server cuts to whole seconds.
+	DeletedAt time.Time
+	// Approval is the reason of DataRemovalApproved where that is True.
+	Approval string
+	// Said is what DataRemoved says; nil when nothing.
+	Said *v1beta2.Condition
+}
+
+// Node is what is read of the Node.
+type Node struct {
+	// Down is true on positive evidence only.
+	Down bool
+}
+
+// Place is one instance manager that serves the disks of the replica's node.
+type Place struct {
+	InstanceManager string
+	// Known is true when its newest whole list is at hand.
+	Known bool
+	// Instance is the entry of the replica's name; nil means that the list lacks it.
+	Instance *Instance
+	// Absent is true when the lists prove that nothing of this name is there.
+	Absent bool
+	// Twin is another instance manager whose newest list has the same instance; "" when none has.
+	Twin string
+}
+
+// Instance is one entry of a list.
+type Instance struct{ Type, State, UUID, Disk string }
+
+// Failure is why a try did not remove the data: a reason of DataRemoved that is not an end, with its message.
+type Failure struct{ Reason, Message string }
+
+// CallWorld is what is looked at right before the data is destroyed, beside the World. Everything in it was read after the
+// approval, and the objects last.
+type CallWorld struct {
+	World World
+	// Volume is nil when there is none.
+	Volume *Volume
+	// Engines are the Engine objects of the volume.
+	Engines []mapping.Engine
+	// Places are the instance managers on which an engine that maps the replica may run.
+	Places []mapping.Place
+	// Looks are what running engines of the volume were seen to use.
+	Looks []Look
+	// Copies are the other replicas of the volume.
+	Copies []Copy
+}
+
+// Volume is what is read of the Volume.
+type Volume struct {
+	UID      string
+	Deleting bool
+}
+
+// Look is one look at a running engine.
+type Look struct {
+	Engine string
+	// At is when the look began; zero when there was none.
+	At time.Time
+	// Modes are those of its replicas by name.
+	Modes map[string]string
+}
+
+// Copy is another replica of the volume.
+type Copy struct {
+	Name     string
+	Deleting bool
+	// Healthy is true when it became a good copy and did not fail since.
+	Healthy bool
+	// Out is true when its node is down or does not exist.
+	Out bool
+	// Listed is true when the newest list of its node shows it running.
+	Listed bool
+}

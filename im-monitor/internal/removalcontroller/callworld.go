@@ -1,0 +1,179 @@
+package removalcontroller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/lookup"
+	"drover.dev/drover/im-monitor/internal/mappingreader"
+	"drover.dev/drover/im-monitor/internal/removal"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// looks are what running engines were asked right before a call, by the Engine's UID.
+type looks map[types.UID]removal.Look
+
+// lookAround reads the lists of nodes where an engine of the volume may run anew and, where another copy is what the
+// removal relies on, those of its nodes, and asks the running engines.
+func (r *reconciler) lookAround(ctx context.Context, replica *v1beta2.Replica, im string) (looks, error) {
+	volume, err := r.volume(ctx, replica)
+	if err != nil {
+		return nil, err
+	}
+	nodes, known := volume.Nodes()
+	if !known {
+		nodes = map[string]bool{}
+	}
+	needsCopy := replicaOf(replica).Approval == v1beta2.ReasonHealthyCopyElsewhere
+	if needsCopy {
+		replicas, err := r.replicas(ctx, replica)
+		if err != nil {
+			return nil, err
+		}
+		for i := range replicas {
+			if other := &replicas[i]; other.Name != replica.Name && other.Spec.NodeID != "" {
+				nodes[other.Spec.NodeID] = true
+			}
+		}
+	}
+	r.mappings.Refresh(ctx, nodes, im, func(ctx context.Context, other string) { r.look(ctx, replica, other) })
+	if !needsCopy || r.options.Look == nil {
+		return nil, nil
+	}
+	return r.askEngines(ctx, replica, volume), nil
+}
+
+// askEngines asks what runs. An engine that does not answer was not looked at.
+func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, volume mappingreader.Volume) looks {
+	out := looks{}
+	for i := range volume.Engines {
+		e := &volume.Engines[i]
+		if !runs(e) {
+			continue
+		}
+		began := r.rt.Clock.Now()
+		lookCtx, cancel := context.WithTimeout(ctx, lookTimeout)
+		modes, err := r.options.Look(lookCtx, e)
+		cancel()
+		if err != nil {
+			r.logFor(replica).V(1).Info("an engine does not tell its replicas", "engine", e.Name, "error", err.Error())
+			continue
+		}
+		out[e.UID] = removal.Look{Engine: e.Name, At: began, Modes: modes}
+	}
+	return out
+}
+
+// callWorld reads everything past the cache that DecideCall asks for. Lists of other copies count only if they are newer
+// than this try.
+func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, since time.Time, looked looks) (removal.CallWorld, error) {
+	var out removal.CallWorld
+	replica, err := lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, cached.Name, &v1beta2.Replica{})
+	if err != nil || replica == nil || replica.UID != cached.UID {
+		return out, err
+	}
+	if out.World, err = r.observe(ctx, r.rt.Uncached, replica, r.memory.of(cached.Name)); err != nil {
+		return out, err
+	}
+	volume, err := r.volume(ctx, replica)
+	if err != nil {
+		return out, err
+	}
+	if volume.Object != nil {
+		out.Volume = &removal.Volume{UID: string(volume.Object.UID), Deleting: volume.Object.DeletionTimestamp != nil}
+	}
+	out.Engines = volume.Mapped()
+	if out.Places, err = r.mappings.Places(ctx, replica.Name, volume); err != nil {
+		return out, err
+	}
+	if out.World.Replica.Approval != v1beta2.ReasonHealthyCopyElsewhere {
+		return out, nil
+	}
+	out.Looks = r.looksOf(volume, looked)
+	out.Copies, err = r.copies(ctx, replica, since)
+	return out, err
+}
+
+func (r *reconciler) volume(ctx context.Context, replica *v1beta2.Replica) (mappingreader.Volume, error) {
+	name := replica.Spec.VolumeName
+	return r.mappings.Volume(ctx, r.rt.Uncached, mappingreader.OfVolume(name), name)
+}
+
+func (r *reconciler) replicas(ctx context.Context, replica *v1beta2.Replica) ([]v1beta2.Replica, error) {
+	var list v1beta2.ReplicaList
+	name := replica.Spec.VolumeName
+	if err := r.rt.Uncached.List(ctx, &list, client.InNamespace(r.rt.Namespace), mappingreader.OfVolume(name)); err != nil {
+		return nil, fmt.Errorf("listing replicas of volume %s: %w", name, err)
+	}
+	return list.Items, nil
+}
+
+// looksOf are the looks at engines that still run: those that were just taken, or what their status tells where nobody can
+// be asked.
+func (r *reconciler) looksOf(volume mappingreader.Volume, looked looks) []removal.Look {
+	var out []removal.Look
+	for i := range volume.Engines {
+		e := &volume.Engines[i]
+		if !runs(e) {
+			continue
+		}
+		if r.options.Look != nil {
+			if look, ok := looked[e.UID]; ok {
+				out = append(out, look)
+			}
+			continue
+		}
+		at, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
+		if err == nil {
+			out = append(out, removal.Look{Engine: e.Name, At: at, Modes: e.Status.ReplicaModeMap})
+		}
+	}
+	return out
+}
+
+func runs(e *v1beta2.Engine) bool {
+	return e.DeletionTimestamp == nil && e.Status.CurrentState == v1beta2.InstanceStateRunning
+}
+
+// copies are the other replicas of the volume.
+func (r *reconciler) copies(ctx context.Context, replica *v1beta2.Replica, since time.Time) ([]removal.Copy, error) {
+	replicas, err := r.replicas(ctx, replica)
+	if err != nil {
+		return nil, err
+	}
+	var out []removal.Copy
+	for i := range replicas {
+		other := &replicas[i]
+		if other.Name == replica.Name || other.Spec.VolumeName != replica.Spec.VolumeName {
+			continue
+		}
+		node, err := lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, other.Spec.NodeID, &v1beta2.Node{})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, removal.Copy{
+			Name: other.Name, Deleting: other.DeletionTimestamp != nil, Out: v1beta2.IsNodeDown(node),
+			Healthy: other.Spec.FailedAt == "" && other.Spec.HealthyAt != "", Listed: r.listed(other, since),
+		})
+	}
+	return out, nil
+}
+
+// listed tells whether a list begun since then shows a replica running where it shall.
+func (r *reconciler) listed(other *v1beta2.Replica, since time.Time) bool {
+	for _, im := range r.store.OfNode(other.Spec.NodeID) {
+		snapshot, ok := r.store.Latest(im)
+		if !ok || snapshot.Began.Before(since) {
+			continue
+		}
+		i, ok := snapshot.Instances[other.Name]
+		if ok && i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateRunning {
+			return true
+		}
+	}
+	return false
+}

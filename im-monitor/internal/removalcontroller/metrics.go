@@ -1,0 +1,30 @@
+package removalcontroller
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Results of tries beside the reasons of DataRemoved.
+const (
+	resultAccepted  = "Accepted"
+	resultNotFound  = "NotFound"
+	resultDisagreed = "Disagreed"
+	resultHeld      = "Held"
+	resultObserved  = "Observed"
+)
+
+var (
+	tries = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_replica_removal_tries_total",
+		Help: "Tries to destroy the data of a deleted replica, by result: Accepted, NotFound, Disagreed, Held (its approval does not count now), Observed, or the reason of DataRemoved.",
+	}, []string{"result"})
+	ended = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_replica_removals_total",
+		Help: "Deleted replicas whose data is gone or out of reach, by reason: Removed, NothingToRemove, NodeGone.",
+	}, []string{"reason"})
+)
+
+func init() {
+	metrics.Registry.MustRegister(tries, ended)
+}

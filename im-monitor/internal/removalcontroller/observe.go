@@ -1,0 +1,96 @@
+package removalcontroller
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/lookup"
+	"drover.dev/drover/im-monitor/internal/removal"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// observe reads what there is to know about a Replica. That a Node does not exist is never a cache's word.
+func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica *v1beta2.Replica, known attempt) (removal.World, error) {
+	w := removal.World{Replica: replicaOf(replica), QuarantineEnds: r.quarantineEnds(), Called: known.call != nil, Failure: known.failure}
+	if !removal.Wanted(w.Replica) {
+		return w, nil
+	}
+	node, err := lookup.Get(ctx, reader, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{})
+	if err == nil && node == nil && reader != r.rt.Uncached {
+		node, err = lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{})
+	}
+	if err != nil {
+		return w, err
+	}
+	if node != nil {
+		w.Node = &removal.Node{Down: v1beta2.IsNodeDown(node)}
+	}
+	for _, im := range r.store.OfNode(replica.Spec.NodeID) {
+		if target, ok := r.store.Target(im); ok && target.DataEngine == v1beta2.DataEngineV2 {
+			w.Places = append(w.Places, r.place(im, replica.Name, known))
+		}
+	}
+	w.Now = r.rt.Clock.Now()
+	return w, nil
+}
+
+// place is what the newest whole list of an instance manager says about a name.
+func (r *reconciler) place(im, name string, known attempt) removal.Place {
+	out := removal.Place{InstanceManager: im}
+	snapshot, ok := r.store.Latest(im)
+	if !ok {
+		return out
+	}
+	out.Known = true
+	if i, listed := snapshot.Instances[name]; listed {
+		out.Instance = &removal.Instance{Type: i.Type, State: i.State, UUID: i.UUID, Disk: i.DiskUUID}
+		out.Twin = r.twin(im, i)
+		return out
+	}
+	if known.call != nil && known.call.InstanceManager == im && r.store.AbsentAfter(*known.call) {
+		out.Absent = true
+		return out
+	}
+	out.Absent = r.store.Absent(im, name, "")
+	return out
+}
+
+// twin is another instance manager whose newest list has the same instance.
+func (r *reconciler) twin(im string, i inventory.Instance) string {
+	for _, other := range r.store.Holders(i.Name) {
+		list, ok := r.store.Latest(other)
+		if other != im && ok && i.UUID != "" && list.Instances[i.Name].UUID == i.UUID {
+			return other
+		}
+	}
+	return ""
+}
+
+func replicaOf(o *v1beta2.Replica) removal.Replica {
+	out := removal.Replica{
+		Name: o.Name, Volume: o.Spec.VolumeName, VolumeUID: volumeUID(o.OwnerReferences, o.Spec.VolumeName), DataEngine: o.Spec.DataEngine,
+		Node: o.Spec.NodeID, Disk: o.Spec.DiskID, Current: o.Status.CurrentState, Begun: o.Status.Starting || o.Status.Started,
+		Said: conditions.Get(o.Status.Conditions, v1beta2.ReplicaDataRemoved),
+	}
+	if o.DeletionTimestamp != nil {
+		out.Deleting, out.DeletedAt = true, o.DeletionTimestamp.Time
+	}
+	if conditions.IsTrue(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) {
+		out.Approval = conditions.Reason(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
+	}
+	return out
+}
+
+// volumeUID is that of the owner reference to the volume.
+func volumeUID(owners []metav1.OwnerReference, volume string) string {
+	for _, o := range owners {
+		if o.Kind == "Volume" && o.Name == volume {
+			return string(o.UID)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package removalcontroller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/mappingreader"
+	"drover.dev/drover/im-monitor/internal/slots"
+	"drover.dev/drover/im-monitor/internal/staleness"
+	"drover.dev/drover/shared/runkit"
+)
+
+// reconciler destroys the data of deleted replicas. Its key is the Replica's name.
+type reconciler struct {
+	rt       *runkit.Runtime
+	log      logr.Logger
+	store    inventory.Store
+	options  Options
+	mappings mappingreader.Reader
+	memory   *memory
+	written  staleness.Guard
+	slots    slots.Slots
+	queue    trigger
+}
+
+// Setup registers the controller on the manager, and subscribes to the inventory, which must not run yet.
+func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, options Options) error {
+	if options.Locks == nil {
+		options.Locks = &instancelock.Locks{}
+	}
+	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options, memory: newMemory(),
+		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace}}
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	store.Subscribe(r.inventoryChanged)
+	c, err := controller.NewTyped("replica-removal", rt.Manager, controller.TypedOptions[string]{
+		Reconciler: r, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true),
+	})
+	if err != nil {
+		return fmt.Errorf("making controller replica-removal: %w", err)
+	}
+	for _, from := range r.sources(rt.Manager.GetCache()) {
+		if err := c.Watch(from); err != nil {
+			return fmt.Errorf("watching for controller replica-removal: %w", err)
+		}
+	}
+	return nil
+}
+
+// quarantineEnds is when this leader may touch Replicas that are being deleted. Who is not elected never may.
+func (r *reconciler) quarantineEnds() time.Time {
+	since := r.rt.ElectedAt()
+	if since.IsZero() {
+		return r.rt.Clock.Now().Add(r.options.Quarantine + time.Second)
+	}
+	return since.Add(r.options.Quarantine)
+}
+
+// trigger is the controller's queue, for those who wake it from outside. Before its start there is nothing to wake: it
+// begins by looking at everything.
+type trigger struct {
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[string]
+}
+
+func (t *trigger) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[string]) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queue = queue
+	return nil
+}
+
+func (t *trigger) add(names ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.queue == nil {
+		return
+	}
+	for _, name := range names {
+		t.queue.Add(name)
+	}
+}

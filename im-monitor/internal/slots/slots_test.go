@@ -1,0 +1,24 @@
+package slots_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/slots"
+)
+
+func TestOneManagerNeverTakesAllHands(t *testing.T) {
+	var s slots.Slots
+	first, ok := s.Take("im-1", 2)
+	require.True(t, ok)
+	_, ok = s.Take("im-1", 2)
+	require.True(t, ok)
+	_, ok = s.Take("im-1", 2)
+	require.False(t, ok)
+	_, ok = s.Take("im-2", 2)
+	require.True(t, ok)
+	first()
+	_, ok = s.Take("im-1", 2)
+	require.True(t, ok)
+}
