@@ -1,6 +1,11 @@
 package model
 
-import "drover.dev/drover/shared/api/v1beta2"
+import (
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
 
 // disturb is one thing that the outside does.
 func (w *world) disturb() {
@@ -48,13 +53,15 @@ func (w *world) disturbAnyhow(n *node) {
 }
 
 func (w *world) disturbPlainly(n *node) {
-	switch w.rng.IntN(4) {
+	switch w.rng.IntN(5) {
 	case 0, 1:
 		w.movePod(n.name)
 	case 2:
 		w.fail(n)
 	case 3:
 		w.crash()
+	case 4:
+		w.collapse()
 	}
 }
 
@@ -183,6 +190,26 @@ func (w *world) restoreAnew() {
 	if w.volume.now.Spec.FromBackup == "" {
 		w.trace("the volume shall be restored")
 		write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.FromBackup = fromBackup })
+	}
+}
+
+// collapse takes an engine's replicas away, one after the other, and then its node.
+func (w *world) collapse() {
+	engines := w.live()
+	if len(engines) == 0 {
+		return
+	}
+	e := engines[w.rng.IntN(len(engines))]
+	for _, name := range slices.Sorted(maps.Keys(e.modes)) {
+		x := w.plane.find(kindReplica, name, w.replicaNode(name))
+		if x != nil && w.reachable(x.node) && w.chance(0.5) {
+			w.trace("replica %s crashes", name)
+			w.end(x)
+			w.io()
+		}
+	}
+	if n := w.node(e.node); n.reachable && w.chance(0.7) {
+		w.fail(n)
 	}
 }
 

@@ -50,15 +50,19 @@ func (w *world) machineWorld() machine.World {
 	return out
 }
 
-// refresh reads the replicas again, past the cache.
+// refresh reads engines and replicas again, past the cache.
 func (w *world) refresh(look *machine.World) {
-	seen := look.Replicas
-	look.Replicas = nil
-	for _, r := range seen {
-		if s := owner(w.replicas, r); s.now != nil {
-			look.Replicas = append(look.Replicas, s.now)
+	look.Engines, look.Replicas = again(w.engines, look.Engines), again(w.replicas, look.Replicas)
+}
+
+func again[T any](slots []*slot[T], seen []*T) []*T {
+	var out []*T
+	for _, object := range seen {
+		if s := owner(slots, object); s.now != nil {
+			out = append(out, s.now)
 		}
 	}
+	return out
 }
 
 func byName[T any](list []*T, name func(*T) string) {
