@@ -1,6 +1,7 @@
 package machinecontroller
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -91,11 +92,27 @@ func TestAVolumeIsDeletedWhileItsNodeIsDown(t *testing.T) {
 	bothEngines(t, func(t *testing.T, dataEngine string) {
 		w := newWorld(t)
 		w.start()
-		v := w.attached(dataEngine, "node-3")
-		w.down("node-3")
+		v := w.attached(dataEngine, "node-1")
+		w.down("node-1")
 		w.delete(v)
 		w.gone(v)
 	})
+}
+
+// A16: nothing is left behind that nobody would let go.
+func TestAVolumeIsDeletedAsSoonAsItIsMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	for n := range 5 {
+		v := w.volume(fmt.Sprintf("v-%d", n), nil)
+		w.delete(v)
+	}
+	w.quiet(p)
+	for n := range 5 {
+		testkit.WaitGone(t, w.admin, &v1beta2.Volume{ObjectMeta: w.meta(fmt.Sprintf("v-%d", n))})
+	}
+	w.gone(w.theVolume())
 }
 
 // A16: it waits, and says for what.
