@@ -114,7 +114,7 @@ func ahead(w World) Status {
 
 // mayBegin answers what stands against any start, in this order: the object, its node, what runs elsewhere under its name, its instance manager.
 func mayBegin(w World) (Verdict, bool) {
-	switch live := slices.IndexFunc(w.Elsewhere, func(p Place) bool { return p.Known && p.Entry != nil && lives(p.Entry.State) }); {
+	switch live := slices.IndexFunc(w.Elsewhere, func(p Place) bool { return p.Known && !p.Out && p.Entry != nil && lives(p.Entry.State) }); {
 	case w.Object.Deleting:
 		return rest(w, ReasonDeleting, "The object is being deleted."), false
 	case w.Object.NodeID == "":

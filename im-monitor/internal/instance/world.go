@@ -113,6 +113,8 @@ type Place struct {
 	Running, PodMissing bool
 	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
 	Known bool
+	// Out tells that its node is out: what ran there was concluded to be cut off, and nobody there can be asked.
+	Out bool
 	// Entry is the instance in that list; nil where the list lacks it.
 	Entry *Entry
 	// Absent tells that the name is proven not to be there.

@@ -62,7 +62,8 @@ func (s *shell) same(ctx context.Context, key Key, volume string) (same []instan
 				same = append(same, peer(e, e.Status.ReplicaModeMap))
 			}
 		}
-		return same, s.leftovers(volume, key.Name, names), nil
+		leftovers, err := s.leftovers(ctx, volume, key.Name, names)
+		return same, leftovers, err
 	case v1beta2.InstanceTypeEngineFrontend:
 		var list v1beta2.EngineFrontendList
 		if err := s.listUncached(ctx, &list, volume); err != nil {
@@ -77,11 +78,12 @@ func (s *shell) same(ctx context.Context, key Key, volume string) (same []instan
 	return same, nil, nil
 }
 
-// leftovers looks for live engines under the names that the volume's engines had: numbers from 0 to one more than this engine's.
-func (s *shell) leftovers(volume, own string, objects map[string]bool) []string {
+// leftovers looks for live engines under the names that the volume's engines had: numbers from 0 to one more than this engine's. One on a node that
+// is out was cut off before its object could go.
+func (s *shell) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
-		return nil
+		return nil, nil // a name of another form has no neighbours
 	}
 	var out []string
 	for n := 0; n <= last+1; n++ {
@@ -90,12 +92,20 @@ func (s *shell) leftovers(volume, own string, objects map[string]bool) []string 
 			continue
 		}
 		for _, im := range s.store.Holders(name) {
-			if snapshot, ok := s.store.Latest(im); ok && alive(snapshot.Instances[name].State) {
+			snapshot, ok := s.store.Latest(im)
+			if !ok || !alive(snapshot.Instances[name].State) {
+				continue
+			}
+			var at instance.Node
+			if _, err := s.nodeFacts(ctx, snapshot.Node, &at); err != nil {
+				return nil, err
+			}
+			if !at.Out() {
 				out = append(out, fmt.Sprintf("Engine %s on %s", name, im))
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 func alive(state string) bool {

@@ -38,6 +38,11 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 			continue
 		}
 		place := s.place(key, other, instance.Status{})
+		var at instance.Node
+		if _, err := s.nodeFacts(ctx, place.Node, &at); err != nil {
+			return err
+		}
+		place.Out = at.Out()
 		if place.Entry != nil && !twin(w.Here, &place) {
 			w.Elsewhere = append(w.Elsewhere, place)
 		}
