@@ -70,17 +70,20 @@ func comesAndGoes() scenarios.Story {
 
 // A4: a pod takes the volume from a snapshot.
 func interrupts() scenarios.Story {
-	snapshot := v1beta2.TicketID(v1beta2.AttacherSnapshot, "s")
+	ticket := func(s *scenarios.Scene) string { return v1beta2.TicketID(v1beta2.AttacherSnapshot, s.Volume+"-s") }
 	return scenarios.Story{
 		ID: "A4", Sentence: "a pod's ticket elsewhere interrupts a snapshot's, and both are served in the end",
 		Stage: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := order(2, nil)(ctx, s); err != nil {
 				return err
 			}
-			if err := s.Ticket(ctx, s.Volume, snapshot, v1beta2.AttacherSnapshot, near, nil); err != nil {
+			if err := s.Snapshot(ctx, s.Volume, s.Volume+"-s"); err != nil {
 				return err
 			}
-			return s.WaitTicket(ctx, s.Volume, snapshot, true, "", patience)
+			if err := s.Ticket(ctx, s.Volume, ticket(s), v1beta2.AttacherSnapshot, near, nil); err != nil {
+				return err
+			}
+			return s.WaitTicket(ctx, s.Volume, ticket(s), true, "", patience)
 		},
 		Act: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := s.Ticket(ctx, s.Volume, "csi-pod", v1beta2.AttacherCSI, far, nil); err != nil {
@@ -92,7 +95,7 @@ func interrupts() scenarios.Story {
 			return s.DropTicket(ctx, s.Volume, "csi-pod")
 		},
 		End: func(ctx context.Context, s *scenarios.Scene) error {
-			return s.WaitTicket(ctx, s.Volume, snapshot, true, "", patience)
+			return s.WaitTicket(ctx, s.Volume, ticket(s), true, "", patience)
 		},
 	}
 }

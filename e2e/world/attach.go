@@ -190,6 +190,17 @@ func (w *World) WaitTicket(ctx context.Context, volume, id string, satisfied boo
 	})
 }
 
+// Snapshot orders a snapshot of a volume: the owner of a snapshot-controller's ticket.
+func (w *World) Snapshot(ctx context.Context, volume, name string) error {
+	object := &v1beta2.Snapshot{}
+	object.Name, object.Namespace = name, w.Namespace
+	object.Spec = v1beta2.SnapshotSpec{Volume: volume, CreateSnapshot: true}
+	if err := w.Admin.Create(ctx, object); err != nil {
+		return fmt.Errorf("creating snapshot %s of %s: %w", name, volume, err)
+	}
+	return nil
+}
+
 // Tickets are a volume's tickets by id.
 func (w *World) Tickets(ctx context.Context, volume string) (map[string]v1beta2.AttachmentTicket, error) {
 	attachment := &v1beta2.VolumeAttachment{}

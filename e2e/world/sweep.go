@@ -24,6 +24,9 @@ func (w *World) Sweep(ctx context.Context) error {
 		w.DataPlane.Before(nil)
 	}
 	if w.options.Attach {
+		if err := w.removeAll(ctx, &v1beta2.SnapshotList{}); err != nil {
+			return err
+		}
 		if err := w.deleteVolumes(ctx); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (w *World) Wait(ctx context.Context, what string, within time.Duration, che
 			return nil
 		case err != nil && ctx.Err() == nil:
 			why = err.Error()
-		case err == nil:
+		case err == nil && ctx.Err() == nil:
 			why = text
 		}
 		if err := w.Died(); err != nil {
