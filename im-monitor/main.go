@@ -8,11 +8,14 @@ import (
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/flags"
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/nodecontroller"
 	"drover.dev/drover/im-monitor/internal/orphancontroller"
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
+	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/trim"
 	"drover.dev/drover/shared/runkit"
@@ -40,7 +43,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err != nil {
 		return err
 	}
-	inventory := options.Inventory(dialer, rt.Clock)
+	known := options.Inventory(dialer, rt.Clock)
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
@@ -48,7 +51,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := nodecontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
-	if err := instancemanagercontroller.Setup(ctx, rt, settings, inventory, options.Manager); err != nil {
+	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, options.Manager); err != nil {
 		return err
 	}
 	if err := diskcontroller.Setup(ctx, rt, dialer.Disk, options.SafetyPeriod); err != nil {
@@ -57,19 +60,30 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := ownershipcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
-	if err := orphancontroller.Setup(rt, inventory, options.OrphanOptions()); err != nil {
+	if err := orphancontroller.Setup(rt, known, options.OrphanOptions()); err != nil {
 		return err
 	}
 	if options.ManageInstances {
-		engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, options.Engine)
-		if err != nil {
-			return err
-		}
-		instances := options.InstanceOptions()
-		instances.BeforeEngineStop = engines.LookBeforeStop
-		if err := instancecontroller.Setup(ctx, rt, settings, inventory, instances); err != nil {
+		if err := setupInstances(ctx, rt, dialer, settings, known, options); err != nil {
 			return err
 		}
 	}
-	return rt.Manager.Add(inventory)
+	return rt.Manager.Add(known)
+}
+
+// setupInstances wires those who look after the instances of volumes: what engines are asked, what is started and stopped,
+// and whose data goes.
+func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source, store inventory.Store, options *flags.Options) error {
+	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, options.Engine)
+	if err != nil {
+		return err
+	}
+	instances := options.InstanceOptions()
+	instances.BeforeEngineStop = engines.LookBeforeStop
+	if err := instancecontroller.Setup(ctx, rt, settings, store, instances); err != nil {
+		return err
+	}
+	removals := options.RemovalOptions()
+	removals.Look = engines.Modes
+	return removalcontroller.Setup(ctx, rt, store, removals)
 }

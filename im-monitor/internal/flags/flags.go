@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/im-monitor/internal/orphancontroller"
+	"drover.dev/drover/im-monitor/internal/removalcontroller"
 )
 
 // Options are the values of the flags.
@@ -93,4 +94,9 @@ func (o *Options) InstanceOptions() instancecontroller.Options {
 	out := o.Instance
 	out.Quarantine, out.Locks = o.Orphan.Quarantine, &o.locks
 	return out
+}
+
+// RemovalOptions are those of destroying the data of deleted replicas, with the judge's quarantine and locks.
+func (o *Options) RemovalOptions() removalcontroller.Options {
+	return removalcontroller.Options{Quarantine: o.Orphan.Quarantine, Locks: &o.locks}
 }

@@ -37,6 +37,11 @@ func DecideCall(c CallWorld) Call {
 	if uses := mapping.Uses(name, c.Engines, c.Places); len(uses) > 0 {
 		return Call{Failure: &Failure{v1beta2.ReasonMappedByEngine, uses[0].Sentence(name)}}
 	}
+	for _, l := range c.Looks {
+		if _, used := l.Modes[name]; used {
+			return Call{Failure: &Failure{v1beta2.ReasonMappedByEngine, mapping.Use{Engine: l.Engine}.Sentence(name)}}
+		}
+	}
 	if unasked := mapping.Unasked(name, c.Places); unasked != "" {
 		return Call{Failure: &Failure{v1beta2.ReasonUnreachable, unasked}}
 	}
