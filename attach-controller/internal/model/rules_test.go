@@ -29,24 +29,24 @@ func withoutMachine(name string, rule machine.Rules, seeds ...uint64) without {
 }
 
 var withouts = []without{
-	withoutAttach(attach.CordonRefusesPeople),
-	withoutAttach(attach.ReleaseUnattached),
-	withoutAttach(attach.ReleaseDown),
-	withoutAttach(attach.InterruptForSelectable),
+	withoutAttach(attach.CordonRefusesPeople, 14),
+	withoutAttach(attach.ReleaseUnattached, 2698),
+	withoutAttach(attach.ReleaseDown, 198),
+	withoutAttach(attach.InterruptForSelectable, 46),
 	withoutAttach(attach.InterruptForData),
 	withoutAttach(attach.InterruptForFrontend),
 	withoutAttach(attach.RollBackByTable),
 	withoutAttach(attach.MigrationFailures),
-	withoutAttach(attach.SatisfiedUnchanged),
-	withoutAttach(attach.LowerFirst),
+	withoutAttach(attach.SatisfiedUnchanged, 3),
+	withoutAttach(attach.LowerFirst, 71),
 	withoutAttach(attach.JudgedVersion),
-	withoutMachine("creating", machine.RuleCreating),
-	withoutMachine("attach-error", machine.RuleAttachError),
-	withoutMachine("down-holds-nothing", machine.RuleDownHoldsNothing),
-	withoutMachine("fail-first", machine.RuleFailFirst),
+	withoutMachine("creating", machine.RuleCreating, 43),
+	withoutMachine("attach-error", machine.RuleAttachError, 15),
+	withoutMachine("down-holds-nothing", machine.RuleDownHoldsNothing, 40),
+	withoutMachine("fail-first", machine.RuleFailFirst, 4170),
 	withoutMachine("modes-of-this-run", machine.RuleModesOfThisRun),
-	withoutMachine("salvage-waits", machine.RuleSalvageWaits),
-	withoutMachine("modes-at-close", machine.RuleModesAtClose),
+	withoutMachine("salvage-waits", machine.RuleSalvageWaits, 488),
+	withoutMachine("modes-at-close", machine.RuleModesAtClose, 1280),
 }
 
 // The seeds only save time: where a change of the code or of the model made other worlds of them, the next bad one is
