@@ -119,7 +119,9 @@ func TestANodeThatGoesDownAndComesBack(t *testing.T) {
 	owner("rep-1", "down-1")
 	owner("rep-2", other)
 	var untouched v1beta2.Replica
-	require.True(t, e.Get("rep-2", &untouched))
+	e.Eventually(func() bool {
+		return e.Get("rep-2", &untouched) && untouched.Status.CurrentState == v1beta2.InstanceStateStopped
+	}, "rep-2 was never looked after")
 
 	e.NodeReady("down-1", corev1.ConditionUnknown)
 	e.ready("down-1", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
