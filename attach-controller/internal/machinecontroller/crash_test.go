@@ -76,8 +76,7 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 
 func (w *world) theVolume() *v1beta2.Volume { return &v1beta2.Volume{ObjectMeta: w.meta(vol)} }
 
-// ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
-// comes to the same end.
+// ALL-2: whichever write of the controller is its last, the next process comes to the same end.
 func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	for name, scenario := range crashScenarios {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +84,9 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 			writes, end := runCrash(t, scenario.prepare, scenario.drive, cut.Point{}, "")
 			require.Positive(t, writes)
 			for _, point := range cut.Points(writes) {
+				if !point.After && point.Write > 1 {
+					continue // it is as if it were cut after the write before
+				}
 				t.Run(point.String(), func(t *testing.T) {
 					t.Parallel()
 					runCrash(t, scenario.prepare, scenario.drive, point, end)
