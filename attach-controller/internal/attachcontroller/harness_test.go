@@ -183,19 +183,6 @@ func (w *world) attached(name, node string) { w.machine(name, v1beta2.VolumeStat
 
 func (w *world) detached(name string) { w.machine(name, v1beta2.VolumeStateDetached, "") }
 
-// engine makes an engine that runs on a node, and lists these snapshots.
-func (w *world) engine(volume, name, node string, snapshots ...string) *v1beta2.Engine {
-	w.t.Helper()
-	e := &v1beta2.Engine{ObjectMeta: w.meta(name), Spec: v1beta2.EngineSpec{VolumeName: volume, NodeID: node, DesireState: v1beta2.InstanceStateRunning}}
-	w.create(e)
-	listed := map[string]any{}
-	for _, s := range snapshots {
-		listed[s] = map[string]any{"name": s}
-	}
-	w.status(e, map[string]any{"currentState": v1beta2.InstanceStateRunning, "snapshots": listed})
-	return e
-}
-
 // put writes somebody's ticket, his own key only; parameters come in pairs.
 func (w *world) put(volume, id, attacher, node string, parameters ...string) {
 	w.t.Helper()
