@@ -109,7 +109,9 @@ func (w *world) rebuild(x *process) {
 func (w *world) seen(e *v1beta2.Engine, x *process) {
 	e.Status.ReplicaModeMap = maps.Clone(x.modes)
 	e.Status.CurrentSize = e.Spec.VolumeSize
-	e.Status.LastRestoredBackup = e.Spec.RequestedBackupRestore
+	if w.volume.now.Status.FrontendDisabled { // nobody may see what is half there
+		e.Status.LastRestoredBackup = e.Spec.RequestedBackupRestore
+	}
 	if e.Spec.RequestedDataSource != "" && e.Status.CloneStatus == nil {
 		e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"r": {State: "complete"}}
 	}

@@ -33,7 +33,7 @@ var withouts = []without{
 	withoutAttach(attach.ReleaseUnattached, 2698),
 	withoutAttach(attach.ReleaseDown, 198),
 	withoutAttach(attach.InterruptForSelectable, 46),
-	withoutAttach(attach.InterruptForData),
+	withoutAttach(attach.InterruptForData, 240),
 	withoutAttach(attach.InterruptForFrontend, 48),
 	withoutAttach(attach.RollBackByTable),
 	withoutAttach(attach.MigrationFailures, 225),
