@@ -6,6 +6,7 @@ package placement
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ type Request struct {
 	DiskSelector []string
 	// OnlyNode is the one node that will do; empty is any.
 	OnlyNode string
-	// PreferNode is chosen where it fits as well as others.
+	// PreferNode wins over every other node, unless a replica of the volume is there already.
 	PreferNode string
 	// NodeSoft, ZoneSoft and DiskSoft let a replica share a node, zone or disk with another one of its volume where
 	// nothing better is left.
@@ -67,8 +68,7 @@ func Find(r Request, nodes []Node) (*Disk, Refusal) {
 	if len(found) == 0 {
 		return nil, s.refusal(len(nodes))
 	}
-	slices.SortFunc(found, func(a, b option) int { return s.order(a, b) })
-	best := found[0].Disk
+	best := slices.MinFunc(found, s.order).Disk
 	return &best, Refusal{}
 }
 
@@ -97,15 +97,19 @@ func (s *search) disksOf(n Node) []option {
 		return nil
 	}
 	var out []option
-	for _, key := range sortedKeys(n.Spec.Disks) {
-		if o, stage := s.disk(n, key); stage == fits {
+	others := 0
+	for _, key := range slices.Sorted(maps.Keys(n.Spec.Disks)) {
+		switch o, stage := s.disk(n, key); stage {
+		case fits:
 			out = append(out, o)
-		} else if stage != stageOtherEngine {
+		case stageOtherEngine:
+			others++
+		default:
 			s.refuse(stage, n.Name+"/"+key)
 		}
 	}
-	if len(n.Spec.Disks) == 0 {
-		s.refuse(stageNoDisk, n.Name)
+	if others == len(n.Spec.Disks) {
+		s.refuse(stageOtherEngine, n.Name)
 	}
 	return out
 }
@@ -220,13 +224,4 @@ func hasAll(have, want []string) bool {
 		}
 	}
 	return true
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -17,7 +17,6 @@ type stage int
 
 const (
 	fits stage = iota
-	stageOtherEngine
 	stageOnlyNode
 	stageNotReady
 	stageNotAllowed
@@ -26,7 +25,7 @@ const (
 	stageCordoned
 	stageNoManager
 	stageNodeTags
-	stageNoDisk
+	stageOtherEngine
 	stageDiskNotAllowed
 	stageDiskNotReady
 	stageDiskTags
@@ -44,7 +43,7 @@ var words = [stages]struct{ reason, what string }{
 	stageCordoned:       {v1beta2.ReasonNoUsableNode, "cordoned"},
 	stageNoManager:      {v1beta2.ReasonNoUsableNode, "no running instance manager of the data engine"},
 	stageNodeTags:       {v1beta2.ReasonTagsNotFound, "lacks the node tags"},
-	stageNoDisk:         {v1beta2.ReasonNoUsableDisk, "no disk"},
+	stageOtherEngine:    {v1beta2.ReasonNoUsableDisk, "no disk of the kind that the data engine uses"},
 	stageDiskNotAllowed: {v1beta2.ReasonNoUsableDisk, "disk not allowed or being evicted"},
 	stageDiskNotReady:   {v1beta2.ReasonNoUsableDisk, "disk not ready"},
 	stageDiskTags:       {v1beta2.ReasonTagsNotFound, "lacks the disk tags"},
@@ -67,7 +66,7 @@ func (s *search) refusal(nodes int) Refusal {
 	if nodes == 0 {
 		return Refusal{v1beta2.ReasonNoUsableNode, "There is no Node."}
 	}
-	out := Refusal{Reason: v1beta2.ReasonNoUsableDisk}
+	var out Refusal
 	var parts []string
 	for at := range stages {
 		if s.counts[at] == 0 {
@@ -79,9 +78,6 @@ func (s *search) refusal(nodes int) Refusal {
 			names += ", …"
 		}
 		parts = append(parts, fmt.Sprintf("%d %s (%s)", s.counts[at], words[at].what, names))
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "no node has a disk of the kind that the data engine uses")
 	}
 	out.Message = fmt.Sprintf("No place for a replica of %s: %s.", bytes(s.Size), strings.Join(parts, "; "))
 	if s.counts[stageSpace] > 0 {
