@@ -45,7 +45,7 @@ func DecideCall(c CallWorld) Call {
 	if unasked := mapping.Unasked(name, c.Places); unasked != "" {
 		return Call{Failure: &Failure{v1beta2.ReasonUnreachable, unasked}}
 	}
-	return Call{Allowed: true, InstanceManager: v.InstanceManager, Instance: *c.World.at(v.InstanceManager).Instance}
+	return Call{Allowed: true, InstanceManager: v.InstanceManager, Instance: v.Instance}
 }
 
 // premise says what keeps the approval from counting; "" when what it relies on still holds.
@@ -76,14 +76,4 @@ func seenWhole(c Copy, since time.Time, looks []Look) bool {
 		}
 	}
 	return false
-}
-
-// at is the place of that name.
-func (w World) at(instanceManager string) Place {
-	for _, p := range w.Places {
-		if p.InstanceManager == instanceManager {
-			return p
-		}
-	}
-	return Place{}
 }

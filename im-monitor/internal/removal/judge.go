@@ -23,8 +23,9 @@ const (
 // Verdict is everything that follows from a World.
 type Verdict struct {
 	Step Step
-	// InstanceManager has the data that is to be removed.
+	// InstanceManager has the data that is to be removed, as this instance.
 	InstanceManager string
+	Instance        Instance
 	// Condition is what DataRemoved shall say; nil leaves what it says. Its transition time is for the writer to fill.
 	Condition *v1beta2.Condition
 	// WakeAt is when to judge again although nothing changes; zero is never.
@@ -92,7 +93,7 @@ func present(w World, p Place) Verdict {
 	case !stopped(r):
 		return Verdict{}
 	}
-	v := Verdict{Step: Remove, InstanceManager: p.InstanceManager}
+	v := Verdict{Step: Remove, InstanceManager: p.InstanceManager, Instance: *i}
 	if w.Failure != nil {
 		v.Condition = condition(v1beta2.ConditionFalse, w.Failure.Reason, w.Failure.Message)
 	}
