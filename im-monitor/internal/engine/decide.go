@@ -9,8 +9,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// failuresToErr is after how many failed additions a replica counts as failed: its owner may then try it anew, or another one.
-const failuresToErr = 3
+// FailuresToErr is after how many failed additions a replica counts as failed: its owner may then try it anew, or another one.
+const FailuresToErr = 3
+
+// unknown begins the name of a listed replica that nobody names.
+const unknown = "UNKNOWN-"
 
 // Decide is total, deterministic and idempotent.
 func Decide(w World) Verdict {
@@ -47,22 +50,37 @@ func (p *pass) replicas() {
 			r.Name = names[bare(r.Address)]
 		}
 		if r.Name == "" {
-			r.Name = "UNKNOWN-" + r.Address
+			r.Name = unknown + r.Address
 		}
 		p.listed[r.Name] = r
-		s.ReplicaModeMap[r.Name] = r.Mode
+		s.ReplicaModeMap[r.Name] = p.mode(r)
 		s.CurrentReplicaAddressMap[r.Name] = bare(r.Address)
 		p.going = p.going || r.Mode != v1beta2.ReplicaModeRW
+		if p.Engine.Spec.ReplicaAddressMap[r.Name] != "" && r.Mode == v1beta2.ReplicaModeWO && (p.out.Rebuilding == "" || r.Name < p.out.Rebuilding) {
+			p.out.Rebuilding = r.Name
+		}
+	}
+	if p.Adding != "" {
+		p.out.Rebuilding = p.Adding
 	}
 	for name := range p.Engine.Spec.ReplicaAddressMap {
-		if _, ok := p.listed[name]; !ok && p.Failures[name] >= failuresToErr {
+		if _, ok := p.listed[name]; !ok && p.Failures[name] >= FailuresToErr {
 			s.ReplicaModeMap[name] = v1beta2.ReplicaModeERR
 		}
 	}
 	p.transitions()
 	if p.Seen.Rebuilds != nil {
-		s.RebuildStatus = p.ofListed(p.Seen.Rebuilds)
+		s.RebuildStatus = p.Seen.Rebuilds
 	}
+	s.RebuildStatus = p.ofListed(s.RebuildStatus)
+}
+
+// mode is what the engine says, but for a rebuild that was given up.
+func (p *pass) mode(r Replica) string {
+	if r.Mode == v1beta2.ReplicaModeWO && p.Failures[r.Name] >= FailuresToErr {
+		return v1beta2.ReplicaModeERR
+	}
+	return r.Mode
 }
 
 // transitions notes when a replica's mode changed.
@@ -108,7 +126,7 @@ func (p *pass) volume() {
 // copies keeps what came of a clone or a restore: a later run of the engine knows nothing of it.
 func (p *pass) copies() {
 	s := &p.out.Status
-	if len(p.Seen.Clones) > 0 {
+	if begun(p.Seen.Clones) {
 		s.CloneStatus = p.Seen.Clones
 		p.going = p.going || !cloned(p.Seen.Clones)
 	}
@@ -150,13 +168,13 @@ func (p *pass) calls() {
 		return
 	}
 	switch e := p.Engine; {
-	case p.Seen.Volume != nil && e.Spec.VolumeSize > p.Seen.Volume.Size && !p.Seen.Volume.Expanding && !p.waits(string(OpExpand)):
+	case p.Seen.Volume != nil && e.Spec.VolumeSize > p.Seen.Volume.Size && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
 		p.call(Call{Op: OpExpand, Size: e.Spec.VolumeSize})
-	case p.Seen.Clones != nil && len(p.Seen.Clones) == 0 && len(e.Status.CloneStatus) == 0 && !p.waits(string(OpClone)):
+	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):
 		volume, snapshot := source(e.Spec.RequestedDataSource)
 		p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
-	case p.Seen.Restores != nil && !p.restoreBegun() && !p.waits(string(OpRestore)):
-		p.call(Call{Op: OpRestore, Name: e.Spec.RequestedBackupRestore})
+	case p.Seen.Restores != nil && !p.restoreBegun() && !p.waits(Call{Op: OpRestore}):
+		p.call(Call{Op: OpRestore})
 	default:
 		p.addition()
 	}
@@ -185,33 +203,41 @@ func (p *pass) removals() {
 	for _, name := range slices.Sorted(maps.Keys(p.listed)) {
 		r := p.listed[name]
 		address, ok := wanted[name]
-		if ok && bare(address) == bare(r.Address) || name == p.Adding || p.waits(name) {
-			continue
-		}
-		if strings.HasPrefix(name, "UNKNOWN-") {
+		if strings.HasPrefix(name, unknown) {
 			r.Name = ""
 		}
-		p.call(Call{Op: OpRemove, Name: r.Name, Address: r.Address})
+		call := Call{Op: OpRemove, Name: r.Name, Address: r.Address}
+		if ok && bare(address) == bare(r.Address) || p.waits(call) {
+			continue
+		}
+		p.call(call)
 	}
 }
 
-func (p *pass) rebuilding() bool {
+func (p *pass) rebuilding() bool { return p.has(v1beta2.ReplicaModeWO) }
+
+func (p *pass) has(mode string) bool {
 	for _, r := range p.listed {
-		if r.Mode == v1beta2.ReplicaModeWO {
+		if r.Mode == mode {
 			return true
 		}
 	}
 	return false
 }
 
+// addition lets the next missing replica in, while there is one to rebuild it from.
 func (p *pass) addition() {
+	if !p.has(v1beta2.ReplicaModeRW) {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
-		if _, ok := p.listed[name]; ok || p.Failures[name] >= failuresToErr {
+		if _, ok := p.listed[name]; ok || p.Failures[name] >= FailuresToErr {
 			continue
 		}
 		p.going = true
-		if !p.waits(name) {
-			p.call(Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()})
+		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}
+		if !p.waits(call) {
+			p.call(call)
 			return
 		}
 	}
@@ -229,7 +255,7 @@ func (p *pass) call(c Call) {
 	p.out.Calls = append(p.out.Calls, c)
 }
 
-func (p *pass) waits(key string) bool { return p.Now.Before(p.Waits[key]) }
+func (p *pass) waits(c Call) bool { return p.Now.Before(p.Waits[c.Key()]) }
 
 func (p *pass) next() {
 	p.out.Next = p.Period

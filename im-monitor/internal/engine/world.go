@@ -35,9 +35,9 @@ type World struct {
 	Seen   Seen
 	// Adding is the replica that a call of ours is adding; empty: none.
 	Adding string
-	// Failures counts additions that failed, by the replica's name; Waits tells until when the next is not tried.
+	// Failures counts additions that failed, by the replica's name; Waits tells until when a call is not tried again, by its key.
 	Failures map[string]int
-	Waits    map[string]time.Time
+	Waits    map[Key]time.Time
 	// Unsettled is until when something is expected to change: a replica's instance just failed, or a call just went out.
 	Unsettled time.Time
 	// Period is the time between looks, Busy the one while something goes on.
@@ -66,11 +66,27 @@ type Call struct {
 	Volume, Snapshot string
 }
 
+// Key is what a call is remembered by.
+type Key struct {
+	Op   Op
+	Name string
+}
+
+// Key is the call's: what it asks for, and of which replica.
+func (c Call) Key() Key {
+	if c.Op == OpRemove && c.Name == "" {
+		return Key{c.Op, c.Address}
+	}
+	return Key{c.Op, c.Name}
+}
+
 // Verdict is everything that one look leads to.
 type Verdict struct {
 	// Status is the engine's whole new status: only what the look tells differs from the old one.
 	Status v1beta2.EngineStatus
 	Calls  []Call
+	// Rebuilding is the replica that is being added or rebuilt; empty: none.
+	Rebuilding string
 	// Next is how long until the next look; the caller spreads it.
 	Next time.Duration
 	// Going tells that something goes on.
@@ -84,15 +100,28 @@ type Questions struct{ Volume, Rebuilds, Clones, Restores bool }
 func Ask(e *v1beta2.Engine, first, adding bool) Questions {
 	s := e.Status
 	rebuilding := adding
+	for _, one := range s.RebuildStatus {
+		rebuilding = rebuilding || one.IsRebuilding
+	}
 	for name := range e.Spec.ReplicaAddressMap {
 		rebuilding = rebuilding || s.ReplicaModeMap[name] != v1beta2.ReplicaModeRW
 	}
 	return Questions{
 		Volume:   first || s.IsExpanding || s.CurrentSize != e.Spec.VolumeSize,
-		Rebuilds: rebuilding || len(s.RebuildStatus) > 0,
+		Rebuilds: rebuilding,
 		Clones:   e.Spec.RequestedDataSource != "" && !cloned(s.CloneStatus),
 		Restores: e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != s.LastRestoredBackup,
 	}
+}
+
+// begun tells that a copy was begun in this run of the engine: some servers list replicas that copied nothing, too.
+func begun(all map[string]v1beta2.SnapshotCloneStatus) bool {
+	for _, one := range all {
+		if one.IsCloning || one.State != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // cloned tells that the copy has ended, well or not.

@@ -2,6 +2,7 @@ package enginecontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,11 +27,10 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		c.add(ctx, e, t, proxy, call)
 		return
 	}
+	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	var err error
-	key := string(call.Op)
 	switch call.Op {
 	case engine.OpRemove:
-		key = call.Name
 		err = proxy.RemoveReplica(ctx, t.Target, call.Name, call.Address)
 	case engine.OpExpand:
 		err = proxy.Expand(ctx, t.Target, call.Size)
@@ -39,7 +39,7 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	case engine.OpRestore:
 		err = c.restore(ctx, e, t, proxy)
 	}
-	c.ended(e, call, key, err)
+	c.ended(e, call, err)
 }
 
 // still reads the engine past the cache: what is called must be what its spec asks for now.
@@ -65,16 +65,17 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 // this process's leadership, for the reconciler's context does.
 func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
 	ctx, cancel := context.WithCancel(ctx)
-	a := &addition{name: call.Name, cancel: cancel, progressAt: c.rt.Clock.Now()}
+	a := &addition{name: call.Name, cancel: cancel}
 	if !c.memory.begin(e.Name, a) {
 		cancel()
 		return
 	}
+	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	go func() {
 		defer cancel()
 		err := proxy.AddReplica(ctx, t.Target, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
-		c.memory.end(e.Name, a)
-		c.ended(e, call, call.Name, err)
+		c.memory.end(e.Name, a, err != nil && !errors.Is(err, imclient.ErrUnreachable)) // who did not answer may yet do it
+		c.ended(e, call, err)
 		select {
 		case c.woken <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
 		case <-ctx.Done():
@@ -82,19 +83,14 @@ func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy
 	}()
 }
 
-// watchAddition gives a rebuild up that makes no progress.
-func (c *Controller) watchAddition(e *v1beta2.Engine, adding string, seen engine.Seen) {
-	if adding == "" {
-		return
+// watchRebuild gives a rebuild up that makes no progress, whoever began it.
+func (c *Controller) watchRebuild(e *v1beta2.Engine, v engine.Verdict) {
+	percent := 0
+	for _, one := range v.Status.RebuildStatus {
+		percent += one.Progress
 	}
-	progress := 0
-	for _, one := range seen.Rebuilds {
-		progress += one.Progress
-	}
-	if c.memory.stuck(e.Name, progress, c.rt.Clock.Now(), c.options.RebuildPatience) {
-		c.rt.Log.Info("a rebuild made no progress and is given up", "engine", e.Name, "replica", adding, "patience", c.options.RebuildPatience)
-		c.memory.giveUp(e.Name)
-		c.memory.failed(e.Name, adding, c.rt.Clock.Now())
+	if c.memory.stuck(e.Name, v.Rebuilding, percent, c.rt.Clock.Now(), c.options.RebuildPatience) {
+		c.rt.Log.Info("a rebuild made no progress and is given up", "engine", e.Name, "replica", v.Rebuilding, "patience", c.options.RebuildPatience)
 	}
 }
 
@@ -120,7 +116,7 @@ func (c *Controller) restore(ctx context.Context, e *v1beta2.Engine, t target, p
 }
 
 // ended notes what became of a call.
-func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, key string, err error) {
+func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, err error) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
 	if err == nil {
 		calls.WithLabelValues(string(call.Op), "ok").Inc()
@@ -128,6 +124,5 @@ func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, key string, err 
 		return
 	}
 	calls.WithLabelValues(string(call.Op), "failed").Inc()
-	c.memory.failed(e.Name, key, c.rt.Clock.Now())
 	log.Info("call failed", "error", err.Error())
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -19,17 +20,34 @@ type remembered struct {
 	run       place
 	seen      bool
 	unsettled time.Time
-	failures  map[string]int
-	waits     map[string]time.Time
-	adding    *addition
+	// failures counts additions that failed, by the replica's name; tries are all calls, however they ended.
+	failures map[string]int
+	tries    map[engine.Key]try
+	adding   *addition
+	rebuild  progress
+}
+
+// try is how often a call was made, and until when it is not made again.
+type try struct {
+	times int
+	until time.Time
 }
 
 // addition is a call that adds a replica and may last as long as the rebuild.
 type addition struct {
-	name       string
-	cancel     func()
-	progress   int
-	progressAt time.Time
+	name   string
+	cancel func()
+}
+
+// progress is how far the rebuild of a replica is, and since when.
+type progress struct {
+	name    string
+	percent int
+	since   time.Time
+}
+
+func newRemembered() *remembered {
+	return &remembered{failures: map[string]int{}, tries: map[engine.Key]try{}}
 }
 
 func (m *memory) entry(name string) *remembered {
@@ -38,7 +56,7 @@ func (m *memory) entry(name string) *remembered {
 	}
 	r := m.of[name]
 	if r == nil {
-		r = &remembered{failures: map[string]int{}, waits: map[string]time.Time{}}
+		r = newRemembered()
 		m.of[name] = r
 	}
 	return r
@@ -49,30 +67,48 @@ type view struct {
 	first     bool
 	unsettled time.Time
 	failures  map[string]int
-	waits     map[string]time.Time
+	waits     map[engine.Key]time.Time
 	adding    string
 }
 
 // view copies what is remembered of this run of the engine; what was of another run is forgotten.
-func (m *memory) view(e *v1beta2.Engine) view {
+func (m *memory) view(e *v1beta2.Engine, now time.Time) view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.entry(e.Name)
 	if run := where(e); r.run != run {
 		r.stop()
-		*r = remembered{run: run, unsettled: r.unsettled, failures: map[string]int{}, waits: map[string]time.Time{}}
+		unsettled := r.unsettled
+		r = newRemembered()
+		r.run, r.unsettled = run, unsettled
+		m.of[e.Name] = r
 	}
-	for name := range r.failures {
-		if _, mapped := e.Spec.ReplicaAddressMap[name]; !mapped {
-			delete(r.failures, name)
-			delete(r.waits, name)
-		}
+	r.prune(e, now)
+	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}}
+	for key, t := range r.tries {
+		out.waits[key] = t.until
 	}
-	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: maps.Clone(r.waits)}
 	if r.adding != nil {
 		out.adding = r.adding.name
 	}
 	return out
+}
+
+// prune forgets additions that came to their end or are not wanted any more, and other calls that were made long ago.
+func (r *remembered) prune(e *v1beta2.Engine, now time.Time) {
+	over := func(name string) bool {
+		_, mapped := e.Spec.ReplicaAddressMap[name]
+		return !mapped || e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeRW
+	}
+	maps.DeleteFunc(r.failures, func(name string, _ int) bool { return over(name) })
+	maps.DeleteFunc(r.tries, func(key engine.Key, t try) bool {
+		return key.Op == engine.OpAdd && over(key.Name) || now.After(t.until.Add(2*failureDelayMax))
+	})
+	if r.adding != nil {
+		if _, mapped := e.Spec.ReplicaAddressMap[r.adding.name]; !mapped {
+			r.stop()
+		}
+	}
 }
 
 func (r *remembered) stop() {
@@ -104,17 +140,17 @@ func (m *memory) unsettle(name string, until time.Time) {
 	m.entry(name).unsettled = until
 }
 
-// failed notes that a call failed, and when the next one may come.
-func (m *memory) failed(name, key string, now time.Time) {
+// tried notes that a call was made, and when it may be made again: what came of it is seen by then.
+func (m *memory) tried(name string, key engine.Key, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.entry(name)
+	t := r.tries[key]
 	wait := failureDelayMax
-	if n := r.failures[key]; n < 6 {
-		wait = min(failureDelay<<n, failureDelayMax)
+	if t.times < 6 {
+		wait = min(failureDelay<<t.times, failureDelayMax)
 	}
-	r.failures[key]++
-	r.waits[key] = now.Add(wait)
+	r.tries[key] = try{t.times + 1, now.Add(wait)}
 }
 
 // begin notes that a replica is being added; false where another one is.
@@ -129,33 +165,33 @@ func (m *memory) begin(name string, a *addition) bool {
 	return true
 }
 
-func (m *memory) end(name string, a *addition) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r := m.of[name]; r != nil && r.adding == a {
-		r.adding = nil
-	}
-}
-
-// stuck notes how far the rebuild is, and tells that it made no progress for too long.
-func (m *memory) stuck(name string, progress int, now time.Time, patience time.Duration) bool {
+// end notes that the call ended, and whether the replica could not be added; an addition that was given up counts no more.
+func (m *memory) end(name string, a *addition, failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of[name]
-	if r == nil || r.adding == nil {
-		return false
+	if r == nil || r.adding != a {
+		return
 	}
-	if progress != r.adding.progress {
-		r.adding.progress, r.adding.progressAt = progress, now
+	r.adding = nil
+	if failed {
+		r.failures[a.name]++
 	}
-	return now.Sub(r.adding.progressAt) > patience
 }
 
-// giveUp ends the call that adds a replica.
-func (m *memory) giveUp(name string) {
+// stuck notes how far the rebuild of a replica is, and tells that it made no progress for too long: it counts as failed
+// for good then, and the call that it hangs in ends.
+func (m *memory) stuck(name, replica string, percent int, now time.Time, patience time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.of[name]; r != nil {
-		r.stop()
+	r := m.entry(name)
+	if r.rebuild.name != replica || r.rebuild.percent != percent {
+		r.rebuild = progress{replica, percent, now}
 	}
+	if replica == "" || r.failures[replica] >= engine.FailuresToErr || now.Sub(r.rebuild.since) <= patience {
+		return false
+	}
+	r.stop()
+	r.failures[replica] = engine.FailuresToErr
+	return true
 }

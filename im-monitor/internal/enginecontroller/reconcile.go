@@ -29,7 +29,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reading engine %s: %w", request.Name, err)
 	}
-	known := c.memory.view(e)
+	known := c.memory.view(e, c.rt.Clock.Now())
 	t, proxy, err := c.reach(ctx, e)
 	if err != nil || proxy == nil {
 		return ctrl.Result{RequeueAfter: unreachableDelay}, err
@@ -53,7 +53,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	c.memory.saw(e.Name)
-	c.watchAddition(e, known.adding, seen)
+	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
 		for _, call := range verdict.Calls {
 			c.call(ctx, e, t, proxy, call)

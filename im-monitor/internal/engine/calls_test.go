@@ -1,0 +1,218 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		w    func() engine.World
+		want []engine.Call
+	}{
+		{"what is wanted and listed is left alone", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", rw) }, nil},
+		{"a missing one is added", func() engine.World { return lists(world("a", "b"), "a", rw) }, []engine.Call{add("b")}},
+		{"of two missing ones the first is added", func() engine.World { return lists(world("a", "b", "c"), "a", rw) }, []engine.Call{add("b")}},
+		{"none is added while one is being rebuilt", func() engine.World { return lists(lists(world("a", "b", "c"), "a", rw), "b", wo) }, nil},
+		{"none is added while our own call adds one", func() engine.World {
+			w := lists(world("a", "b", "c"), "a", rw)
+			w.Adding = "b"
+			return w
+		}, nil},
+		{"none is added where there is nothing to rebuild from", func() engine.World { return lists(world("a", "b"), "a", failed) }, nil},
+		{"none is added to an engine that lists nothing", func() engine.World { return world("a", "b") }, nil},
+		{"one that has to wait lets the next one go first", func() engine.World {
+			w := lists(world("a", "b", "c"), "a", rw)
+			w.Waits = map[engine.Key]time.Time{{Op: engine.OpAdd, Name: "b"}: now.Add(time.Second)}
+			return w
+		}, []engine.Call{add("c")}},
+		{"a wait that is over is none", func() engine.World {
+			w := lists(world("a", "b"), "a", rw)
+			w.Waits = map[engine.Key]time.Time{{Op: engine.OpAdd, Name: "b"}: now}
+			return w
+		}, []engine.Call{add("b")}},
+		{"a wanted one that failed is its owner's to take out", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", failed) }, nil},
+		{"what is not wanted is removed", func() engine.World { return lists(lists(world("a"), "a", rw), "b", failed) }, []engine.Call{remove("b")}},
+		{"what is not wanted is removed in any mode", func() engine.World { return lists(lists(lists(world("a"), "a", rw), "b", rw), "c", wo) }, []engine.Call{remove("b"), remove("c")}},
+		{"nothing is removed while no wanted one is RW", func() engine.World { return lists(lists(world("a"), "a", wo), "b", rw) }, nil},
+		{"nothing is removed while the only wanted one failed", func() engine.World { return lists(lists(world("a"), "a", failed), "b", rw) }, nil},
+		{"one that is not to be removed yet again waits", func() engine.World {
+			w := lists(lists(world("a"), "a", rw), "b", failed)
+			w.Waits = map[engine.Key]time.Time{remove("b").Key(): now.Add(time.Second)}
+			return w
+		}, nil},
+		{"an addition that is not wanted any more is removed", func() engine.World {
+			w := lists(lists(world("a"), "a", rw), "b", wo)
+			w.Adding = "b"
+			return w
+		}, []engine.Call{remove("b")}},
+		{"removals go first, and alone", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) }, []engine.Call{remove("b")}},
+		{"one that listens elsewhere now is removed before it is added anew", func() engine.World {
+			w := lists(world("a", "b"), "a", rw)
+			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Name: "b", Address: "tcp://10.9.9.9:1", Mode: failed})
+			return w
+		}, []engine.Call{{Op: engine.OpRemove, Name: "b", Address: "tcp://10.9.9.9:1"}}},
+		{"one that nobody names is removed by its address", func() engine.World {
+			w := lists(world("a"), "a", rw)
+			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed})
+			return w
+		}, []engine.Call{{Op: engine.OpRemove, Address: "tcp://10.9.9.9:1"}}},
+		{"a removal by address waits under that address", func() engine.World {
+			w := lists(world("a"), "a", rw)
+			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed})
+			w.Waits = map[engine.Key]time.Time{{Op: engine.OpRemove, Name: "tcp://10.9.9.9:1"}: now.Add(time.Second)}
+			return w
+		}, nil},
+		{"an addition tells the size that the volume has now", func() engine.World {
+			w := lists(world("a", "b"), "a", rw)
+			w.Engine.Status.CurrentSize, w.Engine.Spec.VolumeSize = 7, 9
+			return w
+		}, []engine.Call{{Op: engine.OpAdd, Name: "b", Address: at("b"), Size: 7}}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, engine.Decide(c.w()).Calls) })
+	}
+}
+
+func TestAVolumeGrowsOnceWhenNothingElseGoesOn(t *testing.T) {
+	grow := []engine.Call{{Op: engine.OpExpand, Size: 2 * gib}}
+	for _, c := range []struct {
+		name   string
+		change func(*engine.World)
+		want   []engine.Call
+	}{
+		{"a volume that is too small grows", func(*engine.World) {}, grow},
+		{"one that has the size does not", func(w *engine.World) { w.Seen.Volume.Size = 2 * gib }, nil},
+		{"one that is larger never shrinks", func(w *engine.World) { w.Seen.Volume.Size = 3 * gib }, nil},
+		{"one that grows is left to it", func(w *engine.World) { w.Seen.Volume.Expanding = true }, nil},
+		{"one whose size was not asked for does not", func(w *engine.World) { w.Seen.Volume = nil }, nil},
+		{"none during a rebuild", func(w *engine.World) { *w = lists(*w, "b", wo); w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, nil},
+		{"none again before the wait is over", func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpExpand}: now.Add(1)} }, nil},
+		{"growing goes before adding", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, grow},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := lists(world("a"), "a", rw)
+			w.Engine.Spec.VolumeSize = 2 * gib
+			w.Seen.Volume = &engine.Volume{Size: gib}
+			c.change(&w)
+			require.Equal(t, c.want, engine.Decide(w).Calls)
+		})
+	}
+}
+
+func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
+	address := "tcp://" + at("a")
+	one := func(s v1beta2.SnapshotCloneStatus) map[string]v1beta2.SnapshotCloneStatus {
+		return map[string]v1beta2.SnapshotCloneStatus{address: s}
+	}
+	begin := []engine.Call{{Op: engine.OpClone, Volume: "other", Snapshot: "snap-1"}}
+	none := map[string]v1beta2.SnapshotCloneStatus{}
+	done := one(v1beta2.SnapshotCloneStatus{State: "complete", Progress: 100})
+	under := one(v1beta2.SnapshotCloneStatus{State: "in_progress", IsCloning: true, Progress: 4})
+	for _, c := range []struct {
+		name         string
+		known, seen  map[string]v1beta2.SnapshotCloneStatus
+		want         []engine.Call
+		status       map[string]v1beta2.SnapshotCloneStatus
+		waits, noAsk bool
+	}{
+		{name: "nothing was begun", seen: none, want: begin},
+		{name: "a server that lists replicas which copied nothing", seen: one(v1beta2.SnapshotCloneStatus{}), want: begin},
+		{name: "a copy is under way", seen: under, status: under},
+		{name: "a copy ended", known: under, seen: done, status: done},
+		{name: "a copy failed and its owner decides", seen: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"}), status: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"})},
+		{name: "the engine runs anew after the end", known: done, seen: none, status: done},
+		{name: "the engine ran anew in the middle", known: under, seen: none, want: begin, status: under},
+		{name: "it was begun a moment ago", seen: none, waits: true},
+		{name: "nobody asked", noAsk: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := lists(world("a"), "a", rw)
+			w.Engine.Spec.RequestedDataSource, w.Engine.Status.CloneStatus = "snap://other/snap-1", c.known
+			if w.Seen.Clones = c.seen; c.waits {
+				w.Waits = map[engine.Key]time.Time{{Op: engine.OpClone}: now.Add(time.Second)}
+			}
+			v := engine.Decide(w)
+			require.Equal(t, c.want, v.Calls)
+			require.Equal(t, c.status, v.Status.CloneStatus)
+		})
+	}
+}
+
+func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T) {
+	begin := []engine.Call{{Op: engine.OpRestore}}
+	type status = v1beta2.RestoreStatus
+	for _, c := range []struct {
+		name string
+		seen map[string]status
+		want []engine.Call
+		last string
+	}{
+		{"nothing was begun", map[string]status{}, begin, ""},
+		{"servers that list replicas which restored nothing", map[string]status{"x": {}}, begin, ""},
+		{"another backup was restored earlier", map[string]status{"x": {LastRestored: "b-0"}}, begin, ""},
+		{"it is under way", map[string]status{"x": {IsRestoring: true}}, nil, ""},
+		{"one replica has it", map[string]status{"x": {LastRestored: "b-1"}, "y": {IsRestoring: true}}, nil, ""},
+		{"all have it", map[string]status{"x": {LastRestored: "b-1"}, "y": {LastRestored: "b-1"}}, nil, "b-1"},
+		{"one failed and the owner decides", map[string]status{"x": {LastRestored: "b-1"}, "y": {Error: "no"}}, nil, ""},
+		{"nobody asked", nil, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := lists(world("a"), "a", rw)
+			w.Engine.Spec.RequestedBackupRestore, w.Seen.Restores = "b-1", c.seen
+			v := engine.Decide(w)
+			require.Equal(t, c.want, v.Calls)
+			require.Equal(t, c.last, v.Status.LastRestoredBackup)
+		})
+	}
+}
+
+func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
+	quiet := func() *v1beta2.Engine {
+		e := world("a").Engine
+		e.Status.ReplicaModeMap = map[string]string{"a": rw}
+		return e
+	}
+	cloneOf := func(state string) map[string]v1beta2.SnapshotCloneStatus {
+		return map[string]v1beta2.SnapshotCloneStatus{"x": {State: state}}
+	}
+	for _, c := range []struct {
+		name          string
+		change        func(*v1beta2.Engine)
+		first, adding bool
+		want          engine.Questions
+	}{
+		{"a quiet one", func(*v1beta2.Engine) {}, false, false, engine.Questions{}},
+		{"the first look of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}},
+		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false, engine.Questions{Volume: true}},
+		{"an expansion", func(e *v1beta2.Engine) { e.Status.IsExpanding = true }, false, false, engine.Questions{Volume: true}},
+		{"our own addition", func(*v1beta2.Engine) {}, false, true, engine.Questions{Rebuilds: true}},
+		{"a replica that is not RW", func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["a"] = wo }, false, false, engine.Questions{Rebuilds: true}},
+		{"a rebuild whose end was not seen", func(e *v1beta2.Engine) {
+			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {IsRebuilding: true}}
+		}, false, false, engine.Questions{Rebuilds: true}},
+		{"a rebuild that ended", func(e *v1beta2.Engine) {
+			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {State: "complete"}}
+		}, false, false, engine.Questions{}},
+		{"a copy that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false, engine.Questions{Clones: true}},
+		{"a copy under way", func(e *v1beta2.Engine) {
+			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("in_progress")
+		}, false, false, engine.Questions{Clones: true}},
+		{"a copy that ended", func(e *v1beta2.Engine) {
+			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("complete")
+		}, false, false, engine.Questions{}},
+		{"a restore that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false, engine.Questions{Restores: true}},
+		{"a restore that is done", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup = "b", "b" }, false, false, engine.Questions{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := quiet()
+			c.change(e)
+			require.Equal(t, c.want, engine.Ask(e, c.first, c.adding))
+		})
+	}
+}
