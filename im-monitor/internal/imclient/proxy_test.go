@@ -1,0 +1,268 @@
+package imclient
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// engineServer answers ProxyEngineService with what a test sets, and keeps what was asked.
+type engineServer struct {
+	imrpc.UnimplementedProxyEngineServiceServer
+	mu       sync.Mutex
+	asked    proto.Message
+	err      error
+	block    chan struct{}
+	replicas *imrpc.EngineReplicaListProxyResponse
+	volume   *imrpc.EngineVolumeGetProxyResponse
+	disks    *imrpc.EngineSnapshotListProxyResponse
+	rebuilds *imrpc.EngineReplicaRebuildStatusProxyResponse
+	clones   *imrpc.EngineSnapshotCloneStatusProxyResponse
+	restores *imrpc.EngineBackupRestoreStatusProxyResponse
+}
+
+// answer keeps a request, and waits when the test says so.
+func answer[A any](ctx context.Context, s *engineServer, asked proto.Message, a A) (A, error) {
+	s.mu.Lock()
+	s.asked = asked
+	s.mu.Unlock()
+	if s.block != nil {
+		select {
+		case <-s.block:
+		case <-ctx.Done():
+			return a, ctx.Err()
+		}
+	}
+	return a, s.err
+}
+
+func (s *engineServer) ReplicaList(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaListProxyResponse, error) {
+	return answer(ctx, s, r, s.replicas)
+}
+
+func (s *engineServer) VolumeGet(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineVolumeGetProxyResponse, error) {
+	return answer(ctx, s, r, s.volume)
+}
+
+func (s *engineServer) SnapshotList(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotListProxyResponse, error) {
+	return answer(ctx, s, r, s.disks)
+}
+
+func (s *engineServer) ReplicaRebuildingStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
+	return answer(ctx, s, r, s.rebuilds)
+}
+
+func (s *engineServer) SnapshotCloneStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
+	return answer(ctx, s, r, s.clones)
+}
+
+func (s *engineServer) BackupRestoreStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
+	return answer(ctx, s, r, s.restores)
+}
+
+func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
+	return answer(ctx, s, r, &emptypb.Empty{})
+}
+
+func (s *engineServer) ReplicaRemove(ctx context.Context, r *imrpc.EngineReplicaRemoveRequest) (*emptypb.Empty, error) {
+	return answer(ctx, s, r, &emptypb.Empty{})
+}
+
+func (s *engineServer) VolumeExpand(ctx context.Context, r *imrpc.EngineVolumeExpandRequest) (*emptypb.Empty, error) {
+	return answer(ctx, s, r, &emptypb.Empty{})
+}
+
+func (s *engineServer) SnapshotClone(ctx context.Context, r *imrpc.EngineSnapshotCloneRequest) (*emptypb.Empty, error) {
+	return answer(ctx, s, r, &emptypb.Empty{})
+}
+
+func (s *engineServer) BackupRestore(ctx context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse, error) {
+	return answer(ctx, s, r, &imrpc.EngineBackupRestoreProxyResponse{})
+}
+
+// connect serves in memory at the port of the proxy service, and connects to it.
+func (s *engineServer) connect(t *testing.T, options Options) *Proxy {
+	t.Helper()
+	server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
+	imrpc.RegisterProxyEngineServiceServer(server, s)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	options.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+		if address != "10.0.0.1:8501" {
+			return nil, net.ErrClosed
+		}
+		return listener.DialContext(ctx)
+	}
+	proxy, err := NewDialer(options).Proxy("10.0.0.1")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
+	return proxy
+}
+
+var (
+	v1Target  = Target{Address: "10.0.0.5:10000", Engine: "e-1", Volume: "vol", DataEngine: "v1"}
+	v1Request = &imrpc.ProxyEngineRequest{Address: "10.0.0.5:10000", EngineName: "e-1", VolumeName: "vol"}
+	v2Target  = Target{Address: "10.0.0.5:20000", Engine: "e-2", Volume: "vol", Frontend: "ef-2", DataEngine: "v2"}
+	v2Request = &imrpc.ProxyEngineRequest{Address: "10.0.0.5:20000", EngineName: "e-2", VolumeName: "vol", EngineFrontendName: "ef-2",
+		DataEngine: imrpc.DataEngine_DATA_ENGINE_V2}
+)
+
+func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		call func(context.Context, *Proxy) error
+		want proto.Message
+	}{
+		{"a question to a v1 engine names it, its volume and its address",
+			func(ctx context.Context, p *Proxy) error { _, err := p.Replicas(ctx, v1Target); return err }, v1Request},
+		{"a question to a v2 engine names its frontend, too",
+			func(ctx context.Context, p *Proxy) error { _, err := p.Snapshots(ctx, v2Target); return err }, v2Request},
+		{"an addition", func(ctx context.Context, p *Proxy) error {
+			return p.AddReplica(ctx, v1Target, Addition{Name: "r-1", Address: "10.0.0.6:10010", Size: 5})
+		}, &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: v1Request, ReplicaName: "r-1", ReplicaAddress: "tcp://10.0.0.6:10010", Size: 5, CurrentSize: 5,
+			FastSync: true, FileSyncHttpClientTimeout: 30}},
+		{"a removal by name and address", func(ctx context.Context, p *Proxy) error { return p.RemoveReplica(ctx, v2Target, "r-1", "10.0.0.6:1") },
+			&imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: v2Request, ReplicaName: "r-1", ReplicaAddress: "tcp://10.0.0.6:1"}},
+		{"an address that has its scheme keeps it", func(ctx context.Context, p *Proxy) error {
+			return p.RemoveReplica(ctx, v1Target, "", "tcp://10.0.0.6:1")
+		},
+			&imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: v1Request, ReplicaAddress: "tcp://10.0.0.6:1"}},
+		{"an expansion", func(ctx context.Context, p *Proxy) error { return p.Expand(ctx, v2Target, 7) },
+			&imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: v2Request, Expand: &ptypes.VolumeExpandRequest{Size: 7}}},
+		{"a copy from another engine", func(ctx context.Context, p *Proxy) error {
+			return p.CloneFrom(ctx, v1Target, Target{Address: "10.0.0.9:1", Engine: "e-9", Volume: "other"}, "snap")
+		}, &imrpc.EngineSnapshotCloneRequest{ProxyEngineRequest: v1Request, FromEngineAddress: "10.0.0.9:1", FromEngineName: "e-9", FromVolumeName: "other",
+			SnapshotName: "snap", FileSyncHttpClientTimeout: 30}},
+		{"a restore names the target and the whole URL", func(ctx context.Context, p *Proxy) error {
+			return p.Restore(ctx, v1Target, "s3://bucket@region/?backup=b&volume=v")
+		}, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: v1Request, Url: "s3://bucket@region/?backup=b&volume=v", Target: "s3://bucket@region/",
+			VolumeName: "vol", ConcurrentLimit: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &engineServer{}
+			require.NoError(t, c.call(t.Context(), s.connect(t, Options{})))
+			require.True(t, proto.Equal(c.want, s.asked), "%v", s.asked)
+		})
+	}
+}
+
+func TestWhatAnEngineTellsIsRead(t *testing.T) {
+	s := &engineServer{
+		replicas: &imrpc.EngineReplicaListProxyResponse{ReplicaList: &ptypes.ReplicaListReply{Replicas: []*ptypes.ControllerReplica{
+			{Address: &ptypes.ReplicaAddress{Address: "10.0.0.6:1", InstanceName: "r-1"}, Mode: ptypes.ReplicaMode_WO},
+			{Address: &ptypes.ReplicaAddress{Address: "tcp://10.0.0.7:1"}, Mode: ptypes.ReplicaMode_RW},
+			{Address: &ptypes.ReplicaAddress{Address: "tcp://10.0.0.8:1"}, Mode: ptypes.ReplicaMode_ERR},
+		}}},
+		volume: &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Size: 5, Endpoint: "/dev/x", IsExpanding: true, LastExpansionError: "no",
+			LastExpansionFailedAt: "then", SnapshotMaxCount: 3, SnapshotMaxSize: 9, UnmapMarkSnapChainRemoved: true}},
+		disks: &imrpc.EngineSnapshotListProxyResponse{Disks: map[string]*imrpc.EngineSnapshotDiskInfo{"one": {Name: "one", Parent: "zero",
+			Children: map[string]bool{"volume-head": true}, Removed: true, UserCreated: true, Created: "then", Size: "4096", Labels: map[string]string{"a": "b"}}}},
+		rebuilds: &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: map[string]*ptypes.ReplicaRebuildStatusResponse{"10.0.0.6:1": {IsRebuilding: true,
+			Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", FromReplicaAddressList: []string{"tcp://x"}}}},
+		clones: &imrpc.EngineSnapshotCloneStatusProxyResponse{Status: map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://10.0.0.6:1": {IsCloning: true,
+			Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", SnapshotName: "snap"}}},
+		restores: &imrpc.EngineBackupRestoreStatusProxyResponse{Status: map[string]*imrpc.EngineBackupRestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true,
+			LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4, Error: "e", Filename: "f", State: "in_progress", BackupUrl: "u"}}},
+	}
+	p := s.connect(t, Options{})
+	replicas, err := p.Replicas(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.Equal(t, []EngineReplica{{"r-1", "tcp://10.0.0.6:1", v1beta2.ReplicaModeWO}, {"", "tcp://10.0.0.7:1", v1beta2.ReplicaModeRW},
+		{"", "tcp://10.0.0.8:1", v1beta2.ReplicaModeERR}}, replicas)
+	volume, err := p.Volume(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.Equal(t, EngineVolume{Size: 5, Endpoint: "/dev/x", Expanding: true, ExpansionError: "no", ExpansionEnd: "then", SnapshotMaxCount: 3, SnapshotMaxSize: 9,
+		UnmapMarkSnapChainRemoved: true}, volume)
+	snapshots, err := p.Snapshots(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.Equal(t, map[string]v1beta2.SnapshotInfo{"one": {Name: "one", Parent: "zero", Children: map[string]bool{"volume-head": true}, Removed: true,
+		UserCreated: true, Created: "then", Size: "4096", Labels: map[string]string{"a": "b"}}}, snapshots)
+	rebuilds, err := p.Rebuilds(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://10.0.0.6:1": {IsRebuilding: true, Error: "e", Progress: 4, State: "in_progress",
+		FromReplicaAddress: "tcp://x", FromReplicaAddressList: []string{"tcp://x"}}}, rebuilds)
+	clones, err := p.Clones(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.Equal(t, map[string]v1beta2.SnapshotCloneStatus{"tcp://10.0.0.6:1": {IsCloning: true, Error: "e", Progress: 4, State: "in_progress",
+		FromReplicaAddress: "tcp://x", SnapshotName: "snap"}}, clones)
+	restores, err := p.Restores(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.Equal(t, map[string]v1beta2.RestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true, LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4,
+		Error: "e", Filename: "f", State: "in_progress", BackupURL: "u"}}, restores)
+}
+
+func TestAnEngineThatTellsNothingIsReadAsEmptyNotAsUnknown(t *testing.T) {
+	p := (&engineServer{}).connect(t, Options{})
+	snapshots, err := p.Snapshots(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.NotNil(t, snapshots)
+	clones, err := p.Clones(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.NotNil(t, clones)
+	restores, err := p.Restores(t.Context(), v1Target)
+	require.NoError(t, err)
+	require.NotNil(t, restores)
+	require.Empty(t, len(snapshots)+len(clones)+len(restores))
+}
+
+func TestEveryCallToAnEngineTellsHowItFailed(t *testing.T) {
+	calls := map[string]func(context.Context, *Proxy) error{
+		"ReplicaList":             func(ctx context.Context, p *Proxy) error { _, err := p.Replicas(ctx, v1Target); return err },
+		"VolumeGet":               func(ctx context.Context, p *Proxy) error { _, err := p.Volume(ctx, v1Target); return err },
+		"SnapshotList":            func(ctx context.Context, p *Proxy) error { _, err := p.Snapshots(ctx, v1Target); return err },
+		"ReplicaRebuildingStatus": func(ctx context.Context, p *Proxy) error { _, err := p.Rebuilds(ctx, v1Target); return err },
+		"SnapshotCloneStatus":     func(ctx context.Context, p *Proxy) error { _, err := p.Clones(ctx, v1Target); return err },
+		"BackupRestoreStatus":     func(ctx context.Context, p *Proxy) error { _, err := p.Restores(ctx, v1Target); return err },
+		"ReplicaAdd":              func(ctx context.Context, p *Proxy) error { return p.AddReplica(ctx, v1Target, Addition{}) },
+		"ReplicaRemove":           func(ctx context.Context, p *Proxy) error { return p.RemoveReplica(ctx, v1Target, "r", "a") },
+		"VolumeExpand":            func(ctx context.Context, p *Proxy) error { return p.Expand(ctx, v1Target, 1) },
+		"SnapshotClone":           func(ctx context.Context, p *Proxy) error { return p.CloneFrom(ctx, v1Target, v2Target, "s") },
+		"BackupRestore":           func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, "u") },
+	}
+	s := &engineServer{}
+	p := s.connect(t, Options{})
+	for name, call := range calls {
+		for code, want := range map[codes.Code]error{codes.Unavailable: ErrUnreachable, codes.NotFound: ErrNotFound, codes.Unknown: ErrFailed, codes.Unimplemented: ErrUnsupported} {
+			s.err = status.Error(code, "no")
+			err := call(t.Context(), p)
+			require.ErrorIs(t, err, want, name)
+			require.ErrorContains(t, err, name)
+		}
+	}
+}
+
+func TestQuestionsAndShortCallsEndWithTheirTimeAndAnAdditionOnlyWithItsCaller(t *testing.T) {
+	s := &engineServer{block: make(chan struct{})}
+	p := s.connect(t, Options{ListTimeout: 20 * time.Millisecond, LifecycleTimeout: 20 * time.Millisecond})
+	_, err := p.Replicas(t.Context(), v1Target)
+	require.ErrorIs(t, err, ErrUnreachable)
+	require.ErrorIs(t, p.Expand(t.Context(), v1Target, 1), ErrUnreachable)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.AddReplica(ctx, v1Target, Addition{Name: "r-1"}) }()
+	require.Never(t, func() bool { return len(ended) > 0 }, 200*time.Millisecond, 10*time.Millisecond, "no deadline of its own")
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+func TestAProxyNeedsTheAddressOfAMachine(t *testing.T) {
+	for _, address := range []string{"", "localhost", "10.0.0.1:8501"} {
+		_, err := NewDialer(Options{}).Proxy(address)
+		require.Error(t, err, address)
+	}
+}
