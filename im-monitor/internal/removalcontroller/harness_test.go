@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -80,13 +81,16 @@ func (w *world) volume(name string) *v1beta2.Volume {
 }
 
 // replica makes a stopped Replica of the volume that is a good copy, with its data on the node; none where the UUID is "".
-func (w *world) replica(name string, v *v1beta2.Volume, node, uuid string) *v1beta2.Replica {
+func (w *world) replica(name string, v *v1beta2.Volume, node, uuid string, change ...func(*v1beta2.ReplicaSpec)) *v1beta2.Replica {
 	w.t.Helper()
 	r := &v1beta2.Replica{ObjectMeta: w.labelled(name, v.Name), Spec: v1beta2.ReplicaSpec{VolumeName: v.Name, VolumeSize: 1 << 30,
 		NodeID: node, DataEngine: "v2", DesireState: v1beta2.InstanceStateStopped, DiskID: disk, HealthyAt: "2026-01-01T00:00:00Z"}}
 	r.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}}
 	if uuid != "" {
 		w.Servers.Put(manager(node), lvol(name, uuid, v1beta2.InstanceStateStopped))
+	}
+	for _, f := range change {
+		f(&r.Spec)
 	}
 	require.NoError(w.t, w.Admin.Create(w.t.Context(), r))
 	return r
@@ -185,4 +189,36 @@ func (w *world) holds(node, name string) bool {
 func (w *world) keeps(name string) {
 	w.t.Helper()
 	require.Never(w.t, func() bool { return len(w.destroyed(name)) > 0 }, 700*time.Millisecond, 20*time.Millisecond, "the data of "+name+" must stay")
+}
+
+// silent fails when DataRemoved says anything within a moment.
+func (w *world) silent(r *v1beta2.Replica) {
+	w.t.Helper()
+	require.Never(w.t, func() bool {
+		var now v1beta2.Replica
+		return w.Get(r.Name, &now) && conditions.Get(now.Status.Conditions, v1beta2.ReplicaDataRemoved) != nil
+	}, 500*time.Millisecond, 20*time.Millisecond, "nothing is to be said about "+r.Name)
+}
+
+// events counts those about a Replica with a reason.
+func (w *world) events(r *v1beta2.Replica, reason string) (n int) {
+	w.t.Helper()
+	var list eventsv1.EventList
+	require.NoError(w.t, w.Admin.List(w.t.Context(), &list, client.InNamespace(w.Namespace)))
+	for _, e := range list.Items {
+		if e.Regarding.UID == r.UID && e.Reason == reason {
+			n++
+		}
+	}
+	return n
+}
+
+// end is the reason of DataRemoved where that is True.
+func (w *world) end(r *v1beta2.Replica) string {
+	w.t.Helper()
+	var now v1beta2.Replica
+	if !w.Get(r.Name, &now) || !conditions.IsTrue(now.Status.Conditions, v1beta2.ReplicaDataRemoved) {
+		return ""
+	}
+	return conditions.Reason(now.Status.Conditions, v1beta2.ReplicaDataRemoved)
 }

@@ -56,6 +56,7 @@ type Env struct {
 	// hands is the client of those who start and stop instances, removing that of those who destroy data.
 	hands, removing *cut.Client
 	removal         removalcontroller.Options
+	die             context.CancelFunc
 }
 
 // Start makes a namespace, and runs the controllers, with the rights of im-monitor's generated roles, and the kubelets'
@@ -106,10 +107,20 @@ func start(t testing.TB, at cuts, change func(*instancecontroller.Options), remo
 func (e *Env) lives(ctx context.Context, access *rest.Config, at cuts) error {
 	first, die := context.WithCancel(ctx)
 	defer die()
+	e.mu.Lock()
+	e.die = die
+	e.mu.Unlock()
 	if err := e.process(first, access, at, die); err != nil || ctx.Err() != nil {
 		return err
 	}
 	return e.process(ctx, access, cuts{}, nil)
+}
+
+// Crash ends the first process; another one takes its place at once.
+func (e *Env) Crash() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.die()
 }
 
 // HandsWrites are those of Writes that concern the status of Engines, EngineFrontends and Replicas.

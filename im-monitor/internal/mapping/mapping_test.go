@@ -1,0 +1,53 @@
+package mapping_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/im-monitor/internal/mapping"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const replica = "vol-r-1"
+
+func TestUsesAreRunningEnginesOnly(t *testing.T) {
+	maps := map[string]string{replica: "10.0.0.1:20001"}
+	engines := []mapping.Engine{
+		{Name: "stopped", Replicas: maps}, {Name: "other", Running: true, Replicas: map[string]string{"vol-r-2": ""}},
+		{Name: "running", Running: true, Replicas: maps},
+	}
+	places := []mapping.Place{{Node: "node-1", Known: true}, {Node: "node-2", Known: true, MappedBy: "forgotten", MappedAddress: "10.0.0.1:20001"}}
+	require.Equal(t, []mapping.Use{
+		{Engine: "running", Address: "10.0.0.1:20001"},
+		{Engine: "forgotten", Node: "node-2", Address: "10.0.0.1:20001"},
+	}, mapping.Uses(replica, engines, places))
+	require.Empty(t, mapping.Uses("vol-r-3", engines, places[:1]))
+}
+
+func TestUnaskedNamesThePlacesThatMatterAndAreSilent(t *testing.T) {
+	require.Empty(t, mapping.Unasked(replica, []mapping.Place{
+		{Node: "known", Needed: true, Known: true}, {Node: "down", Needed: true, Down: true}, {Node: "elsewhere"},
+		{Node: "tells", Needed: true, MappedBy: "e"},
+	}))
+	require.Contains(t, mapping.Unasked(replica, []mapping.Place{{Node: "b", Needed: true}, {Node: "a", Needed: true}, {Node: "a", Needed: true}}), "run on a, b,")
+	var many []mapping.Place
+	for _, node := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		many = append(many, mapping.Place{Node: node, Needed: true})
+	}
+	require.Contains(t, mapping.Unasked(replica, many), "a, b, c, d, e and 2 more nodes")
+}
+
+func TestAnEngineObjectMapsWhatAnyOfItsFieldsNames(t *testing.T) {
+	e := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "vol-e-0"},
+		Spec: v1beta2.EngineSpec{ReplicaAddressMap: map[string]string{"a": "1"}, UpgradedReplicaAddressMap: map[string]string{"b": "2"}},
+		Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateStopped, ReplicaModeMap: map[string]string{"a": "RW", "d": "ERR"},
+			CurrentReplicaAddressMap: map[string]string{"c": "3"}}}
+	want := mapping.Engine{Name: "vol-e-0", Replicas: map[string]string{"a": "1", "b": "2", "c": "3", "d": ""}}
+	require.Equal(t, want, mapping.EngineOf(e))
+	e.Spec.DesireState = v1beta2.InstanceStateRunning
+	require.True(t, mapping.EngineOf(e).Running, "it shall run")
+	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateUnknown
+	require.True(t, mapping.EngineOf(e).Running, "nobody knows that it is stopped")
+}
