@@ -243,13 +243,23 @@ func (w *World) DeleteVolume(ctx context.Context, name string) error {
 	return nil
 }
 
-// EngineNodes are the nodes on which the data plane runs an engine of the volume, whatever the objects say.
+// EngineNodes are the nodes on which an engine of the volume can do I/O, whatever the objects say. One that lost all its
+// replicas, as happens to one that a node brings back with it, can do none: it is an orphan.
 func (w *World) EngineNodes(ctx context.Context, volume string) ([]string, error) {
-	list, err := w.instances(ctx)
+	var list []struct {
+		Name    string `json:"name"`
+		Engines []struct {
+			Node  string            `json:"node"`
+			Modes map[string]string `json:"modes"`
+		} `json:"engines"`
+	}
+	err := w.ctl(ctx, http.MethodGet, "/v1/volumes?name="+volume, nil, &list)
 	var nodes []string
-	for _, r := range list {
-		if r.Type == v1beta2.InstanceTypeEngine && strings.HasPrefix(r.Name, volume+"-e-") && r.State == v1beta2.InstanceStateRunning {
-			nodes = append(nodes, r.Node)
+	for _, v := range list {
+		for _, e := range v.Engines {
+			if v.Name == volume && slices.ContainsFunc(slices.Collect(maps.Values(e.Modes)), func(mode string) bool { return mode != v1beta2.ReplicaModeERR }) {
+				nodes = append(nodes, e.Node)
+			}
 		}
 	}
 	slices.Sort(nodes)
