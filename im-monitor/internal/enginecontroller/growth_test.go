@@ -1,0 +1,76 @@
+package enginecontroller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestAVolumeGrowsToTheSizeThatTheSpecHas(t *testing.T) {
+	slow := quick
+	slow.Period = time.Hour
+	w := started(t, slow)
+	w.spec(map[string]any{"volumeSize": "2147483648"})
+	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib && !e.Status.IsExpanding })
+	require.Equal(t, []string{"VolumeExpand"}, w.server.changes())
+}
+
+func TestAnExpansionThatFailsIsTriedAgainAfterAWaitThatGrows(t *testing.T) {
+	w := started(t, quick)
+	w.server.refuse(t, "VolumeExpand", status.Error(codes.Unknown, "no space"))
+	began := time.Now()
+	w.spec(map[string]any{"volumeSize": "2147483648"})
+	w.eventually("it is not tried again", func() bool { return len(w.server.changes()) >= 3 })
+	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "one second, then two")
+	w.server.refuse(t, "VolumeExpand", nil)
+	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
+}
+
+func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { // some servers tell of copies that nobody began
+		w.server.clones = map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://" + addresses[first]: {}}
+	})
+	w.start()
+	w.spec(map[string]any{"requestedDataSource": "snap://other/snap-1"})
+	w.looks(3)
+	require.Empty(t, w.server.called("SnapshotClone"), "the other engine does not run")
+	w.engine("other-e-0", "other", v1beta2.DataEngineV1, first)
+	w.runs("other-e-0", "run-9")
+	e := w.until("it was never copied", func(e *v1beta2.Engine) bool {
+		return e.Status.CloneStatus["tcp://"+addresses[first]].State == "complete"
+	})
+	require.Equal(t, "snap-1", e.Status.CloneStatus["tcp://"+addresses[first]].SnapshotName)
+	w.server.do(func() {
+		require.Len(t, w.server.clonedBy, 1)
+		c := w.server.clonedBy[0]
+		require.Equal(t, "other-e-0 other snap-1 "+serverAddress+":10000", c.GetFromEngineName()+" "+c.GetFromVolumeName()+" "+c.GetSnapshotName()+" "+c.GetFromEngineAddress())
+		w.server.clones = nil
+	})
+	w.runs(name, "run-2")
+	w.looks(3)
+	require.Equal(t, e.Status.CloneStatus, w.get().Status.CloneStatus, "another run does not begin it again")
+	require.Equal(t, []string{"SnapshotClone"}, w.server.called("SnapshotClone"))
+}
+
+func TestABackupIsRestoredOnce(t *testing.T) {
+	w := newWorld(t, quick)
+	const url = "s3://bucket@region/?backup=backup-1&volume=old"
+	w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: v1beta2.VolumeSpec{FromBackup: url}})
+	w.start()
+	w.spec(map[string]any{"requestedBackupRestore": "backup-1", "backupVolume": "old"})
+	e := w.until("it was never restored", func(e *v1beta2.Engine) bool { return e.Status.LastRestoredBackup == "backup-1" })
+	require.Equal(t, "complete", e.Status.RestoreStatus["tcp://"+addresses[first]].State)
+	w.runs(name, "run-2")
+	w.looks(3)
+	w.server.do(func() {
+		require.Len(t, w.server.restored, 1)
+		require.Equal(t, url, w.server.restored[0].GetUrl())
+	})
+}

@@ -1,0 +1,151 @@
+package enginecontroller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestALookWritesModesAndSnapshotsAndSize(t *testing.T) {
+	w := started(t, quick)
+	e := w.until("no size", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == gib })
+	require.Contains(t, e.Status.Snapshots, "volume-head")
+	require.Equal(t, map[string]string{first: addresses[first]}, e.Status.CurrentReplicaAddressMap)
+	require.NotEmpty(t, e.Status.ReplicaTransitionTimeMap[first])
+	require.Empty(t, e.Status.LookedAt, "nobody asked")
+
+	w.server.do(func() { w.server.snapshots["one"] = &imrpc.EngineSnapshotDiskInfo{Name: "one", UserCreated: true} })
+	w.until("the snapshot never showed up", func(e *v1beta2.Engine) bool { return e.Status.Snapshots["one"].UserCreated })
+	w.server.do(func() { delete(w.server.snapshots, "one") })
+	w.until("the snapshot never went", func(e *v1beta2.Engine) bool { _, there := e.Status.Snapshots["one"]; return !there })
+}
+
+func TestAQuietEngineCostsTwoCallsPerLookAndNoWrite(t *testing.T) {
+	w := newWorld(t, quick)
+	p := w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.looks(2)
+	writes, version := p.client.Writes(), w.get().ResourceVersion
+	w.server.do(func() { w.server.calls = nil })
+	w.looks(5)
+	for i, call := range w.server.called() {
+		require.Contains(t, []string{"ReplicaList", "SnapshotList"}, call, "call %d", i)
+	}
+	require.InDelta(t, len(w.server.called("ReplicaList")), len(w.server.called("SnapshotList")), 1)
+	require.Equal(t, writes, p.client.Writes())
+	require.Equal(t, version, w.get().ResourceVersion)
+}
+
+func TestALookComesAtOnceWhenAskedFor(t *testing.T) {
+	slow := quick
+	slow.Period = time.Hour
+	w := started(t, slow)
+	asked := time.Now().UTC()
+	w.spec(map[string]any{"lookRequestedAt": asked.Format(time.RFC3339Nano)})
+	e := w.until("nobody answered", func(e *v1beta2.Engine) bool { return e.Status.LookedAt != "" })
+	looked, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
+	require.NoError(t, err)
+	require.False(t, looked.Before(asked.Truncate(time.Nanosecond)))
+}
+
+func TestAReplicaWhoseInstanceFailedIsNoticedAtOnce(t *testing.T) {
+	slow := quick
+	slow.Period = time.Hour
+	w := started(t, slow)
+	r := &v1beta2.Replica{ObjectMeta: w.meta(first), Spec: v1beta2.ReplicaSpec{VolumeName: "vol"}}
+	w.create(r)
+	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateRunning})
+	w.server.do(func() { w.server.members[0].mode = ptypes.ReplicaMode_ERR })
+	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateError})
+	w.modes(map[string]string{first: v1beta2.ReplicaModeERR})
+}
+
+func TestAServerThatDoesNotAnswerChangesNothing(t *testing.T) {
+	for name, break_ := range map[string]func(*engineServer){
+		"it is gone":                    func(s *engineServer) { s.down = true },
+		"it answers half of a look":     func(s *engineServer) { s.refuses["SnapshotList"] = status.Error(codes.Unknown, "no") },
+		"it does not know the replicas": func(s *engineServer) { s.refuses["ReplicaList"] = status.Error(codes.Unknown, "no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t, quick)
+			w.looks(2)
+			before := w.get()
+			w.server.do(func() { break_(w.server); w.server.members = nil; w.server.snapshots = nil })
+			w.looks(1)
+			w.spec(map[string]any{"snapshotMaxCount": 3}) // somebody wakes it
+			w.looks(1)
+			require.Equal(t, before.Status, w.get().Status)
+			require.Empty(t, w.server.changes())
+		})
+	}
+}
+
+func TestAServerThatComesBackIsLookedAtOverANewConnection(t *testing.T) {
+	w := started(t, quick)
+	w.server.do(func() { w.server.down = true })
+	w.looks(1)
+	w.server.do(func() { w.server.down = false; w.server.members[0].mode = ptypes.ReplicaMode_ERR })
+	w.modes(map[string]string{first: v1beta2.ReplicaModeERR})
+}
+
+func TestAnEngineThatDoesNotRunIsNotAsked(t *testing.T) {
+	w := started(t, quick)
+	w.spec(map[string]any{"desireState": v1beta2.InstanceStateStopped})
+	w.status(w.get(), map[string]any{"currentState": v1beta2.InstanceStateStopped, "port": 0, "storageIP": "", "instanceManagerName": ""})
+	calls := -1
+	require.Eventually(t, func() bool {
+		before := calls
+		calls = len(w.server.called())
+		return before == calls
+	}, patience, 5*quick.Period, "it is asked for ever")
+	require.Equal(t, map[string]string{first: v1beta2.ReplicaModeRW}, w.get().Status.ReplicaModeMap, "the modes stay for those who close the volume")
+}
+
+func TestTheModesAreReadOnceMoreBeforeAnEngineStops(t *testing.T) {
+	slow := quick
+	slow.Period = time.Hour
+	w := newWorld(t, slow)
+	p := w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.server.do(func() { w.server.members[0].mode = ptypes.ReplicaMode_ERR })
+	w.spec(map[string]any{"desireState": v1beta2.InstanceStateStopped})
+	require.NoError(t, p.controller.LookBeforeStop(t.Context(), w.get()))
+	require.Equal(t, v1beta2.ReplicaModeERR, w.get().Status.ReplicaModeMap[first])
+	require.Contains(t, w.get().Status.Snapshots, "volume-head", "what it does not ask for stays")
+	w.server.do(func() { w.server.down = true })
+	require.Error(t, p.controller.LookBeforeStop(t.Context(), w.get()))
+	require.Equal(t, v1beta2.ReplicaModeERR, w.get().Status.ReplicaModeMap[first])
+}
+
+func TestTheNextRunOfAnEngineShowsItsOwnReplicasAlone(t *testing.T) {
+	w := started(t, quick)
+	w.server.do(func() { w.server.members = nil })
+	w.server.has(addresses[second], ptypes.ReplicaMode_RW)
+	w.maps(first, nil, second, addresses[second])
+	w.runs(name, "run-2")
+	w.modes(map[string]string{second: v1beta2.ReplicaModeRW})
+}
+
+func TestAV2EngineIsAskedUnderTheNameOfItsFrontend(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2})
+	w.create(&v1beta2.EngineFrontend{ObjectMeta: w.meta("other-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: "vol-e-9"}})
+	w.create(&v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}})
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.server.do(func() {
+		for _, r := range w.server.asked {
+			require.Equal(t, "vol-ef-0", r.GetEngineFrontendName())
+			require.Equal(t, imrpc.DataEngine_DATA_ENGINE_V2, r.GetDataEngine())
+			require.Equal(t, serverAddress+":10000 "+name+" vol", r.GetAddress()+" "+r.GetEngineName()+" "+r.GetVolumeName())
+		}
+	})
+}

@@ -1,0 +1,257 @@
+package enginecontroller_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+)
+
+// member is one replica of the scripted engine.
+type member struct {
+	name, address string
+	mode          ptypes.ReplicaMode
+	progress      int32
+	rebuilding    bool
+	done          chan struct{}
+}
+
+// engineServer is an instance manager's proxy service with one engine behind it, v1 unless told otherwise: it names no
+// replica, and answers ReplicaAdd when the rebuild is done, which is when the test says so.
+type engineServer struct {
+	imrpc.UnimplementedProxyEngineServiceServer
+	listener *bufconn.Listener
+
+	mu        sync.Mutex
+	v2        bool
+	down      bool
+	members   []*member
+	size      int64
+	expanding bool
+	snapshots map[string]*imrpc.EngineSnapshotDiskInfo
+	clones    map[string]*ptypes.SnapshotCloneStatusResponse
+	restores  map[string]*imrpc.EngineBackupRestoreStatus
+	refuses   map[string]error
+	calls     []string
+	asked     []*imrpc.ProxyEngineRequest
+	clonedBy  []*imrpc.EngineSnapshotCloneRequest
+	restored  []*imrpc.EngineBackupRestoreRequest
+	joined    []string
+}
+
+const serverAddress = "10.0.0.1"
+
+func serve(t *testing.T) *engineServer {
+	t.Helper()
+	s := &engineServer{listener: bufconn.Listen(1 << 20), size: gib, refuses: map[string]error{},
+		snapshots: map[string]*imrpc.EngineSnapshotDiskInfo{"volume-head": {Name: "volume-head"}}}
+	server := grpc.NewServer(grpc.UnaryInterceptor(s.receive))
+	imrpc.RegisterProxyEngineServiceServer(server, s)
+	go func() { _ = server.Serve(s.listener) }()
+	t.Cleanup(server.Stop)
+	return s
+}
+
+func (s *engineServer) connect(address string) (*imclient.Proxy, error) {
+	return imclient.NewDialer(imclient.Options{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+		return s.listener.DialContext(ctx)
+	}}).Proxy(address)
+}
+
+// receive notes every call, and fails what the test wants to fail.
+func (s *engineServer) receive(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	method := info.FullMethod[strings.LastIndex(info.FullMethod, "/")+1:]
+	s.mu.Lock()
+	s.calls = append(s.calls, method)
+	down, refusal := s.down, s.refuses[method]
+	switch r := request.(type) {
+	case *imrpc.ProxyEngineRequest:
+		s.asked = append(s.asked, r)
+	case interface {
+		GetProxyEngineRequest() *imrpc.ProxyEngineRequest
+	}:
+		s.asked = append(s.asked, r.GetProxyEngineRequest())
+	}
+	s.mu.Unlock()
+	if down {
+		return nil, status.Error(codes.Unavailable, "down")
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	return handler(ctx, request)
+}
+
+// do lets a test look at, or change, the engine.
+func (s *engineServer) do(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// called are the calls so far of these methods, or all.
+func (s *engineServer) called(methods ...string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.calls), func(m string) bool { return len(methods) > 0 && !slices.Contains(methods, m) })
+}
+
+// changes are the calls that change an engine.
+func (s *engineServer) changes() []string {
+	return s.called("ReplicaAdd", "ReplicaRemove", "VolumeExpand", "SnapshotClone", "BackupRestore")
+}
+
+func (s *engineServer) has(address string, mode ptypes.ReplicaMode) {
+	s.do(func() { s.members = append(s.members, &member{address: "tcp://" + address, mode: mode}) })
+}
+
+func (s *engineServer) find(address string) *member {
+	for _, m := range s.members {
+		if m.address == address {
+			return m
+		}
+	}
+	return nil
+}
+
+// rebuilt ends the rebuild of a replica well.
+func (s *engineServer) rebuilt(address string) {
+	s.do(func() {
+		m := s.find("tcp://" + address)
+		m.mode, m.rebuilding, m.progress = ptypes.ReplicaMode_RW, false, 100
+		close(m.done)
+	})
+}
+
+func (s *engineServer) ReplicaList(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaListProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &ptypes.ReplicaListReply{}
+	for _, m := range s.members {
+		a := &ptypes.ReplicaAddress{Address: m.address}
+		if s.v2 {
+			a.InstanceName = m.name
+		}
+		out.Replicas = append(out.Replicas, &ptypes.ControllerReplica{Address: a, Mode: m.mode})
+	}
+	return &imrpc.EngineReplicaListProxyResponse{ReplicaList: out}, nil
+}
+
+func (s *engineServer) SnapshotList(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotListProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]*imrpc.EngineSnapshotDiskInfo{}
+	for name, d := range s.snapshots {
+		out[name] = d
+	}
+	return &imrpc.EngineSnapshotListProxyResponse{Disks: out}, nil
+}
+
+func (s *engineServer) VolumeGet(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineVolumeGetProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Size: s.size, IsExpanding: s.expanding}}, nil
+}
+
+func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]*ptypes.ReplicaRebuildStatusResponse{}
+	for _, m := range s.members {
+		if m.done != nil {
+			out[m.address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: m.rebuilding, Progress: m.progress}
+		}
+	}
+	return &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: out}, nil
+}
+
+func (s *engineServer) SnapshotCloneStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &imrpc.EngineSnapshotCloneStatusProxyResponse{Status: s.clones}, nil
+}
+
+func (s *engineServer) BackupRestoreStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &imrpc.EngineBackupRestoreStatusProxyResponse{Status: s.restores}, nil
+}
+
+// ReplicaAdd goes on when its caller goes away.
+func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
+	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, rebuilding: true, done: make(chan struct{})}
+	s.mu.Lock()
+	if s.find(m.address) != nil {
+		s.mu.Unlock()
+		return nil, status.Error(codes.Unknown, "the replica is there already")
+	}
+	s.members = append(s.members, m)
+	s.joined = append(s.joined, m.name)
+	v2 := s.v2
+	s.mu.Unlock()
+	if v2 {
+		return &emptypb.Empty{}, nil
+	}
+	select {
+	case <-m.done:
+		return &emptypb.Empty{}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *engineServer) ReplicaRemove(_ context.Context, r *imrpc.EngineReplicaRemoveRequest) (*emptypb.Empty, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.members = slices.DeleteFunc(s.members, func(m *member) bool { return m.address == r.GetReplicaAddress() })
+	return &emptypb.Empty{}, nil
+}
+
+func (s *engineServer) VolumeExpand(_ context.Context, r *imrpc.EngineVolumeExpandRequest) (*emptypb.Empty, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size = r.GetExpand().GetSize()
+	return &emptypb.Empty{}, nil
+}
+
+func (s *engineServer) SnapshotClone(_ context.Context, r *imrpc.EngineSnapshotCloneRequest) (*emptypb.Empty, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clonedBy = append(s.clonedBy, r)
+	s.clones = map[string]*ptypes.SnapshotCloneStatusResponse{}
+	for _, m := range s.members {
+		s.clones[m.address] = &ptypes.SnapshotCloneStatusResponse{State: "complete", Progress: 100, SnapshotName: r.GetSnapshotName()}
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func (s *engineServer) BackupRestore(_ context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restored = append(s.restored, r)
+	s.restores = map[string]*imrpc.EngineBackupRestoreStatus{}
+	for _, m := range s.members {
+		s.restores[m.address] = &imrpc.EngineBackupRestoreStatus{State: "complete", Progress: 100, LastRestored: "backup-1"}
+	}
+	return &imrpc.EngineBackupRestoreProxyResponse{}, nil
+}
+
+// refuse lets a method fail, or not any more.
+func (s *engineServer) refuse(t *testing.T, method string, err error) {
+	t.Helper()
+	require.NotEmpty(t, method)
+	s.do(func() { s.refuses[method] = err })
+}
