@@ -112,9 +112,18 @@ func (w *World) explain(ctx context.Context, volume *v1beta2.Volume) string {
 		text = append(text, fmt.Sprintf("%s on %q: %s → %s", e.Name, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState))
 	}
 	for _, r := range replicas.Items {
-		text = append(text, fmt.Sprintf("%s on %q: %s → %s, healthyAt %q failedAt %q", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.HealthyAt, r.Spec.FailedAt))
+		text = append(text, fmt.Sprintf("%s on %q: %s → %s, healthyAt %q failedAt %q%s", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.HealthyAt, r.Spec.FailedAt, conditionText(r.Status.Conditions)))
 	}
 	return strings.Join(text, "\n  ")
+}
+
+// conditionText is conditions as people write them.
+func conditionText(list []v1beta2.Condition) string {
+	var out strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&out, " %s=%s/%s (%s)", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return out.String()
 }
 
 // WaitAttached waits until the volume is attached to the node.
