@@ -228,3 +228,17 @@ func TestANewLeaderLeavesDeletedReplicasAlone(t *testing.T) {
 	w.keeps(r.Name)
 	w.silent(gone)
 }
+
+// Servers of today compare no UUIDs; theirs is read from the head lvol, and once more right before the call.
+func TestAServerThatComparesNoUUIDsIsAskedForItAgain(t *testing.T) {
+	w := newWorld(t, "head-1")
+	v := w.volume("vol")
+	r := w.replica("vol-r-00000001", v, "head-1", "")
+	head := lvol(r.Name, uuid1, "stopped")
+	head.UUIDSource = imclient.UUIDFromHeadLvol
+	w.Servers.Put(manager("head-1"), head)
+	w.delete(v, r)
+	w.approve(r, v1beta2.ReasonVolumeDeleting)
+	w.removed(r, v1beta2.ConditionTrue, v1beta2.ReasonRemoved)
+	require.Equal(t, uuid1, w.destroyed(r.Name)[0].UUID)
+}

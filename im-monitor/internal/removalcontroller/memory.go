@@ -21,8 +21,6 @@ type attempt struct {
 	failure *removal.Failure
 	// call is the last deletion that was sent; nil when none was.
 	call *inventory.Call
-	// calls counts those that were sent, tries all since something changed.
-	calls int
 	// notBefore is when the next try is due.
 	notBefore time.Time
 }
@@ -103,7 +101,6 @@ func (m *memory) sent(name string, call inventory.Call, failure *removal.Failure
 	m.change(name, func(a *attempt) {
 		m.failures.Forget(name)
 		a.call, a.failure, a.notBefore = &call, failure, now.Add(m.accepting.When(name))
-		a.calls++
 	})
 }
 
