@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -19,33 +20,23 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	if n.count == 0 || n.local || !w.everHealthy() {
 		return 0
 	}
-	for _, r := range g.failed {
-		if !w.isBack(r) {
-			continue
-		}
-		if at := w.retryAt(r); at.After(w.Now) {
-			out.wake(at)
-			return n.count
-		}
-		if w.Rebuilding[r.Spec.NodeID] >= w.Settings.RebuildsPerNode {
-			out.WaitsFor = append(out.WaitsFor, r.Spec.NodeID)
-			return n.count
-		}
-		out.Patches = append(out.Patches, Patch{r, map[string]any{
-			"failedAt": "", "healthyAt": "", "rebuildRetryCount": r.Spec.RebuildRetryCount + 1,
-		}})
-		return n.count
-	}
-	return 0
-}
-
-func (w *World) anyBack(g groups) bool {
-	for _, r := range g.failed {
-		if w.isBack(r) {
-			return true
+	var r *v1beta2.Replica
+	for _, one := range g.failed {
+		if w.isBack(one) && (r == nil || retryAt(one).Before(retryAt(r))) {
+			r = one
 		}
 	}
-	return false
+	switch {
+	case r == nil:
+		return 0
+	case retryAt(r).After(w.Now):
+		out.wake(retryAt(r))
+	case w.Rebuilding[r.Spec.NodeID] >= w.Settings.RebuildsPerNode:
+		out.WaitsFor = append(out.WaitsFor, r.Spec.NodeID)
+	default:
+		out.patch(r, map[string]any{"failedAt": "", "healthyAt": "", "rebuildRetryCount": r.Spec.RebuildRetryCount + 1})
+	}
+	return n.count
 }
 
 // isBack tells that a failed replica can be used again: its node and its disk are there, its instance is stopped.
@@ -63,11 +54,39 @@ func (w *World) isBack(r *v1beta2.Replica) bool {
 		!conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown)
 }
 
-func (w *World) retryAt(r *v1beta2.Replica) time.Time {
-	if r.Spec.RebuildRetryCount == 0 {
+func retryAt(r *v1beta2.Replica) time.Time {
+	if r.Spec.RebuildRetryCount <= 0 {
 		return time.Time{}
 	}
 	return parse(r.Spec.FailedAt).Add(firstRetry << (r.Spec.RebuildRetryCount - 1))
+}
+
+// returning counts the replicas that are waited for, and says until when: those that failed not long ago, and healthy ones
+// on a node that is down, of which the engine has not said yet that they failed.
+func (w *World) returning(g groups) (count int, until time.Time) {
+	for _, r := range g.failed {
+		at := parse(r.Spec.FailedAt).Add(w.Settings.ReplenishmentWait)
+		if at.After(w.Now) && !w.leaves(r) && w.Nodes[r.Spec.NodeID] != nil && r.Spec.RebuildRetryCount < retries {
+			count++
+			if until.IsZero() || at.Before(until) {
+				until = at
+			}
+		}
+	}
+	for _, r := range g.healthy {
+		if w.down(r) && !w.leaves(r) && w.Nodes[r.Spec.NodeID] != nil {
+			count++
+		}
+	}
+	return count, until
+}
+
+// wantsLocal tells that a best-effort volume has no replica where it is attached.
+func (w *World) wantsLocal(g groups) bool {
+	if w.Volume.Spec.DataLocality != "best-effort" {
+		return false
+	}
+	return !slices.ContainsFunc(g.healthy, func(r *v1beta2.Replica) bool { return r.Spec.NodeID == w.Volume.Spec.NodeID })
 }
 
 // tidy deletes what is not needed any more, one at a time, while every wanted replica is healthy: first what has failed,
@@ -82,7 +101,7 @@ func (w *World) tidy(g groups, out *Verdict) {
 			enough++
 		}
 		if r.Spec.RebuildRetryCount != 0 && w.mode(r) == v1beta2.ReplicaModeRW {
-			out.Patches = append(out.Patches, Patch{r, map[string]any{"rebuildRetryCount": 0}})
+			out.patch(r, map[string]any{"rebuildRetryCount": 0})
 		}
 	}
 	if enough < w.Volume.Spec.NumberOfReplicas {
@@ -94,7 +113,7 @@ func (w *World) tidy(g groups, out *Verdict) {
 	}
 	switch surplus := w.surplus(g, enough); {
 	case len(g.failed) > 0:
-		out.Deletes = append(out.Deletes, Deletion{g.failed[0], "it has failed, and the volume is healthy without it"})
+		out.Deletes = append(out.Deletes, Deletion{g.failed[0], "it has no use any more, and the volume is healthy without it"})
 	case surplus != nil && w.leaves(surplus):
 		out.Deletes = append(out.Deletes, Deletion{surplus, "its node or disk is being evicted, and its data is elsewhere"})
 	case surplus != nil:
@@ -102,13 +121,14 @@ func (w *World) tidy(g groups, out *Verdict) {
 	}
 }
 
-// giveUp deletes a replica that failed too often, so that another one may take its place.
+// giveUp deletes a replica that failed too often, or whose node went down before it was given to the engine: another one
+// takes its place.
 func (w *World) giveUp(g groups, healthy int, out *Verdict) {
 	if healthy == 0 {
 		return
 	}
 	for _, r := range g.failed {
-		if r.Spec.RebuildRetryCount >= retries {
+		if r.Spec.RebuildRetryCount >= retries || r.Spec.FailedAt == "" {
 			out.Deletes = append(out.Deletes, Deletion{r, "it could not be rebuilt"})
 			return
 		}

@@ -17,7 +17,7 @@ const stampWidth = time.Second
 func (w *World) remove(out *Verdict) {
 	var going []*v1beta2.Replica
 	for _, r := range w.Replicas {
-		if r.DeletionTimestamp != nil {
+		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
 			going = append(going, r)
 		}
 	}
@@ -29,29 +29,48 @@ func (w *World) remove(out *Verdict) {
 	})
 	first := w.first(going)
 	for _, r := range going {
+		if w.dataGone(r) {
+			out.Release = append(out.Release, r)
+			continue
+		}
 		wanted := w.approval(r, first, out)
 		own := conditions.Owned(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 		if list := conditions.Set(own, wanted, w.Now); !conditions.Equal(own, list) {
 			out.Approvals = append(out.Approvals, Approval{r, list[0]})
 			continue // the finalizer goes only after the approval was written
 		}
-		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
+		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) {
 			out.Release = append(out.Release, r)
 		}
 	}
 }
 
-// first is the replica whose removal is under way; of several that wait, the one that was deleted first.
+// first is the replica whose removal is under way; of several that wait, the one that was deleted first. One on a node that
+// is down holds nobody up.
 func (w *World) first(going []*v1beta2.Replica) *v1beta2.Replica {
+	rank := func(r *v1beta2.Replica) int {
+		switch {
+		case w.down(r):
+			return 2
+		case approved(r):
+			return 0
+		}
+		return 1
+	}
+	var first *v1beta2.Replica
 	for _, r := range going {
-		if conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) {
-			return r
+		if w.volumeGoes(r) || w.dataGone(r) {
+			continue
+		}
+		if first == nil || rank(r) < rank(first) {
+			first = r
 		}
 	}
-	if len(going) > 0 {
-		return going[0]
-	}
-	return nil
+	return first
+}
+
+func approved(r *v1beta2.Replica) bool {
+	return conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 }
 
 func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condition {
@@ -61,8 +80,8 @@ func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condit
 	if w.volumeGoes(r) {
 		return say(v1beta2.ConditionTrue, v1beta2.ReasonVolumeDeleting, "Volume "+r.Spec.VolumeName+" is being deleted, or gone.")
 	}
-	if r != first {
-		return say(v1beta2.ConditionFalse, v1beta2.ReasonOtherReplicaFirst, "Replica "+first.Name+" of the same volume is removed first.")
+	if other := w.before(r, first); other != nil {
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonOtherReplicaFirst, "Replica "+other.Name+" of the same volume is removed first.")
 	}
 	other := w.otherHealthy(r)
 	if other == nil {
@@ -78,6 +97,19 @@ func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condit
 		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook, fmt.Sprintf("Waiting for a look at engine %s that is newer than the deletion and shows another replica in mode RW.", w.Engine.Name))
 	}
 	return say(v1beta2.ConditionTrue, v1beta2.ReasonHealthyCopyElsewhere, fmt.Sprintf("Replica %s on %s has the data.", copy.Name, copy.Spec.NodeID))
+}
+
+// before is whom a replica waits for: it is not the first, or another one's approval is yet to be taken back.
+func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
+	if r != first {
+		return first
+	}
+	for _, other := range w.Replicas {
+		if other != r && other.DeletionTimestamp != nil && approved(other) && !w.volumeGoes(other) && !w.dataGone(other) {
+			return other
+		}
+	}
+	return nil
 }
 
 // ask requests a look, once, as soon as one would be newer than the deletion.
@@ -127,12 +159,16 @@ func (w *World) seenRW(r *v1beta2.Replica, since time.Time) *v1beta2.Replica {
 	return nil
 }
 
-// ended tells that nothing of the replica runs, and that its data is gone where it is to be destroyed. The directory of a
-// v1 replica stays on its disk.
+// dataGone tells that im-monitor destroyed the data of a v2 replica: that needs no approval any more.
+func (w *World) dataGone(r *v1beta2.Replica) bool {
+	return r.Spec.DataEngine == v1beta2.DataEngineV2 && conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
+}
+
+// ended tells that nothing of a v1 replica runs. Its directory stays on its disk.
 func (w *World) ended(r *v1beta2.Replica) bool {
-	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped || r.Status.CurrentState == "" && !r.Status.Starting && !r.Status.Started
-	if r.Spec.DataEngine != v1beta2.DataEngineV2 {
-		return stopped && r.Spec.DesireState != v1beta2.InstanceStateRunning || w.Nodes[r.Spec.NodeID] == nil
+	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return false
 	}
-	return conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
+	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped || r.Status.CurrentState == "" && !r.Status.Starting && !r.Status.Started
+	return stopped && r.Spec.DesireState != v1beta2.InstanceStateRunning || w.Nodes[r.Spec.NodeID] == nil
 }

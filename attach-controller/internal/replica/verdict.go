@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"maps"
 	"time"
 
 	"drover.dev/drover/attach-controller/internal/placement"
@@ -31,8 +32,11 @@ type Verdict struct {
 	Create []placement.Disk
 	// Engine is the name of the engine that new replicas belong to, Image what they run.
 	Engine, Image string
-	Patches       []Patch
-	Deletes       []Deletion
+	// Rebuild tells that what is created or taken back is rebuilt from a healthy replica.
+	Rebuild bool
+	// Patches are one for each replica at most.
+	Patches []Patch
+	Deletes []Deletion
 	// Approvals are those that changed.
 	Approvals []Approval
 	// Release are deleted replicas that nothing is left of: their finalizer goes.
@@ -45,6 +49,17 @@ type Verdict struct {
 	WaitsFor []string
 	// WakeAt is when time alone changes the verdict; zero is never.
 	WakeAt time.Time
+}
+
+// patch changes one replica: what is said of it twice is written once.
+func (v *Verdict) patch(r *v1beta2.Replica, spec map[string]any) {
+	for _, p := range v.Patches {
+		if p.Replica == r {
+			maps.Copy(p.Spec, spec)
+			return
+		}
+	}
+	v.Patches = append(v.Patches, Patch{r, spec})
 }
 
 func (v *Verdict) wake(at time.Time) {

@@ -95,6 +95,7 @@ type groups struct {
 	healthy, staying []*v1beta2.Replica
 	// coming are being rebuilt, or were never used yet.
 	coming []*v1beta2.Replica
+	// failed ones lack data; those that were to be rebuilt on a node that went down before are among them.
 	failed []*v1beta2.Replica
 	going  []*v1beta2.Replica
 }
@@ -105,7 +106,7 @@ func (w *World) groups() groups {
 		switch {
 		case r.DeletionTimestamp != nil:
 			g.going = append(g.going, r)
-		case r.Spec.FailedAt != "":
+		case r.Spec.FailedAt != "" || w.stranded(r):
 			g.failed = append(g.failed, r)
 		case r.Spec.HealthyAt == "":
 			g.coming = append(g.coming, r)
@@ -117,6 +118,16 @@ func (w *World) groups() groups {
 		}
 	}
 	return g
+}
+
+// stranded tells that a replica was to be rebuilt on a node that is down, and that no engine was given it: nobody will mark
+// it as failed.
+func (w *World) stranded(r *v1beta2.Replica) bool {
+	if r.Spec.HealthyAt != "" || !w.down(r) || !w.everHealthy() || w.Engine == nil {
+		return false
+	}
+	_, mapped := w.Engine.Spec.ReplicaAddressMap[r.Name]
+	return !mapped
 }
 
 // everHealthy tells that the volume was attached once.

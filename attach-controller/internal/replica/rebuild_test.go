@@ -1,0 +1,188 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func noWait(w *World) { w.Settings.ReplenishmentWait = 0 }
+
+func limit(n int) change { return settings(func(s *setting.Values) { s.RebuildsPerNode = n }) }
+
+func TestAReplicaThatFailedIsWaitedForAndThenReplaced(t *testing.T) {
+	check(t, map[string]row{
+		"its node is down, and it failed just now":            {attached("a b c", down("c"), failed("c", time.Minute)), "", ""},
+		"its node is down, and it failed ten minutes ago":     {attached("a b c", down("c"), failed("c", 10*time.Minute)), "create:d", v1beta2.ReasonPlaced},
+		"there is no waiting where the setting is 0":          {attached("a b c", down("c"), failed("c", 0), noWait), "create:d", ""},
+		"its node is gone: there is nothing to wait for":      {attached("a b c", gone("c"), failed("c", time.Minute)), "create:d", ""},
+		"its node is evicted: it shall not come back":         {attached("a b c", evicted("c"), down("c"), failed("c", time.Minute)), "create:d mark:c", ""},
+		"it failed too often: it is replaced at once":         {attached("a b c", failed("c", time.Second), tried("c", 5)), "create:d delete:c", ""},
+		"two failed, one a while ago: one is replaced":        {attached("a b c", down("b"), down("c"), failed("b", time.Minute), failed("c", time.Hour)), "create:d", ""},
+		"more are wanted than ever failed":                    {attached("a b c", wants(4), down("c"), failed("c", time.Minute)), "create:d", ""},
+		"no place is found":                                   {attached("a b c", down("c"), failed("c", time.Hour), closed("d")), "", v1beta2.ReasonAntiAffinity},
+		"the volume is detached":                              {attached("a b c", down("c"), failed("c", time.Hour), detached), "", ""},
+		"the volume wants one more while it is detached":      {attached("a b", wants(3), detached), "", ""},
+		"no replica is healthy to rebuild it from":            {attached("a", failed("a", time.Hour)), "", ""},
+		"an engine that is not seen is no base":               {attached("a b c", failed("c", time.Hour), down("a")), "", ""},
+		"a volume that migrates is left alone":                {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Spec.MigrationNodeID = "b" })), "", ""},
+		"a faulted volume is left alone":                      {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.Robustness = v1beta2.VolumeRobustnessFaulted })), "", ""},
+		"a volume that expands is left alone":                 {attached("a b c", failed("c", time.Hour), engine(func(e *v1beta2.Engine) { e.Status.IsExpanding = true })), "", ""},
+		"a volume that is restored is left alone":             {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.RestoreRequired = true })), "", ""},
+		"a volume that is being cloned is left alone":         {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated })), "", ""},
+		"one is rebuilt at a time":                            {attached("a b", wants(4), coming("c")), "", ""},
+		"healthy ones on a node that is down are no loss yet": {attached("a b c", down("c")), "", ""},
+		"but on a node that is gone they are":                 {attached("a b c", gone("c")), "create:d", ""},
+	})
+}
+
+func TestWaitingEndsExactlyInTime(t *testing.T) {
+	v := decide(attached("a b c", down("c"), failed("c", time.Minute)))
+	require.Equal(t, now.Add(9*time.Minute), v.WakeAt)
+}
+
+func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
+	stillRuns := replica("c", func(r *v1beta2.Replica) { r.Status.CurrentState = v1beta2.InstanceStateRunning })
+	noDisk := func(w *World) { w.Nodes["c"].Status.DiskStatus = nil }
+	notReady := func(w *World) {
+		w.Nodes["c"].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: "ManagerPodDown"}}
+	}
+	upgraded := func(w *World) { w.Nodes["c"].Spec.UpgradeRequested = true }
+	check(t, map[string]row{
+		"at once, the first time":                       {attached("a b c", failed("c", 0)), "take-back:c", ""},
+		"also when it is late":                          {attached("a b c", failed("c", time.Hour)), "take-back:c", ""},
+		"rather than a new one, on a full cluster":      {attached("a b c", failed("c", time.Hour), closed("a b c d")), "take-back:c", ""},
+		"not before its instance has stopped":           {attached("a b c", failed("c", 0), stillRuns), "", ""},
+		"not while its node is said not to be ready":    {attached("a b c", failed("c", 0), notReady), "", ""},
+		"not while its node is upgraded":                {attached("a b c", failed("c", 0), upgraded), "", ""},
+		"not onto a disk that is gone":                  {attached("a b c", failed("c", 0), noDisk), "", ""},
+		"not where im-monitor only concluded its end":   {attached("a b c", failed("c", 0), says("c", v1beta2.InstanceNodeDown, "NodeDown")), "", ""},
+		"the second time after 5 s, not before":         {attached("a b c", failed("c", 4*time.Second), tried("c", 1)), "", ""},
+		"the second time after 5 s":                     {attached("a b c", failed("c", 5*time.Second), tried("c", 1)), "take-back:c", ""},
+		"the fifth time after 40 s":                     {attached("a b c", failed("c", 40*time.Second), tried("c", 4)), "take-back:c", ""},
+		"not a sixth time: another one takes its place": {attached("a b c", failed("c", time.Hour), tried("c", 5)), "create:d delete:c", ""},
+		"a count that makes no sense is none":           {attached("a b c", failed("c", 0), tried("c", -3)), "take-back:c", ""},
+		"of two, the one whose time has come":           {attached("a b c", failed("b", time.Second), tried("b", 3), failed("c", time.Minute)), "take-back:c", ""},
+		"one at a time":                                 {attached("a b c", failed("b", 0), failed("c", 0)), "take-back:b", ""},
+		"not while the volume has enough":               {attached("a b c", failed("c", 0), wants(2)), "delete:c", ""},
+	})
+}
+
+func TestWhatIsTakenBackStartsAnew(t *testing.T) {
+	v := decide(attached("a b c", failed("c", time.Minute), tried("c", 2)))
+	require.Equal(t, map[string]any{"failedAt": "", "healthyAt": "", "rebuildRetryCount": 3}, v.Patches[0].Spec)
+}
+
+func TestTheNextAttemptIsMadeExactlyInTime(t *testing.T) {
+	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3)))
+	require.Equal(t, now.Add(17*time.Second), v.WakeAt)
+}
+
+// Failures are forgotten once the replica is in use again.
+func TestASuccessEndsTheCount(t *testing.T) {
+	v := decide(attached("a b c", tried("c", 3)))
+	require.Equal(t, "mark:c", told(v))
+	require.Equal(t, map[string]any{"rebuildRetryCount": 0}, v.Patches[0].Spec)
+	require.Empty(t, told(decide(attached("a b c", tried("c", 3), use("c", v1beta2.ReplicaModeWO)))))
+}
+
+func TestNoMoreIsRebuiltOnANodeThanTheSettingAllows(t *testing.T) {
+	check(t, map[string]row{
+		"a node without a place is passed over":           {attached("a b", wants(3), limit(2), rebuilds("c", 2)), "create:d", ""},
+		"a node with a place left is taken":               {attached("a b", wants(3), limit(2), rebuilds("c", 1)), "create:c", ""},
+		"nodes are waited for when no other is left":      {attached("a b", wants(3), limit(1), rebuilds("c", 1), rebuilds("d", 1)), "waits-for:c waits-for:d", ""},
+		"a node that would not do anyway is not":          {attached("a b", wants(3), limit(1), rebuilds("c", 1), closed("c d")), "", v1beta2.ReasonAntiAffinity},
+		"taking back waits for its own node":              {attached("a b c", failed("c", time.Hour), limit(1), rebuilds("c", 1)), "waits-for:c", ""},
+		"a limit of 0 stops rebuilding":                   {attached("a b", wants(3), limit(0)), "waits-for:a waits-for:b waits-for:c waits-for:d", ""},
+		"nothing is said of the place while it is waited": {attached("a b", wants(3), limit(1), rebuilds("c", 1), rebuilds("d", 1), isScheduled(v1beta2.ReasonAntiAffinity)), "waits-for:c waits-for:d", v1beta2.ReasonAntiAffinity},
+	})
+}
+
+func TestAReplicaWhoseNodeOrDiskIsEvictedGoesAfterAnotherOneCame(t *testing.T) {
+	disk := func(w *World) {
+		d := w.Nodes["b"].Spec.Disks["disk"]
+		d.EvictionRequested = true
+		w.Nodes["b"].Spec.Disks["disk"] = d
+	}
+	marked := replica("b", func(r *v1beta2.Replica) { r.Spec.EvictionRequested = true })
+	check(t, map[string]row{
+		"another one is made first":                 {attached("a b", evicted("b")), "create:c mark:b", ""},
+		"the same for a disk":                       {attached("a b", disk), "create:c mark:b", ""},
+		"it stays while that is being rebuilt":      {attached("a b c", evicted("b"), marked, wants(2), replica("c", func(r *v1beta2.Replica) { r.Spec.HealthyAt = "" }), use("c", v1beta2.ReplicaModeWO)), "", ""},
+		"it stays until the engine uses the other":  {attached("a b c", evicted("b"), marked, wants(2), use("c", v1beta2.ReplicaModeWO)), "", ""},
+		"it goes then":                              {attached("a b c", evicted("b"), marked, wants(2)), "delete:b", ""},
+		"the only replica of a volume moves, too":   {attached("b c", evicted("b"), marked, wants(1)), "delete:b", ""},
+		"it stays where nothing else has a place":   {attached("a b", evicted("b"), marked, closed("c d")), "", v1beta2.ReasonAntiAffinity},
+		"it stays while the volume is detached":     {attached("a b c", evicted("b"), marked, wants(2), detached), "", ""},
+		"it stays while another one goes":           {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "approve:d=HealthyCopyElsewhere", ""},
+		"one on a node that is down is replaced":    {attached("a b", evicted("b"), marked, down("b")), "create:c", ""},
+		"and its end is waited for until it failed": {attached("a b c", evicted("b"), marked, wants(2), down("b")), "", ""},
+	})
+}
+
+func TestWhatIsTooManyGoes(t *testing.T) {
+	onA := func(w *World) { w.the("c").Spec.NodeID, w.the("c").Spec.DiskID = "b", "disk-b" }
+	check(t, map[string]row{
+		"one that failed": {attached("a b c", failed("c", 0), wants(2)), "delete:c", ""},
+		"one that failed before one that is too many":  {attached("a b c d", failed("d", 0), wants(2)), "delete:d", ""},
+		"one that is too many":                         {attached("a b c", wants(2)), "delete:a", ""},
+		"rather one that shares a node":                {attached("a b c", wants(2), onA), "delete:b", ""},
+		"never the local one where data is kept local": {attached("a b c", wants(2), locality("best-effort")), "delete:b", ""},
+		"not while one of the wanted is rebuilt":       {attached("a b c", wants(3), failed("c", 0), down("c"), use("b", v1beta2.ReplicaModeWO)), "", ""},
+		"one at a time":                                {attached("a b c d", wants(2)), "delete:a", ""},
+		"not while another one goes":                   {attached("a b c d", wants(2), deleted("a", time.Hour), approvedFor("a", v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "approve:a=HealthyCopyElsewhere", ""},
+		"not while the volume is detached":             {attached("a b c", wants(2), detached), "", ""},
+		"not one that the engine does not use yet":     {attached("a b c", wants(2), use("c", "")), "", ""},
+	})
+}
+
+func TestBestEffortBringsAReplicaToTheVolume(t *testing.T) {
+	best := locality("best-effort")
+	check(t, map[string]row{
+		"one more is made there":                    {attached("b c", best), "create:a", v1beta2.ReasonPlaced},
+		"and then another one goes":                 {attached("a b c", best, wants(2)), "delete:b", ""},
+		"a lacking one goes there":                  {attached("b c", best, wants(3)), "create:a", ""},
+		"without a place there, nothing is amiss":   {attached("b c", best, closed("a")), "", v1beta2.ReasonPlaced},
+		"it waits for its turn to be rebuilt":       {attached("b c", best, rebuilds("a", 5)), "waits-for:a", ""},
+		"not for a volume that does not ask for it": {attached("b c"), "", v1beta2.ReasonPlaced},
+	})
+}
+
+// A replica that is to be rebuilt on a node that goes down is marked by nobody: the engine never had it.
+func TestAReplicaThatIsStrandedOnANodeThatIsDownIsReplaced(t *testing.T) {
+	check(t, map[string]row{
+		"by another one, and then it goes":        {attached("a b", wants(3), coming("c"), down("c")), "create:d delete:c", ""},
+		"it is no use where all is well":          {attached("a b", coming("c"), down("c")), "delete:c", ""},
+		"the engine's own are the engine's":       {attached("a b", wants(3), coming("c"), down("c"), use("c", v1beta2.ReplicaModeWO)), "", ""},
+		"before the first attachment it may wait": {fresh(coming("a"), coming("b"), coming("c"), down("c")), "", ""},
+		"never without a healthy one in use":      {attached("a b", wants(3), coming("c"), down("c"), use("a", v1beta2.ReplicaModeERR), use("b", v1beta2.ReplicaModeERR)), "create:d", ""},
+	})
+}
+
+// Five attempts, then it is deleted, and another one takes its place.
+func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
+	w := attached("a b c", failed("c", 0), closed("d"))
+	attempts := 0
+	for range 20 {
+		v := decide(w)
+		if len(v.Deletes) > 0 {
+			require.Equal(t, "create:c delete:c", told(v))
+			require.Equal(t, 5, attempts)
+			require.Equal(t, 75*time.Second, w.Now.Sub(now), "the pauses double: 5, 10, 20, 40 s")
+			return
+		}
+		if !v.WakeAt.IsZero() && told(v) == "" {
+			w.Now = v.WakeAt
+			continue
+		}
+		require.Equal(t, "take-back:c", told(v))
+		attempts++
+		w.the("c").Spec.RebuildRetryCount = v.Patches[0].Spec["rebuildRetryCount"].(int)
+		w.the("c").Spec.FailedAt = stamp(w.Now) // the machine says that it failed again
+	}
+	t.Fatal("it was never given up")
+}
