@@ -39,19 +39,9 @@ type pass struct {
 
 // replicas fills the maps of modes and addresses.
 func (p *pass) replicas() {
-	names := map[string]string{}
-	for name, address := range p.Engine.Spec.ReplicaAddressMap {
-		names[bare(address)] = name
-	}
 	s := &p.out.Status
 	s.ReplicaModeMap, s.CurrentReplicaAddressMap = map[string]string{}, map[string]string{}
-	for _, r := range p.Seen.Replicas {
-		if r.Name == "" {
-			r.Name = names[bare(r.Address)]
-		}
-		if r.Name == "" {
-			r.Name = unknown + r.Address
-		}
+	for _, r := range Named(p.Engine, p.Seen.Replicas) {
 		p.listed[r.Name] = r
 		s.ReplicaModeMap[r.Name] = p.mode(r)
 		s.CurrentReplicaAddressMap[r.Name] = bare(r.Address)
@@ -73,6 +63,25 @@ func (p *pass) replicas() {
 		s.RebuildStatus = p.Seen.Rebuilds
 	}
 	s.RebuildStatus = p.ofListed(s.RebuildStatus)
+}
+
+// Named gives the replicas that the engine lists without a name the one of their address.
+func Named(e *v1beta2.Engine, listed []Replica) []Replica {
+	names := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)) {
+		names[bare(e.Spec.ReplicaAddressMap[name])] = name
+	}
+	listed = slices.Clone(listed)
+	for i := range listed {
+		r := &listed[i]
+		if r.Name == "" {
+			r.Name = names[bare(r.Address)]
+		}
+		if r.Name == "" {
+			r.Name = unknown + r.Address
+		}
+	}
+	return listed
 }
 
 // mode is what the engine says, but for a rebuild that was given up.
@@ -161,113 +170,11 @@ func (p *pass) looked() {
 	p.out.Status.LookedAt = at.UTC().Format(time.RFC3339Nano)
 }
 
-// calls finds what is due: removals at once, else one thing at a time.
-func (p *pass) calls() {
-	p.removals()
-	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() {
-		return
-	}
-	switch e := p.Engine; {
-	case p.Seen.Volume != nil && e.Spec.VolumeSize > p.Seen.Volume.Size && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
-		p.call(Call{Op: OpExpand, Size: e.Spec.VolumeSize})
-	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):
-		volume, snapshot := source(e.Spec.RequestedDataSource)
-		p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
-	case p.Seen.Restores != nil && !p.restoreBegun() && !p.waits(Call{Op: OpRestore}):
-		p.call(Call{Op: OpRestore})
-	default:
-		p.addition()
-	}
-}
-
-// restoreBegun tells that the engine has begun with this backup, or failed with it.
-func (p *pass) restoreBegun() bool {
-	for _, one := range p.Seen.Restores {
-		if one.IsRestoring || one.Error != "" || one.LastRestored == p.Engine.Spec.RequestedBackupRestore {
-			return true
-		}
-	}
-	return false
-}
-
-// removals take out what the engine lists and the spec does not have, and what is listed at an address of an earlier run.
-func (p *pass) removals() {
-	wanted := p.Engine.Spec.ReplicaAddressMap
-	stays := false
-	for name, r := range p.listed {
-		stays = stays || r.Mode == v1beta2.ReplicaModeRW && wanted[name] != "" && bare(wanted[name]) == bare(r.Address)
-	}
-	if !stays {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.listed)) {
-		r := p.listed[name]
-		address, ok := wanted[name]
-		if strings.HasPrefix(name, unknown) {
-			r.Name = ""
-		}
-		call := Call{Op: OpRemove, Name: r.Name, Address: r.Address}
-		if ok && bare(address) == bare(r.Address) || p.waits(call) {
-			continue
-		}
-		p.call(call)
-	}
-}
-
-func (p *pass) rebuilding() bool { return p.has(v1beta2.ReplicaModeWO) }
-
-func (p *pass) has(mode string) bool {
-	for _, r := range p.listed {
-		if r.Mode == mode {
-			return true
-		}
-	}
-	return false
-}
-
-// addition lets the next missing replica in, while there is one to rebuild it from.
-func (p *pass) addition() {
-	if !p.has(v1beta2.ReplicaModeRW) {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
-		if _, ok := p.listed[name]; ok || p.Failures[name] >= FailuresToErr {
-			continue
-		}
-		p.going = true
-		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}
-		if !p.waits(call) {
-			p.call(call)
-			return
-		}
-	}
-}
-
-func (p *pass) size() int64 {
-	if p.out.Status.CurrentSize > 0 {
-		return p.out.Status.CurrentSize
-	}
-	return p.Engine.Spec.VolumeSize
-}
-
-func (p *pass) call(c Call) {
-	p.going = true
-	p.out.Calls = append(p.out.Calls, c)
-}
-
-func (p *pass) waits(c Call) bool { return p.Now.Before(p.Waits[c.Key()]) }
-
 func (p *pass) next() {
 	p.out.Next = p.Period
 	if p.out.Going = p.going || p.Adding != "" || p.Now.Before(p.Unsettled); p.out.Going {
 		p.out.Next = p.Busy
 	}
-}
-
-// source reads `snap://<volume>/<snapshot>`.
-func source(text string) (volume, snapshot string) {
-	volume, snapshot, _ = strings.Cut(strings.TrimPrefix(text, "snap://"), "/")
-	return volume, snapshot
 }
 
 func bare(address string) string { return strings.TrimPrefix(address, "tcp://") }

@@ -42,7 +42,7 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 	w.looks(3)
 	require.Empty(t, w.server.called("SnapshotClone"), "the other engine does not run")
 	w.engine("other-e-0", "other", v1beta2.DataEngineV1, first)
-	w.runs("other-e-0", "run-9")
+	w.runs("other-e-0", im, "run-9")
 	e := w.until("it was never copied", func(e *v1beta2.Engine) bool {
 		return e.Status.CloneStatus["tcp://"+addresses[first]].State == "complete"
 	})
@@ -53,7 +53,7 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 		require.Equal(t, "other-e-0 other snap-1 "+serverAddress+":10000", c.GetFromEngineName()+" "+c.GetFromVolumeName()+" "+c.GetSnapshotName()+" "+c.GetFromEngineAddress())
 		w.server.clones = nil
 	})
-	w.runs(name, "run-2")
+	w.runs(name, im, "run-2")
 	w.looks(3)
 	require.Equal(t, e.Status.CloneStatus, w.get().Status.CloneStatus, "another run does not begin it again")
 	require.Equal(t, []string{"SnapshotClone"}, w.server.called("SnapshotClone"))
@@ -67,7 +67,7 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 	w.spec(map[string]any{"requestedBackupRestore": "backup-1", "backupVolume": "old"})
 	e := w.until("it was never restored", func(e *v1beta2.Engine) bool { return e.Status.LastRestoredBackup == "backup-1" })
 	require.Equal(t, "complete", e.Status.RestoreStatus["tcp://"+addresses[first]].State)
-	w.runs(name, "run-2")
+	w.runs(name, im, "run-2")
 	w.looks(3)
 	w.server.do(func() {
 		require.Len(t, w.server.restored, 1)

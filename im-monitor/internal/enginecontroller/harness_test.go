@@ -58,6 +58,7 @@ type world struct {
 	admin     client.Client
 	identity  *rest.Config
 	server    *engineServer
+	servers   map[string]*engineServer
 	options   enginecontroller.Options
 	observe   bool
 
@@ -78,12 +79,11 @@ func newWorld(t *testing.T, options enginecontroller.Options) *world {
 	t.Helper()
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), server: serve(t), options: options}
 	w.identity = testkit.BinaryIdentity(t, w.namespace, "im-monitor")
+	w.servers = map[string]*engineServer{serverAddress: w.server}
 	w.server.has(addresses[first], ptypes.ReplicaMode_RW)
-	m := &v1beta2.InstanceManager{ObjectMeta: w.meta(im)}
-	w.create(m)
-	w.status(m, map[string]any{"ip": serverAddress, "currentState": v1beta2.InstanceManagerStateRunning})
+	w.manager(im, serverAddress)
 	w.engine(name, "vol", v1beta2.DataEngineV1, first)
-	w.runs(name, "run-1")
+	w.runs(name, im, "run-1")
 	t.Cleanup(w.stop)
 	return w
 }
@@ -125,6 +125,13 @@ func (w *world) maps(replicas ...any) {
 	w.spec(map[string]any{"replicaAddressMap": m})
 }
 
+func (w *world) manager(name, ip string) {
+	w.t.Helper()
+	m := &v1beta2.InstanceManager{ObjectMeta: w.meta(name)}
+	w.create(m)
+	w.status(m, map[string]any{"ip": ip, "currentState": v1beta2.InstanceManagerStateRunning})
+}
+
 func (w *world) engine(name, volume, dataEngine string, replicas ...string) {
 	w.t.Helper()
 	e := &v1beta2.Engine{ObjectMeta: w.meta(name), Spec: v1beta2.EngineSpec{VolumeName: volume, VolumeSize: gib, DataEngine: dataEngine, Active: true,
@@ -136,10 +143,10 @@ func (w *world) engine(name, volume, dataEngine string, replicas ...string) {
 }
 
 // runs plays those who start instances.
-func (w *world) runs(name, uuid string) {
+func (w *world) runs(name, manager, uuid string) {
 	w.t.Helper()
 	w.status(&v1beta2.Engine{ObjectMeta: w.meta(name)}, map[string]any{"currentState": v1beta2.InstanceStateRunning, "uuid": uuid, "ip": serverAddress,
-		"storageIP": serverAddress, "port": 10000, "instanceManagerName": im, "started": true})
+		"storageIP": serverAddress, "port": 10000, "instanceManagerName": manager, "started": true})
 }
 
 func (w *world) get() *v1beta2.Engine {
@@ -205,7 +212,7 @@ func (w *world) process(at cut.Point) (*process, error) {
 	p.client = cut.New(manager.GetClient(), at, cancel)
 	rt := &runkit.Runtime{Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder("im-monitor"),
 		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(), Observe: w.observe}
-	if p.controller, err = enginecontroller.Setup(ctx, rt, w.server.connect, w.options); err != nil {
+	if p.controller, err = enginecontroller.Setup(ctx, rt, connect(w.servers), w.options); err != nil {
 		cancel()
 		return nil, err
 	}

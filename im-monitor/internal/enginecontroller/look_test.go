@@ -1,6 +1,7 @@
 package enginecontroller_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -87,6 +89,24 @@ func TestAServerThatDoesNotAnswerChangesNothing(t *testing.T) {
 	}
 }
 
+func TestAServerThatHangsDelaysNoLookElsewhere(t *testing.T) {
+	w := newWorld(t, quick)
+	hanging := serve(t)
+	hanging.do(func() { hanging.hangs = true })
+	w.servers["10.0.0.2"] = hanging
+	w.manager("im-2", "10.0.0.2")
+	for i := range 100 { // more than there are workers
+		other := fmt.Sprintf("other-e-%d", i)
+		w.engine(other, "other", v1beta2.DataEngineV1)
+		w.runs(other, "im-2", "run-1")
+	}
+	w.start()
+	w.eventually("nobody asks the server that hangs", func() bool { return len(hanging.called()) > 0 })
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.looks(3)
+	hanging.do(func() { require.LessOrEqual(t, hanging.most, 2*8, "most workers are left for the others") })
+}
+
 func TestAServerThatComesBackIsLookedAtOverANewConnection(t *testing.T) {
 	w := started(t, quick)
 	w.server.do(func() { w.server.down = true })
@@ -124,12 +144,28 @@ func TestTheModesAreReadOnceMoreBeforeAnEngineStops(t *testing.T) {
 	require.Equal(t, v1beta2.ReplicaModeERR, w.get().Status.ReplicaModeMap[first])
 }
 
+func TestModesAreToldByNameToWhoDestroysData(t *testing.T) {
+	w := newWorld(t, quick)
+	p := w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	modes, err := p.controller.Modes(t.Context(), w.get())
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{first: v1beta2.ReplicaModeRW}, modes)
+	w.server.do(func() { w.server.down = true })
+	_, err = p.controller.Modes(t.Context(), w.get())
+	require.ErrorIs(t, err, imclient.ErrUnreachable)
+	e := w.get()
+	e.Status.CurrentState = v1beta2.InstanceStateStopped
+	_, err = p.controller.Modes(t.Context(), e)
+	require.ErrorContains(t, err, "does not run")
+}
+
 func TestTheNextRunOfAnEngineShowsItsOwnReplicasAlone(t *testing.T) {
 	w := started(t, quick)
 	w.server.do(func() { w.server.members = nil })
 	w.server.has(addresses[second], ptypes.ReplicaMode_RW)
 	w.maps(first, nil, second, addresses[second])
-	w.runs(name, "run-2")
+	w.runs(name, im, "run-2")
 	w.modes(map[string]string{second: v1beta2.ReplicaModeRW})
 }
 

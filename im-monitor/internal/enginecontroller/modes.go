@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -20,14 +22,24 @@ func (c *Controller) Modes(ctx context.Context, e *v1beta2.Engine) (map[string]s
 	if proxy == nil {
 		return nil, fmt.Errorf("the instance manager of engine %s has no address", e.Name)
 	}
-	replicas, err := proxy.Replicas(ctx, t.Target)
+	replicas, err := listed(ctx, proxy, t.Target)
 	if err != nil {
 		c.pool.failed(t.manager, proxy, err)
 		return nil, fmt.Errorf("asking engine %s for its replicas: %w", e.Name, err)
 	}
 	modes := make(map[string]string, len(replicas))
-	for _, r := range replicas {
+	for _, r := range engine.Named(e, replicas) {
 		modes[r.Name] = r.Mode
 	}
 	return modes, nil
+}
+
+// listed are the replicas as the engine lists them.
+func listed(ctx context.Context, proxy *imclient.Proxy, t imclient.Target) ([]engine.Replica, error) {
+	replicas, err := proxy.Replicas(ctx, t)
+	out := make([]engine.Replica, 0, len(replicas))
+	for _, r := range replicas {
+		out = append(out, engine.Replica(r))
+	}
+	return out, err
 }

@@ -23,6 +23,10 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 
 const (
 	workers = 64
+	// perManager is how many engines of one instance manager are looked at together: one that hangs must not take all
+	// workers. Who finds no place tries again after a pause.
+	perManager = 8
+	slotPause  = 200 * time.Millisecond
 	// unsettled is how long a look follows a look after a replica's instance failed: an engine notices within seconds.
 	unsettled = 6 * time.Second
 	// After a failed call the next one waits, longer each time.

@@ -34,6 +34,11 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || proxy == nil {
 		return ctrl.Result{RequeueAfter: unreachableDelay}, err
 	}
+	release, ok := c.slots.Take(t.manager, perManager)
+	if !ok {
+		return ctrl.Result{RequeueAfter: slotPause}, nil
+	}
+	defer release()
 	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != ""))
 	if err != nil {
 		looks.WithLabelValues("failed").Inc()
@@ -115,12 +120,9 @@ func targetOf(e *v1beta2.Engine) imclient.Target {
 // look asks the engine what there is to know.
 func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient.Target, ask engine.Questions) (engine.Seen, error) {
 	seen := engine.Seen{Began: c.rt.Clock.Now()}
-	replicas, err := proxy.Replicas(ctx, t)
-	if err != nil {
+	var err error
+	if seen.Replicas, err = listed(ctx, proxy, t); err != nil {
 		return seen, err
-	}
-	for _, r := range replicas {
-		seen.Replicas = append(seen.Replicas, engine.Replica(r))
 	}
 	if seen.Snapshots, err = proxy.Snapshots(ctx, t); err != nil {
 		return seen, err
@@ -170,14 +172,10 @@ func (c *Controller) LookBeforeStop(ctx context.Context, e *v1beta2.Engine) erro
 	if err != nil || proxy == nil {
 		return err
 	}
-	replicas, err := proxy.Replicas(ctx, t.Target)
-	if err != nil {
+	seen := engine.Seen{Began: c.rt.Clock.Now()}
+	if seen.Replicas, err = listed(ctx, proxy, t.Target); err != nil {
 		c.pool.failed(t.manager, proxy, err)
 		return err
-	}
-	seen := engine.Seen{Began: c.rt.Clock.Now()}
-	for _, r := range replicas {
-		seen.Replicas = append(seen.Replicas, engine.Replica(r))
 	}
 	return c.write(ctx, e, engine.Decide(engine.World{Now: c.rt.Clock.Now(), Engine: e, Seen: seen}).Status)
 }

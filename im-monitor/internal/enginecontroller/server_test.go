@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
@@ -38,6 +39,9 @@ type engineServer struct {
 	mu        sync.Mutex
 	v2        bool
 	down      bool
+	hangs     bool
+	inside    int
+	most      int
 	members   []*member
 	size      int64
 	expanding bool
@@ -65,10 +69,15 @@ func serve(t *testing.T) *engineServer {
 	return s
 }
 
-func (s *engineServer) connect(address string) (*imclient.Proxy, error) {
-	return imclient.NewDialer(imclient.Options{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
-		return s.listener.DialContext(ctx)
-	}}).Proxy(address)
+// connect makes connections to the servers by their addresses.
+func connect(servers map[string]*engineServer) enginecontroller.Connect {
+	return imclient.NewDialer(imclient.Options{Dial: func(ctx context.Context, target string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(target)
+		if err != nil {
+			return nil, err
+		}
+		return servers[host].listener.DialContext(ctx)
+	}}).Proxy
 }
 
 // receive notes every call, and fails what the test wants to fail.
@@ -76,7 +85,10 @@ func (s *engineServer) receive(ctx context.Context, request any, info *grpc.Unar
 	method := info.FullMethod[strings.LastIndex(info.FullMethod, "/")+1:]
 	s.mu.Lock()
 	s.calls = append(s.calls, method)
-	down, refusal := s.down, s.refuses[method]
+	s.inside++
+	s.most = max(s.most, s.inside)
+	defer s.do(func() { s.inside-- })
+	down, hangs, refusal := s.down, s.hangs, s.refuses[method]
 	switch r := request.(type) {
 	case *imrpc.ProxyEngineRequest:
 		s.asked = append(s.asked, r)
@@ -86,6 +98,9 @@ func (s *engineServer) receive(ctx context.Context, request any, info *grpc.Unar
 		s.asked = append(s.asked, r.GetProxyEngineRequest())
 	}
 	s.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+	}
 	if down {
 		return nil, status.Error(codes.Unavailable, "down")
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/slots"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
@@ -40,6 +41,7 @@ type Controller struct {
 	options Options
 	pool    pool
 	memory  memory
+	slots   slots.Slots
 	woken   chan event.GenericEvent
 	random  func() float64
 }
