@@ -62,10 +62,14 @@ func (w *World) deleteVolumes(ctx context.Context) error {
 	if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Volume{}, client.InNamespace(w.Namespace)); err != nil {
 		return fmt.Errorf("deleting all volumes: %w", err)
 	}
-	return w.Wait(ctx, "the end of all volumes", time.Minute, func(ctx context.Context) (string, error) {
+	return w.WaitSlowly(ctx, "the end of all volumes", 500*time.Millisecond, time.Minute, func(ctx context.Context) (string, error) {
 		var list v1beta2.VolumeList
 		if err := w.List(ctx, &list); err != nil {
 			return "", err
+		}
+		// An engine that a node brought back with it still maps replicas: it is an orphan, which a person deletes.
+		if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Orphan{}, client.InNamespace(w.Namespace)); err != nil {
+			return "", fmt.Errorf("deleting all orphans: %w", err)
 		}
 		for i := range list.Items {
 			return "volume " + list.Items[i].Name + " is there; " + w.explain(ctx, &list.Items[i]), nil

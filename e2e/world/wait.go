@@ -10,9 +10,14 @@ import (
 // Wait polls until check returns "", or says after the time is over what check said last. What is returned by check is
 // a sentence for people: why it is not yet so.
 func (w *World) Wait(ctx context.Context, what string, within time.Duration, check func(context.Context) (string, error)) error {
+	return w.WaitSlowly(ctx, what, 20*time.Millisecond, within, check)
+}
+
+// WaitSlowly is Wait with a pause between two looks that is the caller's.
+func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
+	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	why := "not looked yet"
 	for {

@@ -60,7 +60,7 @@ func (u Use) Sentence(replica string) string {
 	if u.Node == "" {
 		return fmt.Sprintf("Engine %s maps replica %s; it is deleted once no running engine does.", u.Engine, replica)
 	}
-	return fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does.", u.Engine, u.Node, replica)
+	return fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does. If that engine is an Orphan, delete the Orphan.", u.Engine, u.Node, replica)
 }
 
 // Unasked says which nodes may run an engine that maps the replica and cannot be asked; "" when there is none.
