@@ -1,0 +1,56 @@
+package trim_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/trim"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// transform is how objects of a kind are stored.
+func transform(t *testing.T, like client.Object) toolscache.TransformFunc {
+	t.Helper()
+	for object, by := range trim.Cache() {
+		if reflect.TypeOf(object) == reflect.TypeOf(like) {
+			return by.Transform
+		}
+	}
+	t.Fatalf("nothing is said about %T", like)
+	return nil
+}
+
+// A look is written as a patch from what is stored: what is dropped here would be written anew with every look.
+func TestAnEngineKeepsAllThatALookWrites(t *testing.T) {
+	status := v1beta2.EngineStatus{
+		ReplicaModeMap: map[string]string{"r": "RW"}, CurrentReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"},
+		ReplicaTransitionTimeMap: map[string]string{"r": "then"}, Snapshots: map[string]v1beta2.SnapshotInfo{"s": {Name: "s", Labels: map[string]string{"a": "b"}}},
+		RebuildStatus: map[string]v1beta2.RebuildStatus{"r": {Progress: 1}}, CloneStatus: map[string]v1beta2.SnapshotCloneStatus{"r": {State: "complete"}},
+		RestoreStatus: map[string]v1beta2.RestoreStatus{"r": {State: "complete"}}, PurgeStatus: map[string]v1beta2.PurgeStatus{"r": {State: "complete"}},
+		LastRestoredBackup: "b", CurrentSize: 5, IsExpanding: true, LastExpansionError: "e", LastExpansionFailedAt: "then", LookedAt: "then",
+		CurrentState: "running", UUID: "u", IP: "i", StorageIP: "s", Port: 3, InstanceManagerName: "im", Conditions: []v1beta2.Condition{{Type: "NodeDown"}},
+	}
+	spec := v1beta2.EngineSpec{VolumeName: "v", VolumeSize: 5, ReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"}, LookRequestedAt: "then",
+		RequestedDataSource: "snap://a/b", RequestedBackupRestore: "b", DesireState: "running", DataEngine: "v2", Active: true}
+	e := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "e", ResourceVersion: "7", Annotations: map[string]string{"a": "b"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}, Spec: *spec.DeepCopy(), Status: *status.DeepCopy()}
+	e.Status.BackupStatus = map[string]v1beta2.EngineBackupStatus{"b": {}}
+	stored, err := transform(t, e)(e)
+	require.NoError(t, err)
+	require.Equal(t, &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "e", ResourceVersion: "7"}, Spec: spec, Status: status}, stored)
+}
+
+// The deletion of an object may arrive as a tombstone.
+func TestWhatIsOfAnotherTypeStaysAsItIs(t *testing.T) {
+	tombstone := toolscache.DeletedFinalStateUnknown{Key: "k"}
+	for object, by := range trim.Cache() {
+		stored, err := by.Transform(tombstone)
+		require.NoError(t, err, "%T", object)
+		require.Equal(t, tombstone, stored, "%T", object)
+	}
+}
