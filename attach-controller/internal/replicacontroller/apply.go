@@ -23,7 +23,11 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict repl
 		if err := r.client.Create(ctx, one); err != nil {
 			return fmt.Errorf("creating replica %s: %w", name, err)
 		}
-		r.observer.ledger.see(key)
+		if verdict.Rebuild {
+			r.observer.ledger.reserve(key)
+		} else {
+			r.observer.ledger.see(key)
+		}
 		events.Emit(r.recorder, v, created(key))
 		actions.WithLabelValues("create").Inc()
 	}
@@ -79,7 +83,7 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 			return err
 		}
 	}
-	r.wait(nameOf(w), verdict.WaitsFor)
+	r.wait(ctx, nameOf(w), verdict.WaitsFor)
 	return r.scheduled(ctx, w.Volume, verdict)
 }
 
@@ -96,6 +100,7 @@ func nameOf(w replica.World) string {
 func (r *reconciler) patches(ctx context.Context, w replica.World, verdict replica.Verdict) error {
 	for _, p := range verdict.Patches {
 		if err := status.MergeSpec(ctx, r.client, p.Replica, p.Spec, status.AtVersion()); client.IgnoreNotFound(err) != nil {
+			r.observer.ledger.cancel(p.Replica.Name)
 			return err
 		}
 		if _, back := p.Spec["failedAt"]; back {

@@ -49,4 +49,19 @@ func nodeFacts(obj client.Object) any {
 	return []any{n.Spec, n.Status.Zone, readiness, conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable), disks}
 }
 
+// hasMoreRoom lets only those updates of a node pass that say of a disk that more of it is available.
+var hasMoreRoom = predicate.Funcs{
+	CreateFunc: func(event.CreateEvent) bool { return false },
+	DeleteFunc: func(event.DeleteEvent) bool { return false },
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before := e.ObjectOld.(*v1beta2.Node).Status.DiskStatus
+		for key, now := range e.ObjectNew.(*v1beta2.Node).Status.DiskStatus {
+			if now.StorageAvailable > before[key].StorageAvailable {
+				return true
+			}
+		}
+		return false
+	},
+}
+
 func managerFacts(obj client.Object) any { return obj.(*v1beta2.InstanceManager).Status.CurrentState }

@@ -7,13 +7,15 @@ import (
 )
 
 // ledger keeps how much each disk was promised and how many replicas each node rebuilds, one event at a time, so that a
-// placement does not add up all replicas. What this process made counts at once, before the cache shows it.
+// placement does not add up all replicas. What this process made counts at once, before the cache shows it; what it chose to
+// be rebuilt counts as such before the volume machine starts it.
 type ledger struct {
 	mu         sync.Mutex
 	filled     bool
 	entries    map[string]entry
 	scheduled  map[string]int64 // by UUID of the disk
 	rebuilding map[string]int   // by node
+	reserved   map[string]bool  // replicas that are to be rebuilt, and do not run yet
 }
 
 type entry struct {
@@ -23,16 +25,21 @@ type entry struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{entries: map[string]entry{}, scheduled: map[string]int64{}, rebuilding: map[string]int{}}
+	return &ledger{entries: map[string]entry{}, scheduled: map[string]int64{}, rebuilding: map[string]int{}, reserved: map[string]bool{}}
 }
 
 func entryOf(r *v1beta2.Replica) entry {
 	return entry{disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
 }
 
+// lacksData tells that a replica may be on its way to become healthy.
+func lacksData(r *v1beta2.Replica) bool {
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
+}
+
 // rebuilds tells that a replica is on its way to become healthy.
 func rebuilds(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == "" && r.Spec.DesireState == v1beta2.InstanceStateRunning
+	return lacksData(r) && r.Spec.DesireState == v1beta2.InstanceStateRunning
 }
 
 // see takes what an object says now, and tells whether a place for a rebuild became free.
@@ -41,17 +48,42 @@ func (l *ledger) see(r *v1beta2.Replica) (freed bool) {
 	defer l.mu.Unlock()
 	before := l.entries[r.Name]
 	now := entryOf(r)
+	if now.rebuilding || !lacksData(r) {
+		delete(l.reserved, r.Name)
+	}
+	now.rebuilding = now.rebuilding || l.reserved[r.Name]
 	l.put(r.Name, now)
 	return before.rebuilding && !now.rebuilding
 }
 
-// fill takes what the cache holds before the first placement: the events of a start may still be under way then.
-func (l *ledger) fill(list func() ([]v1beta2.Replica, error)) error {
+// reserve counts a replica as one that is rebuilt, until it is, or fails, or is cancelled.
+func (l *ledger) reserve(r *v1beta2.Replica) {
 	l.mu.Lock()
-	filled := l.filled
-	l.filled = true
-	l.mu.Unlock()
-	if filled {
+	defer l.mu.Unlock()
+	l.reserved[r.Name] = true
+	e := entryOf(r)
+	e.rebuilding = true
+	l.put(r.Name, e)
+}
+
+// cancel ends a reservation: the replica is not rebuilt now.
+func (l *ledger) cancel(name string) (freed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.reserved[name] {
+		return false
+	}
+	delete(l.reserved, name)
+	e := l.entries[name]
+	e.rebuilding = false
+	l.put(name, e)
+	return true
+}
+
+// fill takes what the cache holds before the first placement: the events of a start may still be under way then. Only who
+// places calls it, one at a time.
+func (l *ledger) fill(list func() ([]v1beta2.Replica, error)) error {
+	if l.filled {
 		return nil
 	}
 	all, err := list()
@@ -61,6 +93,7 @@ func (l *ledger) fill(list func() ([]v1beta2.Replica, error)) error {
 	for i := range all {
 		l.see(&all[i])
 	}
+	l.filled = true
 	return nil
 }
 
@@ -69,6 +102,7 @@ func (l *ledger) forget(name string) (freed bool) {
 	defer l.mu.Unlock()
 	before := l.entries[name]
 	l.take(name)
+	delete(l.reserved, name)
 	return before.rebuilding
 }
 

@@ -1,6 +1,6 @@
 package replicacontroller
 
-// +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes/status,verbs=patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines,verbs=list;watch;patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=replicas,verbs=get;list;watch;create;patch;delete,namespace=longhorn-system

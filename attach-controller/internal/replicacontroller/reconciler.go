@@ -50,9 +50,13 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: cachePause}, err
 	}
 	if world.Volume == nil && len(world.Replicas) == 0 {
-		r.wait(request.Name, nil)
+		r.wait(ctx, request.Name, nil)
 		return ctrl.Result{}, nil
 	}
+	if unsure, err := r.unsure(ctx, world); unsure || err != nil {
+		return ctrl.Result{RequeueAfter: cachePause}, err
+	}
+	r.settle(ctx, world)
 	verdict, err := r.decideAndPlace(ctx, &world)
 	if err == nil {
 		err = r.apply(ctx, world, verdict)
@@ -77,7 +81,37 @@ func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (repl
 		return replica.Verdict{}, err
 	}
 	verdict := replica.Decide(*w)
+	for _, p := range verdict.Patches {
+		if _, back := p.Spec["failedAt"]; back {
+			r.observer.ledger.reserve(p.Replica)
+		}
+	}
 	return verdict, r.create(ctx, w.Volume, verdict)
+}
+
+// unsure tells that the cache lacks the volume of a replica, but the API server does not: nothing is destroyed for a volume
+// that is only unseen.
+func (r *reconciler) unsure(ctx context.Context, w replica.World) (bool, error) {
+	if w.Volume != nil {
+		return false, nil
+	}
+	err := r.uncached.Get(ctx, client.ObjectKey{Namespace: r.observer.namespace, Name: nameOf(w)}, &v1beta2.Volume{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return true, err
+}
+
+// settle frees what was reserved for rebuilds that are not begun now: the volume was detached before.
+func (r *reconciler) settle(ctx context.Context, w replica.World) {
+	if w.Volume != nil && w.Volume.Status.State == v1beta2.VolumeStateAttached {
+		return
+	}
+	for _, one := range w.Replicas {
+		if r.observer.ledger.cancel(one.Name) {
+			r.wake(ctx, r.waiting.first(one.Spec.NodeID))
+		}
+	}
 }
 
 // stale tells that the cache lacks a replica that this process made. One that is gone again is forgotten.
@@ -108,9 +142,19 @@ func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.R
 }
 
 // wait lets a volume wait for less to be rebuilt on the nodes; whoever waits behind one that no longer does is asked next.
-func (r *reconciler) wait(volume string, nodes []string) {
+func (r *reconciler) wait(ctx context.Context, volume string, nodes []string) {
 	for _, next := range r.waiting.set(volume, nodes) {
-		r.woken <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace, Name: next}}}
+		r.wake(ctx, next)
+	}
+}
+
+func (r *reconciler) wake(ctx context.Context, volume string) {
+	if volume == "" {
+		return
+	}
+	select {
+	case r.woken <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace, Name: volume}}}:
+	case <-ctx.Done():
 	}
 }
 

@@ -29,6 +29,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Engine{}, w.to(func(_ context.Context, obj client.Object) []string { return key(obj.(*v1beta2.Engine).Spec.VolumeName) }), builder.WithPredicates(changed(engineFacts))).
 		Watches(&v1beta2.Replica{}, w.replicas()).
 		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
+		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, _ client.Object) []string { return w.lacking(ctx) }), builder.WithPredicates(hasMoreRoom)).
 		Watches(&v1beta2.InstanceManager{}, w.to(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(changed(managerFacts))).
@@ -63,12 +64,15 @@ func (w watches) replicas() handler.EventHandler {
 				push(q, r.Spec.VolumeName)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
 			r := e.Object.(*v1beta2.Replica)
 			if w.ledger.forget(r.Name) {
 				push(q, w.waiting.first(r.Spec.NodeID))
 			}
 			push(q, r.Spec.VolumeName)
+			for _, volume := range w.lacking(ctx) { // it left room on its disk
+				push(q, volume)
+			}
 		},
 	}
 }
@@ -99,8 +103,14 @@ func (w watches) onNode(ctx context.Context, node string) []string {
 	for i := range replicas.Items {
 		out = append(out, replicas.Items[i].Spec.VolumeName)
 	}
+	return append(out, w.lacking(ctx)...)
+}
+
+// lacking are the volumes that lack a place.
+func (w watches) lacking(ctx context.Context) []string {
 	var volumes v1beta2.VolumeList
 	w.list(ctx, &volumes, client.MatchingFields{byTrouble: unplaced})
+	out := make([]string, 0, len(volumes.Items))
 	for i := range volumes.Items {
 		out = append(out, volumes.Items[i].Name)
 	}

@@ -1,0 +1,141 @@
+package replicacontroller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestANewVolumeGetsItsReplicas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.volume(vol, 3)
+	w.shows(vol, "node-1/new node-2/new node-3/new")
+	w.scheduled(vol, v1beta2.ReasonPlaced)
+	w.event("ReplicaCreated")
+	r := w.on(vol, "node-2")
+	require.Regexp(t, "^vol-1-r-[0-9a-f]{8}$", r.Name)
+	require.Equal(t, []string{v1beta2.Finalizer}, r.Finalizers)
+	require.Equal(t, map[string]string{v1beta2.LabelVolume: vol, v1beta2.LabelNode: "node-2", v1beta2.LabelDiskUUID: "disk-of-node-2"}, r.Labels)
+	require.Equal(t, v.UID, r.OwnerReferences[0].UID)
+	require.Regexp(t, "^vol-1-[0-9a-f]{8}$", r.Spec.DataDirectoryName)
+	r.Spec.DataDirectoryName = ""
+	require.Equal(t, v1beta2.ReplicaSpec{
+		Active: true, DataEngine: v1beta2.DataEngineV2, DesireState: v1beta2.InstanceStateStopped, DiskID: "disk-of-node-2", DiskPath: "/dev/sda",
+		EngineName: "vol-1-e-0", Image: "image", NodeID: "node-2", VolumeName: vol, VolumeSize: 10 * gib,
+	}, r.Spec)
+}
+
+func TestWhatHasNoPlaceIsSaidAndComesWithANode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.only("node-1")
+	w.start()
+	w.volume(vol, 2)
+	c := w.scheduled(vol, v1beta2.ReasonAntiAffinity)
+	require.Equal(t, v1beta2.ConditionFalse, c.Status)
+	require.Contains(t, c.Message, "2 spec.allowScheduling is false (node-2, node-3)")
+	w.event(v1beta2.ReasonAntiAffinity)
+	w.shows(vol, "node-1/new")
+	w.node("node-4")
+	w.shows(vol, "node-1/new node-4/new")
+	w.scheduled(vol, v1beta2.ReasonPlaced)
+}
+
+func TestAStrictLocalVolumeWaitsForItsNode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.volume(vol, 1, func(s *v1beta2.VolumeSpec) { s.DataLocality = "strict-local" })
+	w.scheduled(vol, v1beta2.ReasonWaitingForNode)
+	w.spec(v, map[string]any{"nodeID": "node-3"})
+	w.shows(vol, "node-3/new")
+	w.scheduled(vol, v1beta2.ReasonPlaced)
+}
+
+// A full disk: who waits gets what another one leaves.
+func TestRoomThatIsLeftIsTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.only("node-1")
+	w.start()
+	first := w.volume("first", 1, func(s *v1beta2.VolumeSpec) { s.Size = 60 * gib })
+	w.shows("first", "node-1/new")
+	w.volume("second", 1, func(s *v1beta2.VolumeSpec) { s.Size = 60 * gib })
+	c := w.scheduled("second", v1beta2.ReasonInsufficientSpace)
+	require.Contains(t, c.Message, "The best disk lacks 20Gi.")
+	w.delete(first)
+	r := w.on("first", "node-1")
+	w.delete(r)
+	w.removed(r)
+	w.shows("second", "node-1/new")
+	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 10 * gib}}})
+	w.volume("third", 1)
+	w.scheduled("third", v1beta2.ReasonInsufficientSpace)
+	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 50 * gib}}})
+	w.shows("third", "node-1/new")
+}
+
+func TestAReplicaThatFailedIsTakenBackOrReplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.volume(vol, 2)
+	w.shows(vol, "node-1/new node-2/new")
+	w.attached(vol, "node-1")
+	r := w.on(vol, "node-2")
+	w.failed(vol, r, time.Now())
+	w.shows(vol, "node-1 node-2/new")
+	require.Equal(t, 1, w.on(vol, "node-2").Spec.RebuildRetryCount)
+	w.event("ReplicaTakenBack")
+	w.rebuilt(vol, r)
+	w.eventually(func() bool { return w.on(vol, "node-2").Spec.RebuildRetryCount == 0 }, "a success ends the count")
+	w.down("node-2")
+	w.failed(vol, r, time.Now().Add(-time.Hour))
+	w.shows(vol, "node-1 node-2/failed node-3/new")
+	w.rebuilt(vol, w.on(vol, "node-3"))
+	w.shows(vol, "node-1 node-2/going node-3")
+	w.event("ReplicaDeleted")
+}
+
+// The wait ends by itself, at its time.
+func TestReplenishmentWaitsForTheSetting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setting(setting.ReplenishmentWaitInterval, "2")
+	w.start()
+	w.volume(vol, 2)
+	w.shows(vol, "node-1/new node-2/new")
+	w.attached(vol, "node-1")
+	w.down("node-2")
+	at := time.Now()
+	w.failed(vol, w.on(vol, "node-2"), at)
+	w.shows(vol, "node-1 node-2/failed node-3/new")
+	require.GreaterOrEqual(t, time.Since(at), 2*time.Second)
+}
+
+func TestAnEvictedReplicaGoesAfterAnotherOneIsHealthy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.volume(vol, 2)
+	w.shows(vol, "node-1/new node-2/new")
+	w.attached(vol, "node-1")
+	w.spec(&v1beta2.Node{ObjectMeta: w.meta("node-2")}, map[string]any{"evictionRequested": true})
+	w.shows(vol, "node-1 node-2 node-3/new")
+	leaves := w.on(vol, "node-2")
+	w.eventually(func() bool { return w.on(vol, "node-2").Spec.EvictionRequested }, "it is marked")
+	w.rebuilt(vol, w.on(vol, "node-3"))
+	w.shows(vol, "node-1 node-2/going node-3")
+	w.condition(leaves, v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonWaitingForLook)
+	w.looks(vol)
+	w.condition(leaves, v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere)
+	w.out(vol, leaves)
+	w.removed(leaves)
+	w.shows(vol, "node-1 node-3")
+}
