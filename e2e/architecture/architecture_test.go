@@ -13,10 +13,17 @@ import (
 const module = "drover.dev/drover/"
 
 // binaries are the deployables; the simulator is the data plane's side and not one of them.
-var binaries = []string{"im-monitor", "orphan-controller"}
+var binaries = []string{"attach-controller", "im-monitor", "orphan-controller"}
 
 // cores are pure: they reach no client and no transport.
-var cores = []string{"im-monitor/internal/orphan", "orphan-controller/internal/orphan"}
+var cores = []string{
+	"attach-controller/internal/attach", "attach-controller/internal/csi", "attach-controller/internal/machine",
+	"attach-controller/internal/placement", "attach-controller/internal/replica", "attach-controller/internal/setting",
+	"attach-controller/internal/ticket",
+	"im-monitor/internal/engine", "im-monitor/internal/mapping", "im-monitor/internal/orphan",
+	"im-monitor/internal/removal",
+	"orphan-controller/internal/orphan",
+}
 
 func deps(t *testing.T, pattern string) []string {
 	t.Helper()

@@ -14,7 +14,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const root = "../.."
+const (
+	root         = "../.."
+	storageGroup = "storage.k8s.io"
+)
 
 // rights are the letters of the matrix in ARCHITECTURE.md that a Role can tell apart: R, C, D, and W for any patch or
 // update, a dropped finalizer included.
@@ -76,12 +79,16 @@ func readMatrix(t *testing.T) map[string]map[string]rights {
 
 var resourceName = regexp.MustCompile("`([a-z]+)`")
 
-// resourcesIn names each resource of a cell; only the two kinds of nodes need their group.
+// resourcesIn names each resource of a cell; only nodes and volumeattachments, of which there are two kinds, need their group.
 func resourcesIn(cell string) []string {
 	var out []string
 	for _, match := range resourceName.FindAllStringSubmatch(cell, -1) {
 		if match[1] == "nodes" && strings.Contains(cell, "core") {
 			out = append(out, "nodes (core)")
+			continue
+		}
+		if match[1] == "volumeattachments" && strings.Contains(cell, storageGroup) {
+			out = append(out, "volumeattachments ("+storageGroup+")")
 			continue
 		}
 		out = append(out, match[1])
@@ -118,6 +125,9 @@ func readRoles(t *testing.T, binary string) map[string]rights {
 				name, _, _ := strings.Cut(resource, "/")
 				if name == "nodes" && slices.Contains(rule.APIGroups, "") {
 					name = "nodes (core)"
+				}
+				if name == "volumeattachments" && slices.Contains(rule.APIGroups, storageGroup) {
+					name += " (" + storageGroup + ")"
 				}
 				if granted[name] == nil {
 					granted[name] = rights{}
