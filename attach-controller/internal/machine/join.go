@@ -56,13 +56,20 @@ func (p *pass) halt(r *v1beta2.Replica) {
 	}
 }
 
-// letGo takes a replica out, if another one that is RW in a fresh look stays. [UPG-1]
+// letGo takes a replica out, if another one that is RW in a fresh look stays. It runs until the engine lists it no more: if
+// the other one is lost before that, it comes back. [UPG-1]
 func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
-	if _, mapped := wanted[r.Name]; mapped && !(p.otherRW(r.Name, wanted) && p.freshLook()) {
-		return
+	_, mapped := wanted[r.Name]
+	_, listed := p.engine.Status.ReplicaModeMap[r.Name]
+	switch {
+	case mapped && !(p.otherRW(r.Name, wanted) && p.freshLook()):
+	case mapped:
+		delete(wanted, r.Name)
+	case listed && !p.otherRW(r.Name, wanted) && r.Status.Port != 0:
+		wanted[r.Name] = address(r)
+	case !listed:
+		p.halt(r)
 	}
-	delete(wanted, r.Name)
-	p.halt(r)
 }
 
 func (p *pass) otherRW(except string, among map[string]string) bool {

@@ -34,6 +34,9 @@ func (p *pass) startEngine(node string) bool {
 	if !p.nothingUnknown() {
 		return false
 	}
+	if !e.wanted && !p.Rules.off(RuleModesAtClose) {
+		p.failByLastModes() // they may have come after the volume was detached
+	}
 	addresses, ready := p.startReplicas()
 	if !ready || p.faulted {
 		return false

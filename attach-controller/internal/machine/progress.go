@@ -42,6 +42,10 @@ func (p *pass) restore() {
 	if !s.RestoreRequired || p.engine == nil {
 		return
 	}
+	if !p.v.Spec.DisableFrontend {
+		p.wait(v1beta2.ReasonRestoring, "The restore waits until the volume is attached without a frontend: nobody may use it meanwhile.")
+		return
+	}
 	if p.engine.Spec.RequestedBackupRestore != backup {
 		p.patch(StageStop, p.engine, "requestedBackupRestore", backup)
 		p.patch(StageStop, p.engine, "backupVolume", from)
@@ -98,8 +102,8 @@ func (p *pass) copyData(volume, snapshot string) {
 		p.wait(v1beta2.ReasonCloning, "A clone needs a snapshot of "+volume+": set spec.dataSource to snap://"+volume+"/<snapshot>.")
 		return
 	}
-	if !p.engineUp() || p.state != v1beta2.VolumeStateAttached || p.Source == nil {
-		p.wait(v1beta2.ReasonCloning, "The copy waits until this volume and "+volume+" are attached.")
+	if !p.engineUp() || p.state != v1beta2.VolumeStateAttached || p.Source == nil || !p.v.Spec.DisableFrontend {
+		p.wait(v1beta2.ReasonCloning, "The copy waits until "+volume+" is attached, and this volume, too, without a frontend.")
 		return
 	}
 	if p.engine.Spec.RequestedDataSource != p.v.Spec.DataSource {

@@ -145,6 +145,9 @@ func (r *hands) look(ctx context.Context, o client.Object) {
 func (r *hands) announce(ctx context.Context, key Key, o client.Object, call instance.Call) error {
 	_, before := read(o)
 	fields := changedFields(before, call.Ahead)
+	if e, ok := o.(*v1beta2.Engine); ok && len(e.Status.ReplicaModeMap) > 0 {
+		fields["replicaModeMap"] = nil // what the run before said of its replicas does not count for this one
+	}
 	if len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
 			return err
