@@ -126,6 +126,8 @@ func TestAnEngineThatDoesNotRunIsNotAsked(t *testing.T) {
 		return before == calls
 	}, patience, 5*quick.Period, "it is asked for ever")
 	require.Equal(t, map[string]string{first: v1beta2.ReplicaModeRW}, w.get().Status.ReplicaModeMap, "the modes stay for those who close the volume")
+	w.maps(first, nil)
+	w.modes(map[string]string{})
 }
 
 func TestTheModesAreReadOnceMoreBeforeAnEngineStops(t *testing.T) {

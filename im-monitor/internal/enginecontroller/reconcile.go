@@ -22,12 +22,16 @@ import (
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &v1beta2.Engine{}
 	err := c.rt.Client.Get(ctx, request.NamespacedName, e)
-	if apierrors.IsNotFound(err) || err == nil && !runs(e) {
+	if apierrors.IsNotFound(err) {
 		c.memory.forget(request.Name)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reading engine %s: %w", request.Name, err)
+	}
+	if !runs(e) {
+		c.memory.forget(e.Name)
+		return written(c.write(ctx, e, engine.Ended(e)))
 	}
 	known := c.memory.view(e, c.rt.Clock.Now())
 	t, proxy, err := c.reach(ctx, e)
@@ -52,10 +56,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
 	if err := c.write(ctx, e, verdict.Status); err != nil {
-		if status.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
-		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return written(err)
 	}
 	c.memory.saw(e.Name)
 	c.watchRebuild(e, verdict)
@@ -65,6 +66,14 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 	}
 	return ctrl.Result{RequeueAfter: c.spread(verdict)}, nil
+}
+
+// written is the end of a pass after its write: somebody else's write, or the engine's end, is no error.
+func written(err error) (ctrl.Result, error) {
+	if status.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
 // spread makes looks at many quiet engines come one after the other.

@@ -1,0 +1,48 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testing.T) {
+	const running, stopped, starting, broken, unknown = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped, v1beta2.InstanceStateStarting,
+		v1beta2.InstanceStateError, v1beta2.InstanceStateUnknown
+	for _, c := range []struct {
+		name, desired, state string
+		starting, emptied    bool
+		stays                bool
+	}{
+		{"an engine that stops", stopped, running, false, false, true},
+		{"an engine that was stopped and has its map", stopped, stopped, false, false, true},
+		{"an engine that was stopped and whose map was emptied", stopped, stopped, false, true, false},
+		{"an engine that is not proven stopped", stopped, unknown, false, true, true},
+		{"an engine that failed", running, broken, false, false, true},
+		{"an engine that cannot be seen", running, unknown, false, false, true},
+		{"an engine that shall run and was not announced", running, stopped, false, false, true},
+		{"an engine whose next run is announced", running, stopped, true, false, false},
+		{"an engine whose next run begins", running, starting, false, false, false},
+		{"an engine that runs", running, running, true, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := world("a").Engine
+			if c.emptied {
+				e.Spec.ReplicaAddressMap = nil
+			}
+			e.Spec.DesireState, e.Status.CurrentState, e.Status.Starting = c.desired, c.state, c.starting
+			e.Status.ReplicaModeMap, e.Status.ReplicaTransitionTimeMap = map[string]string{"a": failed}, map[string]string{"a": "then"}
+			e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {}}
+			got := engine.Ended(e)
+			require.Equal(t, c.stays, got.ReplicaModeMap != nil)
+			require.Equal(t, c.stays, got.ReplicaTransitionTimeMap != nil)
+			require.Equal(t, e.Status.Snapshots, got.Snapshots)
+			require.EqualValues(t, gib, got.CurrentSize)
+			e.Status = got
+			require.Equal(t, got, engine.Ended(e))
+		})
+	}
+}
