@@ -1,0 +1,126 @@
+package replicacontroller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Volumes that are placed at the same time share the disks, and none is promised twice.
+func TestManyVolumesAtOnceNeverOverCommitADisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const volumes = 20 // of 30 GiB, on three disks of 100 GiB: nine fit
+	for n := range volumes {
+		w.volume(fmt.Sprintf("v-%d", n), 1, func(s *v1beta2.VolumeSpec) { s.Size = 30 * gib })
+	}
+	w.start()
+	placed := func() (total int, perDisk map[string]int64) {
+		perDisk = map[string]int64{}
+		for n := range volumes {
+			for _, r := range w.replicas(fmt.Sprintf("v-%d", n)) {
+				perDisk[r.Spec.DiskID] += r.Spec.VolumeSize
+				total++
+			}
+		}
+		return total, perDisk
+	}
+	w.eventually(func() bool { total, _ := placed(); return total == 9 }, "all that fit are placed")
+	for n := range volumes {
+		name := fmt.Sprintf("v-%d", n)
+		if len(w.replicas(name)) == 0 {
+			w.scheduled(name, v1beta2.ReasonInsufficientSpace)
+		}
+	}
+	total, perDisk := placed()
+	require.Equal(t, 9, total)
+	for disk, promised := range perDisk {
+		require.LessOrEqual(t, promised, 100*gib, disk)
+	}
+}
+
+// rebuilding are the volumes with a replica on the node that is to be rebuilt.
+func (w *world) rebuilding(node string, volumes ...string) (out []string) {
+	for _, name := range volumes {
+		for _, r := range w.replicas(name) {
+			if r.Spec.NodeID == node && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// Volumes that lack a replica take turns, and each is woken when the one before has ended, whatever its end.
+func TestVolumesWaitForTheirTurnToBeRebuilt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setting(setting.RebuildsPerNode, "1")
+	w.only("node-1")
+	p := w.start()
+	names := []string{"v-1", "v-2", "v-3", "v-4"}
+	for _, name := range names {
+		w.volume(name, 1)
+		w.shows(name, "node-1/new")
+		w.attached(name, "node-1")
+	}
+	w.only("node-2")
+	for _, name := range names {
+		w.spec(&v1beta2.Volume{ObjectMeta: w.meta(name)}, map[string]any{"numberOfReplicas": 2})
+	}
+	ends := []func(string, *v1beta2.Replica){
+		func(name string, r *v1beta2.Replica) { w.rebuilt(name, r) },
+		func(_ string, r *v1beta2.Replica) { w.runs(r); w.healthy(r) },
+		func(name string, _ *v1beta2.Replica) { // its volume is detached before it was started
+			v := &v1beta2.Volume{ObjectMeta: w.meta(name)}
+			w.status(v, map[string]any{"state": v1beta2.VolumeStateDetaching})
+		},
+	}
+	left := names
+	for _, end := range ends {
+		var turn []string
+		w.eventually(func() bool { turn = w.rebuilding("node-2", left...); return len(turn) > 0 }, "nobody's turn among %v", left)
+		w.quiet(p)
+		turn = w.rebuilding("node-2", left...)
+		require.Len(t, turn, 1, "one at a time")
+		end(turn[0], w.on(turn[0], "node-2"))
+		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return name == turn[0] })
+	}
+	w.eventually(func() bool { return len(w.rebuilding("node-2", left...)) == 1 }, "the last one has its turn, too")
+}
+
+// A node that comes back to many volumes rebuilds no more of them at once than the setting allows.
+func TestReplicasThatComeBackTakeTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setting(setting.RebuildsPerNode, "1")
+	w.only("node-1", "node-2")
+	p := w.start()
+	names := []string{"v-1", "v-2", "v-3"}
+	for _, name := range names {
+		w.volume(name, 2)
+		w.shows(name, "node-1/new node-2/new")
+		w.attached(name, "node-1")
+	}
+	w.down("node-2")
+	for _, name := range names {
+		w.failed(name, w.on(name, "node-2"), time.Now())
+	}
+	w.quiet(p)
+	w.nodeIs("node-2", isReady)
+	left := names
+	for range names {
+		w.eventually(func() bool { return len(w.rebuilding("node-2", left...)) == 1 }, "one of %v has its turn", left)
+		w.quiet(p)
+		turn := w.rebuilding("node-2", left...)
+		require.Len(t, turn, 1)
+		w.rebuilt(turn[0], w.on(turn[0], "node-2"))
+		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return name == turn[0] })
+	}
+}
