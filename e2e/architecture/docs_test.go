@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 var metricName = regexp.MustCompile(`drover_[a-z_]+`)
@@ -63,6 +65,20 @@ func TestEveryMetricStandsInItsBinarysREADME(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, strings.Contains(string(readme), name), "%s is missing in %s/README.md", name, binary)
 			}
+		}
+	}
+}
+
+// Whoever meets a reason at night finds it in the guide, with the next step.
+func TestEveryReasonOfAttachingStandsInTheGuide(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join(root, "docs/attaching.md"))
+	require.NoError(t, err)
+	for _, contract := range v1beta2.ConditionContracts() {
+		if contract.Kind != "Volume" && contract.Kind != "VolumeAttachment" && contract.Type != v1beta2.ReplicaDataRemovalApproved && contract.Type != v1beta2.ReplicaDataRemoved {
+			continue
+		}
+		for _, reason := range append(contract.True, contract.False...) {
+			require.True(t, strings.Contains(string(guide), "`"+reason+"`"), "%s, a reason of %s of %s, is missing", reason, contract.Type, contract.Kind)
 		}
 	}
 }
