@@ -18,8 +18,9 @@ func (p *pass) calls() {
 	case p.Seen.Volume != nil && e.Spec.VolumeSize > p.Seen.Volume.Size && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
 		p.call(Call{Op: OpExpand, Size: e.Spec.VolumeSize})
 	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):
-		volume, snapshot := source(e.Spec.RequestedDataSource)
-		p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
+		if volume, snapshot := source(e.Spec.RequestedDataSource); volume != "" && snapshot != "" {
+			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
+		}
 	case p.Seen.Restores != nil && !p.restoreBegun() && !p.waits(Call{Op: OpRestore}):
 		p.call(Call{Op: OpRestore})
 	default:
@@ -104,8 +105,9 @@ func (p *pass) call(c Call) {
 
 func (p *pass) waits(c Call) bool { return p.Now.Before(p.Waits[c.Key()]) }
 
-// source reads `snap://<volume>/<snapshot>`.
+// source reads `snap://<volume>/<snapshot>`, and the same with vol://.
 func source(text string) (volume, snapshot string) {
-	volume, snapshot, _ = strings.Cut(strings.TrimPrefix(text, "snap://"), "/")
+	_, rest, _ := strings.Cut(text, "://")
+	volume, snapshot, _ = strings.Cut(rest, "/")
 	return volume, snapshot
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -120,6 +121,7 @@ func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
 		want         []engine.Call
 		status       map[string]v1beta2.SnapshotCloneStatus
 		waits, noAsk bool
+		source       string
 	}{
 		{name: "nothing was begun", seen: none, want: begin},
 		{name: "a server that lists replicas which copied nothing", seen: one(v1beta2.SnapshotCloneStatus{}), want: begin},
@@ -130,10 +132,13 @@ func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
 		{name: "the engine ran anew in the middle", known: under, seen: none, want: begin, status: under},
 		{name: "it was begun a moment ago", seen: none, waits: true},
 		{name: "nobody asked", noAsk: true},
+		{name: "the source is written in the other way", source: "vol://other/snap-1", seen: none, want: begin},
+		{name: "the source names no snapshot", source: "vol://other", seen: none},
+		{name: "the source is none", source: "other/snap-1", seen: none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
-			w.Engine.Spec.RequestedDataSource, w.Engine.Status.CloneStatus = "snap://other/snap-1", c.known
+			w.Engine.Spec.RequestedDataSource, w.Engine.Status.CloneStatus = cmp.Or(c.source, "snap://other/snap-1"), c.known
 			if w.Seen.Clones = c.seen; c.waits {
 				w.Waits = map[engine.Key]time.Time{{Op: engine.OpClone}: now.Add(time.Second)}
 			}

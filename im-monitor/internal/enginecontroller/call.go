@@ -18,6 +18,7 @@ import (
 // call makes one call. What came of it is seen by the next look.
 func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
+	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	if err := c.still(ctx, e, call); err != nil {
 		log.Info("not called", "reason", err.Error())
 		return
@@ -27,7 +28,6 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		c.add(ctx, e, t, proxy, call)
 		return
 	}
-	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	var err error
 	switch call.Op {
 	case engine.OpRemove:
@@ -57,6 +57,22 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 		return fmt.Errorf("replica %s is not wanted any more", call.Name)
 	case call.Op == engine.OpRemove && mapped && imclient.WithScheme(now.Spec.ReplicaAddressMap[call.Name]) == call.Address:
 		return fmt.Errorf("replica %s is wanted again", call.Name)
+	case call.Op == engine.OpClone || call.Op == engine.OpRestore:
+		return c.empty(ctx, e, call.Op)
+	}
+	return nil
+}
+
+// empty makes sure that nobody uses the volume whose data is about to be replaced, and that it still waits for that: the
+// engine's own status may have been lost.
+func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op) error {
+	v := &v1beta2.Volume{}
+	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
+		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
+	}
+	waits := op == engine.OpClone && v.Status.CloneStatus.State == v1beta2.CloneInitiated || op == engine.OpRestore && v.Status.RestoreRequired
+	if !waits || !v.Spec.DisableFrontend || v.DeletionTimestamp != nil {
+		return fmt.Errorf("volume %s does not wait for data, or is in use", v.Name)
 	}
 	return nil
 }
@@ -70,7 +86,6 @@ func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy
 		cancel()
 		return
 	}
-	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	go func() {
 		defer cancel()
 		err := proxy.AddReplica(ctx, t.Target, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})

@@ -32,11 +32,43 @@ func TestAnExpansionThatFailsIsTriedAgainAfterAWaitThatGrows(t *testing.T) {
 	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
 }
 
+// volume plays those who look after volumes.
+func (w *world) volume(spec v1beta2.VolumeSpec, status map[string]any) {
+	w.t.Helper()
+	v := &v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: spec}
+	w.create(v)
+	w.status(v, status)
+}
+
+func TestDataIsNeverReplacedThatSomebodyMayUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		frontend bool
+		status   map[string]any
+	}{
+		"the volume has a frontend":      {true, map[string]any{"restoreRequired": true, "cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}}},
+		"the volume was filled long ago": {false, map[string]any{"restoreRequired": false, "cloneStatus": map[string]any{"state": v1beta2.CloneCompleted}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, quick)
+			w.volume(v1beta2.VolumeSpec{DisableFrontend: !c.frontend, FromBackup: "s3://b@r/?backup=backup-1&volume=old"}, c.status)
+			w.engine("other-e-0", "other", v1beta2.DataEngineV1, first)
+			w.runs("other-e-0", im, "run-9")
+			w.start()
+			w.spec(map[string]any{"requestedDataSource": "snap://other/snap-1", "requestedBackupRestore": "backup-1"})
+			w.eventually("it asks for nothing", func() bool {
+				return len(w.server.called("SnapshotCloneStatus")) > 3 && len(w.server.called("BackupRestoreStatus")) > 3
+			})
+			require.Empty(t, w.server.changes())
+		})
+	}
+}
+
 func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 	w := newWorld(t, quick)
 	w.server.do(func() { // some servers tell of copies that nobody began
 		w.server.clones = map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://" + addresses[first]: {}}
 	})
+	w.volume(v1beta2.VolumeSpec{DisableFrontend: true}, map[string]any{"cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}})
 	w.start()
 	w.spec(map[string]any{"requestedDataSource": "snap://other/snap-1"})
 	w.looks(3)
@@ -62,7 +94,7 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 func TestABackupIsRestoredOnce(t *testing.T) {
 	w := newWorld(t, quick)
 	const url = "s3://bucket@region/?backup=backup-1&volume=old"
-	w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: v1beta2.VolumeSpec{FromBackup: url}})
+	w.volume(v1beta2.VolumeSpec{FromBackup: url, DisableFrontend: true}, map[string]any{"restoreRequired": true})
 	w.start()
 	w.spec(map[string]any{"requestedBackupRestore": "backup-1", "backupVolume": "old"})
 	e := w.until("it was never restored", func(e *v1beta2.Engine) bool { return e.Status.LastRestoredBackup == "backup-1" })
