@@ -25,7 +25,7 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	}
 	c.memory.unsettle(e.Name, c.rt.Clock.Now().Add(unsettled))
 	if call.Op == engine.OpAdd {
-		c.add(ctx, e, t, proxy, call)
+		c.add(ctx, e, t, call)
 		return
 	}
 	var err error
@@ -78,8 +78,9 @@ func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op)
 }
 
 // add lets the engine take a replica in beside the looks: a v1 server answers when the rebuild is done. The call ends with
-// this process's leadership, for the reconciler's context does.
-func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
+// this process's leadership, for the reconciler's context does. It has a connection of its own: a look that nobody answers
+// must not cut a rebuild off.
+func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, call engine.Call) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &addition{name: call.Name, cancel: cancel}
 	if !c.memory.begin(e.Name, a) {
@@ -88,7 +89,7 @@ func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy
 	}
 	go func() {
 		defer cancel()
-		err := proxy.AddReplica(ctx, t.Target, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
+		err := c.addOver(ctx, t, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
 		c.memory.end(e.Name, a, err != nil && !errors.Is(err, imclient.ErrUnreachable)) // who did not answer may yet do it
 		c.ended(e, call, err)
 		select {
@@ -96,6 +97,14 @@ func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, proxy
 		case <-ctx.Done():
 		}
 	}()
+}
+
+func (c *Controller) addOver(ctx context.Context, t target, a imclient.Addition) error {
+	proxy, err := c.pool.connect(t.manager)
+	if err != nil {
+		return err
+	}
+	return errors.Join(proxy.AddReplica(ctx, t.Target, a), proxy.Close())
 }
 
 // watchRebuild gives a rebuild up that makes no progress, whoever began it.

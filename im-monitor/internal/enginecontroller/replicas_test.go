@@ -37,6 +37,20 @@ func TestAReplicaIsRebuiltWhileTheEngineIsLookedAt(t *testing.T) {
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes())
 }
 
+func TestALookThatNobodyAnswersCutsNoRebuildOff(t *testing.T) {
+	w := started(t, quick)
+	w.maps(second, addresses[second])
+	w.modes(map[string]string{first: rw, second: wo})
+	w.server.refuse(t, "ReplicaList", status.Error(codes.Unavailable, "busy"))
+	w.looks(2)
+	w.server.refuse(t, "ReplicaList", nil)
+	w.looks(3)
+	w.server.do(func() { require.Zero(t, w.server.cut) })
+	w.server.rebuilt(addresses[second])
+	w.modes(map[string]string{first: rw, second: rw})
+	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes())
+}
+
 func TestReplicasAreRebuiltOneAfterTheOther(t *testing.T) {
 	w := started(t, quick)
 	w.maps(second, addresses[second], third, addresses[third])
