@@ -3,32 +3,57 @@ package enginecontroller
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 )
+
+// idleEnd is how long a connection is kept that nobody uses: its instance manager runs no engine any more.
+const idleEnd = 10 * time.Minute
 
 // pool keeps one connection for each instance manager that runs an engine. One that failed is closed and made anew.
 type pool struct {
 	connect Connect
 	mu      sync.Mutex
-	open    map[string]*imclient.Proxy
+	open    map[string]*pooled
+	swept   time.Time
 }
 
-func (p *pool) get(address string) (*imclient.Proxy, error) {
+type pooled struct {
+	proxy *imclient.Proxy
+	used  time.Time
+}
+
+func (p *pool) get(address string, now time.Time) (*imclient.Proxy, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.sweep(now)
 	if known := p.open[address]; known != nil {
-		return known, nil
+		known.used = now
+		return known.proxy, nil
 	}
 	made, err := p.connect(address)
 	if err != nil {
 		return nil, err
 	}
 	if p.open == nil {
-		p.open = map[string]*imclient.Proxy{}
+		p.open = map[string]*pooled{}
 	}
-	p.open[address] = made
+	p.open[address] = &pooled{made, now}
 	return made, nil
+}
+
+// sweep closes, now and then, what nobody uses; the lock is held.
+func (p *pool) sweep(now time.Time) {
+	if now.Sub(p.swept) < idleEnd {
+		return
+	}
+	p.swept = now
+	for address, known := range p.open {
+		if now.Sub(known.used) >= idleEnd {
+			p.drop(address)
+		}
+	}
 }
 
 // failed drops a connection over which nobody answered; calls that still run on it end.
@@ -38,8 +63,12 @@ func (p *pool) failed(address string, proxy *imclient.Proxy, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.open[address] == proxy {
-		delete(p.open, address)
-		_ = proxy.Close() // it is of no use any more, whatever this says
+	if known := p.open[address]; known != nil && known.proxy == proxy {
+		p.drop(address)
 	}
+}
+
+func (p *pool) drop(address string) {
+	_ = p.open[address].proxy.Close() // it is of no use any more, whatever this says
+	delete(p.open, address)
 }

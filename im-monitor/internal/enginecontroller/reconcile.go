@@ -118,7 +118,7 @@ func (c *Controller) reach(ctx context.Context, e *v1beta2.Engine) (target, *imc
 			}
 		}
 	}
-	proxy, err := c.pool.get(t.manager)
+	proxy, err := c.pool.get(t.manager, c.rt.Clock.Now())
 	return t, proxy, err
 }
 
