@@ -33,7 +33,7 @@ func TestAQuietEngineCostsTwoCallsPerLookAndNoWrite(t *testing.T) {
 	w := newWorld(t, quick)
 	p := w.start()
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
-	w.looks(2)
+	w.looks(5)
 	writes, version := p.client.Writes(), w.get().ResourceVersion
 	w.server.do(func() { w.server.calls = nil })
 	w.looks(5)
