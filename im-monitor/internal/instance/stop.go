@@ -73,7 +73,9 @@ func end(w World, p *Place) Verdict {
 		// Somebody may believe that it does not run: it was concluded so while its node was out, or it began to run after all.
 		status = Status{State: v1beta2.InstanceStateStopping, InstanceManager: p.InstanceManager}
 	}
-	return calling(w, status, deletion(w, p))
+	call := deletion(w, p)
+	call.Out = w.down()
+	return calling(w, status, call)
 }
 
 func endingVerdict(w World) Verdict {

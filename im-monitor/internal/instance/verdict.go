@@ -33,6 +33,8 @@ type Call struct {
 	Look bool
 	// Phase is a switch-over's.
 	Phase string
+	// Out tells that its node is out: the answer is not waited for as long, because nothing depends on it.
+	Out bool
 }
 
 // Identity is the same for calls of which the later one is a repetition.

@@ -42,11 +42,17 @@ func (r *hands) call(ctx context.Context, key Key, o client.Object, call instanc
 			TargetAddress: object.Target.Address(), Phase: call.Phase})
 	}
 	r.remember(key, o, call, err)
-	r.lookAfter(ctx, key, call.InstanceManager)
+	if !call.Out {
+		r.lookAfter(ctx, key, call.InstanceManager)
+	}
 }
 
 func (r *hands) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object, call instance.Call) error {
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	timeout := stopTimeout
+	if call.Out {
+		timeout = outTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := connection.Delete(ctx, imclient.DeleteRequest{Name: object.Name, Type: object.Kind, DataEngine: object.DataEngine,
 		UUID: call.UUID, ByName: call.ByName, DiskUUID: call.DiskUUID, CleanupRequired: call.Cleanup})

@@ -38,6 +38,8 @@ const (
 	lookTimeout = 3 * time.Second
 	// stopTimeout bounds a deletion; a creation is bounded by the connection alone.
 	stopTimeout = time.Minute
+	// outTimeout bounds a deletion on a node that is out: its object may be wanted elsewhere any moment.
+	outTimeout = 2 * time.Second
 
 	// After a failure the hands come back soon, after an accepted call they leave it time to take effect.
 	failureDelay, failureDelayMax   = time.Second, time.Minute
