@@ -13,6 +13,7 @@ import (
 // The cast.
 const (
 	cut, spare, helper = "node-1", "node-2", "node-3"
+	shop, archive      = "shop", "archive"
 	grace              = 5 * time.Second
 	patience           = 60 * time.Second
 )
@@ -23,75 +24,21 @@ type demo struct {
 	story *story
 	world *world.World
 
-	v1, v2, archive *world.Volume
-	stale           []world.Stale
-	byHand          world.Stale
+	// moved are the volumes that leave the node which is cut off, stale what they leave behind there.
+	moved  []string
+	stale  []world.Stale
+	byHand world.Stale
 }
 
 func (d *demo) tell(ctx context.Context) error {
-	for _, chapter := range []func(context.Context) error{d.volumes, d.outage, d.orphans, d.deletion, d.forgery, d.automation, d.untouched} {
+	for _, chapter := range []func(context.Context) error{
+		d.volumes, d.competition, d.outage, d.healing, d.orphans, d.forgery, d.deletion, d.automation, d.untouched,
+	} {
 		if err := chapter(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (d *demo) volumes(ctx context.Context) (err error) {
-	s, w := d.story, d.world
-	s.chapter("Volumes run")
-	if err := s.step(ctx, "v1 volume db runs on "+cut, func(ctx context.Context) (string, error) {
-		d.v1, err = w.CreateVolume(ctx, "db", v1beta2.DataEngineV1, cut, cut, spare)
-		return "replicas on " + cut + " and " + spare, err
-	}); err != nil {
-		return err
-	}
-	if err := s.step(ctx, "v2 volume cache runs on "+cut, func(ctx context.Context) (string, error) {
-		d.v2, err = w.CreateVolume(ctx, "cache", v1beta2.DataEngineV2, cut, cut, spare)
-		return "replicas on " + cut + " and " + spare, err
-	}); err != nil {
-		return err
-	}
-	if err := s.step(ctx, "v2 volume archive is detached", func(ctx context.Context) (string, error) {
-		d.archive, err = w.CreateVolume(ctx, "archive", v1beta2.DataEngineV2, "", cut, spare)
-		return "SPDK lists its data as stopped replicas: user data, no orphans", err
-	}); err != nil {
-		return err
-	}
-	return s.step(ctx, "nothing is an orphan", func(ctx context.Context) (string, error) {
-		return "", w.Never(ctx, "an orphan", 2*time.Second, w.NoOrphans)
-	})
-}
-
-func (d *demo) outage(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("A node is cut off, and comes back")
-	if err := s.step(ctx, cut+" is cut off", func(ctx context.Context) (string, error) {
-		if err := w.CutNode(ctx, cut); err != nil {
-			return "", err
-		}
-		return "its instances go on running, unseen", w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience)
-	}); err != nil {
-		return err
-	}
-	for _, v := range []*world.Volume{d.v1, d.v2} {
-		if err := s.step(ctx, "volume "+v.Name+" moves to "+helper, func(ctx context.Context) (string, error) {
-			stale, err := w.Stale(ctx, v, cut)
-			if err != nil {
-				return "", err
-			}
-			d.stale = append(d.stale, stale...)
-			return "a new replica there, the one on " + cut + " is given up", w.Move(ctx, v, cut, helper)
-		}); err != nil {
-			return err
-		}
-	}
-	return s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
-		if err := w.JoinNode(ctx, cut); err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("with %d stale instances", len(d.stale)), w.WaitNode(ctx, cut, v1beta2.ConditionTrue, patience)
-	})
 }
 
 func (d *demo) orphans(ctx context.Context) error {
@@ -108,11 +55,9 @@ func (d *demo) orphans(ctx context.Context) error {
 			return err
 		}
 	}
-	table, err := w.Table(ctx, "orphans")
-	if err != nil {
+	if err := d.tables(ctx, "orphans", "lho"); err != nil {
 		return err
 	}
-	s.show("kubectl -n "+w.Namespace+" get lho", table)
 	return s.step(ctx, "exactly these are orphans", func(ctx context.Context) (string, error) {
 		return "", w.OrphansAre(ctx, d.stale)
 	})
@@ -136,7 +81,7 @@ func (d *demo) deletion(ctx context.Context) error {
 		return err
 	}
 	return s.step(ctx, d.byHand.Name+" on "+helper+" still runs", func(ctx context.Context) (string, error) {
-		return "the same name on another node is another instance", w.Runs(ctx, w.InstanceManager(helper, d.v1.DataEngine), d.byHand.Name)
+		return "the same name on another node is another instance", w.Runs(ctx, w.InstanceManager(helper, d.byHand.DataEngine), d.byHand.Name)
 	})
 }
 
@@ -188,45 +133,62 @@ func (d *demo) automation(ctx context.Context) error {
 }
 
 func (d *demo) untouched(ctx context.Context) error {
-	s, w := d.story, d.world
+	s := d.story
 	s.chapter("What is claimed was never touched")
-	for _, v := range []*world.Volume{d.v1, d.v2} {
-		if err := s.step(ctx, "volume "+v.Name+" runs on "+helper, func(ctx context.Context) (string, error) {
-			return "engine and every replica", w.Whole(ctx, v)
+	for _, name := range append([]string{archive}, d.moved...) {
+		if err := s.step(ctx, "every instance and all data of "+name+" is there", func(ctx context.Context) (string, error) {
+			return "", d.whole(ctx, name)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := s.step(ctx, "the data of archive is there", func(ctx context.Context) (string, error) {
-		return "", w.Whole(ctx, d.archive)
+	if err := s.step(ctx, "no engine ever used replicas that differ, no volume ever had two writers", func(ctx context.Context) (string, error) {
+		return "the simulator's journal says so", d.journal(ctx)
 	}); err != nil {
 		return err
 	}
-	table, err := w.Table(ctx, "orphans")
+	return d.tables(ctx, "volumes", "lhv")
+}
+
+// whole checks what the volume's objects claim against the data plane.
+func (d *demo) whole(ctx context.Context, name string) error {
+	replicas, err := d.world.ReplicasOf(ctx, name)
 	if err != nil {
 		return err
 	}
-	s.show("kubectl -n "+w.Namespace+" get lho", table)
-	return s.step(ctx, "the simulator's journal has exactly the deletions that were shown", func(ctx context.Context) (string, error) {
-		return d.journal(ctx)
-	})
+	v := &world.Volume{Name: name, Engine: name + "-e-0"}
+	for _, r := range replicas {
+		v.DataEngine = r.Spec.DataEngine
+		v.Replicas = append(v.Replicas, r.Name)
+	}
+	return d.world.Whole(ctx, v)
 }
 
-func (d *demo) journal(ctx context.Context) (string, error) {
+// journal holds every deletion against the UUID that was asked for, and knows what must never have happened.
+func (d *demo) journal(ctx context.Context) error {
 	deletions, err := d.world.Deletions(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	wanted := len(d.stale) + 1
 	for _, deletion := range deletions {
-		if deletion.UUIDAsked == "" || deletion.UUIDAsked != deletion.UUIDFound {
-			return "", fmt.Errorf("a deletion of %s asked for UUID %q and met %q", deletion.Name, deletion.UUIDAsked, deletion.UUIDFound)
+		if deletion.Executed && deletion.UUIDAsked != "" && deletion.UUIDAsked != deletion.UUIDFound {
+			return fmt.Errorf("a deletion of %s asked for UUID %q and met %q", deletion.Name, deletion.UUIDAsked, deletion.UUIDFound)
+		}
+		if deletion.DataDestroyed {
+			return fmt.Errorf("data was destroyed with %s", deletion.Name)
 		}
 	}
-	if len(deletions) != wanted {
-		return "", fmt.Errorf("%d deletions were executed, %d were shown", len(deletions), wanted)
+	return d.world.NoHarm(ctx)
+}
+
+// tables shows a resource as kubectl prints it.
+func (d *demo) tables(ctx context.Context, resource, short string) error {
+	table, err := d.world.Table(ctx, resource)
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d, each with the UUID that was judged", wanted), nil
+	d.story.show("kubectl -n "+d.world.Namespace+" get "+short, table)
+	return nil
 }
 
 // keep stays up until Ctrl-C.
@@ -240,14 +202,15 @@ func (d *demo) keep(ctx context.Context) error {
 Everything stays up until Ctrl-C. In another terminal:
 
   export KUBECONFIG=%s
-  kubectl -n %s get lho,lhim,lhe,lhr,lhv
-  kubectl -n %s patch setting.longhorn.io orphan-resource-auto-deletion --type=merge -p '{"value":""}'
-  kubectl -n %s patch engine db-e-0 --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl -n %s delete engine db-e-0
-  kubectl -n %s get lho -w
-  SIMULATOR_CONTROL=%s go run ./im-monitor/simulator ctl instances
+  kubectl -n %[2]s get lhva,lhv,lhe,lhr,lho,lhim
+  kubectl -n %[2]s patch lhva archive --type=merge -p '{"spec":{"attachmentTickets":{"me":{"id":"me","type":"longhorn-api","nodeID":"node-2","generation":1}}}}'
+  kubectl -n %[2]s get lhva archive -w
+  kubectl -n %[2]s patch lhva archive --type=merge -p '{"spec":{"attachmentTickets":{"me":null}}}'
+  kubectl -n %[2]s delete lhv db
+  SIMULATOR_CONTROL=%[3]s go run ./im-monitor/simulator ctl instances
 
-Logs: %s/*.log
-`, kubeconfig, w.Namespace, w.Namespace, w.Namespace, w.Namespace, w.Namespace, w.Control(), w.Dir)
+Logs: %[4]s/*.log
+`, kubeconfig, w.Namespace, w.Control(), w.Dir)
 	<-ctx.Done()
 	return nil
 }

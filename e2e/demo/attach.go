@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// volumes orders four volumes and attaches three of them, as pods would.
+func (d *demo) volumes(ctx context.Context) error {
+	s, w := d.story, d.world
+	s.chapter("Volumes are attached by tickets")
+	for _, v := range []struct {
+		name, engine, node string
+		replicas           int
+	}{
+		{"db", v1beta2.DataEngineV1, cut, 2}, {"cache", v1beta2.DataEngineV2, cut, 2}, {shop, v1beta2.DataEngineV1, spare, 1},
+	} {
+		if err := s.step(ctx, fmt.Sprintf("%s volume %s is attached to %s", v.engine, v.name, v.node), func(ctx context.Context) (string, error) {
+			if err := w.Order(ctx, v.name, v.engine, v.replicas, nil); err != nil {
+				return "", err
+			}
+			return "replicas were placed and started, then the engine", d.pod(ctx, v.name, v.node)
+		}); err != nil {
+			return err
+		}
+	}
+	d.moved = []string{"db", "cache"}
+	return s.step(ctx, "v2 volume archive was attached by hand once, and is detached", func(ctx context.Context) (string, error) {
+		if err := w.Order(ctx, archive, v1beta2.DataEngineV2, 2, nil); err != nil {
+			return "", err
+		}
+		if err := w.Attach(ctx, archive, spare, patience); err != nil {
+			return "", err
+		}
+		return "SPDK lists its data as stopped replicas: user data, no orphans", w.LetGo(ctx, archive, patience)
+	})
+}
+
+// pod is the ticket that the Kubernetes attach writes for a pod on a node.
+func (d *demo) pod(ctx context.Context, volume, node string) error {
+	id := "csi-" + volume + "-" + node
+	if err := d.world.Ticket(ctx, volume, id, v1beta2.AttacherCSI, node, nil); err != nil {
+		return err
+	}
+	return d.world.WaitTicket(ctx, volume, id, true, "", patience)
+}
+
+// competition lets a pod and a snapshot want the same volume on different nodes.
+func (d *demo) competition(ctx context.Context) error {
+	s, w := d.story, d.world
+	s.chapter("A pod and a snapshot compete for a volume")
+	snapshot := v1beta2.TicketID(v1beta2.AttacherSnapshot, "nightly")
+	if err := s.step(ctx, "the pod of shop ends, and a snapshot is to be taken: it needs the volume on "+spare, func(ctx context.Context) (string, error) {
+		if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+spare); err != nil {
+			return "", err
+		}
+		if err := w.Snapshot(ctx, shop, "nightly"); err != nil {
+			return "", err
+		}
+		if err := w.Ticket(ctx, shop, snapshot, v1beta2.AttacherSnapshot, spare, nil); err != nil {
+			return "", err
+		}
+		return "ticket " + snapshot + ", priority 800", w.WaitTicket(ctx, shop, snapshot, true, "", patience)
+	}); err != nil {
+		return err
+	}
+	if err := s.step(ctx, "a pod starts on "+helper+" and interrupts it", func(ctx context.Context) (string, error) {
+		return "a workload does not wait for work in the background", d.pod(ctx, shop, helper)
+	}); err != nil {
+		return err
+	}
+	if err := d.tables(ctx, "volumeattachments", "lhva"); err != nil {
+		return err
+	}
+	return s.step(ctx, "the pod ends, and the snapshot gets the volume again", func(ctx context.Context) (string, error) {
+		if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+helper); err != nil {
+			return "", err
+		}
+		return "nobody is starved", w.WaitTicket(ctx, shop, snapshot, true, "", patience)
+	})
+}
+
+// outage cuts a node off under two attached volumes; their pods go elsewhere.
+func (d *demo) outage(ctx context.Context) error {
+	s, w := d.story, d.world
+	s.chapter("A node dies under attached volumes")
+	for _, name := range d.moved {
+		if err := d.remember(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := s.step(ctx, cut+" is cut off", func(ctx context.Context) (string, error) {
+		if err := w.CutNode(ctx, cut); err != nil {
+			return "", err
+		}
+		return "its instances go on running, unseen", w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience)
+	}); err != nil {
+		return err
+	}
+	for _, name := range d.moved {
+		if err := s.step(ctx, "the pod of "+name+" moves to "+helper, func(ctx context.Context) (string, error) {
+			if err := w.DropTicket(ctx, name, "csi-"+name+"-"+cut); err != nil {
+				return "", err
+			}
+			return "the old engine was cut off from every replica first", d.pod(ctx, name, helper)
+		}); err != nil {
+			return err
+		}
+	}
+	return d.tables(ctx, "volumes", "lhv")
+}
+
+// remember notes the engine that a volume has on the node which is cut off.
+func (d *demo) remember(ctx context.Context, name string) error {
+	engine := &v1beta2.Engine{}
+	if err := d.world.Get(ctx, name+"-e-0", engine); err != nil {
+		return err
+	}
+	v := &world.Volume{Name: name, DataEngine: engine.Spec.DataEngine, Engine: engine.Name}
+	stale, err := d.world.Stale(ctx, v, cut)
+	d.stale = append(d.stale, stale...)
+	return err
+}
+
+// healing lets the node return: the volumes get their second copy again.
+func (d *demo) healing(ctx context.Context) error {
+	s, w := d.story, d.world
+	s.chapter("The node comes back")
+	if err := s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
+		if err := w.JoinNode(ctx, cut); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("with %d stale engines", len(d.stale)), w.WaitNode(ctx, cut, v1beta2.ConditionTrue, patience)
+	}); err != nil {
+		return err
+	}
+	for _, name := range d.moved {
+		if err := s.step(ctx, name+" is healthy again", func(ctx context.Context) (string, error) {
+			return "the replica on " + cut + " was taken back and rebuilt", w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// harms are the effects in the simulator's journal that mean lost or mixed data, whatever led to them.
+var harms = []string{"mixed-replicas", "stale-open", "two-writers"}
+
+// NoHarm fails when the data plane did, since the last Sweep, what must never happen: an engine over replicas that differ,
+// one opened over old data, a volume with two writers.
+func (w *World) NoHarm(ctx context.Context) error {
+	var entries []struct {
+		Method, Name, Node, Effect, Detail string
+	}
+	if err := w.ctl(ctx, http.MethodGet, fmt.Sprintf("/v1/journal?after=%d", w.journalMark()), nil, &entries); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		for _, harm := range harms {
+			if e.Effect == harm {
+				return fmt.Errorf("%s: %s %s on %s %s", harm, e.Method, e.Name, e.Node, e.Detail)
+			}
+		}
+	}
+	return nil
+}
