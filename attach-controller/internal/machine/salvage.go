@@ -70,7 +70,7 @@ func (p *pass) salvageLatest() {
 	var newest time.Time
 	at := map[string]time.Time{}
 	for _, r := range p.Replicas {
-		if r.DeletionTimestamp != nil || p.everHealthy() && r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt == "" {
+		if r.DeletionTimestamp != nil || p.everHealthy() && r.Spec.HealthyAt == "" { // its data was being rebuilt, or never was there
 			continue
 		}
 		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)

@@ -57,6 +57,7 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 		"not one that never had the data": {[]string{early, late}, func(s *stageWorld) {
 			s.Replicas[1].Spec.HealthyAt, s.Replicas[1].Spec.LastHealthyAt = "", ""
 		}, []string{"vol-r-0"}, ""},
+		"not one whose rebuild failed":                {[]string{early, late}, func(s *stageWorld) { s.Replicas[1].Spec.HealthyAt = "" }, []string{"vol-r-0"}, ""},
 		"not one that is being deleted":               {[]string{early, late}, func(s *stageWorld) { deleted(s.Replicas[1]) }, []string{"vol-r-0"}, ""},
 		"nothing where a person chooses":              {[]string{early, late}, func(s *stageWorld) { s.Settings.AutoSalvage = false }, nil, "auto-salvage"},
 		"nothing while a healthy one is out of reach": {[]string{"", late}, func(s *stageWorld) { s.Nodes["x"] = Node{Known: true, Down: true} }, nil, "vol-r-0 on x"},
