@@ -2,7 +2,10 @@
 // pure package orphan and adds nothing; only the model test may import it.
 package model
 
-import "drover.dev/drover/im-monitor/internal/orphan"
+import (
+	"drover.dev/drover/im-monitor/internal/mapping"
+	"drover.dev/drover/im-monitor/internal/orphan"
+)
 
 // What is judged.
 type (
@@ -30,8 +33,8 @@ type (
 type (
 	CallWorld    = orphan.CallWorld
 	Call         = orphan.Call
-	EngineObject = orphan.EngineObject
-	Place        = orphan.Place
+	EngineObject = mapping.Engine
+	Place        = mapping.Place
 	Copies       = orphan.Copies
 )
 
