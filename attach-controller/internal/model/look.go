@@ -66,11 +66,15 @@ func (w *world) look(s *slot[v1beta2.Engine]) {
 	}
 }
 
-// exchange adds the replicas that an engine lacks, and takes those out that it shall not have.
+// exchange adds the replicas that an engine lacks, and takes those out that it shall not have, while one that stays is RW.
 func (w *world) exchange(x *process, e *v1beta2.Engine) {
 	wanted := e.Spec.ReplicaAddressMap
+	good := false
+	for name := range wanted {
+		good = good || x.modes[name] == v1beta2.ReplicaModeRW
+	}
 	for _, name := range slices.Sorted(maps.Keys(x.modes)) {
-		if _, stays := wanted[name]; !stays {
+		if _, stays := wanted[name]; !stays && good {
 			mode := x.modes[name]
 			delete(x.modes, name)
 			w.trace("data: engine %s lets %s go", x.name, name)
