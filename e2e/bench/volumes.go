@@ -89,6 +89,10 @@ func attached(v *v1beta2.Volume) bool {
 	return v.Status.State == v1beta2.VolumeStateAttached && v.Status.CurrentNodeID == v.Spec.NodeID && v.Spec.NodeID != ""
 }
 
+func healthy(v *v1beta2.Volume) bool {
+	return attached(v) && v.Status.Robustness == v1beta2.VolumeRobustnessHealthy
+}
+
 func detached(v *v1beta2.Volume) bool {
 	return v.Status.State == v1beta2.VolumeStateDetached && v.Status.CurrentNodeID == "" && v.Spec.NodeID == ""
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// bulk attaches many volumes at once.
+func (b *attachBench) bulk(ctx context.Context) error {
+	w := b.world
+	b.say("  ordering %d volumes with 3 replicas", manyVolumes)
+	for i := range hosts {
+		if err := w.Patch(ctx, w.NodeObject(fmt.Sprintf("node-%d", i+1)), map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
+			return err
+		}
+	}
+	if err := each(ctx, manyVolumes, func(ctx context.Context, i int) error {
+		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 3, func(s *v1beta2.VolumeSpec) { s.NodeSelector = []string{"host"} })
+	}); err != nil {
+		return err
+	}
+	if err := w.Quiet(ctx, 5*time.Minute); err != nil {
+		return err
+	}
+	rate, err := b.apiRate(ctx)
+	if err != nil {
+		return err
+	}
+	w.API.Reset()
+	waits := make([]func(context.Context) (time.Time, error), manyVolumes)
+	for i := range waits {
+		waits[i] = b.seen.expect(many(i), attached)
+	}
+	peak := b.peak(ctx)
+	began := time.Now()
+	if err := each(ctx, manyVolumes, func(ctx context.Context, i int) error {
+		return b.ticket(ctx, many(i), fmt.Sprintf("node-%d", i%hosts+1))
+	}); err != nil {
+		return err
+	}
+	for _, wait := range waits {
+		if _, err := wait(ctx); err != nil {
+			return err
+		}
+	}
+	took, highest := time.Since(began), peak()
+	writes := float64(w.API.Counts().Sum(write))
+	b.add(Result{Name: "attach.bulk_1000.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
+		Note: fmt.Sprintf("%d volumes, 3 replicas each; %.0f writes, peak %d writes in a second; tickets included", manyVolumes, writes, highest)})
+	b.add(Result{Name: "attach.bulk_1000.ratio", Value: took.Seconds() / (writes / rate), Unit: "ratio", Goal: "<= 1.5", Runs: 1,
+		Note: fmt.Sprintf("time : writes / API rate; the API server alone takes %.0f status patches a second from 16 writers", rate)})
+	return nil
+}
+
+func many(i int) string { return fmt.Sprintf("many-%d", i) }
+
+// each does something so many times, 16 at a time.
+func each(ctx context.Context, times int, do func(context.Context, int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for i := range times {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
+
+// peak watches how many writes a second there are, and returns the highest number when asked.
+func (b *attachBench) peak(ctx context.Context) func() int {
+	ctx, cancel := context.WithCancel(ctx)
+	result := make(chan int)
+	go func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		before, highest := b.world.API.Counts().Sum(write), 0
+		for {
+			select {
+			case <-ctx.Done():
+				result <- highest
+				return
+			case <-ticker.C:
+				now := b.world.API.Counts().Sum(write)
+				before, highest = now, max(highest, now-before)
+			}
+		}
+	}()
+	return func() int { cancel(); return <-result }
+}
+
+// apiRate is how many status patches a second the API server takes from 16 writers.
+func (b *attachBench) apiRate(ctx context.Context) (float64, error) {
+	const writers, patches = 16, 150
+	began := time.Now()
+	group, groupCtx := errgroup.WithContext(ctx)
+	for n := range writers {
+		group.Go(func() error { return b.world.PatchOften(groupCtx, fmt.Sprintf("rate-r-%d", n), patches) })
+	}
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	return writers * patches / time.Since(began).Seconds(), nil
+}
