@@ -53,6 +53,7 @@ func (p *pass) passedOver(i instance) bool {
 // failByLastModes keeps what the engines said of their replicas last: the next run must not mix replicas that differ. Those
 // that were dropped come first: a replica whose instance failed since may be the only one with the newest data.
 func (p *pass) failByLastModes() {
+	p.healByLastModes()
 	for _, r := range p.Replicas {
 		for _, e := range p.Engines {
 			if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeERR {
@@ -63,6 +64,21 @@ func (p *pass) failByLastModes() {
 	for _, r := range p.Replicas {
 		if i := ofReplica(r); i.wanted && i.state == v1beta2.InstanceStateError {
 			p.fail(r, "its instance failed")
+		}
+	}
+}
+
+// healByLastModes marks the replicas whose rebuild ended just before their engine did: one of them may have the newest data. That
+// is written before any other one is marked as failed.
+func (p *pass) healByLastModes() {
+	for _, r := range p.Replicas {
+		for _, e := range p.Engines {
+			_, mapped := e.Spec.ReplicaAddressMap[r.Name]
+			if mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" && p.everHealthy() {
+				p.rebuiltNow[r.Name] = true
+				p.patch(StageMake, r, "healthyAt", stamp(p.Now))
+				p.patch(StageMake, r, "lastHealthyAt", stamp(p.Now))
+			}
 		}
 	}
 }
@@ -132,18 +148,21 @@ func (p *pass) dropSecond() {
 	}
 }
 
-// forgetModes empties the address map of an engine whose modes would else be taken for those of the next run. It costs a
-// write only where a replica was not RW.
+// forgetModes takes those replicas out of the engine's address map whose modes would else be taken for those of the next
+// run. The others stay: what the engine says of them late, when its node is back, still counts.
 func (p *pass) forgetModes() bool {
 	e := p.engine
 	if e == nil || p.state != v1beta2.VolumeStateDetaching {
 		return true
 	}
-	for name := range e.Spec.ReplicaAddressMap {
-		if mode, known := e.Status.ReplicaModeMap[name]; known && mode != v1beta2.ReplicaModeRW {
-			p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
-			return true
+	kept := map[string]string{}
+	for name, where := range e.Spec.ReplicaAddressMap {
+		if mode, known := e.Status.ReplicaModeMap[name]; !known || mode == v1beta2.ReplicaModeRW {
+			kept[name] = where
 		}
+	}
+	if !same(kept, e.Spec.ReplicaAddressMap) {
+		p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, kept))
 	}
 	return true
 }

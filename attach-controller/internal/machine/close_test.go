@@ -49,11 +49,12 @@ func TestWhatTheEngineSaidLastIsKeptBeforeTheVolumeIsDetached(t *testing.T) {
 }
 
 // Modes that are kept on the engine must not be taken for those of its next run.
-func TestAnEngineThatDroppedAReplicaForgetsItsReplicasAtTheEnd(t *testing.T) {
+func TestAnEngineThatDroppedAReplicaForgetsItAtTheEnd(t *testing.T) {
 	s := leaving(t, v1beta2.DataEngineV1, "x", "y")
 	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
 	require.True(t, s.settle())
-	require.Empty(t, s.Engines[0].Spec.ReplicaAddressMap)
+	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-1")
+	require.Contains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0", "what the engine says of it late still counts")
 	s = leaving(t, v1beta2.DataEngineV1, "x", "y")
 	require.True(t, s.settle())
 	require.NotEmpty(t, s.Engines[0].Spec.ReplicaAddressMap, "without need nothing is written")
@@ -102,4 +103,15 @@ func TestWithNoReplicaInReachNothingIsConcluded(t *testing.T) {
 	for _, r := range s.Replicas {
 		require.Empty(t, r.Spec.FailedAt)
 	}
+}
+
+// A rebuild that ended while the volume was detached: the replica that was rebuilt may have the newest data.
+func TestARebuildThatEndedAtTheLastMomentCounts(t *testing.T) {
+	s := leaving(t, v1beta2.DataEngineV1, "x", "y")
+	s.Replicas[1].Spec.HealthyAt = ""
+	s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeERR
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeRW
+	require.True(t, s.settle())
+	require.NotEmpty(t, s.Replicas[1].Spec.HealthyAt)
+	require.NotEmpty(t, s.Replicas[0].Spec.FailedAt, "the engine dropped it before it ended")
 }

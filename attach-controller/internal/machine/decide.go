@@ -23,6 +23,8 @@ type pass struct {
 	because string
 	// failed are replicas that this pass found to have failed.
 	failed map[string]bool
+	// rebuiltNow are replicas that this pass found to be rebuilt.
+	rebuiltNow map[string]bool
 	// why is the reason of what is not so yet.
 	why waiting
 }
@@ -40,7 +42,7 @@ func (p *pass) wait(reason, message string) bool {
 // Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
 // somebody else moves.
 func Decide(w World) Verdict {
-	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}}
+	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}, rebuiltNow: map[string]bool{}}
 	p.state, p.current, p.migration = p.v.Status.State, p.v.Status.CurrentNodeID, p.v.Status.CurrentMigrationNodeID
 	p.faulted = p.v.Status.Robustness == v1beta2.VolumeRobustnessFaulted
 	p.pick()

@@ -8,7 +8,8 @@ import (
 
 // healthy tells that a replica has all data as far as anybody knows. Before the first attachment ever, every replica is.
 func (p *pass) healthy(r *v1beta2.Replica) bool {
-	return r.Spec.FailedAt == "" && !p.failed[r.Name] && r.DeletionTimestamp == nil && (r.Spec.HealthyAt != "" || !p.everHealthy())
+	return r.Spec.FailedAt == "" && !p.failed[r.Name] && r.DeletionTimestamp == nil &&
+		(r.Spec.HealthyAt != "" || p.rebuiltNow[r.Name] || !p.everHealthy())
 }
 
 // everHealthy tells that the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt.
