@@ -21,7 +21,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-const patience, tick = 20 * time.Second, 20 * time.Millisecond
+const patience, tick = 60 * time.Second, 20 * time.Millisecond
 
 // program is a running binary that creates one ConfigMap as soon as it leads.
 type program struct {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	patience = 30 * time.Second
+	patience = 60 * time.Second
 	poll     = 20 * time.Millisecond
 )
 

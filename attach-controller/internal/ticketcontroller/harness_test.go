@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 const (
 	account  = "attach-controller"
-	patience = 20 * time.Second
+	patience = 60 * time.Second
 	poll     = 10 * time.Millisecond
 	vol      = "vol-1"
 )

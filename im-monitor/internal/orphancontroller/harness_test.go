@@ -31,7 +31,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 const (
-	patience = 20 * time.Second
+	patience = 60 * time.Second
 	tick     = 10 * time.Millisecond
 
 	imV1, imV2, imOther = "im-v1", "im-v2", "im-other"

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	patience = 20 * time.Second
+	patience = 60 * time.Second
 	poll     = 10 * time.Millisecond
 )
 
@@ -265,6 +265,15 @@ func (w *world) now(o *v1beta2.Orphan) *v1beta2.Orphan {
 	}
 	require.NoError(w.t, err)
 	return found
+}
+
+// finalizers makes these the orphan's.
+func (w *world) finalizers(o *v1beta2.Orphan, names ...string) {
+	w.t.Helper()
+	found := w.now(o)
+	changed := found.DeepCopy()
+	changed.Finalizers = names
+	require.NoError(w.t, w.admin.Patch(w.t.Context(), changed, client.MergeFrom(found)))
 }
 
 func (w *world) until(message string, condition func() bool) {

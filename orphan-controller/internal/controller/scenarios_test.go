@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -346,9 +347,12 @@ func TestAHeldPolicyDeletionIsNotTakenForAPersonsAfterARestart(t *testing.T) {
 func TestAnOrphanThatNobodyJudgedEndsAfterAWhile(t *testing.T) {
 	w := newWorld(t)
 	o := w.orphan("vol-1-e-0", "")
+	w.finalizers(o, v1beta2.Finalizer, "drover.test/held") // so that its end can be looked at
 	w.start()
 	w.personDeletes(o)
 	w.reaches(o, v1beta2.ReasonNotJudged, true)
+	w.until("its finalizer never went", func() bool { return !slices.Contains(w.now(o).Finalizers, v1beta2.Finalizer) })
+	w.finalizers(o)
 	w.gone(o)
 }
 
