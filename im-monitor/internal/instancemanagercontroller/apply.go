@@ -3,6 +3,7 @@ package instancemanagercontroller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,24 +16,26 @@ import (
 )
 
 // apply makes the verdict true: first the pod, which everything else follows; then where the inventory connects to;
-// then the status; the end of the InstanceManager last. Events come after the writes.
-func (s *shell) apply(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) error {
+// then the status; the end of the InstanceManager last. Events come after the writes. It returns how long the instance maps
+// wait, if they do.
+func (s *shell) apply(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) (left time.Duration, err error) {
 	if err := s.applyPod(ctx, w, v); err != nil {
-		return err
+		return 0, err
 	}
 	s.connect(w, v)
 	if v.Remove {
-		if err := s.remove(ctx, w.InstanceManager); err != nil {
-			return err
-		}
-	} else if err := s.applyStatus(ctx, w.InstanceManager, v); err != nil {
-		return err
+		err = s.remove(ctx, w.InstanceManager)
+	} else {
+		left, err = s.applyStatus(ctx, w.InstanceManager, v)
+	}
+	if err != nil {
+		return 0, err
 	}
 	events.Emit(s.rt.Recorder, w.InstanceManager, v.Events...)
 	for _, e := range v.Events {
 		s.rt.Log.Info("instance manager: "+e.Action, "name", w.InstanceManager.Name, "node", w.InstanceManager.Spec.NodeID, "reason", e.Reason)
 	}
-	return nil
+	return left, nil
 }
 
 func (s *shell) applyPod(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) error {
@@ -90,14 +93,24 @@ func (s *shell) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
 }
 
 // applyStatus writes the instance maps by merge patch, only the entries that differ, and the rest, where it differs, by
-// server-side apply.
-func (s *shell) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) error {
+// server-side apply. It returns how long the maps wait, if they do.
+func (s *shell) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) (time.Duration, error) {
 	if !v.Maps.Empty() {
-		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps)); err != nil {
-			return client.IgnoreNotFound(err)
+		now := s.rt.Clock.Now()
+		if left := s.memory.mapsLeft(im.Name, now); left > 0 && !v.Status.Changed(im) {
+			return left, nil
 		}
+		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps)); err != nil {
+			return 0, client.IgnoreNotFound(err)
+		}
+		s.memory.wroteMaps(im.Name, now)
 		s.note(&s.written, im)
 	}
+	return 0, s.applyState(ctx, im, v)
+}
+
+// applyState writes all of the status but the maps.
+func (s *shell) applyState(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) error {
 	if !v.Status.Changed(im) {
 		return nil
 	}

@@ -19,7 +19,13 @@ type memory struct {
 	known map[string]*remembered
 }
 
+// mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is told
+// at once, and a hundred instances in a row are told together. The object grows with its instances, and so would the cost of
+// telling of each.
+const mapsPause = time.Second
+
 type remembered struct {
+	mapsAt       time.Time
 	unknownSince time.Time
 	failures     int
 	failedPod    types.UID
@@ -74,6 +80,20 @@ func (m *memory) retryAt(name string) time.Time {
 		return time.Time{}
 	}
 	return r.failedAt.Add(instancemanager.Backoff(r.failures))
+}
+
+// mapsLeft is how long the maps wait until they are written again; zero is now.
+func (m *memory) mapsLeft(name string, now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return max(0, m.of(name).mapsAt.Add(mapsPause).Sub(now))
+}
+
+// wroteMaps notes when the maps were written.
+func (m *memory) wroteMaps(name string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(name).mapsAt = now
 }
 
 func (m *memory) forget(name string) {

@@ -55,11 +55,15 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 			return ctrl.Result{}, err
 		}
 	}
-	if err := s.apply(ctx, w, v); err != nil {
+	left, err := s.apply(ctx, w, v)
+	if err != nil {
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
 		return ctrl.Result{}, err
+	}
+	if left > 0 && (v.After == 0 || left < v.After) {
+		return ctrl.Result{RequeueAfter: left}, nil
 	}
 	return ctrl.Result{RequeueAfter: v.After}, nil
 }
