@@ -145,9 +145,7 @@ func (r *hands) look(ctx context.Context, o client.Object) {
 func (r *hands) announce(ctx context.Context, key Key, o client.Object, call instance.Call) error {
 	_, before := read(o)
 	fields := changedFields(before, call.Ahead)
-	if e, ok := o.(*v1beta2.Engine); ok && len(e.Status.ReplicaModeMap) > 0 {
-		fields["replicaModeMap"] = nil // what the run before said of its replicas does not count for this one
-	}
+	forgetRun(fields, o)
 	if len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
 			return err
@@ -158,4 +156,21 @@ func (r *hands) announce(ctx context.Context, key Key, o client.Object, call ins
 		return nil
 	}
 	return r.writeCondition(ctx, o, "", "")
+}
+
+// forgetRun empties what the run before said of an engine's replicas: it does not count for this one. All of it goes in this one
+// write; who looks at engines would empty the rest in another, against which the next state would be a conflict.
+func forgetRun(fields map[string]any, o client.Object) {
+	e, ok := o.(*v1beta2.Engine)
+	if !ok {
+		return
+	}
+	for name, there := range map[string]bool{
+		"replicaModeMap": len(e.Status.ReplicaModeMap) > 0, "replicaTransitionTimeMap": len(e.Status.ReplicaTransitionTimeMap) > 0,
+		"currentReplicaAddressMap": len(e.Status.CurrentReplicaAddressMap) > 0, "rebuildStatus": len(e.Status.RebuildStatus) > 0,
+	} {
+		if there {
+			fields[name] = nil
+		}
+	}
 }
