@@ -7,19 +7,28 @@ import (
 )
 
 // eviction attaches a detached volume, so that its replicas can leave what is evicted. While somebody else holds the
-// volume they leave without it; once there it stays until they have left.
+// volume they leave without it; once there it stays until they have left: only a running engine can tell that the data of
+// one that is being deleted is elsewhere.
 func eviction(w World, _ []wish) []wish {
 	begun := w.has(v1beta2.AttacherEviction, w.Volume.Name)
-	if !begun && !w.detached() || w.faulted() || !slices.ContainsFunc(w.Replicas, w.evicted) {
+	if !begun && !w.detached() || w.faulted() || !slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
+		return w.evicted(r) && (w.usable(r) || begun && w.going(r))
+	}) {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherEviction, v1beta2.TicketValueAny)}
 }
 
-// evicted tells that a replica with data lies on a node or disk that shall be emptied.
+// going tells that a replica is being deleted and has not ended. One on a node that is down ends when the node is back, and
+// nobody waits for it.
+func (w World) going(r v1beta2.Replica) bool {
+	return r.DeletionTimestamp != nil && !v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID])
+}
+
+// evicted tells that a replica lies on a node or disk that shall be emptied.
 func (w World) evicted(r v1beta2.Replica) bool {
 	node := w.Nodes[r.Spec.NodeID]
-	if node == nil || !w.usable(r) {
+	if node == nil {
 		return false
 	}
 	if node.Spec.EvictionRequested {

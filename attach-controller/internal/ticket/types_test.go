@@ -56,6 +56,17 @@ func TestExpansion(t *testing.T) {
 	})
 }
 
+// goingFrom deletes the replica on the node; its data is still there.
+func goingFrom(node string) change {
+	return func(w *World) {
+		for i := range w.Replicas {
+			if w.Replicas[i].Spec.NodeID == node {
+				w.Replicas[i].DeletionTimestamp = &metav1.Time{Time: now}
+			}
+		}
+	}
+}
+
 func TestEviction(t *testing.T) {
 	const id = "volume-eviction-controller-vol-1"
 	node := func(w *World) { w.Nodes["node-2"].Spec.EvictionRequested = true }
@@ -75,6 +86,11 @@ func TestEviction(t *testing.T) {
 		{"the ticket stays until the replica has left", basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any")), nil},
 		{"the ticket goes when nothing is left there", basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"),
 			func(w *World) { w.Replicas = w.Replicas[:1] }), []string{"- " + id + " Done"}},
+		{"the ticket stays until a deleted replica is gone: only a running engine can tell that its data is elsewhere",
+			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2")), nil},
+		{"a deleted replica on a node that is down is not waited for",
+			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2"), down("node-2")), []string{"- " + id + " Done"}},
+		{"nobody is attached for a replica that is deleted already", basic(node, goingFrom("node-2")), nil},
 		{"a replica that failed has nothing that could leave", basic(node, failed("node-2")), nil},
 		{"a faulted volume cannot leave", basic(node, robust(v1beta2.VolumeRobustnessFaulted)), nil},
 	})
