@@ -21,7 +21,7 @@ import (
 
 // apply makes a verdict true: the writes of one stage side by side, stage after stage, and the volume's own status last.
 // What happened is said as soon as the write that it tells of is done.
-func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) error {
+func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) error {
 	rest := verdict.Writes
 	for len(rest) > 0 {
 		stage := rest[0].Stage
@@ -44,7 +44,7 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 		}
 		rest = rest[next:]
 	}
-	told, err := r.status(ctx, v, verdict)
+	told, err := r.status(ctx, v, verdict, later)
 	if told {
 		r.announce(v, verdict.Events)
 	}
@@ -100,15 +100,15 @@ func (r *reconciler) patch(ctx context.Context, object client.Object, body map[s
 }
 
 // status writes the volume's status in one patch, and tells that it did. A patch of the volume in this pass has moved its
-// version: that pass leaves the status to the next one.
-func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict) (told bool, err error) {
+// version: that pass leaves the status to the next one. later: what it waits for is not worth a write yet.
+func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) (told bool, err error) {
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
 		return false, nil
 	}
 	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
 	fields := map[string]any{}
 	maps.Copy(fields, verdict.Status)
-	if !conditions.Equal(own, verdict.Conditions) {
+	if !conditions.Equal(own, verdict.Conditions) && !later {
 		fields["conditions"] = merged(v.Status.Conditions, verdict.Conditions)
 	}
 	if len(fields) == 0 {

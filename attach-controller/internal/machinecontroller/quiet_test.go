@@ -45,8 +45,20 @@ func (w *world) crowd(volumes int) *process {
 	for n := range volumes {
 		w.reaches(&v1beta2.Volume{ObjectMeta: w.meta(fmt.Sprintf("v-%d", n))}, v1beta2.VolumeStateDetached, "")
 	}
-	w.quiet(p)
+	w.still(p)
 	return p
+}
+
+// still waits until nothing is written nor decided on any more, a wait that was brief included.
+func (w *world) still(p *process) {
+	w.t.Helper()
+	w.quiet(p)
+	count := -1
+	require.Eventually(w.t, func() bool {
+		before := count
+		count = looks(w.t)
+		return before == count
+	}, patience, brief+100*time.Millisecond, "it never stops looking")
 }
 
 // costs tells how many volumes are decided on because of what happens.
@@ -85,7 +97,7 @@ func TestNothingHappensWhileNothingChanges(t *testing.T) {
 	w := newWorld(t)
 	p := w.start()
 	w.attached(v1beta2.DataEngineV2, "node-3")
-	w.quiet(p)
+	w.still(p)
 	before := looks(t)
 	require.Never(t, func() bool { return looks(t) != before }, 2*time.Second, 100*time.Millisecond)
 }

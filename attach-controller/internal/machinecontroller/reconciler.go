@@ -22,13 +22,18 @@ type reconciler struct {
 	client   client.Client
 	recorder kevents.EventRecorder
 	clock    clock.PassiveClock
+	waits    waits
 }
 
 // Reconcile makes one step of one volume.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name)
-	if world == nil || err != nil {
+	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if world == nil {
+		r.waits.forget(request.Name)
+		return ctrl.Result{}, nil
 	}
 	verdict := machine.Decide(*world)
 	if verdict.Fresh {
@@ -37,7 +42,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		verdict = machine.Decide(*world)
 	}
-	if err := r.apply(ctx, world.Volume, verdict); err != nil {
+	left := r.waits.left(world.Volume, verdict, r.clock.Now())
+	if err := r.apply(ctx, world.Volume, verdict, left > 0); err != nil {
 		if status.IsConflict(err) {
 			// Somebody was faster; the event of what they wrote may have come already.
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
@@ -47,10 +53,19 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if len(verdict.Status) > 0 {
 		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness", verdict.Status["robustness"])
 	}
-	if verdict.WakeAt.IsZero() {
-		return ctrl.Result{}, nil
+	return ctrl.Result{RequeueAfter: next(left, verdict.WakeAt, r.clock.Now())}, nil
+}
+
+// next is when to look again: when a wait has lasted, or when time alone changes the verdict; zero is never.
+func next(left time.Duration, wakeAt, now time.Time) time.Duration {
+	if wakeAt.IsZero() {
+		return left
 	}
-	return ctrl.Result{RequeueAfter: max(verdict.WakeAt.Sub(r.clock.Now()), time.Millisecond)}, nil
+	until := max(wakeAt.Sub(now), time.Millisecond)
+	if left > 0 {
+		return min(left, until)
+	}
+	return until
 }
 
 // conflictPause gives the cache time to see what was written.
