@@ -65,7 +65,7 @@ func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
 	case mapped && !(p.otherRW(r.Name, wanted) && p.freshLook()):
 	case mapped:
 		delete(wanted, r.Name)
-	case listed && !p.otherRW(r.Name, wanted) && r.Status.Port != 0:
+	case listed && !p.anyRW(wanted) && r.Status.Port != 0:
 		wanted[r.Name] = address(r)
 	case !listed:
 		p.halt(r)
@@ -75,6 +75,16 @@ func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
 func (p *pass) otherRW(except string, among map[string]string) bool {
 	for _, r := range p.Replicas {
 		if _, mapped := among[r.Name]; mapped && r.Name != except && r.DeletionTimestamp == nil && p.mode(r.Name) == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
+	return false
+}
+
+// anyRW tells that the engine has a good replica among these, be it one that shall go, too.
+func (p *pass) anyRW(among map[string]string) bool {
+	for name := range among {
+		if p.mode(name) == v1beta2.ReplicaModeRW {
 			return true
 		}
 	}
