@@ -4,22 +4,26 @@ package rights
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/e2e/attach"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 const patience, tick = time.Minute, 200 * time.Millisecond
@@ -33,12 +37,26 @@ var rare = map[testkit.Permission]string{
 }
 
 func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Audit: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, w.Close()) })
+	requests := append(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t)...)
+	for _, binary := range []string{world.AttachController, world.IMMonitor, world.OrphanController} {
+		for _, request := range requests {
+			require.False(t, request.Code == http.StatusForbidden && strings.HasSuffix(request.User, ":"+binary),
+				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)
+		}
+		used := testkit.Used(requests, binary)
+		require.NotEmpty(t, used, "%s asked for nothing", binary)
+		namespaced, everywhere := testkit.BinaryRules(t, binary)
+		granted := testkit.Granted(append(namespaced, everywhere...))
+		assert.Empty(t, unused(granted, used), "%s never used these rights: take them away", binary)
+	}
+}
 
+// whileInstancesAreOrphaned tells the stories of orphans and everything rare around them.
+func whileInstancesAreOrphaned(ctx context.Context, t *testing.T) []cluster.Request {
+	t.Helper()
+	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true})
 	for _, story := range scenarios.Stories() {
 		_, err := story.Tell(ctx, w, nil)
 		require.NoError(t, err)
@@ -49,18 +67,39 @@ func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
 	oldSettingIsMigrated(ctx, t, w)
 	nodeComesAndGoes(ctx, t, w)
 	imageChanges(ctx, t, w)
+	return audited(t, w)
+}
 
-	for _, binary := range []string{world.IMMonitor, world.OrphanController} {
-		namespaced, everywhere := testkit.BinaryRules(t, binary)
-		granted := testkit.Granted(append(namespaced, everywhere...))
-		requests, err := w.Audited()
-		require.NoError(t, err)
-		for _, request := range requests {
-			require.False(t, request.Code == http.StatusForbidden && strings.HasSuffix(request.User, ":"+binary),
-				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)
-		}
-		require.Empty(t, unused(granted, testkit.Used(requests, binary)), "%s never used these rights: take them away", binary)
+// whileVolumesAreAttached tells the stories of volumes that are attached, interrupted, moved and rebuilt.
+func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Request {
+	t.Helper()
+	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true})
+	for _, story := range attach.Stories() {
+		_, err := story.Tell(ctx, w, nil)
+		require.NoError(t, err, story.ID)
 	}
+	ownersAreGone(ctx, t, w)
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		require.NoError(t, w.Order(ctx, "ends-"+engine, engine, 2, nil))
+		require.NoError(t, w.Attach(ctx, "ends-"+engine, scenarios.Near, patience))
+	}
+	require.NoError(t, w.Sweep(ctx))
+	return audited(t, w)
+}
+
+func start(ctx context.Context, t *testing.T, options world.Options) *world.World {
+	t.Helper()
+	w, err := world.Start(ctx, options)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
+	return w
+}
+
+func audited(t *testing.T, w *world.World) []cluster.Request {
+	t.Helper()
+	requests, err := w.Audited()
+	require.NoError(t, err)
+	return requests
 }
 
 func unused(granted, used []testkit.Permission) []testkit.Permission {
@@ -108,6 +147,21 @@ func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) 
 		require.NoError(t, w.WaitOrphanGone(ctx, instance.Orphan(), patience))
 	}
 	require.NoError(t, w.SetAutoDeletion(ctx, "", "300"))
+}
+
+// ownersAreGone leaves a ticket of every kind of owner behind that has none.
+func ownersAreGone(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	require.NoError(t, w.Order(ctx, "disowned", v1beta2.DataEngineV1, 1, nil))
+	for _, kind := range []string{"Volume", "Snapshot", "Backup", "ShareManager", "BackingImageDataSource", "VolumeAttachment"} {
+		owner := map[string]string{v1beta2.TicketOwnerKind: kind, v1beta2.TicketOwnerName: "never-made"}
+		require.NoError(t, w.Ticket(ctx, "disowned", "of-"+strings.ToLower(kind), v1beta2.AttacherLonghornAPI, scenarios.Near, owner))
+	}
+	require.NoError(t, w.Wait(ctx, "the end of all tickets", patience, func(ctx context.Context) (string, error) {
+		attachment := &v1beta2.VolumeAttachment{}
+		err := w.Get(ctx, "disowned", attachment)
+		return strings.Join(slices.Collect(maps.Keys(attachment.Spec.AttachmentTickets)), ", "), err
+	}))
 }
 
 // oldSettingIsMigrated lets the old switch become an item of the new setting, which does not exist before.

@@ -2,7 +2,8 @@ package machinecontroller
 
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=list;watch;patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes/status,verbs=patch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=engines,verbs=get,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines;enginefrontends,verbs=list;watch;create;patch;delete,namespace=longhorn-system
-// +kubebuilder:rbac:groups=longhorn.io,resources=replicas,verbs=list;watch;patch;delete,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=replicas,verbs=get;list;watch;patch;delete,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumeattachments,verbs=list;watch;delete,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=nodes;snapshots,verbs=list;watch,namespace=longhorn-system
