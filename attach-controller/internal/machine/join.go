@@ -125,9 +125,11 @@ func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
 		p.patch(StageFail, r, "healthyAt", "")
 	}
 	i := ofReplica(r)
+	_, listed := p.engine.Status.ReplicaModeMap[r.Name]
 	switch {
 	case !i.wanted && p.stopped(i):
 		p.start(r)
+	case listed && p.anyRW(wanted): // by what it was before it came back; the engine removes it first
 	case i.wanted && i.state == v1beta2.InstanceStateError: // another one may be placed
 		p.fail(r, "it could not start to be rebuilt")
 		p.halt(r)

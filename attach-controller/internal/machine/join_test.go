@@ -41,6 +41,10 @@ func TestAnAddedReplicaIsStartedAndThenGivenToTheEngine(t *testing.T) {
 			run(r)
 			r.Status.Port = 0
 		}, nil, nil},
+		"still listed as what it was before": {func(s *stageWorld, r *v1beta2.Replica) {
+			run(r)
+			s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
+		}, nil, nil},
 		"taken for healthy": {func(_ *stageWorld, r *v1beta2.Replica) {
 			run(r)
 			r.Spec.HealthyAt = "2026-01-01T00:00:00Z"
