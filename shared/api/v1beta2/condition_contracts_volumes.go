@@ -70,18 +70,3 @@ func instanceManagerContracts() []ConditionContract {
 			True:  []string{ReasonAnswering}, False: []string{ReasonNotAnswering}},
 	}
 }
-
-// upgradeContracts name no reasons: the reason is a state of the upgrade, or a word for people.
-func upgradeContracts() []ConditionContract {
-	var table []ConditionContract
-	for _, kind := range []string{"DataEngineUpgradeManager", "NodeDataEngineUpgrade"} {
-		table = append(table,
-			ConditionContract{Kind: kind, Type: UpgradePreflight, Writer: "upgrade-controller",
-				Means: "nothing stands against the upgrade; else the message names every blocker"},
-			ConditionContract{Kind: kind, Type: UpgradeProgressing, Writer: "upgrade-controller", Means: "the upgrade moves"},
-			ConditionContract{Kind: kind, Type: UpgradeStalled, Writer: "upgrade-controller",
-				Means: "a step takes longer than its timeout"},
-			ConditionContract{Kind: kind, Type: UpgradeCompleted, Writer: "upgrade-controller", Means: "all is done"})
-	}
-	return table
-}

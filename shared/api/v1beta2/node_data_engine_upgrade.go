@@ -39,6 +39,13 @@ type NodeDataEngineUpgradeStatus struct {
 	// +kubebuilder:validation:Enum=undefined;initializing;switching-over;detaching-replicas;upgrading-instance-manager;switching-back;rebuilding-replica;completed;rolling-back;error
 	// +optional
 	State string `json:"state,omitempty"`
+	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it. Absent means not told.
+	// +optional
+	StateSince string `json:"stateSince,omitempty"`
+	// ProgressedAt is the RFC 3339 time, with fractions, at which a rebuild last went on; while replicas are rebuilt
+	// the timeout counts from it. Absent means not yet.
+	// +optional
+	ProgressedAt string `json:"progressedAt,omitempty"`
 	// Volumes holds the volumes that the upgrade concerns, by name. Absent means not listed yet.
 	// +optional
 	Volumes map[string]VolumeUpgradeStatus `json:"volumes,omitempty"`
@@ -79,6 +86,9 @@ type VolumeUpgradeStatus struct {
 	// Replica names the volume's replica on the node, which attach-controller takes out. Absent means that there is none.
 	// +optional
 	Replica string `json:"replica,omitempty"`
+	// Progress is how far the rebuild of the replica is, in per cent, told in steps of ten. Absent means 0.
+	// +optional
+	Progress int `json:"progress,omitempty"`
 	// Snapshot names the snapshot that was taken before the target moved. Absent means none.
 	// +optional
 	Snapshot string `json:"snapshot,omitempty"`

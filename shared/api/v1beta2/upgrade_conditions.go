@@ -4,7 +4,7 @@ package v1beta2
 const (
 	// UpgradePreflight is True when nothing stands against the upgrade; else the message names every blocker.
 	UpgradePreflight = "Preflight"
-	// UpgradeProgressing is True while the upgrade moves; its reason is the step.
+	// UpgradeProgressing is True while the upgrade moves; its reason says what it waits for, the state is the step.
 	UpgradeProgressing = "Progressing"
 	// UpgradeStalled is True while a step takes longer than its timeout; the message says what it waits for.
 	UpgradeStalled = "Stalled"
@@ -27,4 +27,64 @@ const (
 	UpgradeStateRollingBack              = "rolling-back"
 	UpgradeStateCompleted                = "completed"
 	UpgradeStateError                    = "error"
+)
+
+// Reasons of UpgradePreflight.
+const (
+	// ReasonPassed surfaces when nothing stands against the upgrade.
+	ReasonPassed = "Passed"
+	// ReasonCheckingImages surfaces while pods find out whether the nodes have the new image.
+	ReasonCheckingImages = "CheckingImages"
+	// ReasonUpgradeBlocked surfaces when something stands against the upgrade; the message names every blocker.
+	ReasonUpgradeBlocked = "UpgradeBlocked"
+)
+
+// Reasons of UpgradeProgressing beside those of other kinds.
+const (
+	// ReasonUpgradingNode surfaces while a node is being upgraded.
+	ReasonUpgradingNode = "UpgradingNode"
+	// ReasonWaitingForUpgrade surfaces while another upgrade that came first is not finished.
+	ReasonWaitingForUpgrade = "WaitingForUpgrade"
+	// ReasonWaitingForImage surfaces while the setting default-instance-manager-image names no image.
+	ReasonWaitingForImage = "WaitingForImage"
+	// ReasonNotUnderstood surfaces when a field has a value that this version does not know.
+	ReasonNotUnderstood = "NotUnderstood"
+	// ReasonPaused surfaces while spec.paused holds the upgrade.
+	ReasonPaused = "Paused"
+	// ReasonWaitingForSnapshot surfaces while the snapshot of a volume is not ready.
+	ReasonWaitingForSnapshot = "WaitingForSnapshot"
+	// ReasonWaitingForTemporaryNode surfaces while no node can hold a volume's target meanwhile.
+	ReasonWaitingForTemporaryNode = "WaitingForTemporaryNode"
+	// ReasonWaitingForTarget surfaces while the target of a volume moves.
+	ReasonWaitingForTarget = "WaitingForTarget"
+	// ReasonWaitingForHealthyCopy surfaces while a volume has no healthy replica elsewhere, so that the one on the node stays.
+	ReasonWaitingForHealthyCopy = "WaitingForHealthyCopy"
+	// ReasonDetachingReplica surfaces while a replica leaves its engine.
+	ReasonDetachingReplica = "DetachingReplica"
+	// ReasonWaitingForInstanceManager surfaces while the instance manager of the new image does not run yet.
+	ReasonWaitingForInstanceManager = "WaitingForInstanceManager"
+	// ReasonWaitingForRebuild surfaces while a replica on the node is being rebuilt.
+	ReasonWaitingForRebuild = "WaitingForRebuild"
+	// ReasonTakingNode surfaces while the node is being closed for new volumes, or opened again.
+	ReasonTakingNode = "TakingNode"
+)
+
+// Reasons of UpgradeStalled.
+const (
+	// ReasonTimedOut surfaces when a step takes longer than its timeout; the message says what it waits for.
+	ReasonTimedOut = "TimedOut"
+	// ReasonInTime surfaces while every step is in its time.
+	ReasonInTime = "InTime"
+)
+
+// Reasons of UpgradeCompleted, and of UpgradeProgressing at the end.
+const (
+	// ReasonCompleted surfaces when all is done.
+	ReasonCompleted = "Completed"
+	// ReasonUnfinished surfaces while the upgrade goes on.
+	ReasonUnfinished = "Unfinished"
+	// ReasonNodeFailed surfaces when a node could not be upgraded.
+	ReasonNodeFailed = "NodeFailed"
+	// ReasonAborted surfaces when somebody ended the upgrade.
+	ReasonAborted = "Aborted"
 )
