@@ -20,7 +20,7 @@ func guard(w World) (Verdict, bool) {
 	if w.replica() || !w.Peers.Read {
 		return Verdict{}, true
 	}
-	second := !w.Object.Active && (w.v2() || w.Peers.Migrating)
+	second := !w.Object.Active && (w.Peers.Migrating || w.v2() && w.engine() && slices.Contains(w.Peers.Targets, w.Object.NodeID))
 	for _, peer := range w.Peers.Same {
 		switch {
 		case !peer.live():

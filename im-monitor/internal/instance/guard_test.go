@@ -12,6 +12,7 @@ import (
 func TestNoEngineIsStartedBesideAnotherOne(t *testing.T) {
 	second := func(w *World) { w.Object.Active = false }
 	migrating := func(w *World) { w.Peers.Migrating = true }
+	targets := func(nodes ...string) change { return func(w *World) { w.Peers.Targets = nodes } }
 	beside := func(p Peer) change {
 		return func(w *World) { w.Peers.Read, w.Peers.Same = true, append(w.Peers.Same, p) }
 	}
@@ -35,7 +36,12 @@ func TestNoEngineIsStartedBesideAnotherOne(t *testing.T) {
 		{"the second engine of a migration may", world(wanted, second, migrating, beside(live)), true, ReasonCalling},
 		{"the second engine of a volume that does not migrate may not", world(wanted, second, beside(live)), false, ReasonOtherLive},
 		{"the active one of a migration may not", world(wanted, migrating, beside(live)), false, ReasonOtherLive},
-		{"the second target of a v2 volume may", world(wanted, v2, second, beside(live)), true, ReasonCalling},
+		{"the second target of a v2 volume may, where the target shall go", world(wanted, v2, second, targets("node-2", "node-1"), beside(live)), true, ReasonCalling},
+		{"but nowhere else", world(wanted, v2, second, targets("node-2"), beside(live)), false, ReasonOtherLive},
+		{"and never a v1 engine", world(wanted, second, targets("node-1"), beside(live)), false, ReasonOtherLive},
+		{"nor a second frontend", world(wanted, asFrontend, second, targets("node-1"), beside(Peer{Name: "vol-ef-1", State: running, Begun: true})), false, ReasonOtherLive},
+		{"and only over replicas that the live one has in mode RW",
+			world(wanted, v2, second, targets("node-1"), beside(Peer{Name: "vol-e-1", State: running, Begun: true, Modes: map[string]string{"vol-r-1": "ERR"}})), false, ReasonReplicaNotReady},
 		{"but only over replicas that the live one has in mode RW (M7)",
 			world(wanted, second, migrating, beside(Peer{Name: "vol-e-1", State: running, Begun: true, Modes: map[string]string{"vol-r-1": "WO"}})), false, ReasonReplicaNotReady},
 		{"and that it has at all", world(wanted, second, migrating, beside(Peer{Name: "vol-e-1", State: running, Begun: true})), false, ReasonReplicaNotReady},

@@ -61,7 +61,7 @@ func TestAFrontendMovesInPhasesThatItsPathsTell(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before := was(running)
 			before.TargetIP, before.TargetPort = "10.0.0.7", 20001
-			w := world(wanted, asFrontend, status(before), lists(running), func(w *World) { w.Here.Entry.Paths = c.paths })
+			w := world(wanted, asFrontend, status(before), lists(running), func(w *World) { w.Here.Entry.Paths = c.paths }, serving("10.0.0.9"))
 			v := Decide(w)
 			require.Equal(t, c.phase, v.Status.SwitchoverPhase)
 			require.Equal(t, c.next, v.Call.Phase)

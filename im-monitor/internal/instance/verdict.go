@@ -31,15 +31,16 @@ type Call struct {
 	Cleanup, ByName bool
 	// Look tells that a running engine is to be looked at before the deletion.
 	Look bool
-	// Phase is a switch-over's.
-	Phase string
+	// Target and Phase are a switch-over's.
+	Target TargetSpec
+	Phase  string
 	// Out tells that its node is out: the answer is not waited for as long, because nothing depends on it.
 	Out bool
 }
 
 // Identity is the same for calls of which the later one is a repetition.
 func (c Call) Identity() string {
-	return strings.Join([]string{string(c.Op), c.InstanceManager, c.UUID, c.Phase}, "/")
+	return strings.Join([]string{string(c.Op), c.InstanceManager, c.UUID, c.Target.Address(), c.Phase}, "/")
 }
 
 // Verdict is what follows from a World.
@@ -94,6 +95,10 @@ const (
 	ReasonNotCutOff = "NotCutOff"
 	// ReasonRefused: the server declined again and again to create it.
 	ReasonRefused = "StartRefused"
+	// ReasonTargetNotServing: the engine that a frontend shall move to does not serve.
+	ReasonTargetNotServing = "TargetNotServing"
+	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
+	ReasonMoveRefused = "MoveRefused"
 	// ReasonMissing: it was started and is proven gone.
 	ReasonMissing = "InstanceMissing"
 	// ReasonFailed: its server says that it failed.

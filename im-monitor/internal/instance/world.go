@@ -34,6 +34,10 @@ type World struct {
 	// Refusals counts in a row how often a server declined to create the instance, Refusal is its last word.
 	Refusals int
 	Refusal  string
+	// Serving are the addresses (ip:port) of those engines that a frontend's spec and paths name and that run there.
+	Serving []string
+	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
+	MoveAfter time.Time
 	// Settings are what instances are made with.
 	Settings Settings
 	// DiskName is the name of a v2 replica's disk on its node; empty is unknown.
@@ -145,6 +149,8 @@ type Peers struct {
 	Leftovers []string
 	// Migrating tells that the volume is asked to run on two nodes.
 	Migrating bool
+	// Targets are the nodes on which a v2 volume's target may be beside the one that it leaves.
+	Targets []string
 }
 
 // Peer is another object of the volume.

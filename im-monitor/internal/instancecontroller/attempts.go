@@ -17,6 +17,9 @@ type attempt struct {
 	// refusals counts creations in a row that the server declined, refusal is its last word.
 	refusals int
 	refusal  string
+	// declined counts the phases of moves in a row that the server declined, moveAfter is when the next move may begin.
+	declined  int
+	moveAfter time.Time
 	// deletion is the last one that was sent, to prove its effect with; nil when none was.
 	deletion *inventory.Call
 	// creating is true while a creation is under way; created is when the last one ended. A list of before proves nothing after it.
@@ -67,6 +70,12 @@ func (t *attempt) accepted(call instance.Call, now time.Time) {
 func (t *attempt) failed(call instance.Call, now time.Time) {
 	t.repeated(call)
 	t.notBefore = now.Add(backoff(failureDelay, failureDelayMax, t.times))
+}
+
+// decline notes that the server declined a phase of a move: it is not begun again at once.
+func (t *attempt) decline(now time.Time) {
+	t.declined++
+	t.moveAfter = now.Add(backoff(failureDelay, failureDelayMax, t.declined))
 }
 
 func (t *attempt) repeated(call instance.Call) {

@@ -38,8 +38,8 @@ func (r *hands) call(ctx context.Context, key Key, o client.Object, call instanc
 	case instance.OpDelete:
 		err = r.delete(ctx, key, connection, epoch, object, call)
 	case instance.OpSwitchOver:
-		err = connection.SwitchOver(ctx, imclient.SwitchOverRequest{Name: object.Name, EngineName: object.Target.Engine,
-			TargetAddress: object.Target.Address(), Phase: call.Phase})
+		err = connection.SwitchOver(ctx, imclient.SwitchOverRequest{Name: object.Name, EngineName: call.Target.Engine,
+			TargetAddress: call.Target.Address(), Phase: call.Phase})
 	}
 	r.remember(key, o, call, err)
 	if !call.Out {
@@ -75,11 +75,15 @@ func (r *hands) remember(key Key, o client.Object, call instance.Call, err error
 		return
 	}
 	refused := call.Op == instance.OpCreate && outcome == outcomeRefused
+	declined := call.Op == instance.OpSwitchOver && outcome != outcomeUnreachable
 	r.attempts.change(key, func(t *attempt) {
 		t.failed(call, now)
 		if refused {
 			t.refusals++
 			t.refusal = err.Error()
+		}
+		if declined {
+			t.decline(now)
 		}
 	})
 	log.Info("called", "error", err.Error())

@@ -309,12 +309,12 @@ func TestAQuietClusterIsLeftAlone(t *testing.T) {
 	r := w.replica("other-r-00000001", "other", "quiet-1", "v1")
 	w.run(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
-	settled := 0
+	settled, calls, since := -1, -1, time.Now()
 	w.Eventually(func() bool {
-		before := settled
-		settled = len(w.Writes())
-		return before == settled
-	}, "the writes never ended")
-	calls := len(w.Servers.Calls())
+		if writes, called := len(w.Writes()), len(w.Servers.Calls()); writes != settled || called != calls {
+			settled, calls, since = writes, called, time.Now()
+		}
+		return time.Since(since) > time.Second
+	}, "the writes and calls never ended")
 	w.never(func() bool { return len(w.Writes()) != settled || len(w.Servers.Calls()) != calls }, "a write or a call in a quiet cluster")
 }

@@ -34,16 +34,12 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 		w.DiskName = diskName(longhornNode, w.Object.Replica.DiskID)
 	}
 	if key.Kind == v1beta2.InstanceTypeEngineFrontend {
-		engine, err := get(ctx, s.rt.Client, s.rt.Namespace, w.Object.Target.Engine, &v1beta2.Engine{})
-		if err != nil {
+		if err := s.targets(ctx, &w); err != nil {
 			return w, err
-		}
-		if engine != nil {
-			w.EngineSize = engine.Status.CurrentSize
 		}
 	}
 	t := s.attempts.of(key)
-	w.Tried, w.NotBefore, w.Refusals, w.Refusal = t.tried, t.notBefore, t.refusals, t.refusal
+	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.notBefore, t.refusals, t.refusal, t.moveAfter
 	return w, s.hold(ctx, key, &w)
 }
 

@@ -35,6 +35,7 @@ func (s *shell) readEngines(ctx context.Context, key Key, w *instance.World) err
 		v, err := get(groupCtx, s.rt.Uncached, s.rt.Namespace, volume, &v1beta2.Volume{})
 		if err == nil && v != nil {
 			peers.Migrating = v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != ""
+			peers.Targets = []string{v.Spec.TargetNodeID, v.Spec.NodeID}
 		}
 		return err
 	})

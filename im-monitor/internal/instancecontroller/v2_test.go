@@ -66,29 +66,3 @@ func TestServersOfTodayThatTellNoUUIDsAreServedByName(t *testing.T) {
 	require.True(t, w.deletions(e.Name)[0].CleanupRequired)
 	require.False(t, w.holds(manager("today-1", "v2"), e.Name))
 }
-
-func TestAFrontendMovesToAnotherEngineInThreePhases(t *testing.T) {
-	w := newWorld(t, "move-1", "move-2")
-	_, e, f := w.openV2("vol", "move-1")
-	w.Eventually(func() bool {
-		return w.Get(e.Name, e) && len(e.Status.InstanceManagerName) > 0
-	}, "the engine never settled")
-	require.NoError(t, w.modes(e, map[string]any{"vol-r-00000001": "RW"}))
-	second := w.engine("vol-e-1", "vol", "move-2", "v2")
-	w.spec(second, map[string]any{"active": false, "desireState": "running"})
-	second = w.engineIs(second.Name, v1beta2.InstanceStateRunning)
-	w.spec(f, map[string]any{"engineName": second.Name, "targetIP": second.Status.StorageIP, "targetPort": second.Status.Port})
-	w.Eventually(func() bool {
-		return w.Get(f.Name, f) && f.Status.TargetIP == second.Status.StorageIP && f.Status.TargetPort == second.Status.Port && f.Status.SwitchoverPhase == ""
-	}, "the frontend never moved")
-	require.Equal(t, v1beta2.InstanceStateRunning, f.Status.CurrentState)
-	var phases []string
-	for _, c := range w.Servers.Calls() {
-		if c.SwitchOver != nil {
-			phases = append(phases, c.SwitchOver.Phase)
-		}
-	}
-	require.Equal(t, []string{"preparing", "switching", "promoting"}, phases)
-	require.Len(t, f.Status.Paths, 1)
-	require.Equal(t, second.Name, f.Status.Paths[0].EngineName)
-}
