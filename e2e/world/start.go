@@ -12,6 +12,7 @@ import (
 
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 // simulate starts the simulator with the World's nodes.
@@ -20,7 +21,11 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	if err != nil {
 		return err
 	}
-	address := freeAddress()
+	addresses, err := freeAddresses(1)
+	if err != nil {
+		return err
+	}
+	address := addresses[0]
 	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s"}
 	if w.options.Record {
 		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
@@ -138,12 +143,15 @@ func (w *World) activity() int {
 		w.DataPlane.Counts().Sum(func(m record.Method) bool { return !m.Stream })
 }
 
-// freeAddress is a loopback address with a port that nobody listens on right now.
-func freeAddress() string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// freeAddresses are loopback addresses with ports that stay free: a controller that is killed gets its own back.
+func freeAddresses(count int) ([]string, error) {
+	ports, err := cluster.FreePorts(count)
 	if err != nil {
-		return "0"
+		return nil, fmt.Errorf("choosing ports: %w", err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	var out []string
+	for _, port := range ports {
+		out = append(out, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	}
+	return out, nil
 }

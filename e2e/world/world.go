@@ -51,6 +51,8 @@ type Options struct {
 	// Attach lets attach-controller run, too, and im-monitor start and stop instances. Without it the World itself does what
 	// they would do, so that a story can take any object away from its instance.
 	Attach bool
+	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
+	Kubernetes bool
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
 	// Say is told what is going on; nil for silence.
@@ -156,7 +158,11 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if w.options.TLS && controller == IMMonitor {
 		flags = append(slices.Clone(flags), "--tls-dir", w.tlsDirectory())
 	}
-	metrics, health := freeAddress(), freeAddress()
+	addresses, err := freeAddresses(2)
+	if err != nil {
+		return nil, err
+	}
+	metrics, health := addresses[0], addresses[1]
 	args := append([]string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace,
 		"--metrics-bind-address", metrics, "--health-probe-bind-address", health}, flags...)
 	return w.run(&Process{Name: controller + instance, binary: controller, args: args, metrics: metrics, health: health})

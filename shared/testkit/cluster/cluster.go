@@ -112,7 +112,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 
 // prepare writes what the servers read: certificates and keys, the audit policy, a copy of earlier data.
 func (c *Cluster) prepare() error {
-	ports, err := freePorts(3)
+	ports, err := FreePorts(3)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ const (
 	portAttempts = 1000
 )
 
-// freePorts returns different ports of 127.0.0.1 on which nobody listens now.
-func freePorts(count int) ([]int, error) {
+// FreePorts returns different ports of 127.0.0.1 on which nobody listens now, and that no outgoing connection takes.
+func FreePorts(count int) ([]int, error) {
 	seen := map[int]bool{}
 	var ports []int
 	for range portAttempts {

@@ -27,7 +27,7 @@ func TestAPortThatSomebodyTookIsRecognised(t *testing.T) {
 }
 
 func TestFreePortsAreDifferentAndBelowThoseOfOutgoingConnections(t *testing.T) {
-	ports, err := freePorts(50)
+	ports, err := FreePorts(50)
 	require.NoError(t, err)
 	seen := map[int]bool{}
 	for _, port := range ports {
