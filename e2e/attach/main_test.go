@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (int, error) {
-	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true})
+	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Kubernetes: true})
 	if err != nil {
 		return 1, err
 	}

@@ -22,7 +22,7 @@ func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.
 
 // Stories are the scenarios of attached volumes whose every write and call is a crash point.
 func Stories() []scenarios.Story {
-	stories := []scenarios.Story{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), migrates()}
+	stories := []scenarios.Story{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates()}
 	for i := range stories {
 		stories[i].Attach, stories[i].Check = true, hold
 	}

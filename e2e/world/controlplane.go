@@ -22,7 +22,8 @@ import (
 
 func (w *World) controlPlane(ctx, _ context.Context) error {
 	w.options.Say("starting etcd and kube-apiserver")
-	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir, Audit: w.options.Audit})
+	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir, Audit: w.options.Audit,
+		ControllerManager: w.options.Kubernetes, ControllerManagerFlags: managerFlags})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Sweep empties the World for the next story: no volumes, no instances, no orphans, default settings, every node back,
-// every instance manager running. Instances go first, so that nothing becomes an orphan by the way.
+// every instance manager running, nothing for pods. Instances go first, so that nothing becomes an orphan by the way.
 func (w *World) Sweep(ctx context.Context) error {
 	if err := w.Set(ctx, "orphan-resource-auto-deletion", ""); err != nil {
 		return err
@@ -24,6 +24,9 @@ func (w *World) Sweep(ctx context.Context) error {
 		w.DataPlane.Before(nil)
 	}
 	if w.options.Attach {
+		if err := w.sweepKubernetes(ctx); err != nil {
+			return err
+		}
 		if err := w.removeAll(ctx, &v1beta2.SnapshotList{}); err != nil {
 			return err
 		}

@@ -1,0 +1,111 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// driver is the CSI driver of every PersistentVolume.
+	driver = "driver.longhorn.io"
+	// podNamespace is where pods and their claims live: not where Longhorn does.
+	podNamespace = metav1.NamespaceDefault
+	storageClass = "longhorn"
+)
+
+// managerFlags let kube-controller-manager attach volumes for pods, and judge no nodes, which have no kubelet here.
+var managerFlags = []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +
+	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller"}
+
+// PersistentVolume makes what Kubernetes has for a volume when Longhorn's CSI driver is installed: the driver, its
+// registration on every node, the StorageClass, and the PersistentVolume of the same name.
+func (w *World) PersistentVolume(ctx context.Context, volume string) error {
+	required := true
+	wanted := []client.Object{
+		&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: &required}},
+		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: storageClass}, Provisioner: driver},
+		persistentVolume(volume),
+	}
+	for _, node := range w.options.Nodes {
+		wanted = append(wanted, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
+			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: node}}}})
+		managed := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}}
+		if err := w.patch(ctx, kubernetesNode(node), managed); err != nil {
+			return err
+		}
+	}
+	for _, object := range wanted {
+		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("creating %s: %w", object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func persistentVolume(volume string) *corev1.PersistentVolume {
+	return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: volume}, Spec: corev1.PersistentVolumeSpec{
+		AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+		StorageClassName:              storageClass,
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
+			Driver: driver, VolumeHandle: volume, FSType: "ext4",
+		}},
+	}}
+}
+
+// Claim makes the claim that is bound to the PersistentVolume of the volume, and waits until it is.
+func (w *World) Claim(ctx context.Context, volume string) error {
+	class := storageClass
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: podMeta(volume), Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &class, VolumeName: volume,
+		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+	}}
+	if err := w.Admin.Create(ctx, claim); err != nil {
+		return fmt.Errorf("creating the claim of %s: %w", volume, err)
+	}
+	return w.Wait(ctx, "a bound claim of "+volume, time.Minute, func(ctx context.Context) (string, error) {
+		err := w.Admin.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+		return unless(claim.Status.Phase == corev1.ClaimBound, "it is %q", claim.Status.Phase), err
+	})
+}
+
+// Pod makes a pod on the node that uses the claim of the volume. No kubelet runs it.
+func (w *World) Pod(ctx context.Context, name, volume, node string) error {
+	token := false
+	pod := &corev1.Pod{ObjectMeta: podMeta(name), Spec: corev1.PodSpec{
+		NodeName: node, AutomountServiceAccountToken: &token,
+		Containers: []corev1.Container{{Name: "main", Image: "none", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: volume},
+		}}},
+	}}
+	return w.Wait(ctx, "pod "+name, time.Minute, func(ctx context.Context) (string, error) {
+		// The namespace's ServiceAccount may not be there yet.
+		return "", client.IgnoreAlreadyExists(w.Admin.Create(ctx, pod))
+	})
+}
+
+// KillPod deletes a pod at once, as nobody runs it.
+func (w *World) KillPod(ctx context.Context, name string) error {
+	now := int64(0)
+	if err := w.Admin.Delete(ctx, &corev1.Pod{ObjectMeta: podMeta(name)}, &client.DeleteOptions{GracePeriodSeconds: &now}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting pod %s: %w", name, err)
+	}
+	return nil
+}
+
+func podMeta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: podNamespace, Name: name}
+}
+
+func kubernetesNode(name string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
