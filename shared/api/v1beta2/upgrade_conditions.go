@@ -29,6 +29,30 @@ const (
 	UpgradeStateError                    = "error"
 )
 
+// States of a volume in NodeDataEngineUpgrade.status.volumes.
+const (
+	// VolumeUpgradeWaiting is a volume whose snapshot is not ready.
+	VolumeUpgradeWaiting = "waiting"
+	// VolumeUpgradeReady is a volume that may be touched.
+	VolumeUpgradeReady = "ready"
+	// VolumeUpgradeMoving is a volume whose target goes to the temporary node.
+	VolumeUpgradeMoving = "moving"
+	// VolumeUpgradeAway is a volume whose target does not need the node.
+	VolumeUpgradeAway = "away"
+	// VolumeUpgradeDetached is a volume that nothing on the node serves any more.
+	VolumeUpgradeDetached = "detached"
+	// VolumeUpgradeReturning is a volume whose target goes home.
+	VolumeUpgradeReturning = "returning"
+	// VolumeUpgradeHome is a volume whose target is home.
+	VolumeUpgradeHome = "home"
+	// VolumeUpgradeRebuilding is a volume that is not healthy yet.
+	VolumeUpgradeRebuilding = "rebuilding"
+	// VolumeUpgradeDone is a volume that is healthy again.
+	VolumeUpgradeDone = "done"
+	// VolumeUpgradeReleased is a volume that its user detached or deleted: the upgrade has nothing to do with it any more.
+	VolumeUpgradeReleased = "released"
+)
+
 // Reasons of UpgradePreflight.
 const (
 	// ReasonPassed surfaces when nothing stands against the upgrade.

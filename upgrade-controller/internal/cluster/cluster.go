@@ -1,0 +1,117 @@
+// Package cluster is what an upgrade sees of nodes and volumes, and the questions that it asks them: which volumes does
+// a node carry, which of their replicas are healthy, where could a target stay meanwhile. It decides nothing, imports no
+// client, and modifies none of the objects, which are the cache's.
+package cluster
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Cluster is every node, and every v2 volume that is not detached.
+type Cluster struct {
+	Nodes   map[string]Node
+	Volumes map[string]Volume
+}
+
+// Node is a node with its v2 instance managers.
+type Node struct {
+	// Object is nil where no such Node exists.
+	Object *v1beta2.Node
+	// Managers are the v2 instance managers of the node, in order of their names.
+	Managers []*v1beta2.InstanceManager
+}
+
+// Volume is a v2 volume with its parts, each list in order of names.
+type Volume struct {
+	Object   *v1beta2.Volume
+	Engines  []*v1beta2.Engine
+	Replicas []*v1beta2.Replica
+}
+
+// On returns the names of the attached volumes that the node carries, sorted.
+func (c Cluster) On(node string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Volumes)) {
+		if c.Volumes[name].On(node) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Engines counts the volumes whose target is on the node.
+func (c Cluster) Engines(node string) int {
+	count := 0
+	for _, v := range c.Volumes {
+		if v.TargetOn(node) {
+			count++
+		}
+	}
+	return count
+}
+
+// Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. A node
+// with a healthy replica goes before others, then one that has the image already, then the one with fewest engines, then
+// the name decides.
+func (c Cluster) Temporary(v Volume, upgraded, image string) string {
+	var candidates []string
+	for name, node := range c.Nodes {
+		if name != upgraded && node.Serves() && !node.Object.Spec.UpgradeRequested {
+			candidates = append(candidates, name)
+		}
+	}
+	first := func(is bool) int {
+		if is {
+			return 0
+		}
+		return 1
+	}
+	rank := func(name string) [3]int {
+		return [3]int{first(c.healthyOn(v, name)), first(c.Nodes[name].Runs(image)), c.Engines(name)}
+	}
+	slices.SortFunc(candidates, func(a, b string) int {
+		x, y := rank(a), rank(b)
+		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a, b))
+	})
+	if len(candidates) == 0 {
+		return ""
+	}
+	return candidates[0]
+}
+
+// Healthy returns the nodes of the volume's healthy replicas, one entry for each replica, sorted.
+func (c Cluster) Healthy(v Volume) []string {
+	var out []string
+	for _, r := range v.Replicas {
+		if c.healthy(v, r) {
+			out = append(out, r.Spec.NodeID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// HealthyBeside counts the volume's healthy replicas on other nodes than this.
+func (c Cluster) HealthyBeside(v Volume, node string) int {
+	count := 0
+	for _, n := range c.Healthy(v) {
+		if n != node {
+			count++
+		}
+	}
+	return count
+}
+
+func (c Cluster) healthyOn(v Volume, node string) bool { return slices.Contains(c.Healthy(v), node) }
+
+// healthy: the running engine reads and writes the replica, nobody wants it gone, and its node serves.
+func (c Cluster) healthy(v Volume, r *v1beta2.Replica) bool {
+	engine := v.Active()
+	return engine != nil && engine.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && mapped(engine, r.Name) &&
+		r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Status.CurrentState == v1beta2.InstanceStateRunning &&
+		!v1beta2.IsNodeDown(c.Nodes[r.Spec.NodeID].Object)
+}

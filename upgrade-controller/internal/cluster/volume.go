@@ -1,0 +1,159 @@
+package cluster
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Attached tells that the volume is in use, and settled.
+func (v Volume) Attached() bool { return v.Object.Status.State == v1beta2.VolumeStateAttached }
+
+// Settling tells that the volume is on its way into use or out of it.
+func (v Volume) Settling() bool {
+	state := v.Object.Status.State
+	return state == v1beta2.VolumeStateAttaching || state == v1beta2.VolumeStateDetaching
+}
+
+// Holder is the node where the volume is attached, "" where it is not.
+func (v Volume) Holder() string {
+	if !v.Attached() && !v.Settling() {
+		return ""
+	}
+	if node := v.Object.Status.CurrentNodeID; node != "" {
+		return node
+	}
+	return v.Object.Spec.NodeID
+}
+
+// Active returns the engine that serves the volume, nil where none runs.
+func (v Volume) Active() *v1beta2.Engine {
+	for _, e := range v.Engines {
+		if e.Spec.Active && e.DeletionTimestamp == nil && e.Status.CurrentState == v1beta2.InstanceStateRunning {
+			return e
+		}
+	}
+	return nil
+}
+
+// TargetOn tells that the engine that serves the volume is on the node.
+func (v Volume) TargetOn(node string) bool {
+	active := v.Active()
+	return active != nil && active.Spec.NodeID == node
+}
+
+// EngineOn tells that any engine of the volume is on the node, or shall be, or may still be.
+func (v Volume) EngineOn(node string) bool {
+	for _, e := range v.Engines {
+		if e.Spec.NodeID == node && alive(e.Spec.DesireState, e.Status.CurrentState) {
+			return true
+		}
+	}
+	return false
+}
+
+// On tells that the volume is in use and that the node carries its frontend, its engine or one of its replicas.
+func (v Volume) On(node string) bool {
+	return (v.Attached() || v.Settling()) && (v.Holder() == node || v.EngineOn(node) || len(v.ReplicasOn(node)) > 0)
+}
+
+// ReplicasOn returns the replicas on the node that are in use or may still be.
+func (v Volume) ReplicasOn(node string) []*v1beta2.Replica {
+	var out []*v1beta2.Replica
+	for _, r := range v.Replicas {
+		if r.Spec.NodeID == node && alive(r.Spec.DesireState, r.Status.CurrentState) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Replica returns the volume's replica of that name, nil where it is gone.
+func (v Volume) Replica(name string) *v1beta2.Replica {
+	for _, r := range v.Replicas {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Mapped tells that an engine of the volume uses the replica, or that the last look at one saw it there.
+func (v Volume) Mapped(replica string) bool {
+	for _, e := range v.Engines {
+		if !alive(e.Spec.DesireState, e.Status.CurrentState) {
+			continue
+		}
+		if _, seen := e.Status.CurrentReplicaAddressMap[replica]; seen || mapped(e, replica) || e.Status.ReplicaModeMap[replica] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Whole tells that the volume has as many healthy replicas as it wants.
+func (v Volume) Whole() bool { return v.Object.Status.Robustness == v1beta2.VolumeRobustnessHealthy }
+
+// At tells that the volume's target is on the node for good: the frontend was switched to it, and no other engine is left.
+func (v Volume) At(node string) bool {
+	current := v.Object.Status.CurrentTargetNodeID
+	if current == "" {
+		current = v.Holder()
+	}
+	if current != node || !v.TargetOn(node) {
+		return false
+	}
+	for _, e := range v.Engines {
+		if e.Spec.NodeID != node {
+			return false
+		}
+	}
+	return true
+}
+
+// Home tells that the volume's target is where the volume is attached, and that nobody wants it elsewhere.
+func (v Volume) Home() bool { return v.Object.Spec.TargetNodeID == "" && v.At(v.Holder()) }
+
+// LookedSince tells that the engine was looked at no earlier than that.
+func (v Volume) LookedSince(since time.Time) bool {
+	e := v.Active()
+	return e != nil && !parse(e.Status.LookedAt).Before(since)
+}
+
+// LookAsked tells that a look was asked for no earlier than that.
+func (v Volume) LookAsked(since time.Time) bool {
+	e := v.Active()
+	return e != nil && !parse(e.Spec.LookRequestedAt).Before(since)
+}
+
+// Rebuilt is how far the rebuild of the replica is, in per cent; it is 100 once the engine reads it.
+func (v Volume) Rebuilt(r *v1beta2.Replica) int {
+	e := v.Active()
+	if e == nil {
+		return 0
+	}
+	if e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW {
+		return 100
+	}
+	status := e.Status.RebuildStatus["tcp://"+e.Spec.ReplicaAddressMap[r.Name]]
+	return min(max(status.Progress, 0), 99)
+}
+
+func mapped(e *v1beta2.Engine, replica string) bool {
+	_, ok := e.Spec.ReplicaAddressMap[replica]
+	return ok
+}
+
+// alive: wanted, or not known to be stopped. An instance without a state was never started.
+func alive(desired, current string) bool {
+	return desired == v1beta2.InstanceStateRunning || current != "" && current != v1beta2.InstanceStateStopped
+}
+
+// parse reads a time of any precision; what is none is the zero time, which is before everything.
+func parse(value string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}

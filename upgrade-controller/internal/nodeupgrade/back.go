@@ -1,0 +1,103 @@
+package nodeupgrade
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// switchingBack brings every target home; there is no way but forward.
+func (p *pass) switchingBack() {
+	p.closed()
+	if p.each((*pass).home) {
+		p.to(v1beta2.UpgradeStateRebuildingReplica)
+		p.status.ProgressedAt = ""
+	}
+}
+
+// home brings the volume's target back to where the volume is attached, once that node can hold it; until then it stays
+// at its temporary node, or another one.
+func (p *pass) home(name string) bool {
+	v := p.Cluster.Volumes[name]
+	if v.Holder() == p.nodeID() && !p.node.Serves() && v.Object.Spec.TargetNodeID != "" {
+		if p.moved(name) {
+			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, "node "+p.nodeID()+" cannot hold its target yet.")
+		}
+		return false
+	}
+	p.send(v, "")
+	if !v.Home() || v.Settling() {
+		return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+".")
+	}
+	p.mark(name, v1beta2.VolumeUpgradeHome, "")
+	return true
+}
+
+// rebuildingReplica opens the node and waits until every volume is healthy again. It is given up only after a time in
+// which no rebuild went on.
+func (p *pass) rebuildingReplica() {
+	open := p.opened()
+	whole := p.each((*pass).whole)
+	switch {
+	case open && whole:
+		p.complete()
+	case open && p.late():
+		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild went on for %s. %s", Timeout(p.Manager, p.observed), p.message))
+	}
+}
+
+func (p *pass) whole(name string) bool {
+	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
+	if v.Whole() {
+		x.Progress = 100
+		p.status.Volumes[name] = x
+		p.mark(name, v1beta2.VolumeUpgradeDone, "")
+		return true
+	}
+	progress := 100
+	for _, r := range v.ReplicasOn(p.nodeID()) {
+		progress = min(progress, v.Rebuilt(r))
+	}
+	if len(v.ReplicasOn(p.nodeID())) == 0 {
+		progress = 0
+	}
+	if step := progress / 10 * 10; step > x.Progress {
+		x.Progress, p.status.ProgressedAt = step, stamp(p.Now)
+		p.status.Volumes[name] = x
+	}
+	return p.waits(name, v1beta2.VolumeUpgradeRebuilding, v1beta2.ReasonWaitingForRebuild,
+		fmt.Sprintf("its robustness is %q, its replica on the node is rebuilt to %d %%.", v.Object.Status.Robustness, x.Progress))
+}
+
+// rollingBack brings every target home and opens the node. An instance manager that was replaced after all is gone on
+// with.
+func (p *pass) rollingBack() {
+	if p.status.OldInstanceManager != nil && p.node.Manager(p.status.OldInstanceManager) == nil && p.node.Runs(p.target()) {
+		p.to(v1beta2.UpgradeStateSwitchingBack)
+		p.status.ErrorMessage = ""
+		return
+	}
+	if p.each((*pass).home) && p.opened() {
+		p.fail(p.status.ErrorMessage)
+	}
+}
+
+func (p *pass) complete() {
+	p.to(v1beta2.UpgradeStateCompleted)
+	p.status.ErrorMessage, p.status.CompletedAt = "", stamp(p.Now)
+}
+
+// ended leaves nothing behind: the node open, and no snapshot that nobody wants to keep.
+func (p *pass) ended() {
+	clean := p.opened()
+	if p.Manager == nil || !p.Manager.Spec.KeepSnapshots {
+		for _, name := range p.volumes() {
+			snapshot := p.Snapshots[p.status.Volumes[name].Snapshot]
+			if snapshot != nil && snapshot.DeletionTimestamp == nil {
+				p.effect(Effect{Kind: DropSnapshot, Name: snapshot.Name, Volume: name})
+				clean = false
+			}
+		}
+	}
+	p.verdict.DropFinalizer = clean && p.Upgrade.DeletionTimestamp != nil
+}

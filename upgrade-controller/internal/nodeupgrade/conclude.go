@@ -1,0 +1,105 @@
+package nodeupgrade
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// conclude writes the conditions, and when to wake.
+func (p *pass) conclude() {
+	p.status.ObservedGeneration = p.Upgrade.Generation
+	list := p.status.Conditions
+	set := func(conditionType string, status v1beta2.ConditionStatus, reason, message string) {
+		wanted := v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: message}
+		if old := conditions.Get(list, conditionType); old == nil || !conditions.Equal([]v1beta2.Condition{*old}, []v1beta2.Condition{wanted}) {
+			list = conditions.Set(list, wanted, p.Now)
+		}
+	}
+	if p.preflight != nil {
+		set(v1beta2.UpgradePreflight, p.preflight.Status, p.preflight.Reason, p.preflight.Message)
+	}
+	progressing := p.progressing()
+	set(v1beta2.UpgradeProgressing, progressing.Status, progressing.Reason, progressing.Message)
+	if stalled := p.status.State == p.observed && p.late() && p.message != ""; stalled {
+		set(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut,
+			fmt.Sprintf("State %s takes longer than %s. %s", p.observed, Timeout(p.Manager, p.observed), progressing.Message))
+	} else {
+		set(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
+	}
+	switch p.status.State {
+	case v1beta2.UpgradeStateCompleted:
+		set(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, p.completed())
+	case v1beta2.UpgradeStateError:
+		set(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, p.failure(), p.status.ErrorMessage)
+	default:
+		set(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade of the node goes on.")
+	}
+	p.status.Conditions = list
+	p.wake()
+}
+
+func (p *pass) completed() string {
+	return fmt.Sprintf("Node %s runs the instance manager of %s.", p.nodeID(), p.target())
+}
+
+// failure is the reason of the end in error.
+func (p *pass) failure() string {
+	said := conditions.Reason(p.Upgrade.Status.Conditions, v1beta2.UpgradeCompleted)
+	switch {
+	case p.observed == v1beta2.UpgradeStateError && said != "" && said != v1beta2.ReasonUnfinished:
+		return said
+	case p.givenUp() != "":
+		return v1beta2.ReasonAborted
+	case p.preflight != nil && p.preflight.Status == v1beta2.ConditionFalse:
+		return v1beta2.ReasonUpgradeBlocked
+	}
+	return v1beta2.ReasonNodeFailed
+}
+
+// holds are the reasons for which the upgrade does not go on by itself.
+var holds = map[string]bool{
+	v1beta2.ReasonWaitingForUpgrade: true, v1beta2.ReasonNotUnderstood: true, v1beta2.ReasonPaused: true, v1beta2.ReasonUpgradeBlocked: true,
+}
+
+// progressing says what the upgrade waits for; a state that it has just entered waits for its first step.
+func (p *pass) progressing() v1beta2.Condition {
+	out := v1beta2.Condition{Status: v1beta2.ConditionTrue, Reason: p.reason, Message: p.message}
+	switch {
+	case p.status.State == v1beta2.UpgradeStateCompleted:
+		return v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonCompleted, Message: p.completed()}
+	case p.status.State == v1beta2.UpgradeStateError:
+		return v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: p.failure(), Message: p.status.ErrorMessage}
+	case out.Reason == "":
+		out.Reason = firstWaits[p.status.State]
+		out.Message = fmt.Sprintf("Node %s is %s.", p.nodeID(), p.status.State)
+	case holds[out.Reason]:
+		out.Status = v1beta2.ConditionFalse
+	case p.others > 0:
+		out.Message = fmt.Sprintf("%s %d more wait.", out.Message, p.others)
+	}
+	return out
+}
+
+// firstWaits is what a state begins with.
+var firstWaits = map[string]string{
+	v1beta2.UpgradeStateUndefined:                v1beta2.ReasonTakingNode,
+	v1beta2.UpgradeStateInitializing:             v1beta2.ReasonTakingNode,
+	v1beta2.UpgradeStateSwitchingOver:            v1beta2.ReasonWaitingForTarget,
+	v1beta2.UpgradeStateDetachingReplicas:        v1beta2.ReasonDetachingReplica,
+	v1beta2.UpgradeStateUpgradingInstanceManager: v1beta2.ReasonWaitingForInstanceManager,
+	v1beta2.UpgradeStateSwitchingBack:            v1beta2.ReasonWaitingForTarget,
+	v1beta2.UpgradeStateRebuildingReplica:        v1beta2.ReasonWaitingForRebuild,
+	v1beta2.UpgradeStateRollingBack:              v1beta2.ReasonWaitingForTarget,
+}
+
+// wake is when the state takes too long. A state that was just entered is decided on anew, because its write is seen.
+func (p *pass) wake() {
+	if p.status.State != p.observed {
+		return
+	}
+	if deadline := p.deadline(); !deadline.IsZero() && p.Now.Before(deadline) {
+		p.verdict.WakeAt = deadline
+	}
+}

@@ -1,0 +1,160 @@
+package nodeupgrade
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+)
+
+// Owner is the controller that drives upgrades.
+const Owner = "upgrade-controller"
+
+// pass is one decision under way: the wanted status grows in it.
+type pass struct {
+	World
+	// observed is the state that was read, node what was read of the upgraded node.
+	observed string
+	node     cluster.Node
+	verdict  Verdict
+	status   *v1beta2.NodeDataEngineUpgradeStatus
+	// reason and message say what the upgrade waits for; others is how many volumes wait beside the first.
+	reason, message string
+	others          int
+	// preflight is what the blockers say, nil where they were not asked.
+	preflight *v1beta2.Condition
+}
+
+// Decide returns what to do next. A state that this version does not know is left alone.
+func Decide(w World) Verdict {
+	p := &pass{World: w, observed: w.Upgrade.Status.State, node: w.Cluster.Nodes[w.Upgrade.Spec.NodeID]}
+	p.verdict.Status = *w.Upgrade.Status.DeepCopy()
+	p.status = &p.verdict.Status
+	if p.observed == "" {
+		p.observed = v1beta2.UpgradeStateUndefined
+	}
+	step, known := steps[p.observed]
+	if !known {
+		return p.verdict
+	}
+	step(p)
+	if p.verdict.Confirm {
+		return Verdict{Confirm: true}
+	}
+	p.conclude()
+	return p.verdict
+}
+
+var steps = map[string]func(*pass){
+	v1beta2.UpgradeStateUndefined:                (*pass).undefined,
+	v1beta2.UpgradeStateInitializing:             (*pass).initializing,
+	v1beta2.UpgradeStateSwitchingOver:            (*pass).switchingOver,
+	v1beta2.UpgradeStateDetachingReplicas:        (*pass).detachingReplicas,
+	v1beta2.UpgradeStateUpgradingInstanceManager: (*pass).upgradingInstanceManager,
+	v1beta2.UpgradeStateSwitchingBack:            (*pass).switchingBack,
+	v1beta2.UpgradeStateRebuildingReplica:        (*pass).rebuildingReplica,
+	v1beta2.UpgradeStateRollingBack:              (*pass).rollingBack,
+	v1beta2.UpgradeStateCompleted:                (*pass).ended,
+	v1beta2.UpgradeStateError:                    (*pass).ended,
+}
+
+func (p *pass) target() string { return p.Upgrade.Spec.InstanceManagerImage }
+
+func (p *pass) nodeID() string { return p.Upgrade.Spec.NodeID }
+
+// confirmed asks for reads past the cache before a step that cannot be taken back.
+func (p *pass) confirmed() bool {
+	if !p.Fresh {
+		p.verdict.Confirm = true
+	}
+	return p.Fresh
+}
+
+func (p *pass) to(state string) {
+	p.status.State, p.status.StateSince = state, stamp(p.Now)
+	p.reason, p.message, p.others = "", "", 0
+}
+
+// rollBack gives up what was begun, before the instance manager is replaced.
+func (p *pass) rollBack(why string) {
+	p.to(v1beta2.UpgradeStateRollingBack)
+	p.status.ErrorMessage = why
+}
+
+func (p *pass) fail(why string) {
+	p.to(v1beta2.UpgradeStateError)
+	p.status.ErrorMessage, p.status.CompletedAt = why, stamp(p.Now)
+}
+
+// wait says what the upgrade waits for; the first that waits is told, the others are counted.
+func (p *pass) wait(reason, message string) {
+	if p.reason != "" {
+		p.others++
+		return
+	}
+	p.reason, p.message = reason, message
+}
+
+// waits lets a volume wait.
+func (p *pass) waits(volume, state, reason, message string) bool {
+	p.mark(volume, state, message)
+	p.wait(reason, fmt.Sprintf("Volume %s: %s", volume, message))
+	return false
+}
+
+func (p *pass) mark(volume, state, message string) {
+	x := p.status.Volumes[volume]
+	x.State, x.Message = state, message
+	p.status.Volumes[volume] = x
+}
+
+func (p *pass) effect(e Effect) { p.verdict.Effects = append(p.verdict.Effects, e) }
+
+// volumes are the names in the status, sorted.
+func (p *pass) volumes() []string { return slices.Sorted(maps.Keys(p.status.Volumes)) }
+
+// givenUp tells why the upgrade shall end, "" where it shall go on.
+func (p *pass) givenUp() string {
+	switch {
+	case p.Upgrade.DeletionTimestamp != nil:
+		return "This NodeDataEngineUpgrade was deleted."
+	case p.Manager == nil || p.Manager.DeletionTimestamp != nil:
+		return fmt.Sprintf("DataEngineUpgradeManager %s was deleted.", p.Upgrade.Spec.DataEngineUpgradeManager)
+	case p.Manager.Spec.Abort:
+		return fmt.Sprintf("DataEngineUpgradeManager %s was aborted.", p.Manager.Name)
+	}
+	return ""
+}
+
+// closed closes the node for new volumes, and tells that it is.
+func (p *pass) closed() bool {
+	if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {
+		return true
+	}
+	if p.node.Exists() {
+		p.effect(Effect{Kind: CloseNode, Name: p.nodeID()})
+	}
+	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being closed for new volumes.", p.nodeID()))
+	return false
+}
+
+// opened opens the node again, and tells that it is. A node that is gone is open, and one that is closed for another
+// upgrade by now is not this one's.
+func (p *pass) opened() bool {
+	if p.node.Object == nil || !p.node.Object.Spec.UpgradeRequested {
+		return true
+	}
+	for _, o := range p.Others {
+		if o.Spec.NodeID == p.nodeID() && begun(o.Status.State) {
+			return true
+		}
+	}
+	if !p.confirmed() {
+		return false
+	}
+	p.effect(Effect{Kind: OpenNode, Name: p.nodeID()})
+	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being opened for volumes again.", p.nodeID()))
+	return false
+}

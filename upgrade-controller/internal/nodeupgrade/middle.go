@@ -1,0 +1,81 @@
+package nodeupgrade
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+)
+
+// switchingOver brings every target off the node.
+func (p *pass) switchingOver() {
+	if p.leaves() || !p.closed() {
+		return
+	}
+	p.adopt()
+	if !p.each((*pass).snapshotted, (*pass).moved) {
+		p.giveUpWhenLate()
+		return
+	}
+	if p.confirmed() {
+		p.to(v1beta2.UpgradeStateDetachingReplicas)
+	}
+}
+
+// detachingReplicas takes the node's replicas out of their engines, each only while a healthy one is left elsewhere.
+func (p *pass) detachingReplicas() {
+	if p.leaves() || !p.closed() {
+		return
+	}
+	p.adopt()
+	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {
+		p.giveUpWhenLate()
+		return
+	}
+	if !p.confirmed() {
+		return
+	}
+	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)
+	p.status.OldInstanceManager = reference(p.node.Old(p.target()))
+}
+
+func reference(m *v1beta2.InstanceManager) *v1beta2.InstanceManagerReference {
+	if m == nil {
+		return nil
+	}
+	return &v1beta2.InstanceManagerReference{Name: m.Name, UID: string(m.UID)}
+}
+
+// upgradingInstanceManager waits until the instance manager of the new image answers. While the old one is untouched the
+// upgrade can still be given up; after that it only goes on, and says what it waits for.
+func (p *pass) upgradingInstanceManager() {
+	if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {
+		p.to(v1beta2.UpgradeStateSwitchingBack)
+		return
+	}
+	p.closed()
+	untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))
+	if untouched {
+		p.adopt()
+		p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut)
+	} else {
+		p.each((*pass).moved)
+		p.follow()
+	}
+	p.wait(v1beta2.ReasonWaitingForInstanceManager, fmt.Sprintf("Node %s: the instance manager of %s does not run yet.", p.nodeID(), p.target()))
+	if !untouched {
+		return
+	}
+	if why := p.givenUp(); why != "" && p.confirmed() {
+		p.rollBack(why)
+	} else if p.late() && p.confirmed() {
+		p.giveUpWhenLate()
+	}
+}
+
+// follow names an instance manager that runs in the old one's place, as after somebody deleted that.
+func (p *pass) follow() {
+	if old := p.node.Old(p.target()); cluster.Untouched(old) {
+		p.status.OldInstanceManager = reference(old)
+	}
+}

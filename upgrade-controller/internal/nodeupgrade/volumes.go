@@ -1,0 +1,185 @@
+package nodeupgrade
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+)
+
+// adopt lists the volumes that use the node and are not listed yet.
+func (p *pass) adopt() {
+	for _, name := range p.Cluster.On(p.nodeID()) {
+		if x, listed := p.status.Volumes[name]; listed && x.State != v1beta2.VolumeUpgradeReleased {
+			continue
+		}
+		if p.status.Volumes == nil {
+			p.status.Volumes = map[string]v1beta2.VolumeUpgradeStatus{}
+		}
+		x := p.status.Volumes[name]
+		x.State, x.Message, x.OriginalNodeID = v1beta2.VolumeUpgradeWaiting, "", ""
+		if p.Cluster.Volumes[name].EngineOn(p.nodeID()) {
+			x.OriginalNodeID = p.nodeID()
+		}
+		p.status.Volumes[name] = x
+	}
+}
+
+// each asks the questions of every listed volume that is in use, one after the other as long as they are answered well.
+func (p *pass) each(questions ...func(*pass, string) bool) bool {
+	all := true
+	for _, name := range p.volumes() {
+		if p.released(name) {
+			continue
+		}
+		for _, question := range questions {
+			if !question(p, name) {
+				all = false
+				break
+			}
+		}
+	}
+	return all
+}
+
+// released tells that the volume is not in use any more, because its user wanted it so; its target is wished nowhere then.
+func (p *pass) released(name string) bool {
+	v, exists := p.Cluster.Volumes[name]
+	if exists && (v.Attached() || v.Settling()) {
+		return false
+	}
+	if exists {
+		p.send(v, "")
+	}
+	p.mark(name, v1beta2.VolumeUpgradeReleased, "")
+	return true
+}
+
+// send wishes the volume's target to a node, "" means home. Only wishes of this upgrade are taken back.
+func (p *pass) send(v cluster.Volume, node string) {
+	wished, ours := v.Object.Spec.TargetNodeID, p.status.Volumes[v.Object.Name].TemporaryNodeID
+	if wished != node && (node != "" || ours != "" || v.Holder() != p.nodeID()) {
+		p.effect(Effect{Kind: SetTarget, Name: v.Object.Name, Volume: v.Object.Name, Node: node})
+	}
+}
+
+// snapshotted takes the volume's snapshot, once.
+func (p *pass) snapshotted(name string) bool {
+	x := p.status.Volumes[name]
+	if x.State != v1beta2.VolumeUpgradeWaiting {
+		return true
+	}
+	if x.Snapshot == "" {
+		x.Snapshot = snapshotName(p.Upgrade, name)
+		p.status.Volumes[name] = x
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot, "its snapshot "+x.Snapshot+" is being asked for.")
+	}
+	snapshot := p.Snapshots[x.Snapshot]
+	switch {
+	case snapshot == nil:
+		p.effect(Effect{Kind: TakeSnapshot, Name: x.Snapshot, Volume: name})
+	case snapshot.Status.ReadyToUse:
+		p.mark(name, v1beta2.VolumeUpgradeReady, "")
+		return true
+	case snapshot.Status.Error != "":
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot, fmt.Sprintf("snapshot %s is not ready: %s", x.Snapshot, snapshot.Status.Error))
+	}
+	return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot,
+		fmt.Sprintf("snapshot %s is not ready; snapshot-controller and im-monitor take it.", x.Snapshot))
+}
+
+// snapshotName is the same for every pass of an upgrade, and another for the next upgrade.
+func snapshotName(u *v1beta2.NodeDataEngineUpgrade, volume string) string {
+	sum := sha256.Sum256([]byte(string(u.UID) + "/" + volume))
+	return "upgrade-" + hex.EncodeToString(sum[:8])
+}
+
+// moved brings the volume's target off the node: to a temporary node while the volume is attached here, home while it is
+// attached elsewhere. A temporary node that does not serve any more is replaced by another.
+func (p *pass) moved(name string) bool {
+	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
+	if v.Holder() != p.nodeID() {
+		p.send(v, "")
+		if v.EngineOn(p.nodeID()) {
+			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target leaves the node.")
+		}
+		p.away(name)
+		return true
+	}
+	planned := x.TemporaryNodeID
+	if planned == "" || !p.Cluster.Nodes[planned].Serves() {
+		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target())
+		if chosen == "" {
+			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTemporaryNode, "no other node can hold its target meanwhile.")
+		}
+		x.TemporaryNodeID = chosen
+		p.status.Volumes[name] = x
+		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target shall go to node "+chosen+".")
+	}
+	p.send(v, planned)
+	if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {
+		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target goes to node "+planned+".")
+	}
+	p.away(name)
+	return true
+}
+
+// away marks the volume, unless it is further already.
+func (p *pass) away(name string) {
+	switch p.status.Volumes[name].State {
+	case v1beta2.VolumeUpgradeDetached:
+	default:
+		p.mark(name, v1beta2.VolumeUpgradeAway, "")
+	}
+}
+
+// takenOut lists the volume's replica on the node once a look shows that a healthy one is left elsewhere, and tells that
+// the replica has left. A listing is taken back when that does not hold any more and the replica is still used.
+func (p *pass) takenOut(name string) bool {
+	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
+	lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0
+	if x.Replica == "" || v.Replica(x.Replica) == nil {
+		return p.list(name, lastCopy)
+	}
+	replica := v.Replica(x.Replica)
+	used := v.Mapped(x.Replica)
+	if !used && len(v.ReplicasOn(p.nodeID())) == 0 {
+		p.mark(name, v1beta2.VolumeUpgradeDetached, "")
+		return true
+	}
+	if used && lastCopy {
+		x.Replica = ""
+		p.status.Volumes[name] = x
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays.")
+	}
+	if on := v.ReplicasOn(p.nodeID()); !used && len(on) > 0 && on[0].Name != replica.Name {
+		x.Replica = ""
+		p.status.Volumes[name] = x
+	}
+	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+x.Replica+" leaves its engine and stops.")
+}
+
+// list names the volume's replica on the node for attach-controller to take out; there may be none.
+func (p *pass) list(name string, lastCopy bool) bool {
+	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
+	x.Replica = ""
+	p.status.Volumes[name] = x
+	on := v.ReplicasOn(p.nodeID())
+	if len(on) == 0 {
+		p.mark(name, v1beta2.VolumeUpgradeDetached, "")
+		return true
+	}
+	if !p.lookedAt(name) {
+		return false
+	}
+	if lastCopy {
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays.")
+	}
+	if p.confirmed() {
+		x.Replica = on[0].Name
+		p.status.Volumes[name] = x
+	}
+	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+on[0].Name+" shall leave its engine and stop.")
+}

@@ -1,0 +1,78 @@
+package nodeupgrade
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+)
+
+// World is everything that was read about the upgrade of one node. The objects are the cache's: nothing modifies them.
+type World struct {
+	Now     time.Time
+	Upgrade *v1beta2.NodeDataEngineUpgrade
+	// Manager is nil where it is gone.
+	Manager *v1beta2.DataEngineUpgradeManager
+	// Others are all other upgrades of nodes.
+	Others []*v1beta2.NodeDataEngineUpgrade
+	// Cluster has every node, every v2 volume in use, and every volume that the upgrade's status names and that exists.
+	Cluster cluster.Cluster
+	// Snapshots are those that the upgrade's status names, by name; what is absent does not exist.
+	Snapshots map[string]*v1beta2.Snapshot
+	// Fresh tells that all this was read past the cache.
+	Fresh bool
+}
+
+// Verdict is what shall be made true: the effects in their order, then the status.
+type Verdict struct {
+	// Confirm asks for the same decision on reads past the cache; nothing else of the verdict counts then.
+	Confirm bool
+	Effects []Effect
+	// Status is the whole wanted status.
+	Status v1beta2.NodeDataEngineUpgradeStatus
+	// DropFinalizer lets the upgrade go.
+	DropFinalizer bool
+	// WakeAt is when to decide again at the latest; zero means when something changes.
+	WakeAt time.Time
+}
+
+// Kind is what an effect does.
+type Kind string
+
+// The effects.
+const (
+	// CloseNode and OpenNode set Node.spec.upgradeRequested.
+	CloseNode Kind = "CloseNode"
+	OpenNode  Kind = "OpenNode"
+	// SetTarget sets Volume.spec.targetNodeID to Effect.Node.
+	SetTarget Kind = "SetTarget"
+	// AskLook sets Engine.spec.lookRequestedAt to Effect.At.
+	AskLook Kind = "AskLook"
+	// TakeSnapshot creates the Snapshot of Effect.Volume.
+	TakeSnapshot Kind = "TakeSnapshot"
+	// DropSnapshot deletes the Snapshot.
+	DropSnapshot Kind = "DropSnapshot"
+)
+
+// Effect is one write to another object than the upgrade itself.
+type Effect struct {
+	Kind Kind
+	// Name is the object's.
+	Name string
+	// Volume is the volume that it is about, where there is one.
+	Volume string
+	// Node is the node of SetTarget; empty means home.
+	Node string
+	// At is the time of AskLook.
+	At time.Time
+}
+
+// Ended tells that a state is the last one.
+func Ended(state string) bool {
+	return state == v1beta2.UpgradeStateCompleted || state == v1beta2.UpgradeStateError
+}
+
+// begun tells that an upgrade may have touched something and is not at its end.
+func begun(state string) bool {
+	return state != "" && state != v1beta2.UpgradeStateUndefined && !Ended(state)
+}

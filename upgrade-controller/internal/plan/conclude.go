@@ -1,0 +1,39 @@
+package plan
+
+import (
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+func (p *pass) say(conditionType string, status v1beta2.ConditionStatus, reason, message string) {
+	p.said[conditionType] = v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: message}
+}
+
+// conclude writes the conditions; what this pass did not say stays as it was, but for what is said of every state.
+func (p *pass) conclude() {
+	waits := p.status.State == v1beta2.UpgradeStateError && resumes(p.Manager)
+	if !waits { // an upgrade that shall go on must not forget it before its turn
+		p.status.ObservedGeneration = p.Manager.Generation
+	}
+	if p.status.State == "" {
+		p.to(v1beta2.UpgradeStateUndefined)
+	}
+	if _, ok := p.said[v1beta2.UpgradeStalled]; !ok {
+		p.say(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
+	}
+	ended := p.status.State == v1beta2.UpgradeStateError || p.status.State == v1beta2.UpgradeStateCompleted
+	if _, ok := p.said[v1beta2.UpgradeCompleted]; !ok && !ended {
+		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade goes on.")
+	}
+	list := p.status.Conditions
+	for _, conditionType := range []string{
+		v1beta2.UpgradePreflight, v1beta2.UpgradeProgressing, v1beta2.UpgradeStalled, v1beta2.UpgradeCompleted,
+	} {
+		wanted, ok := p.said[conditionType]
+		old := conditions.Get(list, conditionType)
+		if ok && (old == nil || !conditions.Equal([]v1beta2.Condition{*old}, []v1beta2.Condition{wanted})) {
+			list = conditions.Set(list, wanted, p.Now)
+		}
+	}
+	p.status.Conditions = list
+}

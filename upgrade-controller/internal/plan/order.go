@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+)
+
+// Nodes returns the nodes of an upgrade in the order of their turns: as spec.nodes gives them, else every node that has a
+// v2 instance manager, those that carry nothing first, then those with fewer engines, then by name.
+func Nodes(spec v1beta2.DataEngineUpgradeManagerSpec, c cluster.Cluster) []string {
+	if len(spec.Nodes) > 0 {
+		var out []string
+		for _, name := range spec.Nodes {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	var out []string
+	load := map[string][2]int{}
+	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
+		if node := c.Nodes[name]; node.Exists() && len(node.Managers) > 0 {
+			out = append(out, name)
+			load[name] = [2]int{min(len(c.On(name)), 1), c.Engines(name)}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		x, y := load[a], load[b]
+		return slices.Compare(x[:], y[:])
+	})
+	return out
+}
+
+// finished tells that a manager is at its end: it has no node under way and will begin none.
+func finished(m *v1beta2.DataEngineUpgradeManager) bool {
+	switch m.Status.State {
+	case v1beta2.UpgradeStateCompleted:
+		return true
+	case v1beta2.UpgradeStateError:
+		return !resumes(m)
+	}
+	return false
+}
+
+// resumes tells that an upgrade that ended in error shall go on: somebody changed its spec.
+func resumes(m *v1beta2.DataEngineUpgradeManager) bool {
+	return m.Status.State == v1beta2.UpgradeStateError && m.DeletionTimestamp == nil && !m.Spec.Abort &&
+		m.Generation > m.Status.ObservedGeneration
+}
+
+// begun tells that a manager has frozen its image, so that its turn has come.
+func begun(m *v1beta2.DataEngineUpgradeManager) bool {
+	return !finished(m) && !resumes(m) && m.Status.State != "" && m.Status.State != v1beta2.UpgradeStateUndefined
+}
+
+// before returns the manager whose turn is before this one's, nil where it is this one's turn.
+func before(m *v1beta2.DataEngineUpgradeManager, others []*v1beta2.DataEngineUpgradeManager) *v1beta2.DataEngineUpgradeManager {
+	first := m
+	for _, o := range others {
+		if !finished(o) && sooner(o, first) {
+			first = o
+		}
+	}
+	if first == m {
+		return nil
+	}
+	return first
+}
+
+// sooner: what has begun goes on, then the oldest, then the name decides.
+func sooner(a, b *v1beta2.DataEngineUpgradeManager) bool {
+	rank := func(m *v1beta2.DataEngineUpgradeManager) int {
+		if begun(m) {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(rank(a)-rank(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
+}
+
+// UpgradeName is the name of the NodeDataEngineUpgrade of a node.
+func UpgradeName(manager, node string) string {
+	const limit = 253
+	name := manager + "-" + node
+	if len(name) <= limit {
+		return name
+	}
+	sum := sha256.Sum256([]byte(manager + "/" + node))
+	return name[:limit-17] + "-" + hex.EncodeToString(sum[:8])
+}

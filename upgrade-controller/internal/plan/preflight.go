@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+	"drover.dev/drover/upgrade-controller/internal/preflight"
+)
+
+// initializing asks for the image on every node, then collects every blocker of every node. One is enough for a refusal,
+// and nothing has been touched then.
+func (p *pass) initializing() {
+	if p.Manager.Spec.Abort {
+		p.fail(v1beta2.ReasonAborted, "It was aborted before a node was touched.")
+		return
+	}
+	nodes := p.left(Nodes(p.Manager.Spec, p.Cluster))
+	if p.checking(nodes) {
+		return
+	}
+	var found []preflight.Blocker
+	for _, node := range nodes {
+		found = append(found, preflight.Blockers(preflight.World{
+			Node: node, Cluster: p.Cluster, Target: p.status.InstanceManagerImage,
+			Image: preflight.Image{Missing: p.Images[node].Missing}, Skip: p.Manager.Spec.SkipVolumes,
+		})...)
+	}
+	if !p.confirmed() {
+		return
+	}
+	if len(found) > 0 {
+		said := preflight.Sentence(found)
+		p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonUpgradeBlocked, said)
+		p.fail(v1beta2.ReasonUpgradeBlocked, said)
+		return
+	}
+	if p.status.UpgradeNodes == nil {
+		p.status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{}
+	}
+	for _, node := range nodes {
+		if _, planned := p.status.UpgradeNodes[node]; !planned {
+			p.status.UpgradeNodes[node] = v1beta2.UpgradeNodeStatus{}
+		}
+	}
+	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionTrue, v1beta2.ReasonPassed, fmt.Sprintf("Nothing stands against the upgrade of %d node(s).", len(nodes)))
+	p.to(v1beta2.UpgradeStateUpgrading)
+	p.move(v1beta2.ReasonUpgradingNode, "The first node is next.")
+}
+
+// left are the nodes that are not finished.
+func (p *pass) left(nodes []string) []string {
+	var out []string
+	for _, node := range nodes {
+		if !slices.Contains(p.status.UpgradedNodes, node) {
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+// checking lets a pod on each node try the image, and tells that one has not answered yet. A pod that does not answer in
+// the time of initializing cannot run the image.
+func (p *pass) checking(nodes []string) bool {
+	var asked, silent []string
+	for _, node := range nodes {
+		seen := p.Cluster.Nodes[node]
+		if !seen.Exists() || seen.Down() || seen.Upgraded(p.status.InstanceManagerImage) {
+			continue
+		}
+		switch {
+		case !p.Images[node].Known:
+			silent = append(silent, node)
+			asked = append(asked, node)
+		case p.Images[node].Missing != "":
+			asked = append(asked, node)
+		}
+	}
+	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
+	if len(silent) == 0 {
+		return false
+	}
+	if !p.Now.Before(deadline) {
+		p.presume(silent)
+		return false
+	}
+	p.verdict.Check = asked
+	p.wake(deadline)
+	message := fmt.Sprintf("Pods find out whether the image %s runs on: %s.", p.status.InstanceManagerImage, strings.Join(silent, ", "))
+	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
+	p.move(v1beta2.ReasonCheckingImages, message)
+	return true
+}
+
+// checkedSince is when the check of images began: the time at which Preflight became False for it.
+func (p *pass) checkedSince() time.Time {
+	said := conditions.Get(p.Manager.Status.Conditions, v1beta2.UpgradePreflight)
+	if said == nil || said.Reason != v1beta2.ReasonCheckingImages {
+		return p.Now
+	}
+	since, err := time.Parse(time.RFC3339, said.LastTransitionTime)
+	if err != nil {
+		return p.Now
+	}
+	return since
+}
+
+func (p *pass) presume(silent []string) {
+	images := map[string]Image{}
+	for node, image := range p.Images {
+		images[node] = image
+	}
+	for _, node := range silent {
+		images[node] = Image{Known: true, Missing: "the pod that tries it did not start in time."}
+	}
+	p.Images = images
+}

@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+)
+
+// retry is the state of a node whose upgrade was given up and shall be made anew.
+const retry = "retry"
+
+// upgrading brings one node after the other to its end.
+func (p *pass) upgrading() {
+	p.verdict.DropChecks = true
+	if node := p.status.UpgradingNode; node != "" {
+		p.follow(node)
+		return
+	}
+	if p.Manager.Spec.Abort {
+		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted."))
+		return
+	}
+	next, failed := p.next()
+	switch {
+	case next == "" && len(failed) > 0:
+		p.fail(v1beta2.ReasonNodeFailed, p.summary("These nodes failed: "+strings.Join(failed, ", ")+"."))
+	case next == "":
+		p.to(v1beta2.UpgradeStateCompleted)
+		p.status.ErrorMessage = ""
+		message := p.summary("All nodes are upgraded.")
+		p.hold(v1beta2.ReasonCompleted, message)
+		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, message)
+	case len(failed) > 0 && p.Manager.Spec.OnFailure != Continue:
+		p.fail(v1beta2.ReasonNodeFailed, p.summary(fmt.Sprintf("Node %s failed: %s", failed[0], p.status.UpgradeNodes[failed[0]].ErrorMessage)))
+	case p.Manager.Spec.Paused:
+		p.to(v1beta2.UpgradeStatePaused)
+		p.hold(v1beta2.ReasonPaused, p.summary(fmt.Sprintf("Node %s is next; set spec.paused to false.", next)))
+	default:
+		p.to(v1beta2.UpgradeStateUpgrading)
+		p.begin(next)
+	}
+}
+
+// next is the node whose turn is next, and the nodes that failed.
+func (p *pass) next() (next string, failed []string) {
+	order := Nodes(p.Manager.Spec, p.Cluster)
+	planned := slices.Sorted(maps.Keys(p.status.UpgradeNodes))
+	slices.SortStableFunc(planned, func(a, b string) int { return cmp.Compare(place(order, a), place(order, b)) })
+	for _, node := range planned {
+		switch state := p.status.UpgradeNodes[node].State; {
+		case state == v1beta2.UpgradeStateError:
+			failed = append(failed, node)
+		case state != v1beta2.UpgradeStateCompleted && next == "":
+			next = node
+		}
+	}
+	return next, failed
+}
+
+// place is a node's place in the order; what is not in it any more comes last.
+func place(order []string, node string) int {
+	if i := slices.Index(order, node); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// begin writes down which node is next, once nothing of another upgrade is under way.
+func (p *pass) begin(node string) {
+	for _, u := range p.Upgrades {
+		if !nodeupgrade.Ended(u.Status.State) && u.Name != UpgradeName(p.Manager.Name, node) {
+			p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s is not at its end.", u.Name))
+			return
+		}
+	}
+	if !p.confirmed() {
+		return
+	}
+	p.status.UpgradingNode = node
+	n := p.status.UpgradeNodes[node]
+	n.StartedAt = p.Now.UTC().Format(time.RFC3339)
+	p.status.UpgradeNodes[node] = n
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s is next.", node)))
+}
+
+// follow makes the node's upgrade, and takes over how far it is.
+func (p *pass) follow(node string) {
+	n, u := p.status.UpgradeNodes[node], p.own[node]
+	if p.Manager.Spec.Abort {
+		p.to(v1beta2.UpgradeStateAborting)
+	}
+	switch {
+	case u == nil && p.Manager.Spec.Abort:
+		p.forget(node, v1beta2.UpgradeNodeStatus{RetryCount: n.RetryCount})
+	case u == nil:
+		n.State = ""
+		p.status.UpgradeNodes[node] = n
+		p.to(v1beta2.UpgradeStateUpgrading)
+		p.verdict.Create, p.verdict.CreateName = node, UpgradeName(p.Manager.Name, node)
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s begins.", node)))
+	case n.State == retry:
+		p.again(u)
+	case u.Status.State == v1beta2.UpgradeStateCompleted:
+		p.finish(node, u)
+	case u.Status.State == v1beta2.UpgradeStateError:
+		p.lost(node, u)
+	case u.DeletionTimestamp != nil:
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted and is brought to an end.", node)))
+	default:
+		n.State, n.ErrorMessage = u.Status.State, u.Status.ErrorMessage
+		p.status.UpgradeNodes[node] = n
+		p.tell(node, u)
+	}
+}
+
+// tell says what the node's upgrade says.
+func (p *pass) tell(node string, u *v1beta2.NodeDataEngineUpgrade) {
+	state := cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
+	message := fmt.Sprintf("Node %s is %s.", node, state)
+	if said := conditions.Get(u.Status.Conditions, v1beta2.UpgradeProgressing); said != nil && said.Message != "" {
+		message = fmt.Sprintf("Node %s, %s: %s", node, state, said.Message)
+	}
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(message))
+	if stalled := conditions.Get(u.Status.Conditions, v1beta2.UpgradeStalled); stalled != nil && stalled.Status == v1beta2.ConditionTrue {
+		p.say(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut, fmt.Sprintf("Node %s: %s", node, stalled.Message))
+	}
+}
+
+// again takes the failed upgrade away, so that the next pass makes a new one.
+func (p *pass) again(u *v1beta2.NodeDataEngineUpgrade) {
+	if u.DeletionTimestamp == nil {
+		p.verdict.Delete = append(p.verdict.Delete, u)
+	}
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s is tried again.", u.Spec.NodeID)))
+}
+
+func (p *pass) finish(node string, u *v1beta2.NodeDataEngineUpgrade) {
+	n := p.status.UpgradeNodes[node]
+	p.forget(node, v1beta2.UpgradeNodeStatus{
+		State: v1beta2.UpgradeStateCompleted, RetryCount: n.RetryCount, StartedAt: n.StartedAt, CompletedAt: u.Status.CompletedAt,
+	})
+	if !slices.Contains(p.status.UpgradedNodes, node) {
+		p.status.UpgradedNodes = append(p.status.UpgradedNodes, node)
+	}
+}
+
+// lost lets the node's upgrade be tried again as often as spec.maxRetries allows; then the node has failed.
+func (p *pass) lost(node string, u *v1beta2.NodeDataEngineUpgrade) {
+	n := p.status.UpgradeNodes[node]
+	if n.RetryCount < p.Manager.Spec.MaxRetries && !p.Manager.Spec.Abort {
+		n.State, n.ErrorMessage = retry, u.Status.ErrorMessage
+		n.RetryCount++
+		p.status.UpgradeNodes[node] = n
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s failed and is tried again: %s", node, u.Status.ErrorMessage)))
+		return
+	}
+	n.State, n.ErrorMessage = v1beta2.UpgradeStateError, u.Status.ErrorMessage
+	p.forget(node, n)
+}
+
+// forget leaves the node; the next pass goes on with another.
+func (p *pass) forget(node string, n v1beta2.UpgradeNodeStatus) {
+	p.status.UpgradeNodes[node], p.status.UpgradingNode = n, ""
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s is at its end.", node)))
+}
+
+// aborting ends once no node is under way.
+func (p *pass) aborting() {
+	p.verdict.DropChecks = true
+	if node := p.status.UpgradingNode; node != "" {
+		p.follow(node)
+		if p.status.UpgradingNode != "" {
+			p.to(v1beta2.UpgradeStateAborting)
+			return
+		}
+	}
+	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted."))
+}
+
+// summary begins a message with how far the whole is.
+func (p *pass) summary(message string) string {
+	return fmt.Sprintf("%d of %d node(s) upgraded. %s", len(p.status.UpgradedNodes), len(p.status.UpgradeNodes), message)
+}
+
+func byName(a, b *v1beta2.NodeDataEngineUpgrade) int { return cmp.Compare(a.Name, b.Name) }

@@ -1,0 +1,269 @@
+// Package preflight names everything that stands against upgrading a node, before anything is touched. Each kind of
+// blocker is a function of its own; all of them are asked, so that a person reads of all blockers at once.
+//
+// It is asked for all nodes when an upgrade begins, and for each node again when its turn comes.
+package preflight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+)
+
+// Kind is what stands against an upgrade, in one word.
+type Kind string
+
+// The kinds of blockers.
+const (
+	UnknownNode     Kind = "UnknownNode"
+	NodeNotReady    Kind = "NodeNotReady"
+	NoOtherNode     Kind = "NoOtherNode"
+	ImageMissing    Kind = "ImageMissing"
+	SkippedAttached Kind = "SkippedVolumeAttached"
+	TooFewReplicas  Kind = "TooFewHealthyReplicas"
+	TwoReplicas     Kind = "TwoReplicasOnNode"
+	Degraded        Kind = "Degraded"
+	Rebuilding      Kind = "Rebuilding"
+	Migrating       Kind = "Migrating"
+	Expanding       Kind = "Expanding"
+	Restoring       Kind = "Restoring"
+	Cloning         Kind = "Cloning"
+	UblkFrontend    Kind = "UblkFrontend"
+)
+
+// Image is what is known of the new image on a node.
+type Image struct {
+	// Missing is why the node cannot run the image; empty means that it can, or that it was not asked.
+	Missing string
+}
+
+// World is what the blockers of one node are found in.
+type World struct {
+	Node    string
+	Cluster cluster.Cluster
+	// Target is the new image; Image what is known of it on the node.
+	Target string
+	Image  Image
+	// Skip are the volumes that the upgrade must not move.
+	Skip []string
+}
+
+// Blocker is one thing that stands against the upgrade of a node; Volume is empty where it is the node itself.
+type Blocker struct {
+	Node, Volume string
+	Kind         Kind
+	Message      string
+}
+
+// String is the blocker as a sentence.
+func (b Blocker) String() string {
+	if b.Volume == "" {
+		return fmt.Sprintf("Node %s: %s: %s", b.Node, b.Kind, b.Message)
+	}
+	return fmt.Sprintf("Node %s, volume %s: %s: %s", b.Node, b.Volume, b.Kind, b.Message)
+}
+
+// Sentence is all blockers, one after the other.
+func Sentence(list []Blocker) string {
+	lines := make([]string, 0, len(list))
+	for _, b := range list {
+		lines = append(lines, b.String())
+	}
+	return strings.Join(lines, " ")
+}
+
+// Blockers returns everything that stands against the upgrade of the node: of the node itself, then volume by volume.
+// A node on which nothing is left to do has none.
+func Blockers(w World) []Blocker {
+	node := w.Cluster.Nodes[w.Node]
+	if node.Exists() && node.Upgraded(w.Target) {
+		return nil
+	}
+	var out []Blocker
+	for _, rule := range nodeRules {
+		if message := rule.blocks(w); message != "" {
+			out = append(out, Blocker{Node: w.Node, Kind: rule.kind, Message: message})
+		}
+	}
+	for _, name := range w.Cluster.On(w.Node) {
+		for _, rule := range volumeRules {
+			if message := rule.blocks(w, w.Cluster.Volumes[name]); message != "" {
+				out = append(out, Blocker{Node: w.Node, Volume: name, Kind: rule.kind, Message: message})
+			}
+		}
+	}
+	return out
+}
+
+// Each rule returns a sentence on what to do about it, or "".
+var nodeRules = []struct {
+	kind   Kind
+	blocks func(World) string
+}{
+	{UnknownNode, unknownNode},
+	{NodeNotReady, nodeNotReady},
+	{NoOtherNode, noOtherNode},
+	{ImageMissing, imageMissing},
+}
+
+var volumeRules = []struct {
+	kind   Kind
+	blocks func(World, cluster.Volume) string
+}{
+	{SkippedAttached, skippedAttached},
+	{TooFewReplicas, tooFewReplicas},
+	{TwoReplicas, twoReplicas},
+	{Degraded, degraded},
+	{Rebuilding, rebuilding},
+	{Migrating, migrating},
+	{Expanding, expanding},
+	{Restoring, restoring},
+	{Cloning, cloning},
+	{UblkFrontend, ublkFrontend},
+}
+
+func unknownNode(w World) string {
+	if w.Cluster.Nodes[w.Node].Exists() {
+		return ""
+	}
+	return "there is no such Node; leave it out of spec.nodes."
+}
+
+func nodeNotReady(w World) string {
+	node := w.Cluster.Nodes[w.Node]
+	if !node.Exists() || node.Serves() {
+		return ""
+	}
+	if node.Down() {
+		return "the node is down; bring it back first."
+	}
+	return "its v2 instance manager does not run; see the InstanceManager objects of the node."
+}
+
+// noOtherNode: a node that carries nothing needs none.
+func noOtherNode(w World) string {
+	if len(w.Cluster.On(w.Node)) == 0 {
+		return ""
+	}
+	for name, node := range w.Cluster.Nodes {
+		if name != w.Node && node.Serves() && !node.Object.Spec.UpgradeRequested {
+			return ""
+		}
+	}
+	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile."
+}
+
+func imageMissing(w World) string {
+	if w.Image.Missing == "" || !w.Cluster.Nodes[w.Node].Exists() {
+		return ""
+	}
+	return fmt.Sprintf("it cannot run %s: %s", w.Target, w.Image.Missing)
+}
+
+func skippedAttached(w World, v cluster.Volume) string {
+	if !slices.Contains(w.Skip, v.Object.Name) {
+		return ""
+	}
+	return "it is named in spec.skipVolumes and must be detached before the node's turn."
+}
+
+// tooFewReplicas: what is taken out here must leave a healthy copy elsewhere, and not the last but one of all.
+func tooFewReplicas(w World, v cluster.Volume) string {
+	healthy := w.Cluster.Healthy(v)
+	nodes := slices.Compact(slices.Clone(healthy))
+	beside := w.Cluster.HealthyBeside(v, w.Node)
+	if len(healthy) >= 2 && len(nodes) >= 2 && beside >= 1 {
+		return ""
+	}
+	return fmt.Sprintf("it has %d healthy replica(s) on %d node(s), %d of them on other nodes than this; two on different nodes are needed, one of them elsewhere.",
+		len(healthy), len(nodes), beside)
+}
+
+func twoReplicas(w World, v cluster.Volume) string {
+	if on := v.ReplicasOn(w.Node); len(on) > 1 {
+		return fmt.Sprintf("replicas %s and %s are both on this node; delete one, so that it is rebuilt elsewhere.", on[0].Name, on[1].Name)
+	}
+	return ""
+}
+
+func degraded(_ World, v cluster.Volume) string {
+	if v.Whole() {
+		return ""
+	}
+	return fmt.Sprintf("its robustness is %q; wait until it is healthy.", v.Object.Status.Robustness)
+}
+
+func rebuilding(_ World, v cluster.Volume) string {
+	for _, e := range v.Engines {
+		for _, replica := range slices.Sorted(maps.Keys(e.Status.ReplicaModeMap)) {
+			if e.Status.ReplicaModeMap[replica] == v1beta2.ReplicaModeWO {
+				return fmt.Sprintf("replica %s is being rebuilt; wait until that is done.", replica)
+			}
+		}
+		for _, status := range e.Status.RebuildStatus {
+			if status.IsRebuilding {
+				return "a replica is being rebuilt; wait until that is done."
+			}
+		}
+	}
+	return ""
+}
+
+func migrating(_ World, v cluster.Volume) string {
+	if v.Object.Spec.MigrationNodeID == "" && v.Object.Status.CurrentMigrationNodeID == "" {
+		return ""
+	}
+	return "it moves live to another node; wait until that is done."
+}
+
+func expanding(_ World, v cluster.Volume) string {
+	active := v.Active()
+	running := active != nil && (active.Status.IsExpanding || active.Spec.VolumeSize != 0 && active.Spec.VolumeSize < v.Object.Spec.Size)
+	if !running && !v.Object.Status.ExpansionRequired {
+		return ""
+	}
+	return "it is being expanded; wait until that is done."
+}
+
+func restoring(_ World, v cluster.Volume) string {
+	if v.Object.Status.RestoreRequired {
+		return "it gets its data from a backup; wait until that is done."
+	}
+	for _, e := range v.Engines {
+		for _, status := range e.Status.RestoreStatus {
+			if status.IsRestoring {
+				return "it gets its data from a backup; wait until that is done."
+			}
+		}
+	}
+	return ""
+}
+
+func cloning(_ World, v cluster.Volume) string {
+	switch v.Object.Status.CloneStatus.State {
+	case v1beta2.CloneInitiated, v1beta2.CloneCopyCompleted:
+		return "it gets its data from another volume; wait until that is done."
+	}
+	for _, e := range v.Engines {
+		for _, status := range e.Status.CloneStatus {
+			if status.IsCloning {
+				return "it takes part in a clone; wait until that is done."
+			}
+		}
+	}
+	return ""
+}
+
+// ublkFrontend: such a frontend does not outlive the instance manager of its node.
+func ublkFrontend(w World, v cluster.Volume) string {
+	if v.Object.Spec.Frontend != frontendUblk || v.Holder() != w.Node {
+		return ""
+	}
+	return "its frontend is ublk, which does not outlive the instance manager; detach it, or attach it elsewhere."
+}
+
+const frontendUblk = "ublk"
