@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -111,12 +113,16 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
+// lastWrite is how long a controller has for the write that it is to die at, once all else is done.
+const lastWrite = 5 * time.Second
+
 // runCrash plays the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, scenario crashScenario, point cut.Point) int {
 	w := newWorld(t)
 	scenario.prepare(w)
 	dead := make(chan struct{})
-	p := w.startCut(point, func() { close(dead) })
+	die := sync.OnceFunc(func() { close(dead) })
+	p := w.startCut(point, die)
 	restarted := make(chan struct{})
 	go func() {
 		defer close(restarted)
@@ -129,7 +135,13 @@ func runCrash(t *testing.T, scenario crashScenario, point cut.Point) int {
 	}()
 	scenario.drive(w)
 	if point.Write > 0 {
-		<-restarted
+		select {
+		case <-restarted:
+		case <-time.After(lastWrite): // this time fewer writes were needed
+			p.stop()
+			die()
+			<-restarted
+		}
 	}
 	if scenario.check != nil {
 		scenario.check(t, w)
