@@ -9,9 +9,13 @@ import (
 // close stops frontend, engine and replicas in this order, and tells whether everything is proven stopped. An instance on
 // a node that is down does not hold up the next step; its end is waited for last.
 func (p *pass) close() bool {
+	if p.secondFront == nil && !p.stopSide(p.frontend, nil) {
+		return false // it may lead to either engine
+	}
+	others := p.endOthers()
 	second := p.stopSide(p.secondFront, p.second)
 	first := p.stopSide(p.frontend, p.engine)
-	if !first || !second {
+	if !first || !second || !others {
 		return false
 	}
 	if p.state == v1beta2.VolumeStateDetaching && !p.Rules.off(RuleModesAtClose) {

@@ -67,14 +67,17 @@ func Decide(w World) Verdict {
 // pick finds which engine is the volume's, and which one is on its way in or out.
 func (p *pass) pick() {
 	for _, e := range p.Engines {
-		if e.Spec.Active && (p.engine == nil || !p.engine.Spec.Active || p.betterEngine(e)) {
+		if e.Spec.Active && (p.engine == nil || p.betterEngine(e)) {
 			p.engine = e
 		}
+	}
+	if served := p.served(); served != nil {
+		p.engine = served
 	}
 	for _, e := range p.Engines {
 		if e != p.engine && p.engine == nil {
 			p.engine = e
-		} else if e != p.engine {
+		} else if e != p.engine && (p.second == nil || ofEngine(e).wanted || !ofEngine(p.second).wanted) {
 			p.second = e
 		}
 	}

@@ -84,6 +84,7 @@ func (p *pass) findFaults() {
 		p.fault("All replicas have failed.")
 	case p.engineUp() && p.allDropped():
 		p.fault(fmt.Sprintf("Engine %s on %s has dropped all its replicas.", p.engine.Name, e.node))
+	case p.broken() || p.handing() && e.state == v1beta2.InstanceStateError: // another engine takes over under the frontend
 	case e.wanted && e.state == v1beta2.InstanceStateError:
 		p.fault(fmt.Sprintf("Engine %s on %s has failed.", p.engine.Name, e.node))
 	case f.wanted && f.state == v1beta2.InstanceStateError:

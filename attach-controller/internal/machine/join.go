@@ -10,7 +10,7 @@ import (
 // join keeps the running engine's replicas: those that were rebuilt become healthy, new ones come in once they run, those
 // that failed or leave go out.
 func (p *pass) join() {
-	if !p.engineUp() || p.engine.Spec.NodeID != p.v.Spec.NodeID {
+	if !p.engineUp() || p.engine.Spec.NodeID != p.seat(p.v.Spec.NodeID) {
 		return
 	}
 	wanted := maps.Clone(p.engine.Spec.ReplicaAddressMap)
@@ -25,6 +25,8 @@ func (p *pass) join() {
 			p.leaveOut(r, wanted)
 		case r.DeletionTimestamp != nil:
 			p.letGo(r, wanted)
+		case p.takenOut(r):
+			p.takeOut(r, wanted)
 		default:
 			p.rebuilt(r)
 			p.bring(r, wanted)

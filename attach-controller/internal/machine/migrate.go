@@ -15,6 +15,9 @@ const lookAge = 10 * time.Second
 func (p *pass) migrate(wanted string) {
 	target := p.v.Spec.MigrationNodeID
 	switch {
+	case target == "" && p.migration == "" && p.movable(wanted):
+		p.endOthers()
+		p.moveTarget(wanted)
 	case target == "" && p.migration == "":
 		if p.second != nil || p.secondFront != nil {
 			p.endSecond()

@@ -41,15 +41,31 @@ func (s *stageWorld) imMonitor() bool {
 	for _, e := range s.Engines {
 		before := e.Status.UUID
 		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions, len(e.Spec.ReplicaAddressMap) > 0)
-		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010, max(e.Status.CurrentSize, e.Spec.VolumeSize)
+		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010+int(e.Name[len(e.Name)-1]-'0'), max(e.Status.CurrentSize, e.Spec.VolumeSize)
 		if e.Status.CurrentState == v1beta2.InstanceStateRunning {
 			changed = s.look(e, before != e.Status.UUID) || changed
 		}
 	}
 	for _, f := range s.Frontends {
 		set(f.Spec.NodeID, f.Spec.DesireState, &f.Status.CurrentState, &f.Status.UUID, &f.Status.Conditions, true)
+		changed = s.connect(f) || changed
 	}
 	return changed
+}
+
+// connect lets a running frontend go to the target that its spec names, while that serves.
+func (s *stageWorld) connect(f *v1beta2.EngineFrontend) bool {
+	before := f.Status
+	if f.Status.CurrentState == v1beta2.InstanceStateStopped {
+		f.Status.TargetIP, f.Status.TargetPort = "", 0
+	}
+	for _, e := range s.Engines {
+		at := e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort && e.Name == f.Spec.EngineName
+		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) && f.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
+			f.Status.TargetIP, f.Status.TargetPort = f.Spec.TargetIP, f.Spec.TargetPort
+		}
+	}
+	return before.TargetIP != f.Status.TargetIP || before.TargetPort != f.Status.TargetPort
 }
 
 func (s *stageWorld) cutOff() bool {

@@ -107,6 +107,7 @@ func (s *stageWorld) write(w Write) {
 			o.Labels = w.Labels
 		}
 		patchSpec(w.Spec, map[string]func(any){
+			"image":      func(v any) { o.Spec.Image = v.(string) },
 			"accessMode": func(v any) { o.Spec.AccessMode = v.(string) }, "dataEngine": func(v any) { o.Spec.DataEngine = v.(string) },
 		})
 	}
@@ -156,6 +157,10 @@ func (s *stageWorld) status(key string, value any) {
 		v.CurrentNodeID = value.(string)
 	case "currentMigrationNodeID":
 		v.CurrentMigrationNodeID = value.(string)
+	case "currentTargetNodeID":
+		v.CurrentTargetNodeID = value.(string)
+	case "currentImage":
+		v.CurrentImage = value.(string)
 	case "robustness":
 		v.Robustness = value.(string)
 	case "expansionRequired":

@@ -17,7 +17,8 @@ func (p *pass) open(node string) bool {
 	if p.engine == nil {
 		return p.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be made.")
 	}
-	if e := ofEngine(p.engine); !(e.wanted && e.node == node && p.running(e)) && !p.startEngine(node) {
+	seat := p.seat(node)
+	if e := ofEngine(p.engine); !(e.wanted && e.node == seat && p.running(e)) && !p.startEngine(seat) {
 		return false
 	}
 	return !p.isV2() || p.v.Spec.DisableFrontend || p.startFrontend(node)
@@ -67,7 +68,7 @@ func (p *pass) nothingUnknown() bool {
 func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 	var usable []*v1beta2.Replica
 	for _, r := range p.Replicas {
-		if p.healthy(r) && r.Spec.NodeID != "" && !p.down(r.Spec.NodeID) {
+		if p.healthy(r) && r.Spec.NodeID != "" && !p.down(r.Spec.NodeID) && !p.leftOut(r) {
 			usable = append(usable, r)
 		}
 	}
@@ -93,6 +94,9 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 	for _, r := range p.Replicas {
 		if p.healthy(r) && r.Spec.NodeID != "" && p.down(r.Spec.NodeID) && !p.ordered(r.Name) {
 			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
+		}
+		if p.healthy(r) && p.leftOut(r) && !p.ordered(r.Name) {
+			p.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
 		}
 	}
 	return addresses, ready
@@ -195,6 +199,9 @@ func (p *pass) salvaging() bool {
 func (p *pass) startFrontend(node string) bool {
 	if p.frontend == nil {
 		return p.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be made.")
+	}
+	if p.handing() {
+		return p.orderFrontend(p.frontend, p.second, node)
 	}
 	return p.orderFrontend(p.frontend, p.engine, node)
 }

@@ -20,6 +20,7 @@ var (
 	desires        = []string{"", "running", "stopped"}
 	modes          = []string{"", "RW", "RW", "WO", "ERR"}
 	somewhere      = []string{"", "x", "y", "z", "gone"}
+	upgradeStates  = []string{"", "initializing", "switching-over", "detaching-replicas", "upgrading-instance-manager", "switching-back", "rebuilding-replica", "rolling-back"}
 	times          = []string{"", "", "2025-12-31T00:00:00Z", "2025-12-31T00:00:01Z", "no time"}
 )
 
@@ -49,6 +50,7 @@ func anyWorld(t *rapid.T) World {
 	v := w.Volume
 	v.ObjectMeta = anyMeta(t, "vol")
 	v.Spec.NodeID, v.Spec.MigrationNodeID = any1(t, "wanted", somewhere), any1(t, "target", []string{"", "", "y", "gone"})
+	v.Spec.TargetNodeID = any1(t, "move to", []string{"", "", "y", "z", "gone"})
 	v.Spec.DisableFrontend, v.Spec.NumberOfReplicas = rapid.Bool().Draw(t, "frontend"), rapid.IntRange(0, 3).Draw(t, "number")
 	v.Spec.DataSource = any1(t, "source", []string{"", "", "vol://o", "snap://o/s", "broken"})
 	v.Spec.FromBackup = any1(t, "backup", []string{"", "", "s3://t?backup=b&volume=v", "%", "s3://t"})
@@ -72,7 +74,15 @@ func anyWorld(t *rapid.T) World {
 		f := &v1beta2.EngineFrontend{ObjectMeta: anyMeta(t, fmt.Sprintf("vol-ef-%d", n))}
 		f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = any1(t, "node", somewhere), any1(t, "desire", desires), any1(t, "engine", []string{"", "vol-e-0", "vol-e-1"})
 		f.Status.CurrentState, f.Status.Conditions = any1(t, "is", instanceStates), anyConditions(t)
+		if len(w.Engines) > 0 && rapid.Bool().Draw(t, "connected") {
+			to := w.Engines[rapid.IntRange(0, len(w.Engines)-1).Draw(t, "to")]
+			f.Status.TargetIP, f.Status.TargetPort = to.Status.StorageIP, to.Status.Port
+		}
 		w.Frontends = append(w.Frontends, f)
+	}
+	if rapid.Bool().Draw(t, "upgrade") {
+		w.Upgrades = append(w.Upgrades, Upgrade{Node: any1(t, "upgraded", []string{"x", "y"}), State: any1(t, "step", upgradeStates), Image: "new",
+			Listed: rapid.Bool().Draw(t, "listed"), Replica: any1(t, "taken out", []string{"", "vol-r-0", "vol-r-1"}), Original: any1(t, "original", somewhere)})
 	}
 	if rapid.Bool().Draw(t, "attachment") {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
@@ -97,6 +107,7 @@ func anyEngine(t *rapid.T, name string, replicas []*v1beta2.Replica) *v1beta2.En
 	e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState = rapid.Bool().Draw(t, "active"), any1(t, "node", somewhere), any1(t, "desire", desires)
 	e.Spec.LookRequestedAt, e.Status.LookedAt = any1(t, "asked", times), any1(t, "looked", times)
 	e.Status.CurrentState, e.Status.Conditions, e.Status.UUID = any1(t, "is", instanceStates), anyConditions(t), any1(t, "uuid", []string{"", "run"})
+	e.Status.StorageIP, e.Status.Port = "ip-"+name, rapid.IntRange(0, 1).Draw(t, "engine's port")
 	e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap = map[string]string{}, map[string]string{}
 	for _, r := range replicas {
 		if rapid.Bool().Draw(t, "mapped") {
@@ -188,4 +199,28 @@ func TestWhatSettledIsLeftAlone(t *testing.T) {
 			require.Equal(t, s.Volume.Status.Conditions, verdict.Conditions)
 		}
 	}
+}
+
+// UPG-3: while a volume stays attached, the engine that its frontend leads to is neither stopped nor deleted.
+func TestTheTargetOfAnAttachedVolumeStays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyWorld(t)
+		v := w.Volume
+		v.Spec.DataEngine, v.Spec.DisableFrontend, v.Spec.MigrationNodeID, v.DeletionTimestamp = v1beta2.DataEngineV2, false, "", nil
+		v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State, v.Status.CurrentMigrationNodeID = "x", "x", v1beta2.VolumeStateAttached, ""
+		verdict := Decide(w)
+		p := &pass{World: w, v: v, failed: map[string]bool{}, state: v.Status.State, current: "x"}
+		p.pick()
+		served := p.served()
+		_, leaves := verdict.Status["state"]
+		if leaves || verdict.Status["robustness"] == v1beta2.VolumeRobustnessFaulted || !p.movable("x") || served == nil || !ofEngine(served).wanted || served.DeletionTimestamp != nil {
+			return
+		}
+		for _, one := range verdict.Writes {
+			if key(one.Object) == key(served) {
+				require.NotEqual(t, Delete, one.Kind)
+				require.NotEqual(t, v1beta2.InstanceStateStopped, one.Spec["desireState"])
+			}
+		}
+	})
 }

@@ -49,6 +49,11 @@ func (p *pass) status() {
 	p.set("state", s.State, p.state)
 	p.set("currentNodeID", s.CurrentNodeID, p.current)
 	p.set("currentMigrationNodeID", s.CurrentMigrationNodeID, p.migration)
+	target := ""
+	if p.away() {
+		target = p.engine.Spec.NodeID
+	}
+	p.set("currentTargetNodeID", s.CurrentTargetNodeID, target)
 	robustness := p.robustness()
 	p.set("robustness", s.Robustness, robustness)
 	if robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness {

@@ -93,7 +93,8 @@ func (p *pass) stay(wanted string) {
 		return
 	}
 	p.migrate(wanted)
-	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted {
+	moving := p.movable(wanted) && ofEngine(p.second).wanted
+	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted && !moving {
 		p.join()
 		p.expand()
 	}

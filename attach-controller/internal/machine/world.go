@@ -36,11 +36,12 @@ type World struct {
 	Attachment *v1beta2.VolumeAttachment
 	// Snapshots is how many Snapshot objects name the volume; it is read only while the volume is being deleted.
 	Snapshots int
+	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.
+	Upgrades []Upgrade
 	// Source is the running engine of the volume that this one is cloned from; nil where it does not run.
 	Source   *v1beta2.Engine
 	Settings Settings
-	// NewFrontendName and NewEngineName are free names.
-	Rules Rules
+	Rules    Rules
 }
 
 func (w *World) down(node string) bool {

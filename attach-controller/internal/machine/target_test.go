@@ -1,0 +1,302 @@
+package machine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// moved is a volume on x with its target on y.
+func moved(t require.TestingT, replicas ...string) *stageWorld {
+	s := attached(v1beta2.DataEngineV2, replicas...)
+	s.Volume.Spec.TargetNodeID = "y"
+	require.True(t, s.settle(), "%s", s)
+	require.Equal(t, "y", s.Volume.Status.CurrentTargetNodeID, "%s", s)
+	return s
+}
+
+// hasWay is UPG-3: the frontend leads to an engine that is there and shall run.
+func hasWay(s *stageWorld) bool {
+	return len(s.Frontends) == 1 && slices.ContainsFunc(s.Engines, func(e *v1beta2.Engine) bool {
+		return leadsTo(s.Frontends[0], e) && ofEngine(e).wanted
+	})
+}
+
+// watched settles and holds at each step that the volume stays attached at x and has a way for its I/O.
+func watched(t require.TestingT, s *stageWorld) {
+	for range 60 {
+		changed := s.step()
+		changed = s.imMonitor() || changed
+		s.Now = s.Now.Add(time.Second)
+		require.Equal(t, "x", s.Volume.Status.CurrentNodeID, "%s", s)
+		require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State, "%s", s)
+		require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness, "%s", s)
+		require.True(t, hasWay(s), "%s", s)
+		if !changed {
+			return
+		}
+	}
+	require.Fail(t, "it does not settle", "%s", s)
+}
+
+// oneEngine is how every move ends.
+func oneEngine(t require.TestingT, s *stageWorld, name, node string) {
+	require.Len(t, s.Engines, 1, "%s", s)
+	e := s.Engines[0]
+	require.Equal(t, name, e.Name)
+	require.Equal(t, node, e.Spec.NodeID)
+	require.True(t, e.Spec.Active)
+	require.Equal(t, name, s.Frontends[0].Spec.EngineName)
+	require.Equal(t, "x", s.Frontends[0].Spec.NodeID)
+	target := node
+	if node == "x" {
+		target = ""
+	}
+	require.Equal(t, target, s.Volume.Status.CurrentTargetNodeID)
+}
+
+func TestATargetMovesThereAndBackUnderAnAttachedVolume(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+	s.Volume.Spec.TargetNodeID = "y"
+	watched(t, s)
+	oneEngine(t, s, "vol-e-1", "y")
+	require.Len(t, s.Engines[0].Spec.ReplicaAddressMap, 3)
+	s.Volume.Spec.TargetNodeID = "z"
+	watched(t, s)
+	oneEngine(t, s, "vol-e-2", "z")
+	for _, home := range []string{"x", ""} {
+		s := moved(t, "x", "y", "z")
+		s.Volume.Spec.TargetNodeID = home
+		watched(t, s)
+		oneEngine(t, s, "vol-e-2", "x")
+		require.Equal(t, v1beta2.VolumeRobustnessHealthy, s.Volume.Status.Robustness)
+		for _, r := range s.Replicas {
+			require.Equal(t, "vol-e-2", r.Spec.EngineName)
+			require.Empty(t, r.Spec.FailedAt)
+		}
+		require.False(t, s.step(), "what settled is left alone")
+	}
+}
+
+func TestAVolumeDetachesWhereverItsTargetIs(t *testing.T) {
+	for steps := range 14 {
+		s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+		s.Volume.Spec.TargetNodeID = "y"
+		for range steps {
+			s.step()
+			s.imMonitor()
+		}
+		s.Volume.Spec.NodeID = ""
+		require.True(t, s.settle(), "after %d steps:\n%s", steps, s)
+		require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State)
+		require.Empty(t, s.Volume.Status.CurrentTargetNodeID)
+		require.Len(t, s.Engines, 1)
+		for _, r := range s.Replicas {
+			require.Empty(t, r.Spec.FailedAt)
+			require.NotEmpty(t, r.Spec.HealthyAt)
+		}
+	}
+}
+
+// The frontend goes first: it may lead to either engine.
+func TestNoEngineStopsBeforeTheFrontendWhenAVolumeIsDetachedInTheMiddleOfAMove(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y")
+	s.Volume.Spec.TargetNodeID = "y"
+	for len(s.Engines) < 2 {
+		s.step()
+		s.imMonitor()
+	}
+	s.Volume.Spec.NodeID = ""
+	s.step()
+	s.step()
+	require.Equal(t, v1beta2.InstanceStateStopped, s.Frontends[0].Spec.DesireState)
+	for _, e := range s.Engines {
+		require.Equal(t, v1beta2.InstanceStateRunning, e.Spec.DesireState)
+	}
+}
+
+// secondIs brings a move to where the second engine runs and the frontend was not told of it.
+func secondIs(t *testing.T) *stageWorld {
+	t.Helper()
+	s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+	s.Volume.Spec.TargetNodeID = "y"
+	for len(s.Engines) < 2 {
+		s.step()
+		s.imMonitor()
+	}
+	s.imMonitor()
+	require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[1].Status.CurrentState)
+	return s
+}
+
+func TestWhatStandsAgainstAMove(t *testing.T) {
+	for name, happens := range map[string]func(*stageWorld){
+		"the wanted node is down":              func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} },
+		"the wanted node is being upgraded":    func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Upgrading: true} },
+		"a replica is being rebuilt":           func(s *stageWorld) { s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO },
+		"the engine grows":                     func(s *stageWorld) { s.Engines[0].Status.IsExpanding = true },
+		"nobody knows where the frontend is":   func(s *stageWorld) { s.Frontends[0].Status.TargetIP = "" },
+		"nobody knows whether the frontend is": func(s *stageWorld) { s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+		"nobody knows whether the engine is":   func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+			s.Volume.Spec.TargetNodeID = "y"
+			happens(s)
+			for range 5 {
+				for _, w := range Decide(s.World).Writes {
+					require.NotEqual(t, Create, w.Kind)
+					require.NotEqual(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
+				}
+				s.step()
+			}
+			require.Empty(t, s.Volume.Status.CurrentTargetNodeID)
+		})
+	}
+}
+
+// UPG-3: a failed new engine never becomes the target.
+func TestASecondEngineThatIsNotFitIsReplaced(t *testing.T) {
+	for name, happens := range map[string]func(*stageWorld){
+		"it failed": func(s *stageWorld) { s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError },
+		"it cannot reach a replica": func(s *stageWorld) {
+			s.Engines[1].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR
+		},
+		"the first one dropped a replica since": func(s *stageWorld) {
+			s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR
+		},
+		"it is being deleted": func(s *stageWorld) { deleted(s.Engines[1]) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := secondIs(t)
+			happens(s)
+			s.step()
+			require.Equal(t, "vol-e-0", s.Frontends[0].Spec.EngineName, "%s", s)
+			watched(t, s)
+			require.NotEqual(t, "vol-e-0", s.Engines[0].Name, "it moved all the same, to another one")
+			require.Equal(t, "y", s.Engines[0].Spec.NodeID)
+		})
+	}
+	t.Run("but not before it had a moment", func(t *testing.T) {
+		s := secondIs(t)
+		s.Engines[1].CreationTimestamp.Time = s.Now
+		s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError
+		verdict := Decide(s.World)
+		require.Empty(t, verdict.Writes)
+		require.Equal(t, s.Now.Add(retryTarget), verdict.WakeAt)
+	})
+}
+
+func TestTheFrontendIsToldOnlyAfterAFreshLookAtTheFirstEngine(t *testing.T) {
+	s := secondIs(t)
+	s.Engines[0].Spec.LookRequestedAt, s.Engines[0].Status.LookedAt = "", ""
+	verdict := Decide(s.World)
+	require.Nil(t, findWrite(verdict, s.Frontends[0]))
+	require.NotNil(t, writeOf(t, verdict, s.Engines[0]).Spec["lookRequestedAt"])
+}
+
+// A move that is called off when the frontend was told already: it goes back before the second engine ends.
+func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
+	s := secondIs(t)
+	s.step()
+	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
+	s.Volume.Spec.TargetNodeID = ""
+	s.step()
+	require.Equal(t, "vol-e-0", s.Frontends[0].Spec.EngineName)
+	require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[1].Spec.DesireState)
+	watched(t, s)
+	oneEngine(t, s, "vol-e-0", "x")
+}
+
+// What the first engine said last counts: the second one does not know.
+func TestAReplicaThatTheFirstEngineDroppedIsRebuiltAfterTheMove(t *testing.T) {
+	s := secondIs(t)
+	for !leadsTo(s.Frontends[0], s.Engines[1]) {
+		s.step()
+		s.imMonitor()
+	}
+	s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR
+	for range 10 {
+		s.step()
+		s.imMonitor()
+	}
+	require.NotEmpty(t, s.Replicas[2].Spec.FailedAt, "%s", s)
+	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-2")
+}
+
+func TestATargetThatFailsAwayFromHomeIsMadeAnewUnderTheFrontend(t *testing.T) {
+	s := moved(t, "x", "y", "z")
+	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
+	watched(t, s)
+	oneEngine(t, s, "vol-e-2", "y")
+}
+
+func TestATargetWhoseNodeDiesGoesWhereItIsWanted(t *testing.T) {
+	s := moved(t, "x", "y", "z")
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	for range 5 {
+		s.step()
+		s.imMonitor()
+	}
+	require.Len(t, s.Engines, 1, "it waits there as long as it is wanted there")
+	s.Volume.Spec.TargetNodeID = ""
+	for range 20 {
+		s.step()
+		s.imMonitor()
+		s.Now = s.Now.Add(time.Second)
+	}
+	require.Equal(t, "vol-e-2", s.Frontends[0].Spec.EngineName, "%s", s)
+	require.Empty(t, s.Volume.Status.CurrentTargetNodeID)
+	require.NotEmpty(t, s.Replicas[1].Spec.FailedAt, "the replica there lacks what is written now")
+	require.Empty(t, s.Replicas[0].Spec.FailedAt)
+	s.Nodes["y"] = Node{Known: true}
+	for range 10 {
+		s.step()
+		s.imMonitor()
+	}
+	require.Len(t, s.Engines, 1, "%s", s)
+	require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
+}
+
+// UPG-3, whatever is wanted when, and whatever fails: an I/O target exists at every moment, the volume stays attached, and in the end the target is
+// where it is wanted.
+func TestATargetIsAlwaysThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0:
+				s.Volume.Spec.TargetNodeID = rapid.SampledFrom([]string{"", "x", "y", "z"}).Draw(t, "target")
+			case 1: // an engine that the frontend does not lead to fails
+				for _, e := range s.Engines {
+					if !leadsTo(s.Frontends[0], e) && e.Status.CurrentState == v1beta2.InstanceStateRunning {
+						e.Status.CurrentState = v1beta2.InstanceStateError
+					}
+				}
+			case 2:
+				s.Now = s.Now.Add(lookAge)
+			case 3, 4, 5:
+				s.imMonitor()
+			default:
+				s.step()
+			}
+			require.True(t, hasWay(s), "%s", s)
+			require.Equal(t, "x", s.Volume.Status.CurrentNodeID, "%s", s)
+		}
+		watched(t, s)
+		wanted := s.Volume.Spec.TargetNodeID
+		if wanted == "" {
+			wanted = "x"
+		}
+		require.Len(t, s.Engines, 1, "%s", s)
+		require.Equal(t, wanted, s.Engines[0].Spec.NodeID, "%s", s)
+		for _, r := range s.Replicas {
+			require.Empty(t, r.Spec.FailedAt, "%s", s)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package machine
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
+type Upgrade struct {
+	Node, State, Image string
+	// Listed tells that the volume is one of those that the upgrade leads around the node. Replica is the one that it has there, Original where
+	// its target was before; either may be empty.
+	Listed            bool
+	Replica, Original string
+}
+
+// apart tells that what the volume has on the node is out of its engine, and stays so.
+func (u *Upgrade) apart() bool {
+	switch u.State {
+	case v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack:
+		return true
+	}
+	return false
+}
+
+// leaves tells that no engine may come to the node, because its instance manager goes.
+func (u *Upgrade) leaves() bool {
+	return u.State == v1beta2.UpgradeStateDetachingReplicas || u.State == v1beta2.UpgradeStateUpgradingInstanceManager
+}
+
+func (p *pass) upgradeOf(node string) *Upgrade {
+	for i := range p.Upgrades {
+		if p.Upgrades[i].Node == node {
+			return &p.Upgrades[i]
+		}
+	}
+	return nil
+}
+
+// takenOut tells that an upgrade wants a replica out of the running engine.
+func (p *pass) takenOut(r *v1beta2.Replica) bool {
+	u := p.upgradeOf(r.Spec.NodeID)
+	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && p.isV2()
+}
+
+// leftOut tells that an engine which starts anew does without a replica, since another healthy one can be had: the instance manager of its node
+// is being replaced.
+func (p *pass) leftOut(r *v1beta2.Replica) bool {
+	u := p.upgradeOf(r.Spec.NodeID)
+	if u == nil || !u.apart() || !p.isV2() {
+		return false
+	}
+	for _, other := range p.Replicas {
+		if v := p.upgradeOf(other.Spec.NodeID); other != r && p.healthy(other) && !p.down(other.Spec.NodeID) && (v == nil || !v.apart()) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeOut takes a replica out of the running engine, unless it is the last good one. It counts as failed before the engine goes on without it:
+// what is written from then on it does not have. [UPG-1]
+func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
+	_, mapped := wanted[r.Name]
+	u := p.upgradeOf(r.Spec.NodeID)
+	why := fmt.Sprintf("the data engine of node %s is being upgraded; it is rebuilt afterwards", u.Node)
+	switch {
+	case !mapped:
+		p.fail(r, why)
+		p.halt(r)
+	case !p.otherStays(r, wanted):
+		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last good one.", r.Name, u.Node))
+	case p.freshLook() && p.fail(r, why):
+		delete(wanted, r.Name)
+	}
+}
+
+// otherStays tells that another replica is good, stays in the engine, and is on a node that is neither down nor about to lose it.
+func (p *pass) otherStays(except *v1beta2.Replica, among map[string]string) bool {
+	for _, r := range p.Replicas {
+		_, mapped := among[r.Name]
+		if mapped && r != except && p.healthy(r) && !p.down(r.Spec.NodeID) && !p.takenOut(r) && p.mode(r.Name) == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
+	return false
+}
+
+// upgraded writes the image down under which the target runs again at home.
+func (p *pass) upgraded(home string) {
+	u := p.upgradeOf(home)
+	back := u != nil && u.Listed && u.Original == home && u.Image != "" && p.engine.Spec.NodeID == home &&
+		(u.State == v1beta2.UpgradeStateSwitchingBack || u.State == v1beta2.UpgradeStateRebuildingReplica)
+	switch {
+	case back && p.v.Spec.Image != u.Image:
+		p.patch(StageStop, p.v, "image", u.Image)
+	case back:
+		p.set("currentImage", p.v.Status.CurrentImage, u.Image)
+	}
+}

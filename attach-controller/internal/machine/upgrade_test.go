@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// upgrades is a volume on x whose node is being upgraded, with the target on y and its replica there to be taken out.
+func upgrades(t require.TestingT, state string) *stageWorld {
+	s := moved(t, "x", "y", "z")
+	s.Nodes["x"] = Node{Known: true, Upgrading: true}
+	s.Upgrades = []Upgrade{{Node: "x", State: state, Image: "new", Listed: true, Replica: "vol-r-0", Original: "x"}}
+	return s
+}
+
+func TestAReplicaIsTakenOutOfARunningEngineForAnUpgrade(t *testing.T) {
+	for _, state := range []string{v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack} {
+		s := upgrades(t, state)
+		if state == v1beta2.UpgradeStateSwitchingBack {
+			s.Volume.Spec.TargetNodeID = "" // the move comes first, over what the engine has
+		}
+		for n := 0; s.Replicas[0].Spec.FailedAt == ""; n++ {
+			verdict := Decide(s.World)
+			if one := findWrite(verdict, s.Replicas[0]); one != nil && one.Spec["failedAt"] != nil {
+				require.Equal(t, StageFail, one.Stage, "it counts as failed before the engine goes on without it")
+				require.True(t, verdict.Fresh)
+			}
+			require.Less(t, n, 30, "%s", s)
+			s.step()
+			s.imMonitor()
+		}
+		watched(t, s)
+		require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0")
+		require.Len(t, s.Engines[0].Spec.ReplicaAddressMap, 2)
+		require.Equal(t, v1beta2.InstanceStateStopped, s.Replicas[0].Spec.DesireState, "%s", s)
+		require.False(t, s.step())
+	}
+}
+
+func TestAReplicaStaysInOtherStatesOfAnUpgrade(t *testing.T) {
+	for _, state := range []string{"", v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateRebuildingReplica,
+		v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError} {
+		s := upgrades(t, state)
+		watched(t, s)
+		require.Empty(t, s.Replicas[0].Spec.FailedAt, state)
+	}
+	s := upgrades(t, v1beta2.UpgradeStateDetachingReplicas)
+	s.Upgrades[0].Replica = ""
+	watched(t, s)
+	require.Empty(t, s.Replicas[0].Spec.FailedAt, "one that is not listed")
+}
+
+// UPG-1.
+func TestTheLastGoodReplicaIsNeverTakenOut(t *testing.T) {
+	for name, happens := range map[string]func(*stageWorld){
+		"the others were dropped": func(s *stageWorld) {
+			s.Engines[0].Status.ReplicaModeMap["vol-r-1"], s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR, v1beta2.ReplicaModeERR
+		},
+		"one failed, the other is being rebuilt": func(s *stageWorld) {
+			s.Replicas[1].Spec.FailedAt, s.Replicas[2].Spec.HealthyAt = stamp(s.Now), ""
+			s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeWO
+		},
+		"the others' nodes are down": func(s *stageWorld) {
+			s.Volume.Spec.TargetNodeID = "" // it came home meanwhile
+			s.settle()
+			s.Nodes["y"], s.Nodes["z"] = Node{Known: true, Down: true}, Node{Known: true, Down: true}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := upgrades(t, v1beta2.UpgradeStateSwitchingOver)
+			happens(s)
+			s.Upgrades[0].State = v1beta2.UpgradeStateDetachingReplicas
+			for range 10 {
+				s.step()
+				require.Empty(t, s.Replicas[0].Spec.FailedAt, "%s", s)
+				require.Contains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0")
+			}
+			require.Contains(t, conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeAttached).Message, "it is the last good one")
+		})
+	}
+}
+
+// UPG-1, whatever else is lost while it is taken out: once a replica was good, one stays good.
+func TestAnUpgradeLeavesAGoodReplica(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := upgrades(t, v1beta2.UpgradeStateDetachingReplicas)
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			case 0:
+				r := s.Replicas[rapid.IntRange(1, 2).Draw(t, "lost")]
+				s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
+			case 1:
+				s.Now = s.Now.Add(lookAge)
+			case 2, 3:
+				s.imMonitor()
+			default:
+				s.step()
+			}
+			good := 0
+			for _, r := range s.Replicas {
+				if r.Spec.FailedAt == "" {
+					good++
+				}
+			}
+			require.Positive(t, good, "%s", s)
+		}
+	})
+}
+
+func TestWhatComesToTheNodeOfAnUpgradeIsHeldBack(t *testing.T) {
+	s := upgrades(t, v1beta2.UpgradeStateUpgradingInstanceManager)
+	require.True(t, s.settle())
+	s.Replicas[0].Spec.FailedAt, s.Replicas[0].Spec.HealthyAt = "", "" // somebody took it back
+	s.step()
+	require.NotEmpty(t, s.Replicas[0].Spec.FailedAt)
+	require.Equal(t, v1beta2.InstanceStateStopped, s.Replicas[0].Spec.DesireState)
+}
+
+// No new engine but the switch-back's.
+func TestNoTargetComesHomeWhileTheInstanceManagerGoes(t *testing.T) {
+	for state, comes := range map[string]bool{
+		v1beta2.UpgradeStateDetachingReplicas: false, v1beta2.UpgradeStateUpgradingInstanceManager: false,
+		v1beta2.UpgradeStateSwitchingBack: true, v1beta2.UpgradeStateRollingBack: true,
+	} {
+		s := upgrades(t, state)
+		s.Volume.Spec.TargetNodeID = ""
+		watched(t, s)
+		require.Equal(t, comes, s.Volume.Status.CurrentTargetNodeID == "", "%s: %s", state, s)
+	}
+}
+
+func TestTheNewImageIsWrittenDownOnceTheTargetIsHome(t *testing.T) {
+	s := upgrades(t, v1beta2.UpgradeStateSwitchingBack)
+	s.settle()
+	require.Equal(t, "image", s.Volume.Spec.Image, "not before")
+	s.Volume.Spec.TargetNodeID = ""
+	watched(t, s)
+	require.Equal(t, "new", s.Volume.Spec.Image)
+	require.Equal(t, "new", s.Volume.Status.CurrentImage)
+	elsewhere := upgrades(t, v1beta2.UpgradeStateSwitchingBack)
+	elsewhere.Upgrades[0].Original = "" // only a replica is there
+	elsewhere.Volume.Spec.TargetNodeID = ""
+	watched(t, elsewhere)
+	require.Equal(t, "image", elsewhere.Volume.Spec.Image)
+}
+
+// A volume that is attached anew meanwhile does without what it has on the node, where it can.
+func TestAVolumeOpensWithoutItsReplicaOnTheNodeOfAnUpgrade(t *testing.T) {
+	for _, replicas := range [][]string{{"x", "y"}, {"x"}} {
+		s := attached(v1beta2.DataEngineV2, replicas...)
+		s.Volume.Spec.NodeID = ""
+		require.True(t, s.settle())
+		s.Upgrades = []Upgrade{{Node: "x", State: v1beta2.UpgradeStateUpgradingInstanceManager}}
+		s.Volume.Spec.NodeID = "y"
+		s.settle()
+		require.Equal(t, "y", s.Volume.Status.CurrentNodeID)
+		require.Equal(t, len(replicas) > 1, s.Replicas[0].Spec.FailedAt != "", "the last good one is waited for")
+	}
+}
+
+// The whole way around a node, and the time that it takes.
+func TestAVolumeGoesAroundANodeThatIsUpgraded(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+	s.Nodes["x"] = Node{Known: true, Upgrading: true}
+	s.Upgrades = []Upgrade{{Node: "x", State: v1beta2.UpgradeStateSwitchingOver, Image: "new", Listed: true, Replica: "vol-r-0", Original: "x"}}
+	u := &s.Upgrades[0]
+	s.Volume.Spec.TargetNodeID = "y"
+	watched(t, s)
+	u.State = v1beta2.UpgradeStateDetachingReplicas
+	watched(t, s)
+	u.State = v1beta2.UpgradeStateUpgradingInstanceManager
+	watched(t, s)
+	s.Volume.Spec.TargetNodeID, u.State = "", v1beta2.UpgradeStateSwitchingBack
+	watched(t, s)
+	oneEngine(t, s, "vol-e-2", "x")
+	u.State = v1beta2.UpgradeStateRebuildingReplica
+	s.Replicas[0].Spec.FailedAt, s.Replicas[0].Spec.HealthyAt = "", "" // it is taken back
+	s.Now = s.Now.Add(time.Minute)
+	watched(t, s)
+	require.Equal(t, v1beta2.VolumeRobustnessHealthy, s.Volume.Status.Robustness)
+	require.Len(t, s.Engines[0].Spec.ReplicaAddressMap, 3)
+}
