@@ -130,20 +130,15 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 	w := newWorld(t)
 	prepare(w)
-	dead, restarted := make(chan struct{}), make(chan struct{})
-	p := w.startCut(point, func() { close(dead) })
-	go func() {
-		defer close(restarted)
-		select {
-		case <-dead:
-			<-p.done
-			w.start()
-		case <-t.Context().Done():
-		}
-	}()
+	next := cut.NewSuccession()
+	p := w.startCut(point, next.Cut)
+	next.Follow(func() {
+		<-p.done
+		w.start()
+	})
 	drive(w)
 	if point.Write > 0 {
-		<-restarted
+		next.Wait(p.stop)
 	}
 	return len(p.client.Writes())
 }

@@ -28,18 +28,13 @@ func runCrash(t *testing.T, point cut.Point) int {
 	w := newWorld(t)
 	w.cluster()
 	w.longhorn()
-	dead, restarted := make(chan struct{}), make(chan struct{})
-	p := w.startCut(point, func() { close(dead) })
-	go func() {
-		defer close(restarted)
-		select {
-		case <-dead:
-			err := <-p.done
-			p.done <- err
-			w.start()
-		case <-t.Context().Done():
-		}
-	}()
+	next := cut.NewSuccession()
+	p := w.startCut(point, next.Cut)
+	next.Follow(func() {
+		err := <-p.done
+		p.done <- err
+		w.start()
+	})
 	va := w.asks()
 	w.serve(va.Name)
 	w.reaches(va, "attached", isAttached)
@@ -49,7 +44,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 	testkit.WaitGone(t, w.admin, va)
 	testkit.WaitGone(t, w.admin, w.persistentVolume())
 	if point.Write > 0 {
-		<-restarted
+		next.Wait(p.stop)
 	}
 	return len(p.client.Writes())
 }

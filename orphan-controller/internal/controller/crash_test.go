@@ -1,9 +1,7 @@
 package controller
 
 import (
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -113,35 +111,19 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// lastWrite is how long a controller has for the write that it is to die at, once all else is done.
-const lastWrite = 5 * time.Second
-
 // runCrash plays the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, scenario crashScenario, point cut.Point) int {
 	w := newWorld(t)
 	scenario.prepare(w)
-	dead := make(chan struct{})
-	die := sync.OnceFunc(func() { close(dead) })
-	p := w.startCut(point, die)
-	restarted := make(chan struct{})
-	go func() {
-		defer close(restarted)
-		select {
-		case <-dead:
-			<-p.done
-			w.start()
-		case <-t.Context().Done():
-		}
-	}()
+	next := cut.NewSuccession()
+	p := w.startCut(point, next.Cut)
+	next.Follow(func() {
+		<-p.done
+		w.start()
+	})
 	scenario.drive(w)
 	if point.Write > 0 {
-		select {
-		case <-restarted:
-		case <-time.After(lastWrite): // this time fewer writes were needed
-			p.stop()
-			die()
-			<-restarted
-		}
+		next.Wait(p.stop)
 	}
 	if scenario.check != nil {
 		scenario.check(t, w)
