@@ -202,8 +202,7 @@ type VolumeSpec struct {
 // VolumeStatus is where a volume is. attach-controller writes it, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeStatus struct {
-	// Bytes that the volume's data and snapshots take in one replica. Written by attach-controller; absent means 0,
-	// not known.
+	// Bytes that the volume's data and snapshots take in one replica. Written by Longhorn; absent means 0, not known.
 	// +optional
 	ActualSize int64 `json:"actualSize,omitempty"`
 	// How far filling the volume from another one is. Written by attach-controller; absent means it is no clone.
@@ -257,8 +256,8 @@ type VolumeStatus struct {
 	// RFC 3339 time of the newest finished backup. Written by snapshot-controller; absent means there is none.
 	// +optional
 	LastBackupAt string `json:"lastBackupAt,omitempty"`
-	// RFC 3339 time at which the volume last lost a replica. Written by attach-controller; absent means it has all
-	// of them.
+	// RFC 3339 time at which the volume last became degraded; it stays when the volume is healthy again. Written by
+	// attach-controller; absent means never.
 	// +optional
 	LastDegradedAt string `json:"lastDegradedAt,omitempty"`
 	// RFC 3339 time at which all snapshots were last hashed. Written by Longhorn; absent means never.
@@ -296,7 +295,7 @@ type VolumeStatus struct {
 	// How far the move of a v2 target is. Written by attach-controller; absent means none is under way.
 	// +optional
 	SwitchoverState string `json:"switchoverState,omitempty"`
-	// The metadata.generation that this status describes. Written by attach-controller; absent means not told.
+	// The metadata.generation that this status describes. Written by nobody yet; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
