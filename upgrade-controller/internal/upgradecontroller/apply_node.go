@@ -1,0 +1,87 @@
+package upgradecontroller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+)
+
+// Owner is the field manager of everything that this binary writes.
+const Owner = nodeupgrade.Owner
+
+// applyNode does the effects in their order, then writes the status, or lets the upgrade go. It tells whether anything was
+// written.
+func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nodeupgrade.Verdict) (bool, error) {
+	for _, effect := range v.Effects {
+		if err := applyEffect(ctx, c, w, effect); err != nil {
+			return false, fmt.Errorf("%s %s: %w", effect.Kind, effect.Name, err)
+		}
+	}
+	if v.DropFinalizer {
+		return true, client.IgnoreNotFound(status.DropFinalizer(ctx, c, w.Upgrade, v1beta2.Finalizer))
+	}
+	changed, err := difference(w.Upgrade.Status, v.Status)
+	if err != nil {
+		return false, err
+	}
+	if len(changed) == 0 {
+		return len(v.Effects) > 0, nil
+	}
+	return true, client.IgnoreNotFound(status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion()))
+}
+
+// applyEffect does one effect. An object that is gone meanwhile is fine: its going brings the next decision.
+func applyEffect(ctx context.Context, c client.Client, w *nodeupgrade.World, e nodeupgrade.Effect) error {
+	meta := metav1.ObjectMeta{Namespace: w.Upgrade.Namespace, Name: e.Name}
+	var err error
+	switch e.Kind {
+	case nodeupgrade.CloseNode:
+		err = status.MergeSpec(ctx, c, &v1beta2.Node{ObjectMeta: meta}, map[string]any{"upgradeRequested": true})
+	case nodeupgrade.OpenNode:
+		err = status.MergeSpec(ctx, c, &v1beta2.Node{ObjectMeta: meta}, map[string]any{"upgradeRequested": nil})
+	case nodeupgrade.SetTarget:
+		err = setTarget(ctx, c, w.Cluster.Volumes[e.Volume].Object, e.Node)
+	case nodeupgrade.AskLook:
+		asked := e.At.UTC().Format(time.RFC3339Nano)
+		err = status.MergeSpec(ctx, c, &v1beta2.Engine{ObjectMeta: meta}, map[string]any{"lookRequestedAt": asked})
+	case nodeupgrade.TakeSnapshot:
+		err = takeSnapshot(ctx, c, w.Cluster.Volumes[e.Volume].Object, meta)
+	case nodeupgrade.DropSnapshot:
+		err = status.Delete(ctx, c, w.Snapshots[e.Name])
+	default:
+		err = fmt.Errorf("unknown effect")
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// setTarget writes to the version that was judged, so that a volume that was detached or moved meanwhile is judged anew.
+func setTarget(ctx context.Context, c client.Client, v *v1beta2.Volume, node string) error {
+	fields := map[string]any{"targetNodeID": node}
+	if node == "" {
+		fields["targetNodeID"] = nil
+	}
+	return status.MergeSpec(ctx, c, v, fields, status.AtVersion())
+}
+
+// takeSnapshot makes the Snapshot as a person would, whole from the start.
+func takeSnapshot(ctx context.Context, c client.Client, v *v1beta2.Volume, meta metav1.ObjectMeta) error {
+	meta.Labels = map[string]string{v1beta2.LabelVolume: v.Name}
+	if len(v.Name) > 63 {
+		meta.Labels = nil // snapshot-controller knows what to do
+	}
+	meta.Finalizers = []string{v1beta2.Finalizer}
+	meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}}
+	snapshot := &v1beta2.Snapshot{ObjectMeta: meta, Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true}}
+	if err := c.Create(ctx, snapshot, client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating snapshot %s of volume %s: %w", meta.Name, v.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package upgradecontroller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/upgrade-controller/internal/plan"
+)
+
+// applyPlan writes the finalizer, the pods that try images, the status, and then what rests on the status. It tells
+// whether the status was written.
+func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Verdict) (bool, error) {
+	switch {
+	case v.AddFinalizer:
+		return false, addFinalizer(ctx, r.client, w.Manager)
+	case v.DropFinalizer:
+		if err := r.dropChecks(ctx, w.Manager); err != nil {
+			return false, err
+		}
+		return false, client.IgnoreNotFound(status.DropFinalizer(ctx, r.client, w.Manager, v1beta2.Finalizer))
+	}
+	for _, node := range v.Check {
+		if err := r.check(ctx, w.Manager, node); err != nil {
+			return false, err
+		}
+	}
+	changed, err := difference(w.Manager.Status, v.Status)
+	if err != nil {
+		return false, err
+	}
+	if len(changed) > 0 {
+		if err := status.MergeStatus(ctx, r.client, w.Manager, changed, status.AtVersion()); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
+	}
+	return len(changed) > 0, r.applyRest(ctx, w, v)
+}
+
+func (r *planReconciler) applyRest(ctx context.Context, w *plan.World, v plan.Verdict) error {
+	if v.DropChecks {
+		if err := r.dropChecks(ctx, w.Manager); err != nil {
+			return err
+		}
+	}
+	for _, u := range v.Delete {
+		if err := status.Delete(ctx, r.client, u); err != nil {
+			return err
+		}
+	}
+	if v.Create == "" {
+		return nil
+	}
+	u := &v1beta2.NodeDataEngineUpgrade{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.Manager.Namespace, Name: v.CreateName, Finalizers: []string{v1beta2.Finalizer},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1beta2.GroupVersion.String(), Kind: "DataEngineUpgradeManager", Name: w.Manager.Name, UID: w.Manager.UID,
+			}},
+		},
+		Spec: v1beta2.NodeDataEngineUpgradeSpec{
+			NodeID: v.Create, DataEngine: w.Manager.Spec.DataEngine, InstanceManagerImage: v.Status.InstanceManagerImage,
+			DataEngineUpgradeManager: w.Manager.Name,
+		},
+	}
+	if err := r.client.Create(ctx, u, client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating the upgrade of node %s: %w", v.Create, err)
+	}
+	return nil
+}
+
+func (r *planReconciler) check(ctx context.Context, m *v1beta2.DataEngineUpgradeManager, node string) error {
+	pods, err := r.observer.checks(ctx, r.observer.cached, m)
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods {
+		if pod.Name == checkName(m, node) {
+			return nil
+		}
+	}
+	if err := r.client.Create(ctx, checkPod(m, m.Namespace, node), client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating the pod that tries the image on node %s: %w", node, err)
+	}
+	return nil
+}
+
+func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) error {
+	pods, err := r.observer.checks(ctx, r.observer.cached, m)
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		uid := pod.UID
+		if err := r.client.Delete(ctx, pod.DeepCopy(), client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting the pod %s that tried an image: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
+// addFinalizer lets nobody take the manager away before its node is at an end.
+func addFinalizer(ctx context.Context, c client.Client, m *v1beta2.DataEngineUpgradeManager) error {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": string(m.UID), "resourceVersion": m.ResourceVersion, "finalizers": append(append([]string{}, m.Finalizers...), v1beta2.Finalizer),
+	}})
+	if err != nil {
+		return fmt.Errorf("rendering the finalizer of %s: %w", m.Name, err)
+	}
+	if err := c.Patch(ctx, m.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
+		return fmt.Errorf("adding the finalizer of %s: %w", m.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package upgradecontroller
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/plan"
+)
+
+const (
+	// componentCheck labels the pods that try whether a node can run an image.
+	componentCheck = "upgrade-image-check"
+	// annotationManager names the DataEngineUpgradeManager that a pod tries the image for.
+	annotationManager = "upgrade-controller.longhorn.io/manager"
+)
+
+// checkName is the same for each try of the same image on the same node.
+func checkName(m *v1beta2.DataEngineUpgradeManager, node string) string {
+	sum := sha256.Sum256([]byte(string(m.UID) + "/" + node + "/" + m.Status.InstanceManagerImage))
+	return "upgrade-image-check-" + hex.EncodeToString(sum[:8])
+}
+
+// checkPod runs the image on the node and ends at once. It is bound to the node without the scheduler, so that a cordon
+// does not count as a missing image.
+func checkPod(m *v1beta2.DataEngineUpgradeManager, namespace, node string) *corev1.Pod {
+	no := false
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: checkName(m, node),
+			Labels:      map[string]string{v1beta2.LabelComponent: componentCheck, v1beta2.LabelManagedBy: Owner},
+			Annotations: map[string]string{annotationManager: m.Name},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: node, RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: &no,
+			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			Containers: []corev1.Container{{
+				Name: "check", Image: m.Status.InstanceManagerImage, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"true"},
+			}},
+		},
+	}
+}
+
+func tries(pod *corev1.Pod, image string) bool {
+	return len(pod.Spec.Containers) == 1 && pod.Spec.Containers[0].Image == image && pod.Spec.NodeName != ""
+}
+
+// told is what the pod says of its image: there once its container has been made from it, whatever became of that then.
+func told(pod *corev1.Pod) plan.Image {
+	for _, c := range pod.Status.ContainerStatuses {
+		switch {
+		case c.ImageID != "" && (c.State.Running != nil || c.State.Terminated != nil):
+			return plan.Image{Known: true}
+		case c.State.Waiting != nil && missing[c.State.Waiting.Reason]:
+			return plan.Image{Known: true, Missing: fmt.Sprintf("%s %s", c.State.Waiting.Reason, c.State.Waiting.Message)}
+		}
+	}
+	switch pod.Status.Phase {
+	case corev1.PodRunning, corev1.PodSucceeded:
+		return plan.Image{Known: true}
+	case corev1.PodFailed:
+		return plan.Image{Known: true, Missing: fmt.Sprintf("its pod failed: %s %s", pod.Status.Reason, pod.Status.Message)}
+	}
+	return plan.Image{}
+}
+
+// missing are kubelet's reasons for a container that waits for an image in vain.
+var missing = map[string]bool{
+	"ErrImagePull": true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true,
+	"ImageInspectError": true, "RegistryUnavailable": true,
+}

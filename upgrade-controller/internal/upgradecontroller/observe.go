@@ -1,0 +1,243 @@
+package upgradecontroller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+	"drover.dev/drover/upgrade-controller/internal/plan"
+)
+
+// settingImage names the image that upgrades freeze.
+const settingImage = "default-instance-manager-image"
+
+// observer fills the cores' Worlds. It only reads.
+type observer struct {
+	cached, live client.Reader
+	namespace    string
+	clock        clock.PassiveClock
+}
+
+// reader is where one observation reads.
+func (o observer) reader(fresh bool) client.Reader {
+	if fresh {
+		return o.live
+	}
+	return o.cached
+}
+
+// node reads the world of one node's upgrade; nil: the upgrade is gone.
+func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgrade.World, error) {
+	reader := o.reader(fresh)
+	found, err := get(ctx, reader, o.namespace, name, &v1beta2.NodeDataEngineUpgrade{})
+	if found == nil || err != nil {
+		return nil, err
+	}
+	w := &nodeupgrade.World{Upgrade: found, Fresh: fresh, Snapshots: map[string]*v1beta2.Snapshot{}}
+	if w.Manager, err = get(ctx, reader, o.namespace, found.Spec.DataEngineUpgradeManager, &v1beta2.DataEngineUpgradeManager{}); err != nil {
+		return nil, err
+	}
+	all, err := o.upgrades(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range all {
+		if u.Name != name {
+			w.Others = append(w.Others, u)
+		}
+	}
+	if w.Cluster, err = o.cluster(ctx, reader, found.Status.Volumes); err != nil {
+		return nil, err
+	}
+	for _, x := range found.Status.Volumes {
+		snapshot, err := get(ctx, reader, o.namespace, x.Snapshot, &v1beta2.Snapshot{})
+		if err != nil {
+			return nil, err
+		}
+		if snapshot != nil {
+			w.Snapshots[x.Snapshot] = snapshot
+		}
+	}
+	w.Now = o.clock.Now()
+	return w, nil
+}
+
+// plan reads the world of a whole upgrade; nil: it is gone.
+func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.World, error) {
+	reader := o.reader(fresh)
+	found, err := get(ctx, reader, o.namespace, name, &v1beta2.DataEngineUpgradeManager{})
+	if found == nil || err != nil {
+		return nil, err
+	}
+	w := &plan.World{Manager: found, Fresh: fresh}
+	var managers v1beta2.DataEngineUpgradeManagerList
+	if err := list(ctx, reader, o.namespace, &managers); err != nil {
+		return nil, err
+	}
+	for i := range managers.Items {
+		if m := &managers.Items[i]; m.Name != name {
+			w.Others = append(w.Others, m)
+		}
+	}
+	if w.Upgrades, err = o.upgrades(ctx, reader); err != nil {
+		return nil, err
+	}
+	setting, err := get(ctx, reader, o.namespace, settingImage, &v1beta2.Setting{})
+	if err != nil {
+		return nil, err
+	}
+	if setting != nil {
+		w.DefaultImage = strings.TrimSpace(setting.Value)
+	}
+	if w.Cluster, err = o.cluster(ctx, reader, nil); err != nil {
+		return nil, err
+	}
+	if w.Images, err = o.images(ctx, reader, found); err != nil {
+		return nil, err
+	}
+	w.Now = o.clock.Now()
+	return w, nil
+}
+
+func (o observer) upgrades(ctx context.Context, reader client.Reader) ([]*v1beta2.NodeDataEngineUpgrade, error) {
+	var found v1beta2.NodeDataEngineUpgradeList
+	if err := list(ctx, reader, o.namespace, &found); err != nil {
+		return nil, err
+	}
+	return pointers(found.Items, func(u *v1beta2.NodeDataEngineUpgrade) string { return u.Name }), nil
+}
+
+// cluster reads the nodes, and the v2 volumes that are in use or named.
+func (o observer) cluster(ctx context.Context, reader client.Reader, named map[string]v1beta2.VolumeUpgradeStatus) (cluster.Cluster, error) {
+	out := cluster.Cluster{Nodes: map[string]cluster.Node{}, Volumes: map[string]cluster.Volume{}}
+	var nodes v1beta2.NodeList
+	var managers v1beta2.InstanceManagerList
+	var volumes v1beta2.VolumeList
+	var engines v1beta2.EngineList
+	var replicas v1beta2.ReplicaList
+	for _, into := range []client.ObjectList{&nodes, &managers, &volumes, &engines, &replicas} {
+		if err := list(ctx, reader, o.namespace, into); err != nil {
+			return out, err
+		}
+	}
+	for i := range nodes.Items {
+		out.Nodes[nodes.Items[i].Name] = cluster.Node{Object: &nodes.Items[i]}
+	}
+	for _, m := range pointers(managers.Items, func(m *v1beta2.InstanceManager) string { return m.Name }) {
+		if node := out.Nodes[m.Spec.NodeID]; m.Spec.DataEngine == v1beta2.DataEngineV2 && m.Spec.Type == v1beta2.InstanceManagerTypeAIO {
+			node.Managers = append(node.Managers, m)
+			out.Nodes[m.Spec.NodeID] = node
+		}
+	}
+	for i := range volumes.Items {
+		v := &volumes.Items[i]
+		_, listed := named[v.Name]
+		if v.Spec.DataEngine == v1beta2.DataEngineV2 && (listed || v.Status.State != v1beta2.VolumeStateDetached) {
+			out.Volumes[v.Name] = cluster.Volume{Object: v}
+		}
+	}
+	for _, e := range pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }) {
+		if v, ok := out.Volumes[e.Spec.VolumeName]; ok {
+			v.Engines = append(v.Engines, e)
+			out.Volumes[e.Spec.VolumeName] = v
+		}
+	}
+	for _, r := range pointers(replicas.Items, func(r *v1beta2.Replica) string { return r.Name }) {
+		if v, ok := out.Volumes[r.Spec.VolumeName]; ok {
+			v.Replicas = append(v.Replicas, r)
+			out.Volumes[r.Spec.VolumeName] = v
+		}
+	}
+	return out, nil
+}
+
+// images reads what is known of the frozen image, by node: an instance manager that runs it says that it is there, else
+// the pod that tries it tells.
+func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.DataEngineUpgradeManager) (map[string]plan.Image, error) {
+	out := map[string]plan.Image{}
+	if m.Status.State != v1beta2.UpgradeStateInitializing {
+		return out, nil
+	}
+	pods, err := o.checks(ctx, reader, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, pod := range pods {
+		if tries(pod, m.Status.InstanceManagerImage) {
+			out[pod.Spec.NodeName] = told(pod)
+		}
+	}
+	var managers v1beta2.InstanceManagerList
+	if err := list(ctx, reader, o.namespace, &managers); err != nil {
+		return nil, err
+	}
+	for i := range managers.Items {
+		im := &managers.Items[i]
+		if im.Spec.Image == m.Status.InstanceManagerImage && im.Status.CurrentState == v1beta2.InstanceManagerStateRunning {
+			out[im.Spec.NodeID] = plan.Image{Known: true}
+		}
+	}
+	return out, nil
+}
+
+// checks are the pods that try images for the manager.
+func (o observer) checks(ctx context.Context, reader client.Reader, m *v1beta2.DataEngineUpgradeManager) ([]*corev1.Pod, error) {
+	var found corev1.PodList
+	if err := list(ctx, reader, o.namespace, &found, client.MatchingLabels{v1beta2.LabelComponent: componentCheck}); err != nil {
+		return nil, err
+	}
+	var out []*corev1.Pod
+	for i := range found.Items {
+		if pod := &found.Items[i]; pod.Annotations[annotationManager] == m.Name {
+			out = append(out, pod)
+		}
+	}
+	return out, nil
+}
+
+// pointers returns the objects in the order of their names.
+func pointers[T any](items []T, name func(*T) string) []*T {
+	out := make([]*T, 0, len(items))
+	for i := range items {
+		out = append(out, &items[i])
+	}
+	slices.SortFunc(out, func(a, b *T) int { return cmp.Compare(name(a), name(b)) })
+	return out
+}
+
+func list(ctx context.Context, reader client.Reader, namespace string, into client.ObjectList, which ...client.ListOption) error {
+	which = append(which, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
+	if err := reader.List(ctx, into, which...); err != nil {
+		return fmt.Errorf("listing %T: %w", into, err)
+	}
+	return nil
+}
+
+// object is what get can fill and hand back as its own type.
+type object[T any] interface {
+	client.Object
+	*T
+}
+
+// get reads one object; an empty name, and one that does not exist, is nil.
+func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return into, nil
+}

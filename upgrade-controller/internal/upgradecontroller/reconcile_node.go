@@ -1,0 +1,77 @@
+package upgradecontroller
+
+import (
+	"context"
+	"time"
+
+	kevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+)
+
+// nodeReconciler decides on one node's upgrade and does what the verdict says; the events of its writes bring the next.
+type nodeReconciler struct {
+	observer observer
+	client   client.Client
+	recorder kevents.EventRecorder
+	metrics  *metrics
+	clock    clock.PassiveClock
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	world, verdict, err := r.decide(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if world == nil {
+		r.metrics.nodeGone(request.Name)
+		return ctrl.Result{}, nil
+	}
+	wrote, err := applyNode(ctx, r.client, world, verdict)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	u := world.Upgrade
+	r.metrics.node(u, verdict.Status)
+	if wrote {
+		events.Emit(r.recorder, u, nodeEvents(u.Status, verdict.Status)...)
+		said := conditions.Get(verdict.Status.Conditions, v1beta2.UpgradeProgressing)
+		if said != nil {
+			log.FromContext(ctx).Info("verdict applied", "name", u.Name, "node", u.Spec.NodeID, "state", verdict.Status.State,
+				"reason", said.Reason, "message", said.Message, "effects", len(verdict.Effects))
+		}
+	}
+	return sleep(r.clock, verdict.WakeAt), nil
+}
+
+// decide returns a nil world where the upgrade is gone.
+func (r *nodeReconciler) decide(ctx context.Context, name string) (*nodeupgrade.World, nodeupgrade.Verdict, error) {
+	world, err := r.observer.node(ctx, name, false)
+	if world == nil || err != nil {
+		return nil, nodeupgrade.Verdict{}, err
+	}
+	verdict := nodeupgrade.Decide(*world)
+	if !verdict.Confirm {
+		return world, verdict, nil
+	}
+	if world, err = r.observer.node(ctx, name, true); world == nil || err != nil {
+		return nil, nodeupgrade.Verdict{}, err
+	}
+	return world, nodeupgrade.Decide(*world), nil
+}
+
+// sleep wakes exactly at the time.
+func sleep(clock clock.PassiveClock, at time.Time) ctrl.Result {
+	if at.IsZero() {
+		return ctrl.Result{}
+	}
+	return ctrl.Result{RequeueAfter: max(at.Sub(clock.Now()), time.Millisecond)}
+}

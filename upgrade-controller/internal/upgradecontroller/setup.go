@@ -1,0 +1,33 @@
+package upgradecontroller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// Setup registers the controllers of whole upgrades and of nodes on the runtime's manager. Metrics go to the registry.
+func Setup(_ context.Context, rt *runkit.Runtime, registry prometheus.Registerer) error {
+	m := newMetrics(registry)
+	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock}
+	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	// One worker each: that one node at a time is upgraded must not depend on who is faster.
+	one := controller.Options{MaxConcurrentReconciles: 1}
+	plans := &planReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(one)
+	if err := w.addPlan(b).Complete(plans); err != nil {
+		return fmt.Errorf("setting up the controller of upgrades: %w", err)
+	}
+	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
+	b = ctrl.NewControllerManagedBy(rt.Manager).Named("node-data-engine-upgrade").For(&v1beta2.NodeDataEngineUpgrade{}).WithOptions(one)
+	if err := w.addNode(b).Complete(nodes); err != nil {
+		return fmt.Errorf("setting up the controller of the upgrades of nodes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package upgradecontroller
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+)
+
+// watches maps the events of other objects to the upgrades that they are about. Without an upgrade under way an event of
+// a volume costs a list of no upgrades.
+type watches struct {
+	reader    client.Reader
+	namespace string
+}
+
+func (w watches) addNode(b *builder.Builder) *builder.Builder {
+	active := w.to(w.activeNodes)
+	return b.
+		Watches(&v1beta2.DataEngineUpgradeManager{}, w.to(w.nodesOfManager), changed(managerFacts)).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.activeNodes), changed(upgradeFacts)).
+		Watches(&v1beta2.Node{}, active, changed(nodeFacts)).
+		Watches(&v1beta2.InstanceManager{}, active, changed(instanceManagerFacts)).
+		Watches(&v1beta2.Volume{}, active, changed(volumeFacts)).
+		Watches(&v1beta2.Engine{}, active, changed(engineFacts)).
+		Watches(&v1beta2.Replica{}, active, changed(replicaFacts)).
+		Watches(&v1beta2.Snapshot{}, active, changed(snapshotFacts))
+}
+
+func (w watches) addPlan(b *builder.Builder) *builder.Builder {
+	return b.
+		Watches(&v1beta2.DataEngineUpgradeManager{}, w.to(w.unfinishedPlans), changed(managerFacts)).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.unfinishedPlans), changed(upgradeFacts)).
+		Watches(&v1beta2.InstanceManager{}, w.to(w.checkingPlans), changed(instanceManagerFacts)).
+		Watches(&corev1.Pod{}, w.to(w.checkingPlans)).
+		Watches(&v1beta2.Setting{}, w.to(w.ofSetting))
+}
+
+func (w watches) to(find func(context.Context, client.Object) []string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, obj client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		for _, name := range find(ctx, obj) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: name}})
+		}
+		return requests
+	})
+}
+
+// activeNodes are the upgrades of nodes that are not at their end, or that are being deleted.
+func (w watches) activeNodes(ctx context.Context, _ client.Object) []string {
+	return w.nodes(ctx, func(u *v1beta2.NodeDataEngineUpgrade) bool {
+		return !nodeupgrade.Ended(u.Status.State) || u.DeletionTimestamp != nil
+	})
+}
+
+func (w watches) nodesOfManager(ctx context.Context, obj client.Object) []string {
+	return w.nodes(ctx, func(u *v1beta2.NodeDataEngineUpgrade) bool { return u.Spec.DataEngineUpgradeManager == obj.GetName() })
+}
+
+func (w watches) nodes(ctx context.Context, is func(*v1beta2.NodeDataEngineUpgrade) bool) []string {
+	var found v1beta2.NodeDataEngineUpgradeList
+	if err := list(ctx, w.reader, w.namespace, &found); err != nil {
+		// A list from a running cache fails only while the process stops.
+		log.FromContext(ctx).Error(err, "listing upgrades of nodes from the cache")
+	}
+	var out []string
+	for i := range found.Items {
+		if is(&found.Items[i]) {
+			out = append(out, found.Items[i].Name)
+		}
+	}
+	return out
+}
+
+func (w watches) unfinishedPlans(ctx context.Context, _ client.Object) []string {
+	return w.plans(ctx, func(m *v1beta2.DataEngineUpgradeManager) bool {
+		ended := m.Status.State == v1beta2.UpgradeStateCompleted ||
+			m.Status.State == v1beta2.UpgradeStateError && m.Status.ObservedGeneration == m.Generation
+		return !ended || m.DeletionTimestamp != nil
+	})
+}
+
+// checkingPlans are those that wait for what is known of their image, and those whose checks go.
+func (w watches) checkingPlans(ctx context.Context, _ client.Object) []string {
+	return w.plans(ctx, func(m *v1beta2.DataEngineUpgradeManager) bool {
+		return m.Status.State == v1beta2.UpgradeStateInitializing
+	})
+}
+
+func (w watches) ofSetting(ctx context.Context, obj client.Object) []string {
+	if obj.GetName() != settingImage {
+		return nil
+	}
+	return w.unfinishedPlans(ctx, obj)
+}
+
+func (w watches) plans(ctx context.Context, is func(*v1beta2.DataEngineUpgradeManager) bool) []string {
+	var found v1beta2.DataEngineUpgradeManagerList
+	if err := list(ctx, w.reader, w.namespace, &found); err != nil {
+		log.FromContext(ctx).Error(err, "listing upgrades from the cache")
+	}
+	var out []string
+	for i := range found.Items {
+		if is(&found.Items[i]) {
+			out = append(out, found.Items[i].Name)
+		}
+	}
+	return out
+}
+
+// changed lets an update pass where something changed that a core reads.
+func changed[T client.Object](facts func(T) []any) builder.WatchesOption {
+	return builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(T)
+		after, alsoOK := e.ObjectNew.(T)
+		return !ok || !alsoOK || (before.GetDeletionTimestamp() == nil) != (after.GetDeletionTimestamp() == nil) ||
+			!equality.Semantic.DeepEqual(facts(before), facts(after))
+	}})
+}
+
+func managerFacts(m *v1beta2.DataEngineUpgradeManager) []any { return []any{m.Spec, m.Status.State} }
+
+func upgradeFacts(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status} }
+
+func nodeFacts(n *v1beta2.Node) []any {
+	return []any{n.Spec.UpgradeRequested, v1beta2.IsNodeDown(n)}
+}
+
+func instanceManagerFacts(m *v1beta2.InstanceManager) []any {
+	return []any{m.Status.CurrentState, m.Status.APIVersion, m.Status.Conditions}
+}
+
+func volumeFacts(v *v1beta2.Volume) []any {
+	s := v.Status
+	return []any{v.Spec.NodeID, v.Spec.TargetNodeID, v.Spec.MigrationNodeID, v.Spec.Size, s.State, s.Robustness, s.CurrentNodeID,
+		s.CurrentTargetNodeID, s.CurrentMigrationNodeID, s.ExpansionRequired, s.RestoreRequired, s.CloneStatus.State}
+}
+
+func engineFacts(e *v1beta2.Engine) []any {
+	s := e.Status
+	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt, e.Spec.VolumeSize,
+		s.CurrentState, s.CurrentReplicaAddressMap, s.ReplicaModeMap, s.LookedAt, s.IsExpanding, s.RebuildStatus, s.RestoreStatus, s.CloneStatus}
+}
+
+func replicaFacts(r *v1beta2.Replica) []any {
+	return []any{r.Spec.NodeID, r.Spec.DesireState, r.Spec.FailedAt, r.Status.CurrentState}
+}
+
+func snapshotFacts(s *v1beta2.Snapshot) []any { return []any{s.Status.ReadyToUse, s.Status.Error} }
