@@ -24,9 +24,10 @@ func main() {
 		Long: `attach-controller serves attachment tickets: it chooses who may hold a volume, starts and stops the volume's engine and
 replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. What it writes into
 Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
-		Flags: attach.AddFlags,
-		Cache: csicontroller.Cache(),
-		Setup: func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, attach) },
+		Flags:     attach.AddFlags,
+		Contracts: []string{"1"},
+		Cache:     csicontroller.Cache(),
+		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, attach) },
 	})
 }
 

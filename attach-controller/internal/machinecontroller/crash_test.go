@@ -17,7 +17,11 @@ import (
 
 // crashScenarios are stories whose end must be the same wherever the controller dies: what it is prepared by while all is
 // well, and what then happens until the end is reached.
-var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
+var crashScenarios = map[string]struct {
+	prepare, drive func(*world)
+	// every is how many writes lie between two cuts, where not each is cut at; zero is each.
+	every int
+}{
 	"A1 attach": {
 		prepare: func(*world) {},
 		drive:   func(w *world) { w.attached(v1beta2.DataEngineV2, "node-3") },
@@ -62,6 +66,14 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 			w.left(v1beta2.DataEngineV2, "0")
 		},
 	},
+	"U1 around a node": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV2, "node-1") },
+		drive: func(w *world) {
+			w.around()
+			w.neverLost()
+		},
+		every: 3,
+	},
 	"A16 deletion": {
 		prepare: func(w *world) {
 			w.attached(v1beta2.DataEngineV2, "node-3")
@@ -86,6 +98,9 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 			for _, point := range cut.Points(writes) {
 				if !point.After && point.Write > 1 {
 					continue // it is as if it were cut after the write before
+				}
+				if scenario.every > 0 && point.Write%scenario.every != 0 {
+					continue
 				}
 				t.Run(point.String(), func(t *testing.T) {
 					t.Parallel()

@@ -25,7 +25,7 @@ func differ(of facts, before, after client.Object) bool {
 
 func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
-	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
+	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired}
 }
 
@@ -38,7 +38,8 @@ func engineFacts(obj client.Object) any {
 
 func frontendFacts(obj client.Object) any {
 	f := obj.(*v1beta2.EngineFrontend)
-	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort}
+	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort,
+		f.Status.SwitchoverPhase}
 }
 
 func replicaFacts(obj client.Object) any {

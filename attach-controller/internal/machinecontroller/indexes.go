@@ -32,7 +32,7 @@ var indexes = []struct {
 	{&v1beta2.Replica{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.NodeID) }},
 	{&v1beta2.Volume{}, byNode, func(obj client.Object) []string {
 		v := obj.(*v1beta2.Volume)
-		return keys(v.Spec.NodeID, v.Spec.MigrationNodeID)
+		return keys(v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID)
 	}},
 	{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(sourceOf(obj.(*v1beta2.Volume))) }},
 }

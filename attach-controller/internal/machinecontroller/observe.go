@@ -12,6 +12,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -21,6 +22,7 @@ type observer struct {
 	uncached  client.Reader
 	namespace string
 	settings  *settingcontroller.Source
+	upgrades  upgrade.Reader
 	clock     clock.PassiveClock
 }
 
@@ -35,6 +37,9 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 		return nil, err
 	}
 	if err := o.nodes(ctx, w); err != nil {
+		return nil, err
+	}
+	if err := o.upgrading(ctx, w); err != nil {
 		return nil, err
 	}
 	if v.DeletionTimestamp != nil {
@@ -117,7 +122,7 @@ func past(o observer) observer {
 
 // nodes reads those that anything of the volume names.
 func (o observer) nodes(ctx context.Context, w *machine.World) error {
-	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Status.CurrentNodeID, w.Volume.Status.CurrentMigrationNodeID}
+	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Spec.TargetNodeID, w.Volume.Status.CurrentNodeID, w.Volume.Status.CurrentMigrationNodeID}
 	for _, e := range w.Engines {
 		names = append(names, e.Spec.NodeID)
 	}
@@ -140,6 +145,26 @@ func (o observer) nodes(ctx context.Context, w *machine.World) error {
 			w.Nodes[name] = nodeOf(n)
 		} else {
 			w.Nodes[name] = machine.Node{Down: true}
+		}
+	}
+	return nil
+}
+
+// upgrading finds the live upgrades that list the volume, or are of a node that it has anything on.
+func (o observer) upgrading(ctx context.Context, w *machine.World) error {
+	if w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 {
+		return nil
+	}
+	list, err := o.upgrades.UnderWay(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		u := &list[i]
+		entry, listed := u.Status.Volumes[w.Volume.Name]
+		if _, here := w.Nodes[u.Spec.NodeID]; here || listed {
+			w.Upgrades = append(w.Upgrades, machine.Upgrade{Node: u.Spec.NodeID, State: u.Status.State, Image: u.Spec.InstanceManagerImage,
+				Listed: listed, Replica: entry.Replica, Original: entry.OriginalNodeID})
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type plane struct {
 	// rebuilding keeps rebuilds from ending, growing expansions, holding replicas that are deleted.
 	rebuilding, growing, holding bool
 	runs                         int
+	// lost says which frontend led to an engine that shall not run, while it ran itself.
+	lost []string
 }
 
 func newPlane(w *world) *plane {
@@ -123,12 +126,35 @@ func (p *plane) pass(ctx context.Context) error {
 		f := &frontends.Items[i]
 		s := f.Status
 		_, err := p.answer(ctx, f, f.Spec.NodeID, f.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)},
-			targets[f.Spec.EngineName] && f.Spec.TargetIP != "", replicas.Items, nil)
+			targets[f.Spec.EngineName] && f.Spec.TargetIP != "", replicas.Items, p.connect(f, engines.Items))
 		if err != nil {
 			return err
 		}
 	}
 	return p.attachments(ctx)
+}
+
+// connect is what changes of where a frontend leads to: to what its spec names, once that runs.
+func (p *plane) connect(f *v1beta2.EngineFrontend, engines []v1beta2.Engine) map[string]any {
+	running := f.Spec.DesireState == v1beta2.InstanceStateRunning && f.Status.CurrentState == v1beta2.InstanceStateRunning
+	switch {
+	case f.Spec.DesireState != v1beta2.InstanceStateRunning && f.Status.TargetIP != "" && !p.still[f.Name]:
+		return map[string]any{"targetIP": nil, "targetPort": nil}
+	case !running || p.still[f.Name] || p.down[f.Spec.NodeID]:
+		return nil
+	}
+	if s := f.Status; s.TargetIP != "" && !slices.ContainsFunc(engines, func(e v1beta2.Engine) bool {
+		return e.Status.StorageIP == s.TargetIP && e.Status.Port == s.TargetPort && e.Spec.DesireState == v1beta2.InstanceStateRunning
+	}) {
+		p.lost = append(p.lost, fmt.Sprintf("%s leads to %s:%d, where no engine shall run", f.Name, s.TargetIP, s.TargetPort))
+	}
+	for _, e := range engines {
+		at := e.Name == f.Spec.EngineName && e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort
+		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && (f.Status.TargetIP != f.Spec.TargetIP || f.Status.TargetPort != f.Spec.TargetPort) {
+			return map[string]any{"targetIP": f.Spec.TargetIP, "targetPort": f.Spec.TargetPort}
+		}
+	}
+	return nil
 }
 
 // attachments plays who owns VolumeAttachments.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -23,8 +24,12 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
+	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace, Index: "machinecontroller.underWay"}
+	if err := upgrades.AddIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
+		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock},
 		client:   rt.Client, recorder: rt.Recorder, clock: rt.Clock,
 	}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -30,7 +31,8 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }), builder.WithPredicates(changed(replicaFacts))).
 		Watches(&v1beta2.Snapshot{}, of(func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }), builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }), builder.WithPredicates(changed(existence))).
-		Watches(&v1beta2.Node{}, w.to(w.onNode), builder.WithPredicates(changed(nodeFacts))).
+		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns()))
 }
 
@@ -61,13 +63,13 @@ func (w watches) ofEngine(ctx context.Context, obj client.Object) []string {
 }
 
 // onNode are the volumes with anything on the node, or on their way to it.
-func (w watches) onNode(ctx context.Context, node client.Object) []string {
+func (w watches) onNode(ctx context.Context, node string) []string {
 	var volumes v1beta2.VolumeList
 	var engines v1beta2.EngineList
 	var frontends v1beta2.EngineFrontendList
 	var replicas v1beta2.ReplicaList
 	for _, list := range []client.ObjectList{&volumes, &engines, &frontends, &replicas} {
-		w.list(ctx, list, byNode, node.GetName())
+		w.list(ctx, list, byNode, node)
 	}
 	var out []string
 	for i := range volumes.Items {

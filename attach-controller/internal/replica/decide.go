@@ -9,7 +9,7 @@ import (
 
 // Needs tells that Decide may place replicas, and has to be given the candidates.
 func Needs(w World) bool {
-	return ready(&w) && w.missing(w.groups()).count > 0
+	return ready(&w) && !w.heldBack() && w.missing(w.groups()).count > 0
 }
 
 // Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
@@ -27,6 +27,9 @@ func Decide(w World) Verdict {
 	}
 	g := w.groups()
 	w.mark(g, &out)
+	if w.heldBack() {
+		return out
+	}
 	need := w.missing(g)
 	if !need.until.IsZero() {
 		out.wake(need.until)

@@ -42,7 +42,7 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 // isBack tells that a failed replica can be used again: its node and its disk are there, its instance is stopped.
 func (w *World) isBack(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
-	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested || w.leaves(r) || r.Spec.RebuildRetryCount >= retries {
+	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) || r.Spec.RebuildRetryCount >= retries {
 		return false
 	}
 	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c == nil || c.Status != v1beta2.ConditionTrue {

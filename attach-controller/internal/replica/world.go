@@ -24,6 +24,8 @@ type World struct {
 	// Rebuilding counts the replicas under rebuild by node: of Nodes, and of Candidates where they were read.
 	Rebuilding map[string]int
 	Settings   setting.Values
+	// Upgrades are the live upgrades under way that list the volume, or are of a node of its replicas.
+	Upgrades []Upgrade
 	// Candidates are all nodes, read only where Needs said so.
 	Candidates []placement.Node
 }
@@ -37,7 +39,7 @@ func (w *World) attached() bool {
 	v := w.Volume
 	return v.Status.State == v1beta2.VolumeStateAttached && v.Spec.NodeID != "" && v.Spec.NodeID == v.Status.CurrentNodeID &&
 		v.Spec.MigrationNodeID == "" && v.Status.CurrentMigrationNodeID == "" &&
-		v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp()
+		v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp() && w.Engine.Spec.NodeID == w.seat()
 }
 
 func (w *World) engineUp() bool {

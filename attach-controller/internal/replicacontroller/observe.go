@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -20,6 +21,7 @@ type observer struct {
 	reader    client.Reader
 	namespace string
 	settings  *settingcontroller.Source
+	upgrades  upgrade.Reader
 	clock     clock.PassiveClock
 	ledger    *ledger
 }
@@ -39,8 +41,29 @@ func (o observer) observe(ctx context.Context, name string) (replica.World, erro
 	if err := o.belongings(ctx, name, &w); err != nil {
 		return w, err
 	}
+	if dataEngine == v1beta2.DataEngineV2 {
+		if err := o.upgrading(ctx, name, &w); err != nil {
+			return w, err
+		}
+	}
 	w.Settings, err = o.settings.Current(ctx, dataEngine)
 	return w, err
+}
+
+// upgrading finds the live upgrades that list the volume, or are of a node that it has a replica on.
+func (o observer) upgrading(ctx context.Context, name string, w *replica.World) error {
+	list, err := o.upgrades.UnderWay(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		u := &list[i]
+		_, listed := u.Status.Volumes[name]
+		if w.Nodes[u.Spec.NodeID] != nil || listed {
+			w.Upgrades = append(w.Upgrades, replica.Upgrade{Node: u.Spec.NodeID, State: u.Status.State, Listed: listed})
+		}
+	}
+	return nil
 }
 
 func (o observer) belongings(ctx context.Context, name string, w *replica.World) error {

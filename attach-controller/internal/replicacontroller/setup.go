@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -30,9 +31,13 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
+	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace, Index: "replicacontroller.underWay"}
+	if err := upgrades.AddIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
 	w := watches{reader: rt.Client, namespace: rt.Namespace, waiting: newWaiters()}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock, ledger: newLedger()},
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock, ledger: newLedger()},
 		client:   rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
 		woken: make(chan event.GenericEvent, 64),
 		newID: func() string { return uuid.NewString()[:8] }, made: map[string][]string{},

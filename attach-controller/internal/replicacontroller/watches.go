@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -33,6 +34,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.InstanceManager{}, w.to(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(changed(managerFacts))).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns()))
 }
 

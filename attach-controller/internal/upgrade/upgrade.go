@@ -1,0 +1,61 @@
+// Package upgrade reads what live upgrades of nodes mean to volumes: which are under way, and which volumes a change of one concerns. What
+// follows from them is decided elsewhere.
+package upgrade
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// underWay is the key under which an index has every upgrade that goes on.
+const underWay = "yes"
+
+// Reader reads upgrades through an index of its own.
+type Reader struct {
+	Client    client.Reader
+	Namespace string
+	// Index is the name of the index, which AddIndex makes; each part of the program has its own.
+	Index string
+}
+
+// AddIndex makes the index.
+func (r Reader) AddIndex(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &v1beta2.NodeDataEngineUpgrade{}, r.Index, func(o client.Object) []string {
+		if Active(o.(*v1beta2.NodeDataEngineUpgrade).Status.State) {
+			return []string{underWay}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("indexing the upgrades of nodes: %w", err)
+	}
+	return nil
+}
+
+// UnderWay are the upgrades that go on, in order of their names; usually one, or none.
+func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, error) {
+	var list v1beta2.NodeDataEngineUpgradeList
+	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{r.Index: underWay}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("listing the upgrades of nodes: %w", err)
+	}
+	slices.SortFunc(list.Items, func(a, b v1beta2.NodeDataEngineUpgrade) int { return cmp.Compare(a.Name, b.Name) })
+	return list.Items, nil
+}
+
+// Active tells that an upgrade in this state goes on: it has begun and not ended.
+func Active(state string) bool {
+	switch state {
+	case v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
+		v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack, v1beta2.UpgradeStateRebuildingReplica,
+		v1beta2.UpgradeStateRollingBack:
+		return true
+	}
+	return false
+}
