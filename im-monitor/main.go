@@ -28,9 +28,10 @@ func main() {
 		Short: "Facts and hands: instance managers, nodes, runtime instances, orphans",
 		Long: `im-monitor makes Longhorn Nodes and instance managers, reads what runs on each of them, judges which runtime
 instances are orphaned, and carries out deletions that orphan-controller approved. It decides no policy.`,
-		Flags: options.Add,
-		Cache: trim.Cache(),
-		Setup: func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, &options) },
+		Flags:     options.Add,
+		Contracts: []string{"1"},
+		Cache:     trim.Cache(),
+		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, &options) },
 	})
 }
 

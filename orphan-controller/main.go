@@ -20,8 +20,9 @@ func main() {
 		Short: "Decides what becomes of orphaned runtime instances",
 		Long: "orphan-controller approves the cleanup of orphaned runtime instances, deletes orphans by policy (auto deletion, eviction), " +
 			"and drops the finalizer of those whose end is proven. What it approves, im-monitor carries out.",
-		Flags: func(flags *pflag.FlagSet) { addFlags(flags, &limits) },
-		Cache: controller.Cached(),
+		Flags:     func(flags *pflag.FlagSet) { addFlags(flags, &limits) },
+		Contracts: []string{"1"},
+		Cache:     controller.Cached(),
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
 			return controller.Setup(ctx, rt, limits, metrics.Registry)
 		},

@@ -19,7 +19,8 @@ func main() {
 is touched, then upgrades one node after the other. The targets of a node's volumes move to other nodes, its replicas leave
 their engines, its instance manager is replaced, and everything comes back. What goes wrong before the replacement is rolled
 back, after it carried forward. attach-controller and im-monitor do the work that it asks for.`,
-		Cache: upgradecontroller.Cached(),
+		Contracts: []string{"1"},
+		Cache:     upgradecontroller.Cached(),
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
 			return upgradecontroller.Setup(ctx, rt, metrics.Registry)
 		},

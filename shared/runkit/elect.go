@@ -2,6 +2,7 @@ package runkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -18,21 +19,25 @@ import (
 
 // elect sets up leader election where it is wanted, and the watch for a neighbour in any case. What it returns tells
 // why this process must not lead.
-func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, config *rest.Config, log logr.Logger, into *ctrl.Options) (func() error, error) {
-	refuse := func() error { return nil }
+func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, config *rest.Config, log logr.Logger, known *contracts, into *ctrl.Options) (func() error, error) {
 	var leading atomic.Bool
-	if !o.forceTakeOver {
-		appear := func(err error) {
-			// A standby only waits; a leader, which may have work under way, stops at once.
-			if leading.Load() || !o.leaderElect {
-				cancel(fmt.Errorf("stopping: %w", err))
-			}
+	appear := func(err error) {
+		// A standby only waits; a leader, which may have work under way, stops at once.
+		if leading.Load() || !o.leaderElect {
+			cancel(fmt.Errorf("stopping: %w", err))
 		}
+	}
+	if err := known.wait(ctx); err != nil {
+		return nil, err
+	}
+	known.tell(appear)
+	refuse := known.Err
+	if !o.forceTakeOver {
 		n, err := watchNeighbour(ctx, config, o.namespace, log, appear)
 		if err != nil {
 			return nil, err
 		}
-		refuse = n.Err
+		refuse = func() error { return errors.Join(known.Err(), n.Err()) }
 	}
 	if !o.leaderElect {
 		return refuse, refuse()

@@ -14,6 +14,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -44,7 +46,7 @@ func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *progr
 	p := &program{namespace: namespace, health: listener.Addr().String(), ended: make(chan error, 1)}
 	require.NoError(t, listener.Close())
 	command := runkit.Command(runkit.Program{
-		Name: "tester",
+		Name: "tester", Contracts: []string{"1"},
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
 			if _, err := rt.Manager.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
 				return err
@@ -158,6 +160,34 @@ func TestForceTakeOverLeadsBesideALonghornManager(t *testing.T) {
 	longhornManager(t, namespace)
 	p := start(t, namespace, "--force-take-over")
 	require.Eventually(t, func() bool { return p.wrote(t) }, patience, tick)
+}
+
+// A definition of a contract that the binary does not know may mean by a field what it would read otherwise.
+func TestNobodyWorksOnDefinitionsThatItDoesNotKnow(t *testing.T) {
+	p := start(t, testkit.Namespace(t))
+	require.Eventually(t, func() bool { return p.wrote(t) && p.ready() == http.StatusOK }, patience, tick)
+
+	relabel(t, "2")
+	t.Cleanup(func() { relabel(t, "1") })
+	select {
+	case err := <-p.ended:
+		require.ErrorContains(t, err, `orphans.longhorn.io with "2"`, "a leader stops")
+	case <-time.After(patience):
+		require.Fail(t, "it goes on")
+	}
+	next := start(t, testkit.Namespace(t))
+	require.Eventually(t, func() bool { return next.ready() == http.StatusInternalServerError }, patience, tick)
+	require.False(t, next.wrote(t))
+	relabel(t, "1")
+	require.Eventually(t, func() bool { return next.wrote(t) && next.ready() == http.StatusOK }, patience, tick, "once they are known, work begins by itself")
+}
+
+func relabel(t *testing.T, contract string) {
+	t.Helper()
+	definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "orphans.longhorn.io"}}
+	definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"drover.dev/contract":"`+contract+`"}}}`))
+	require.NoError(t, testkit.Admin(t).Patch(context.Background(), definition, patch))
 }
 
 // A binary whose Role is missing must say so and stop when it is told to.

@@ -49,6 +49,9 @@ type Program struct {
 	Flags func(*pflag.FlagSet)
 	// Cache says what is cached other than whole objects of the namespace without managed fields.
 	Cache map[client.Object]cache.ByObject
+	// Contracts are the values of the label drover.dev/contract on custom resource definitions that this binary knows the
+	// meaning of. With any other it is not ready, and does not lead.
+	Contracts []string
 	// Setup registers the controllers on the manager. They run only while the process leads.
 	Setup func(context.Context, *Runtime) error
 }
@@ -223,9 +226,13 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 		RenewDeadline:           &o.renewDeadline,
 		RetryPeriod:             &o.retryPeriod,
 	}
-	refuse := func() error { return nil }
+	known, err := watchContracts(ctx, p, config, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	refuse := known.Err
 	if !o.observe {
-		elected, err := elect(ctx, cancel, p, o, config, log, &managerOptions)
+		elected, err := elect(ctx, cancel, p, o, config, log, known, &managerOptions)
 		if err != nil {
 			return nil, nil, err
 		}
