@@ -1,0 +1,131 @@
+package model
+
+import (
+	"math/rand"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+	"drover.dev/drover/upgrade-controller/internal/plan"
+)
+
+// Controller is upgrade-controller in memory: its decisions, made true one write after the other.
+type Controller struct {
+	World *World
+	Now   time.Time
+	// Random and Kill let it die between two writes, so often; nil never.
+	Random *rand.Rand
+	Kill   float64
+}
+
+// dies tells that the process ends before the next write.
+func (c *Controller) dies() bool { return c.Random != nil && c.Random.Float64() < c.Kill }
+
+// Pass decides once about every upgrade.
+func (c *Controller) Pass() {
+	for _, m := range of(c.World.Plans, all[v1beta2.DataEngineUpgradeManager]) {
+		c.plan(m)
+	}
+	for _, u := range of(c.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade]) {
+		c.node(u)
+	}
+}
+
+func (c *Controller) plan(m *v1beta2.DataEngineUpgradeManager) {
+	w := plan.World{Now: c.Now, Manager: m, DefaultImage: NewImage, Cluster: c.World.Cluster(), Fresh: true, Images: map[string]plan.Image{}}
+	for name := range c.World.Nodes {
+		w.Images[name] = plan.Image{Known: true}
+	}
+	w.Others = of(c.World.Plans, func(o *v1beta2.DataEngineUpgradeManager) bool { return o != m })
+	w.Upgrades = of(c.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade])
+	v := plan.Decide(w)
+	switch {
+	case c.dies():
+		return
+	case v.AddFinalizer:
+		m.Finalizers = append(m.Finalizers, v1beta2.Finalizer)
+		return
+	case v.DropFinalizer:
+		delete(c.World.Plans, m.Name)
+		return
+	}
+	m.Status = v.Status
+	for _, u := range v.Delete {
+		u.DeletionTimestamp = &metav1.Time{Time: c.Now}
+	}
+	if v.Create == "" || c.dies() {
+		return
+	}
+	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: c.World.Meta(v.CreateName)}
+	u.Finalizers = []string{v1beta2.Finalizer}
+	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: v.Create, DataEngine: v1beta2.DataEngineV2,
+		InstanceManagerImage: v.Status.InstanceManagerImage, DataEngineUpgradeManager: m.Name}
+	c.World.Upgrades[u.Name] = u
+}
+
+func (c *Controller) node(u *v1beta2.NodeDataEngineUpgrade) {
+	v := nodeupgrade.Decide(nodeupgrade.World{
+		Now: c.Now, Upgrade: u, Manager: c.World.Plans[u.Spec.DataEngineUpgradeManager], Cluster: c.World.Cluster(),
+		Snapshots: c.World.Snapshots, Fresh: true,
+		Others: of(c.World.Upgrades, func(o *v1beta2.NodeDataEngineUpgrade) bool { return o != u }),
+	})
+	for _, e := range v.Effects {
+		if c.dies() {
+			return
+		}
+		c.effect(e)
+	}
+	switch {
+	case c.dies():
+	case v.DropFinalizer:
+		delete(c.World.Upgrades, u.Name)
+	default:
+		u.Status = v.Status
+	}
+}
+
+func (c *Controller) effect(e nodeupgrade.Effect) {
+	switch e.Kind {
+	case nodeupgrade.CloseNode, nodeupgrade.OpenNode:
+		c.World.Nodes[e.Name].Spec.UpgradeRequested = e.Kind == nodeupgrade.CloseNode
+	case nodeupgrade.SetTarget:
+		c.World.Volumes[e.Volume].Spec.TargetNodeID = e.Node
+	case nodeupgrade.AskLook:
+		c.World.Engines[e.Name].Spec.LookRequestedAt = e.At.Format(time.RFC3339Nano)
+	case nodeupgrade.TakeSnapshot:
+		c.World.Snapshots[e.Name] = &v1beta2.Snapshot{ObjectMeta: c.World.Meta(e.Name), Spec: v1beta2.SnapshotSpec{Volume: e.Volume, CreateSnapshot: true}}
+	case nodeupgrade.DropSnapshot:
+		c.World.Snapshots[e.Name].DeletionTimestamp = &metav1.Time{Time: c.Now}
+	}
+}
+
+// Violation tells what is wrong with the world now, "" where nothing is. Volumes in excused lost their target to a fault.
+func (w *World) Violation(excused map[string]bool) string {
+	closed := of(w.Nodes, func(n *v1beta2.Node) bool { return n.Spec.UpgradeRequested })
+	under := of(w.Upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool {
+		return !nodeupgrade.Ended(u.Status.State) && !slices.Contains([]string{"", v1beta2.UpgradeStateUndefined}, u.Status.State)
+	})
+	if len(closed) > 1 || len(under) > 1 {
+		return "UPG-2: two nodes are upgraded at once"
+	}
+	for name, v := range w.Volumes {
+		switch {
+		case v.Status.State != v1beta2.VolumeStateAttached || w.Serving(name):
+			delete(excused, name)
+		case excused[name]:
+		case w.Usable(name, "") == 0:
+			return "UPG-1: volume " + name + " lost its last healthy replica"
+		default:
+			return "UPG-3: volume " + name + " lost its target"
+		}
+	}
+	return ""
+}
+
+// Serving tells that the volume can be read and written.
+func (w *World) Serving(volume string) bool {
+	return !v1beta2.IsNodeDown(w.Nodes[w.Volumes[volume].Status.CurrentNodeID]) && w.Active(volume) != nil && w.Usable(volume, "") > 0
+}
