@@ -59,7 +59,7 @@ func (t *tally) count(number, of int, told trial, took time.Duration, err error)
 
 // start brings up a World with the plant's mistakes in it, or without any.
 func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: h.attach, Overlay: overlay,
+	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: h.attach, Overlay: overlay, Lease: 2 * time.Second,
 		// What no notice tells is found by the safety list; here sooner than after ten minutes.
 		Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--safety-list-period=5s")}})
 	h.world = w

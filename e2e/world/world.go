@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -53,6 +54,9 @@ type Options struct {
 	Attach bool
 	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
 	Kubernetes bool
+	// Lease is how long a lease outlives its leader, for Worlds where leaders die; zero is the binaries' default. With a short
+	// one a busy machine ends leaders, too.
+	Lease time.Duration
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
 	// Say is told what is going on; nil for silence.
@@ -83,9 +87,10 @@ type World struct {
 }
 
 // FastFlags are the flags with which a World's controllers run unless told otherwise: every waiting time of the design
-// is there, only shorter, so that a story that takes minutes in a cluster takes seconds here.
+// is there, only shorter, so that a story that takes minutes in a cluster takes seconds here. Only leases last as long as
+// they do there, see Options.Lease.
 func FastFlags(controller string) []string {
-	flags := []string{"--leader-elect=true", "--lease-duration=2s", "--renew-deadline=1500ms", "--retry-period=200ms", "--log-level=debug", "--log-format=text"}
+	flags := []string{"--log-level=debug", "--log-format=text"}
 	if controller == IMMonitor {
 		flags = append(flags, "--absence-gap=500ms", "--v2-settle=2s", "--quarantine=2s", "--v2-rediscovery=1s",
 			"--engine-look-period=3s", "--engine-look-busy=200ms")
@@ -151,6 +156,9 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	flags := w.options.Flags[controller]
 	if flags == nil {
 		flags = FastFlags(controller)
+	}
+	if lease := w.options.Lease; lease > 0 {
+		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4), fmt.Sprintf("--retry-period=%s", lease/10))
 	}
 	if !w.options.Attach && controller == IMMonitor {
 		flags = append(slices.Clone(flags), "--manage-instances=false")
