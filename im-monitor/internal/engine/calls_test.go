@@ -191,33 +191,47 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 		change        func(*v1beta2.Engine)
 		first, adding bool
 		want          engine.Questions
+		purging       bool
 	}{
-		{"a quiet one", func(*v1beta2.Engine) {}, false, false, engine.Questions{}},
-		{"the first look of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}},
-		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false, engine.Questions{Volume: true}},
-		{"an expansion", func(e *v1beta2.Engine) { e.Status.IsExpanding = true }, false, false, engine.Questions{Volume: true}},
-		{"our own addition", func(*v1beta2.Engine) {}, false, true, engine.Questions{Rebuilds: true}},
-		{"a replica that is not RW", func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["a"] = wo }, false, false, engine.Questions{Rebuilds: true}},
+		{"a quiet one", func(*v1beta2.Engine) {}, false, false, engine.Questions{}, false},
+		{"the first look of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}, false},
+		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false, engine.Questions{Volume: true}, false},
+		{"an expansion", func(e *v1beta2.Engine) { e.Status.IsExpanding = true }, false, false, engine.Questions{Volume: true}, false},
+		{"our own addition", func(*v1beta2.Engine) {}, false, true, engine.Questions{Rebuilds: true}, false},
+		{"a replica that is not RW", func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["a"] = wo }, false, false, engine.Questions{Rebuilds: true}, false},
 		{"a rebuild whose end was not seen", func(e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {IsRebuilding: true}}
-		}, false, false, engine.Questions{Rebuilds: true}},
+		}, false, false, engine.Questions{Rebuilds: true}, false},
 		{"a rebuild that ended", func(e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {State: "complete"}}
-		}, false, false, engine.Questions{}},
-		{"a copy that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false, engine.Questions{Clones: true}},
+		}, false, false, engine.Questions{}, false},
+		{"a copy that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false, engine.Questions{Clones: true}, false},
 		{"a copy under way", func(e *v1beta2.Engine) {
 			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("in_progress")
-		}, false, false, engine.Questions{Clones: true}},
+		}, false, false, engine.Questions{Clones: true}, false},
 		{"a copy that ended", func(e *v1beta2.Engine) {
 			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("complete")
-		}, false, false, engine.Questions{}},
-		{"a restore that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false, engine.Questions{Restores: true}},
-		{"a restore that is done", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup = "b", "b" }, false, false, engine.Questions{}},
+		}, false, false, engine.Questions{}, false},
+		{"a restore that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false, engine.Questions{Restores: true}, false},
+		{"a restore that is done", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup = "b", "b" }, false, false, engine.Questions{}, false},
+		{"snapshots on their way out", func(*v1beta2.Engine) {}, false, false, engine.Questions{Purges: true}, true},
+		{"a purge whose end was not seen", func(e *v1beta2.Engine) {
+			e.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}}
+		}, false, false, engine.Questions{Purges: true}, false},
+		{"a v2 engine, which tells of no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false, engine.Questions{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := quiet()
 			c.change(e)
-			require.Equal(t, c.want, engine.Ask(e, c.first, c.adding))
+			require.Equal(t, c.want, engine.Ask(e, c.first, c.adding, c.purging))
 		})
 	}
+}
+
+func TestNoReplicaIsAddedWhileSnapshotsAreMerged(t *testing.T) {
+	w := lists(world("a", "b"), "a", rw)
+	w.Seen.Purges = map[string]v1beta2.PurgeStatus{"tcp://" + at("a"): {IsPurging: true}}
+	require.Empty(t, engine.Decide(w).Calls, "an engine refuses that, and failures count")
+	w.Seen.Purges["tcp://"+at("a")] = v1beta2.PurgeStatus{State: "complete"}
+	require.Equal(t, []engine.Call{add("b")}, engine.Decide(w).Calls)
 }

@@ -21,6 +21,7 @@ func Decide(w World) Verdict {
 	p.out.Status = *w.Engine.Status.DeepCopy()
 	p.replicas()
 	p.snapshots()
+	p.purges()
 	p.volume()
 	p.copies()
 	p.looked()
@@ -120,6 +121,24 @@ func (p *pass) snapshots() {
 	if p.Seen.Snapshots != nil {
 		p.out.Status.Snapshots = p.Seen.Snapshots
 	}
+}
+
+// purgeSteps is how finely the progress of a purge is told: each step is a write.
+const purgeSteps = 25
+
+// purges tells of the last purge.
+func (p *pass) purges() {
+	if p.Seen.Purges == nil {
+		return
+	}
+	p.out.Status.PurgeStatus = nil
+	for where, one := range p.Seen.Purges {
+		if one.Progress -= one.Progress % purgeSteps; p.out.Status.PurgeStatus == nil {
+			p.out.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{}
+		}
+		p.out.Status.PurgeStatus[where] = one
+	}
+	p.going = p.going || Purging(p.Seen.Purges)
 }
 
 func (p *pass) volume() {

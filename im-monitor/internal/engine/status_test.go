@@ -143,3 +143,19 @@ func TestTheNextLookComesSoonWhileSomethingGoesOn(t *testing.T) {
 		})
 	}
 }
+
+func TestAPurgeIsToldInStepsAndKeepsTheLooksComing(t *testing.T) {
+	w := lists(world("a"), "a", rw)
+	w.Seen.Purges = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true, Progress: 60, State: "in_progress"}}
+	v := engine.Decide(w)
+	require.Equal(t, map[string]v1beta2.PurgeStatus{"x": {IsPurging: true, Progress: 50, State: "in_progress"}}, v.Status.PurgeStatus)
+	require.Equal(t, busy, v.Next)
+
+	w.Seen.Purges = map[string]v1beta2.PurgeStatus{"x": {Progress: 100, State: "complete"}}
+	v = engine.Decide(w)
+	require.Equal(t, w.Seen.Purges, v.Status.PurgeStatus)
+	require.Equal(t, period, v.Next)
+
+	w.Engine.Status, w.Seen.Purges = v.Status, nil
+	require.Equal(t, v.Status.PurgeStatus, engine.Decide(w).Status.PurgeStatus, "what was not asked for stays")
+}

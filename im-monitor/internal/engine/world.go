@@ -26,6 +26,7 @@ type Seen struct {
 	Rebuilds  map[string]v1beta2.RebuildStatus
 	Clones    map[string]v1beta2.SnapshotCloneStatus
 	Restores  map[string]v1beta2.RestoreStatus
+	Purges    map[string]v1beta2.PurgeStatus
 }
 
 // World is an engine that runs, and what a look at it saw.
@@ -94,10 +95,11 @@ type Verdict struct {
 }
 
 // Questions say what a look has to ask beside replicas and snapshots, so that a quiet engine is asked two things.
-type Questions struct{ Volume, Rebuilds, Clones, Restores bool }
+type Questions struct{ Volume, Rebuilds, Clones, Restores, Purges bool }
 
-// Ask tells what a look at the engine has to ask. first is the first look of this process at this run.
-func Ask(e *v1beta2.Engine, first, adding bool) Questions {
+// Ask tells what a look at the engine has to ask. first is the first look of this process at this run; purging, that
+// snapshots are on their way out. v2 engines never tell of purges.
+func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 	s := e.Status
 	rebuilding := adding
 	for _, one := range s.RebuildStatus {
@@ -110,8 +112,19 @@ func Ask(e *v1beta2.Engine, first, adding bool) Questions {
 		Volume:   first || s.IsExpanding || s.CurrentSize != e.Spec.VolumeSize,
 		Rebuilds: rebuilding,
 		Clones:   e.Spec.RequestedDataSource != "" && !cloned(s.CloneStatus),
+		Purges:   (purging || Purging(s.PurgeStatus)) && e.Spec.DataEngine != v1beta2.DataEngineV2,
 		Restores: e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != s.LastRestoredBackup,
 	}
+}
+
+// Purging tells that a replica merges snapshots.
+func Purging(all map[string]v1beta2.PurgeStatus) bool {
+	for _, one := range all {
+		if one.IsPurging {
+			return true
+		}
+	}
+	return false
 }
 
 // begun tells that a copy was begun in this run of the engine: some servers list replicas that copied nothing, too.

@@ -43,7 +43,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: slotPause}, nil
 	}
 	defer release()
-	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != ""))
+	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", false))
 	if err != nil {
 		looks.WithLabelValues("failed").Inc()
 		c.pool.failed(t.manager, proxy, err)
@@ -150,6 +150,11 @@ func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient
 	}
 	if ask.Clones {
 		if seen.Clones, err = proxy.Clones(ctx, t); err != nil {
+			return seen, err
+		}
+	}
+	if ask.Purges {
+		if seen.Purges, err = proxy.Purges(ctx, t); err != nil {
 			return seen, err
 		}
 	}

@@ -151,6 +151,27 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			return p.Restore(ctx, v1Target, "s3://bucket@region/?backup=b&volume=v")
 		}, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: v1Request, Url: "s3://bucket@region/?backup=b&volume=v", Target: "s3://bucket@region/",
 			VolumeName: "vol", ConcurrentLimit: 1}},
+		{"a snapshot", func(ctx context.Context, p *Proxy) error {
+			return p.CreateSnapshot(ctx, v2Target, "s-1", map[string]string{"a": "b"})
+		},
+			&imrpc.EngineVolumeSnapshotRequest{ProxyEngineRequest: v2Request, SnapshotVolume: &ptypes.VolumeSnapshotRequest{Name: "s-1", Labels: map[string]string{"a": "b"}}}},
+		{"a removal of snapshots", func(ctx context.Context, p *Proxy) error {
+			return p.RemoveSnapshots(ctx, v1Target, []string{"s-1", "s-2"})
+		},
+			&imrpc.EngineSnapshotRemoveRequest{ProxyEngineRequest: v1Request, Names: []string{"s-1", "s-2"}}},
+		{"a purge", func(ctx context.Context, p *Proxy) error { return p.PurgeSnapshots(ctx, v1Target) },
+			&imrpc.EngineSnapshotPurgeRequest{ProxyEngineRequest: v1Request, SkipIfInProgress: true}},
+		{"a question about a purge", func(ctx context.Context, p *Proxy) error { _, err := p.Purges(ctx, v1Target); return err }, v1Request},
+		{"a backup", func(ctx context.Context, p *Proxy) error {
+			_, err := p.BackUp(ctx, v1Target, BackupOrder{Name: "b-1", Snapshot: "s-1", TargetURL: "file:///b", Labels: map[string]string{"a": "b"}, Compression: "lz4"})
+			return err
+		}, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", SnapshotName: "s-1", BackupTarget: "file:///b",
+			Labels: map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 1}},
+		{"a question about a backup", func(ctx context.Context, p *Proxy) error {
+			_, err := p.Backup(ctx, v1Target, "b-1", "tcp://x")
+			return err
+		},
+			&imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", ReplicaAddress: "tcp://x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &engineServer{}
@@ -231,7 +252,16 @@ func TestEveryCallToAnEngineTellsHowItFailed(t *testing.T) {
 		"ReplicaRemove":           func(ctx context.Context, p *Proxy) error { return p.RemoveReplica(ctx, v1Target, "r", "a") },
 		"VolumeExpand":            func(ctx context.Context, p *Proxy) error { return p.Expand(ctx, v1Target, 1) },
 		"SnapshotClone":           func(ctx context.Context, p *Proxy) error { return p.CloneFrom(ctx, v1Target, v2Target, "s") },
-		"BackupRestore":           func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, "u") },
+		"VolumeSnapshot":          func(ctx context.Context, p *Proxy) error { return p.CreateSnapshot(ctx, v1Target, "s", nil) },
+		"SnapshotRemove":          func(ctx context.Context, p *Proxy) error { return p.RemoveSnapshots(ctx, v1Target, []string{"s"}) },
+		"SnapshotPurge":           func(ctx context.Context, p *Proxy) error { return p.PurgeSnapshots(ctx, v1Target) },
+		"SnapshotPurgeStatus":     func(ctx context.Context, p *Proxy) error { _, err := p.Purges(ctx, v1Target); return err },
+		"SnapshotBackup": func(ctx context.Context, p *Proxy) error {
+			_, err := p.BackUp(ctx, v1Target, BackupOrder{})
+			return err
+		},
+		"SnapshotBackupStatus": func(ctx context.Context, p *Proxy) error { _, err := p.Backup(ctx, v1Target, "b", ""); return err },
+		"BackupRestore":        func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, "u") },
 	}
 	s := &engineServer{}
 	p := s.connect(t, Options{})

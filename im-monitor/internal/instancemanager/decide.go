@@ -45,8 +45,8 @@ func decidePod(w World) Verdict {
 	case w.Pod != nil && ended(w.Pod):
 		return Verdict{Pod: DeletePod, Failed: true}
 	// While an upgrade has the node, its v2 instance managers are replaced by the upgrade's rules alone.
-	case w.v2() && upgrading(w.Node):
-		return Verdict{}
+	case w.v2() && (upgrading(w.Node) || w.Upgrade != nil):
+		return upgraded(w)
 	case !wanted:
 		return retire(w)
 	case w.Pod == nil:
@@ -62,7 +62,7 @@ func decidePod(w World) Verdict {
 func Wanted(w World) bool {
 	spec := w.InstanceManager.Spec
 	return w.Node != nil && w.Node.DeletionTimestamp == nil && w.Kubernetes.Runs(spec.DataEngine, w.Settings) &&
-		(w.Settings.Image == "" || spec.Image == w.Settings.Image)
+		(w.image() == "" || spec.Image == w.image())
 }
 
 // abandoned: both the machine and the wish to have it are gone. While the Longhorn Node is kept, the Kubernetes node may
@@ -118,15 +118,20 @@ func blocked(w World) bool {
 		return false
 	}
 	for _, s := range w.Siblings {
-		if s.HasPod || before(s, w) {
+		if s.HasPod || before(s, w) && !idles(s, w) {
 			return true
 		}
 	}
 	return false
 }
 
+// idles tells that a sibling will not start: while an upgrade has the node, what is not its image and never ran waits for its end.
+func idles(s Sibling, w World) bool {
+	return (upgrading(w.Node) || w.Upgrade != nil) && s.New && s.Image != w.image()
+}
+
 func before(s Sibling, w World) bool {
-	current := func(image string) bool { return image == w.Settings.Image }
+	current := func(image string) bool { return image == w.image() }
 	if own := current(w.InstanceManager.Spec.Image); current(s.Image) != own {
 		return own
 	}
@@ -158,15 +163,19 @@ func unreachableIn(w World) time.Duration {
 }
 
 // Roster says which InstanceManagers a node shall have and has not: one for each enabled data engine, of the default
-// image. Without a default image there is none to make.
-func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, existing map[string]bool) []*v1beta2.InstanceManager {
-	if n == nil || n.DeletionTimestamp != nil || k == nil || s.Image == "" {
+// image, or for v2 of the image that an upgrade brings. Without an image there is none to make.
+func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, u *Upgrade, existing map[string]bool) []*v1beta2.InstanceManager {
+	if n == nil || n.DeletionTimestamp != nil || k == nil {
 		return nil
 	}
 	var out []*v1beta2.InstanceManager
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
-		if k.Runs(engine, s) && !existing[v1beta2.InstanceManagerName(name, s.Image, engine)] {
-			out = append(out, newInstanceManager(n, s.Image, engine))
+		image := s.Image
+		if u != nil && engine == v1beta2.DataEngineV2 {
+			image = u.Image
+		}
+		if image != "" && k.Runs(engine, s) && !existing[v1beta2.InstanceManagerName(name, image, engine)] {
+			out = append(out, newInstanceManager(n, image, engine))
 		}
 	}
 	return out

@@ -249,20 +249,20 @@ func TestMaps(t *testing.T) {
 
 func TestRoster(t *testing.T) {
 	w := world()
-	got := Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil)
+	got := Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, nil)
 	require.Len(t, got, 2, "one for each enabled data engine")
 	require.Equal(t, "instance-manager-8f4b8f9527799bc7afb7425460c719ed", got[0].Name)
 	require.Equal(t, "imi-dd3e0865", got[0].Labels[v1beta2.LabelInstanceManagerImage])
-	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, map[string]bool{got[0].Name: true}), 1, "what exists is not made")
+	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, map[string]bool{got[0].Name: true}), 1, "what exists is not made")
 	noImage := w.Settings
 	noImage.Image = ""
-	require.Empty(t, Roster("node-1", w.Kubernetes, w.Node, noImage, nil), "no image, no instance manager")
-	require.Empty(t, Roster("node-1", nil, w.Node, w.Settings, nil), "no Kubernetes node")
-	require.Empty(t, Roster("node-1", w.Kubernetes, nil, w.Settings, nil), "no Node")
+	require.Empty(t, Roster("node-1", w.Kubernetes, w.Node, noImage, nil, nil), "no image, no instance manager")
+	require.Empty(t, Roster("node-1", nil, w.Node, w.Settings, nil, nil), "no Kubernetes node")
+	require.Empty(t, Roster("node-1", w.Kubernetes, nil, w.Settings, nil, nil), "no Node")
 	w.Kubernetes.Labels = map[string]string{node.LabelDisableV2: "true"}
-	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil), 1, "the label keeps v2 away")
+	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, nil), 1, "the label keeps v2 away")
 	deletedNode(&w)
-	require.Empty(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil), "a Node that is being deleted gets none")
+	require.Empty(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, nil), "a Node that is being deleted gets none")
 }
 
 func TestBackoff(t *testing.T) {

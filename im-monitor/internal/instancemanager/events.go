@@ -49,6 +49,9 @@ func podFailed(w World) events.Event {
 
 func podDeleted(w World, v Verdict) events.Event {
 	why := "nothing runs on it and its image or settings are out of date"
+	if w.replaced() {
+		why = "a live upgrade replaces it, and no engine needs it"
+	}
 	if v.Pod == ForceDeletePod {
 		why = "the node is gone"
 	}
@@ -57,8 +60,12 @@ func podDeleted(w World, v Verdict) events.Event {
 }
 
 func removed(w World) events.Event {
+	why := "it is not wanted any more and nothing runs on it"
+	if w.replaced() {
+		why = "a live upgrade replaced it"
+	}
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "Removed", Action: "RemoveInstanceManager",
-		Note: fmt.Sprintf("Removed the instance manager of node %s with image %s: it is not wanted any more and nothing runs on it.", w.InstanceManager.Spec.NodeID, w.InstanceManager.Spec.Image)}
+		Note: fmt.Sprintf("Removed the instance manager of node %s with image %s: %s.", w.InstanceManager.Spec.NodeID, w.InstanceManager.Spec.Image, why)}
 }
 
 func unreachable(w World, c v1beta2.Condition) events.Event {

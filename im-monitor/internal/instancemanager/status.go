@@ -128,6 +128,11 @@ func settingSynced(w World) v1beta2.Condition {
 	c := v1beta2.Condition{Type: v1beta2.InstanceManagerSettingSynced, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSettingsInForce,
 		Message: "The image and the settings now in force are used."}
 	switch {
+	case w.replaced():
+		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonReplacing, "A live upgrade replaces this instance manager."
+		if why := inUse(w); why != "" && w.Pod != nil {
+			c.Message = "A live upgrade replaces this instance manager; its pod stays, because " + why + "."
+		}
 	case !Wanted(w) && !w.Kubernetes.Down():
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
 		c.Message = "This instance manager is not wanted any more (another image, data engine disabled, or node removed); it goes once nothing runs on it."

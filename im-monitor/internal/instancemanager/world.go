@@ -37,6 +37,10 @@ type World struct {
 	Pod *corev1.Pod
 	// Siblings are the node's other InstanceManagers of the same data engine.
 	Siblings []Sibling
+	// Upgrade is the live upgrade of the node; nil where none is under way.
+	Upgrade *Upgrade
+	// Mapped says which engines map replicas there; it is read only where World.Replaceable asks for it.
+	Mapped []string
 	// Inventory is what runs there.
 	Inventory Inventory
 	// RetryAt is when a pod may be made again after failures; zero means at once.
@@ -48,6 +52,8 @@ type Sibling struct {
 	Name   string
 	Image  string
 	HasPod bool
+	// New tells that it never had a pod.
+	New bool
 }
 
 // Version is the answer of VersionGet.

@@ -56,6 +56,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err != nil {
 		return fmt.Errorf("indexing instance managers by node: %w", err)
 	}
+	if err := addUpgradeIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return fmt.Errorf("indexing live upgrades by node: %w", err)
+	}
 	store.Subscribe(func(change inventory.Change) { s.feed.add(change.InstanceManager, rt.Namespace) })
 	if err := s.setupRoster(); err != nil {
 		return fmt.Errorf("setting up the instance-manager roster: %w", err)
@@ -73,6 +76,7 @@ func (s *shell) setupRoster() error {
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(kubernetesChanged())).
 		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(lifeChanged())).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(deletions())).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(nodeOfUpgrade), builder.WithPredicates(upgradeChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(r)
 }
@@ -87,6 +91,7 @@ func (s *shell) setupManagers() error {
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(deletions())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfKubernetesNode), builder.WithPredicates(kubernetesChanged())).
 		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfNode), builder.WithPredicates(lifeChanged())).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(s.managersOfUpgrade), builder.WithPredicates(upgradeChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allManagers), builder.WithPredicates(settingcontroller.Concerns())).
 		WatchesRawSource(source.Func(s.feed.start)).
 		Complete(s)

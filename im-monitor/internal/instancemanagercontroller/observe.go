@@ -30,9 +30,12 @@ func (s *shell) observe(ctx context.Context, im *v1beta2.InstanceManager) (insta
 	if w.Siblings, err = s.siblingsOf(ctx, im); err != nil {
 		return w, err
 	}
+	if w.Upgrade, err = s.upgradeOf(ctx, im.Spec.NodeID); err != nil {
+		return w, err
+	}
 	snapshot, known := s.store.Latest(im.Name)
 	w.Inventory = s.inventoryOf(w, snapshot, known)
-	return w, nil
+	return w, s.readMapped(ctx, &w)
 }
 
 func (s *shell) nodeFacts(ctx context.Context, name string) (*node.Kubernetes, *v1beta2.Node, error) {
@@ -83,7 +86,8 @@ func (s *shell) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, instancemanager.Sibling{Name: other.Name, Image: other.Spec.Image, HasPod: pod != nil})
+		out = append(out, instancemanager.Sibling{Name: other.Name, Image: other.Spec.Image, HasPod: pod != nil,
+			New: other.Status.CurrentState == "" || other.Status.CurrentState == v1beta2.InstanceManagerStateStopped})
 	}
 	return out, nil
 }

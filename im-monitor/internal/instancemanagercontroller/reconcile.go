@@ -78,6 +78,9 @@ func (s *shell) decideWithFreshList(ctx context.Context, w *instancemanager.Worl
 	}
 	w.Inventory = s.inventoryOf(*w, snapshot, true)
 	w.Inventory.Asked = w.Inventory.Known
+	if err := s.readMapped(ctx, w); err != nil {
+		return instancemanager.Verdict{}, err
+	}
 	return instancemanager.Decide(*w), nil
 }
 
@@ -101,6 +104,10 @@ func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	upgrade, err := r.upgradeOf(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	var list v1beta2.InstanceManagerList
 	err = r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{byNode: request.Name}, client.UnsafeDisableDeepCopy)
 	if err != nil {
@@ -110,7 +117,7 @@ func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	for i := range list.Items {
 		existing[list.Items[i].Name] = true
 	}
-	for _, im := range instancemanager.Roster(request.Name, kubernetes, own, values, existing) {
+	for _, im := range instancemanager.Roster(request.Name, kubernetes, own, values, upgrade, existing) {
 		im.Namespace = r.rt.Namespace
 		switch err := r.rt.Client.Create(ctx, im); {
 		case apierrors.IsAlreadyExists(err):

@@ -1,0 +1,98 @@
+package instancemanager
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// inUpgrade is a live upgrade of the node to the new image that has come to a state.
+func inUpgrade(state string) func(*World) {
+	return func(w *World) {
+		v2(w)
+		w.Node.Spec.UpgradeRequested = true
+		w.Upgrade = &Upgrade{State: state, Image: newImage, OldName: v1beta2.InstanceManagerName("node-1", oldImage, v1beta2.DataEngineV2), OldUID: "im-uid"}
+		w.InstanceManager.Name = v1beta2.InstanceManagerName("node-1", w.InstanceManager.Spec.Image, v1beta2.DataEngineV2)
+	}
+}
+
+func isOld(w *World) {
+	old(w)
+	w.InstanceManager.Name = v1beta2.InstanceManagerName("node-1", oldImage, v1beta2.DataEngineV2)
+}
+
+func ran(w *World) { w.InstanceManager.Status.CurrentState = v1beta2.InstanceManagerStateError }
+
+func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
+	engine, replica, frontend := v1beta2.InstanceTypeEngine, v1beta2.InstanceTypeReplica, v1beta2.InstanceTypeEngineFrontend
+	time, third := inUpgrade(v1beta2.UpgradeStateUpgradingInstanceManager), "longhornio/longhorn-instance-manager:v1.11.0"
+	mapped := func(w *World) { w.Mapped = []string{"engine vol-e-1 maps replica vol-r-1 on it"} }
+	for _, c := range []struct {
+		name  string
+		world World
+		want  Verdict
+	}{
+		{"the old one is asked first", world(time, isOld), Verdict{Ask: true}},
+		{"with no engine, its pod goes, whatever frontends it has", world(time, isOld, asked, listed(frontend, "running")), Verdict{Pod: DeletePod}},
+		{"and whatever data is at rest there", world(time, isOld, asked, listed(replica, "stopped")), Verdict{Pod: DeletePod}},
+		{"a replica that no engine maps holds nothing up", world(time, isOld, asked, listed(replica, "running")), Verdict{Pod: DeletePod}},
+		{"one that an engine maps does", world(time, isOld, asked, listed(replica, "running"), mapped), Verdict{}},
+		{"an engine does, in whatever state", world(time, isOld, asked, listed(engine, "stopped")), Verdict{}},
+		{"unknown is not empty", world(time, isOld, unheard), Verdict{}},
+		{"nor is a list that may be of before", world(time, isOld, asked, unsettled), Verdict{}},
+		{"a pod that is being deleted is waited for", world(time, isOld, deletingPod), Verdict{}},
+		{"a pod that ended by itself goes at once", world(time, isOld, unheard, failedPod), Verdict{Pod: DeletePod, Failed: true}},
+		{"without a pod it is removed, whatever frontends it had", world(time, isOld, noPod, recorded(frontend, "running")), Verdict{Remove: true}},
+		{"not while its node is down", world(time, isOld, noPod, down), Verdict{}},
+		{"one of the same name and another UID is not it", world(time, isOld, asked, func(w *World) { w.InstanceManager.UID = "later" }), Verdict{}},
+		{"one of another name is not it", world(time, isOld, asked, func(w *World) { w.Upgrade.OldName = "another" }), Verdict{}},
+		{"one that has the new image already is never replaced", world(time, isOld, asked, func(w *World) { w.Upgrade.Image = oldImage }), Verdict{}},
+		{"the new one waits for the old one's pod", world(time, noPod, sibling(true)), Verdict{}},
+		{"and for the old one itself", world(time, noPod, sibling(false)), Verdict{}},
+		{"then it starts", world(time, noPod), Verdict{Pod: CreatePod}},
+		{"one of a third image does not come between", world(time, noPod, func(w *World) {
+			w.Settings.Image = third
+			w.Siblings = []Sibling{{Name: "instance-manager-0", Image: third, New: true}}
+		}), Verdict{Pod: CreatePod}},
+		{"nor does it start itself", world(time, noPod, func(w *World) { w.InstanceManager.Spec.Image = third }), Verdict{}},
+		{"a v1 one goes on as ever", world(time, noPod, func(w *World) { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV1 }), Verdict{Pod: CreatePod}},
+	} {
+		t.Run(c.name, func(t *testing.T) { equal(t, c.want, Decide(c.world)) })
+	}
+	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
+		v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateSwitchingBack} {
+		require.Equal(t, KeepPod, Decide(world(inUpgrade(state), isOld, asked)).Pod, state)
+		require.Equal(t, CreatePod, Decide(world(inUpgrade(state), isOld, noPod, ran, sibling(false))).Pod, "%s: an old one whose pod was lost starts again", state)
+		require.Equal(t, KeepPod, Decide(world(inUpgrade(state), noPod, sibling(true))).Pod, state)
+	}
+}
+
+func equal(t *testing.T, want, got Verdict) {
+	t.Helper()
+	require.Equal(t, want.Pod, got.Pod)
+	require.Equal(t, want.Failed, got.Failed)
+	require.Equal(t, want.Remove, got.Remove)
+	require.Equal(t, want.Ask, got.Ask)
+}
+
+func TestAnInstanceManagerSaysWhatHoldsItsReplacementUp(t *testing.T) {
+	w := world(inUpgrade(v1beta2.UpgradeStateUpgradingInstanceManager), isOld, asked, listed(v1beta2.InstanceTypeEngine, "running"))
+	c := conditions.Get(Decide(w).Status.Conditions, v1beta2.InstanceManagerSettingSynced)
+	require.Equal(t, v1beta2.ReasonReplacing, c.Reason)
+	require.Contains(t, c.Message, "engine vol-1 is on it")
+}
+
+func TestTheImageOfAnUpgradeIsMadeOnItsNode(t *testing.T) {
+	w := world()
+	names := func(u *Upgrade) (out []string) {
+		for _, im := range Roster("node-1", w.Kubernetes, w.Node, w.Settings, u, nil) {
+			out = append(out, im.Spec.DataEngine+" "+im.Spec.Image)
+		}
+		return out
+	}
+	require.Equal(t, []string{"v1 " + newImage, "v2 " + newImage}, names(nil))
+	require.Equal(t, []string{"v1 " + newImage, "v2 other"}, names(&Upgrade{Image: "other"}))
+}

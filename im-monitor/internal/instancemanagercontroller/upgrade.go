@@ -1,0 +1,144 @@
+package instancemanagercontroller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/mapping"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// upgradesByNode indexes live upgrades by the node.
+const upgradesByNode = "drover.instanceManager.upgrades"
+
+func addUpgradeIndex(ctx context.Context, indexer client.FieldIndexer) error {
+	return indexer.IndexField(ctx, &v1beta2.NodeDataEngineUpgrade{}, upgradesByNode, func(o client.Object) []string {
+		return []string{o.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID}
+	})
+}
+
+// upgradeOf is the upgrade of a node that is under way; nil where there is none. Of two, the name decides.
+func (s *shell) upgradeOf(ctx context.Context, node string) (*instancemanager.Upgrade, error) {
+	var list v1beta2.NodeDataEngineUpgradeList
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{upgradesByNode: node}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("listing the upgrades of node %s: %w", node, err)
+	}
+	var found *v1beta2.NodeDataEngineUpgrade
+	for i := range list.Items {
+		u := &list.Items[i]
+		if u.Spec.DataEngine == v1beta2.DataEngineV2 && instancemanager.ActiveUpgrade(u.Status.State) && (found == nil || u.Name < found.Name) {
+			found = u
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	out := &instancemanager.Upgrade{State: found.Status.State, Image: found.Spec.InstanceManagerImage}
+	if old := found.Status.OldInstanceManager; old != nil {
+		out.OldName, out.OldUID = old.Name, types.UID(old.UID)
+	}
+	return out, nil
+}
+
+// readMapped finds the engines that map a replica on the instance manager, where its end hangs on that. They are read past the cache: what speaks
+// for ending what serves is asked of the API server. The newest lists of the other nodes testify, too.
+func (s *shell) readMapped(ctx context.Context, w *instancemanager.World) error {
+	w.Mapped = nil
+	if !w.Replaceable() {
+		return nil
+	}
+	engines := map[string][]mapping.Engine{}
+	for _, name := range w.Inventory.Processes.Serving() {
+		volume, err := s.volumeOf(ctx, name)
+		if err != nil {
+			return err
+		}
+		if _, read := engines[volume]; !read {
+			if engines[volume], err = s.enginesOf(ctx, volume); err != nil {
+				return err
+			}
+		}
+		for _, use := range mapping.Uses(name, engines[volume], s.testimony(engines[volume], name)) {
+			w.Mapped = append(w.Mapped, fmt.Sprintf("engine %s maps replica %s on it", use.Engine, name))
+		}
+	}
+	return nil
+}
+
+// volumeOf is the volume of a replica: as its object says, else as its name does.
+func (s *shell) volumeOf(ctx context.Context, replica string) (string, error) {
+	var r v1beta2.Replica
+	err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: replica}, &r)
+	if err == nil {
+		return r.Spec.VolumeName, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("reading replica %s: %w", replica, err)
+	}
+	if at := strings.LastIndex(replica, "-r-"); at >= 0 {
+		return replica[:at], nil
+	}
+	return replica, nil
+}
+
+func (s *shell) enginesOf(ctx context.Context, volume string) ([]mapping.Engine, error) {
+	var list v1beta2.EngineList
+	err := s.rt.Uncached.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)})
+	if err != nil {
+		return nil, fmt.Errorf("listing the engines of volume %s: %w", volume, err)
+	}
+	out := make([]mapping.Engine, 0, len(list.Items))
+	for i := range list.Items {
+		out = append(out, mapping.EngineOf(&list.Items[i]))
+	}
+	return out, nil
+}
+
+// testimony are those of the engines that map a replica in the newest list of an instance manager, whatever their objects say.
+func (s *shell) testimony(engines []mapping.Engine, replica string) []mapping.Place {
+	var out []mapping.Place
+	for _, e := range engines {
+		for _, name := range s.store.Holders(e.Name) {
+			snapshot, known := s.store.Latest(name)
+			if !known {
+				continue
+			}
+			if _, mapped := snapshot.Instances[e.Name].Replicas[replica]; mapped {
+				out = append(out, mapping.Place{InstanceManager: name, Node: snapshot.Node, MappedBy: e.Name})
+			}
+		}
+	}
+	mapping.Order(out)
+	return out
+}
+
+// upgradeChanged lets only that of an upgrade pass which counts here.
+func upgradeChanged() predicate.Predicate {
+	facts := func(o client.Object) [4]string {
+		u := o.(*v1beta2.NodeDataEngineUpgrade)
+		out := [4]string{string(u.UID), u.Status.State}
+		if old := u.Status.OldInstanceManager; old != nil {
+			out[2], out[3] = old.Name, old.UID
+		}
+		return out
+	}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return facts(e.ObjectOld) != facts(e.ObjectNew) }}
+}
+
+func nodeOfUpgrade(_ context.Context, obj client.Object) []reconcile.Request {
+	return nodeRequest(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
+}
+
+func (s *shell) managersOfUpgrade(ctx context.Context, obj client.Object) []reconcile.Request {
+	return s.managers(ctx, client.MatchingFields{byNode: obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID})
+}
