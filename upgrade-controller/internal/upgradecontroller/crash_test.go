@@ -1,0 +1,70 @@
+package upgradecontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
+// comes to the same end. Cut is every write of the upgrade of one node, and each seventh of those of all three.
+func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+	for name, scenario := range map[string]struct {
+		nodes []string
+		each  int
+	}{"one node": {[]string{"node-1"}, 1}, "three nodes": {nil, 7}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			writes := runCrash(t, scenario.nodes, cut.Point{})
+			require.Positive(t, writes)
+			cuts := 0
+			for i, point := range cut.Points(writes) {
+				if i%scenario.each != 0 {
+					continue
+				}
+				cuts++
+				t.Run(point.String(), func(t *testing.T) {
+					t.Parallel()
+					runCrash(t, scenario.nodes, point)
+				})
+			}
+			t.Logf("%d writes, %d cuts", writes, cuts)
+		})
+	}
+}
+
+// runCrash upgrades, restarting the controller when it is cut, and returns how many writes the first process sent.
+func runCrash(t *testing.T, nodes []string, point cut.Point) int {
+	w := newWorld(t, succeed["case 3: an engine on each node"])
+	w.play()
+	dead, restarted := make(chan struct{}), make(chan struct{})
+	p := w.startCut(point, func() { close(dead) })
+	go func() {
+		defer close(restarted)
+		select {
+		case <-dead:
+			<-p.done
+			w.start()
+		case <-t.Context().Done():
+		}
+	}()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = nodes })
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	if point.Write > 0 {
+		select {
+		case <-restarted:
+		case <-dead:
+			<-restarted
+		default: // this run needed fewer writes
+		}
+	}
+	if nodes == nil {
+		nodes = []string{"node-1", "node-2", "node-3"}
+	}
+	w.upgraded(nodes...)
+	w.leftNothing()
+	return len(p.client.Writes())
+}

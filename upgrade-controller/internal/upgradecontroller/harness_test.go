@@ -1,0 +1,234 @@
+package upgradecontroller
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/upgrade-controller/internal/model"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	testkit.Main(m)
+}
+
+const (
+	patience = 90 * time.Second
+	poll     = 20 * time.Millisecond
+)
+
+// world is a namespace of a real API server with upgrade-controller in it, as its own ServiceAccount with its generated
+// role. Three nodes run the old image; the default is the new one.
+type world struct {
+	t         *testing.T
+	namespace string
+	admin     client.Client
+	identity  *rest.Config
+
+	mutex   sync.Mutex
+	running *process
+}
+
+// process is one run of the controller.
+type process struct {
+	client   *cut.Client
+	registry *prometheus.Registry
+	stop     context.CancelFunc
+	done     chan error
+}
+
+func newWorld(t *testing.T, build func(*model.World)) *world {
+	t.Helper()
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
+	namespaced, clusterWide := generatedRules(t)
+	w.identity = testkit.Identity(t, w.namespace, Owner, namespaced)
+	testkit.GrantCluster(t, w.namespace, Owner, clusterWide)
+	objects := model.New()
+	for _, name := range []string{"node-1", "node-2", "node-3"} {
+		objects.AddNode(name)
+	}
+	build(objects)
+	n := &neighbours{admin: w.admin, namespace: w.namespace}
+	empty := model.New()
+	require.NoError(t, firstError(
+		write(t.Context(), n, empty.Nodes, objects.Nodes), write(t.Context(), n, empty.Managers, objects.Managers),
+		write(t.Context(), n, empty.Volumes, objects.Volumes), write(t.Context(), n, empty.Engines, objects.Engines),
+		write(t.Context(), n, empty.Replicas, objects.Replicas)))
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(settingImage), Value: model.NewImage})
+	t.Cleanup(w.stop)
+	return w
+}
+
+// generatedRules reads what deploy/role.yaml allows, so that a right that is missing there fails here.
+func generatedRules(t *testing.T) (namespaced, clusterWide []rbacv1.PolicyRule) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", "role.yaml"))
+	require.NoError(t, err)
+	for _, document := range strings.Split(string(raw), "\n---\n") {
+		var role rbacv1.ClusterRole // a Role has the same fields
+		require.NoError(t, yaml.Unmarshal([]byte(document), &role))
+		if role.Kind == "ClusterRole" {
+			clusterWide = append(clusterWide, role.Rules...)
+		} else {
+			namespaced = append(namespaced, role.Rules...)
+		}
+	}
+	require.NotEmpty(t, namespaced)
+	return namespaced, clusterWide
+}
+
+func (w *world) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+}
+
+// start runs the controller until it is stopped.
+func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
+
+// startCut runs the controller until it is stopped, or cut.
+func (w *world) startCut(at cut.Point, onCut func()) *process {
+	w.t.Helper()
+	scheme, err := runkit.Scheme()
+	require.NoError(w.t, err)
+	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
+		Scheme: scheme,
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
+			DefaultTransform:  cache.TransformStripManagedFields(),
+			ByObject:          Cached(),
+		},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{registry: prometheus.NewRegistry(), stop: cancel, done: make(chan error, 1)}
+	p.client = cut.New(manager.GetClient(), at, func() {
+		cancel()
+		if onCut != nil {
+			onCut()
+		}
+	})
+	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
+		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(Owner),
+		Namespace: w.namespace, Clock: clock.RealClock{},
+	}, p.registry))
+	go func() { p.done <- manager.Start(ctx) }()
+	w.mutex.Lock()
+	w.running = p
+	w.mutex.Unlock()
+	return p
+}
+
+func (w *world) stop() {
+	w.mutex.Lock()
+	p := w.running
+	w.running = nil
+	w.mutex.Unlock()
+	if p != nil {
+		p.stop()
+		require.NoError(w.t, <-p.done)
+	}
+}
+
+func (w *world) create(obj client.Object) {
+	w.t.Helper()
+	require.NoError(w.t, w.admin.Create(w.t.Context(), obj))
+}
+
+// upgrade asks for an upgrade, of all nodes or of these.
+func (w *world) upgrade(name string, change func(*v1beta2.DataEngineUpgradeManagerSpec)) {
+	w.t.Helper()
+	m := &v1beta2.DataEngineUpgradeManager{ObjectMeta: w.meta(name)}
+	m.Spec.DataEngine = v1beta2.DataEngineV2
+	if change != nil {
+		change(&m.Spec)
+	}
+	w.create(m)
+}
+
+// patch merges into an object's spec, as a person does.
+func (w *world) patch(obj client.Object, body string) {
+	w.t.Helper()
+	require.NoError(w.t, w.admin.Patch(w.t.Context(), obj, client.RawPatch("application/merge-patch+json", []byte(body))))
+}
+
+// manager reads an upgrade; nil: it is gone.
+func (w *world) manager(name string) *v1beta2.DataEngineUpgradeManager {
+	w.t.Helper()
+	found := &v1beta2.DataEngineUpgradeManager{}
+	err := w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	return found
+}
+
+// node reads the upgrade of a node; nil: there is none.
+func (w *world) node(name string) *v1beta2.NodeDataEngineUpgrade {
+	w.t.Helper()
+	found := &v1beta2.NodeDataEngineUpgrade{}
+	err := w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	return found
+}
+
+func (w *world) objects() *model.World {
+	w.t.Helper()
+	found, err := read(w.t.Context(), w.admin, w.namespace)
+	require.NoError(w.t, err)
+	return found
+}
+
+// reaches waits until the upgrade is in the state.
+func (w *world) reaches(name, state string) *v1beta2.DataEngineUpgradeManager {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for range tick.C {
+		m := w.manager(name)
+		if m != nil && m.Status.State == state {
+			return m
+		}
+		if time.Now().After(deadline) {
+			for _, u := range w.objects().Upgrades {
+				w.t.Logf("%s: %+v", u.Name, u.Status)
+			}
+			require.Failf(w.t, "never "+state, "%+v", m)
+		}
+	}
+	return nil
+}
+
+func (w *world) until(message string, condition func() bool) {
+	w.t.Helper()
+	require.Eventually(w.t, condition, patience, poll, message)
+}

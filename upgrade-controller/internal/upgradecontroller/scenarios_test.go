@@ -1,0 +1,208 @@
+package upgradecontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/upgrade-controller/internal/model"
+)
+
+// The set-ups of the document that succeed.
+var succeed = map[string]func(*model.World){
+	"case 1: engines and replicas on one node": func(w *model.World) {
+		for _, v := range []string{"vol-1", "vol-2", "vol-3"} {
+			w.AddVolume(v, "node-1", "node-1", "node-2", "node-3")
+		}
+	},
+	"case 2: engines without a replica beside them": func(w *model.World) {
+		for _, v := range []string{"vol-1", "vol-2", "vol-3"} {
+			w.AddVolume(v, "node-1", "node-2", "node-3")
+		}
+	},
+	"case 3: an engine on each node": func(w *model.World) {
+		w.AddVolume("vol-1", "node-1", "node-1", "node-2", "node-3")
+		w.AddVolume("vol-2", "node-2", "node-1", "node-2", "node-3")
+		w.AddVolume("vol-3", "node-3", "node-1", "node-2", "node-3")
+	},
+}
+
+// U1.
+func TestThreeNodesAreUpgradedUnderAttachedVolumes(t *testing.T) {
+	for name, build := range succeed {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, build)
+			w.play()
+			p := w.start()
+			w.upgrade("upgrade", nil)
+			m := w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+			require.ElementsMatch(t, []string{"node-1", "node-2", "node-3"}, m.Status.UpgradedNodes)
+			require.True(t, conditions.IsTrue(m.Status.Conditions, v1beta2.UpgradeCompleted))
+			w.upgraded("node-1", "node-2", "node-3")
+			w.leftNothing()
+			t.Logf("%d writes", len(p.client.Writes()))
+		})
+	}
+}
+
+func (w *world) upgraded(nodes ...string) {
+	w.t.Helper()
+	cluster := w.objects().Cluster()
+	for _, node := range nodes {
+		require.True(w.t, cluster.Nodes[node].Upgraded(model.NewImage), node)
+	}
+}
+
+// leftNothing: UPG-4 and no objects of ours beside the upgrades.
+func (w *world) leftNothing() {
+	w.t.Helper()
+	w.until("something is left behind", func() bool {
+		found := w.objects()
+		clean := len(found.Snapshots) == 0
+		for _, n := range found.Nodes {
+			clean = clean && !n.Spec.UpgradeRequested
+		}
+		for _, v := range found.Volumes {
+			clean = clean && v.Spec.TargetNodeID == "" && v.Status.Robustness != v1beta2.VolumeRobustnessDegraded
+		}
+		return clean
+	})
+}
+
+// U2: the set-ups of the document that fail.
+func TestAVolumeWithASingleReplicaIsRefusedBeforeAnythingIsTouched(t *testing.T) {
+	for name, replica := range map[string]string{"beside its engine": "node-1", "on another node": "node-2"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(w *model.World) {
+				w.AddVolume("vol-1", "node-1", replica)
+				w.AddVolume("vol-2", "node-1", "node-1", "node-2", "node-3")
+			})
+			w.play()
+			w.start()
+			before := w.objects()
+			w.upgrade("upgrade", nil)
+			m := w.reaches("upgrade", v1beta2.UpgradeStateError)
+			require.Contains(t, m.Status.ErrorMessage, "volume vol-1: TooFewHealthyReplicas")
+			require.NotContains(t, m.Status.ErrorMessage, "vol-2")
+			require.Equal(t, v1beta2.ReasonUpgradeBlocked, conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight))
+			after := w.objects()
+			require.Empty(t, after.Upgrades)
+			for name, v := range before.Volumes {
+				require.Equal(t, v.Spec, after.Volumes[name].Spec)
+			}
+			for name, n := range before.Nodes {
+				require.Equal(t, n.Spec, after.Nodes[name].Spec)
+			}
+		})
+	}
+}
+
+// An upgrade that was refused goes on once what stood against it is away and its spec is changed.
+func TestARefusedUpgradeGoesOnWhenItsSpecChanges(t *testing.T) {
+	w := newWorld(t, func(w *model.World) { w.AddVolume("vol-1", "node-1", "node-1") })
+	w.play()
+	w.start()
+	w.upgrade("upgrade", nil)
+	m := w.reaches("upgrade", v1beta2.UpgradeStateError)
+	vol := w.objects().Volumes["vol-1"]
+	w.detach(vol)
+	w.patch(m, `{"spec":{"maxRetries":1}}`)
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	w.upgraded("node-1", "node-2", "node-3")
+	require.Equal(t, v1beta2.VolumeStateDetached, w.objects().Volumes["vol-1"].Status.State, "U8: a detached volume is left alone")
+}
+
+// detach does what attach-controller does at its user's wish.
+func (w *world) detach(v *v1beta2.Volume) {
+	w.t.Helper()
+	n := &neighbours{admin: w.admin, namespace: w.namespace}
+	w.until("it is never detached", func() bool {
+		before := w.objects()
+		after := copied(before)
+		after.DetachVolume(v.Name)
+		require.NoError(w.t, firstError(write(w.t.Context(), n, before.Volumes, after.Volumes),
+			write(w.t.Context(), n, before.Engines, after.Engines), write(w.t.Context(), n, before.Replicas, after.Replicas)))
+		return w.objects().Volumes[v.Name].Status.State == v1beta2.VolumeStateDetached
+	})
+}
+
+// U7.
+func TestOfTwoUpgradesOneWaits(t *testing.T) {
+	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
+	w.start()
+	w.upgrade("first", nil)
+	w.reaches("first", v1beta2.UpgradeStateInitializing)
+	w.upgrade("second", nil)
+	m := w.reaches("second", v1beta2.UpgradeStateUndefined)
+	require.Equal(t, v1beta2.ReasonWaitingForUpgrade, conditions.Reason(m.Status.Conditions, v1beta2.UpgradeProgressing))
+	w.play()
+	w.reaches("first", v1beta2.UpgradeStateCompleted)
+	second := w.reaches("second", v1beta2.UpgradeStateCompleted)
+	require.Len(t, second.Status.UpgradedNodes, 3)
+}
+
+// U6: paused between nodes, aborted then.
+func TestAPausedUpgradeStopsBetweenNodesAndAnAbortedOneEnds(t *testing.T) {
+	w := newWorld(t, succeed["case 3: an engine on each node"])
+	w.play()
+	w.start()
+	w.upgrade("upgrade", nil)
+	w.until("no node is ever begun", func() bool { return w.manager("upgrade").Status.UpgradingNode != "" })
+	m := w.manager("upgrade")
+	w.patch(m, `{"spec":{"paused":true}}`)
+	paused := w.reaches("upgrade", v1beta2.UpgradeStatePaused)
+	require.Equal(t, v1beta2.ReasonPaused, conditions.Reason(paused.Status.Conditions, v1beta2.UpgradeProgressing))
+	require.Empty(t, paused.Status.UpgradingNode)
+	w.patch(m, `{"spec":{"paused":false,"abort":true}}`)
+	aborted := w.reaches("upgrade", v1beta2.UpgradeStateError)
+	require.Equal(t, v1beta2.ReasonAborted, conditions.Reason(aborted.Status.Conditions, v1beta2.UpgradeCompleted))
+	w.leftNothing()
+}
+
+// U4: after the old instance manager is away there is no way but forward; it says so, and goes on when it can.
+func TestAnInstanceManagerThatNeverStartsIsWaitedForAndSaid(t *testing.T) {
+	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
+	stuck := w.play("node-1")
+	w.start()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) {
+		s.Nodes = []string{"node-1"}
+		s.Timeouts = map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateUpgradingInstanceManager: "2s"}
+	})
+	w.until("it never stalls", func() bool {
+		u := w.node("upgrade-node-1")
+		return u != nil && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager && conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled)
+	})
+	w.until("the manager never says it", func() bool {
+		return conditions.IsTrue(w.manager("upgrade").Status.Conditions, v1beta2.UpgradeStalled)
+	})
+	require.True(t, w.objects().Nodes["node-1"].Spec.UpgradeRequested)
+	stuck.stop()
+	<-stuck.done
+	w.play()
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	w.leftNothing()
+}
+
+// U5, U6: whoever deletes the upgrade in the middle gets his cluster back.
+func TestADeletedUpgradeLeavesNothingBehind(t *testing.T) {
+	w := newWorld(t, succeed["case 3: an engine on each node"])
+	w.play()
+	w.start()
+	w.upgrade("upgrade", nil)
+	w.until("no target is ever moved", func() bool {
+		for _, v := range w.objects().Volumes {
+			if v.Spec.TargetNodeID != "" {
+				return true
+			}
+		}
+		return false
+	})
+	require.NoError(t, w.admin.Delete(t.Context(), w.manager("upgrade")))
+	w.until("it never goes", func() bool { return w.manager("upgrade") == nil })
+	require.Empty(t, w.objects().Upgrades)
+	w.leftNothing()
+}
