@@ -52,6 +52,8 @@ type Options struct {
 	// Attach lets attach-controller run, too, and im-monitor start and stop instances. Without it the World itself does what
 	// they would do, so that a story can take any object away from its instance.
 	Attach bool
+	// Upgrades lets upgrade-controller run, too; it needs Attach.
+	Upgrades bool
 	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
 	Kubernetes bool
 	// Lease is how long a lease outlives its leader, for Worlds where leaders die; zero is the binaries' default. With a short
@@ -100,10 +102,14 @@ func FastFlags(controller string) []string {
 
 // Controllers are the binaries that run in this World.
 func (w *World) Controllers() []string {
+	out := []string{IMMonitor, OrphanController}
 	if w.options.Attach {
-		return []string{IMMonitor, OrphanController, AttachController}
+		out = append(out, AttachController)
 	}
-	return []string{IMMonitor, OrphanController}
+	if w.options.Upgrades {
+		out = append(out, UpgradeController)
+	}
+	return out
 }
 
 // Start brings up everything and returns when the nodes are ready and every instance manager runs.

@@ -12,6 +12,7 @@ CONTROL_PLANE = [
     "//attach-controller:deploy",
     "//im-monitor:deploy",
     "//orphan-controller:deploy",
+    "//upgrade-controller:deploy",
 ]
 
 # What a test of the whole system runs.
@@ -20,6 +21,7 @@ BINARIES = [
     "//im-monitor",
     "//im-monitor/simulator",
     "//orphan-controller",
+    "//upgrade-controller",
 ]
 
 CONTROL_PLANE_ENV = {"CONTROLPLANE_ETCD": "$(rlocationpath @controlplane//:etcd)"}

@@ -33,6 +33,7 @@ const (
 	Restoring       Kind = "Restoring"
 	Cloning         Kind = "Cloning"
 	UblkFrontend    Kind = "UblkFrontend"
+	NoFrontend      Kind = "NoFrontend"
 )
 
 // Image is what is known of the new image on a node.
@@ -124,6 +125,7 @@ var volumeRules = []struct {
 	{Restoring, restoring},
 	{Cloning, cloning},
 	{UblkFrontend, ublkFrontend},
+	{NoFrontend, noFrontend},
 }
 
 func unknownNode(w World) string {
@@ -264,6 +266,14 @@ func ublkFrontend(w World, v cluster.Volume) string {
 		return ""
 	}
 	return "its frontend is ublk, which does not outlive the instance manager; detach it, or attach it elsewhere."
+}
+
+// noFrontend: what moves is what a frontend leads to. A replica alone can leave its engine without one.
+func noFrontend(w World, v cluster.Volume) string {
+	if !v.Object.Status.FrontendDisabled && !v.Object.Spec.DisableFrontend || !v.EngineOn(w.Node) {
+		return ""
+	}
+	return "it is attached without a frontend, so that its target cannot move; detach it."
 }
 
 const frontendUblk = "ublk"

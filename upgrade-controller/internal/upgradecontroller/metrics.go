@@ -17,17 +17,17 @@ type metrics struct {
 
 func newMetrics(registry prometheus.Registerer) *metrics {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drover_upgrade_controller_" + name, Help: help}, labels)
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
 	m := &metrics{
 		transitions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "drover_upgrade_controller_transitions_total",
 			Help: "States that were entered, of whole upgrades (kind manager) and of nodes (kind node).",
 		}, []string{"kind", "state"}),
-		planState:   gauge("manager_state", "1 for the state that a DataEngineUpgradeManager is in.", "manager", "state"),
-		nodeState:   gauge("node_state", "1 for the state that a NodeDataEngineUpgrade is in.", "upgrade", "node", "state"),
-		nodeStalled: gauge("node_stalled", "1 while a step of a NodeDataEngineUpgrade takes longer than its timeout.", "upgrade", "node"),
-		volumeState: gauge("volume_state", "1 for the state of a volume whose node is being upgraded.", "upgrade", "volume", "state"),
+		planState:   gauge("drover_upgrade_controller_manager_state", "1 for the state that a DataEngineUpgradeManager is in.", "manager", "state"),
+		nodeState:   gauge("drover_upgrade_controller_node_state", "1 for the state that a NodeDataEngineUpgrade is in.", "upgrade", "node", "state"),
+		nodeStalled: gauge("drover_upgrade_controller_node_stalled", "1 while a step of a NodeDataEngineUpgrade takes longer than its timeout.", "upgrade", "node"),
+		volumeState: gauge("drover_upgrade_controller_volume_state", "1 for the state of a volume whose node is being upgraded.", "upgrade", "volume", "state"),
 	}
 	registry.MustRegister(m.transitions, m.planState, m.nodeState, m.nodeStalled, m.volumeState)
 	return m

@@ -156,7 +156,9 @@ func TestAPausedUpgradeStopsBetweenNodesAndAnAbortedOneEnds(t *testing.T) {
 	w.patch(m, `{"spec":{"paused":true}}`)
 	paused := w.reaches("upgrade", v1beta2.UpgradeStatePaused)
 	require.Equal(t, v1beta2.ReasonPaused, conditions.Reason(paused.Status.Conditions, v1beta2.UpgradeProgressing))
-	require.Empty(t, paused.Status.UpgradingNode)
+	for name, n := range w.objects().Nodes {
+		require.False(t, n.Spec.UpgradeRequested, name)
+	}
 	w.patch(m, `{"spec":{"paused":false,"abort":true}}`)
 	aborted := w.reaches("upgrade", v1beta2.UpgradeStateError)
 	require.Equal(t, v1beta2.ReasonAborted, conditions.Reason(aborted.Status.Conditions, v1beta2.UpgradeCompleted))
