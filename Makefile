@@ -1,7 +1,7 @@
 # Drover: `make demo` shows the main job, `make test` runs every test. Everything else is for people who change it.
 
 GO           ?= go
-CONTROLLERS  := attach-controller im-monitor orphan-controller upgrade-controller
+CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
 BINARIES     := $(CONTROLLERS) im-monitor/simulator
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.0

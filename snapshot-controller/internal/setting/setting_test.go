@@ -1,0 +1,32 @@
+package setting
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestValues(t *testing.T) {
+	var m Memory
+	require.Equal(t, Defaults(), m.Values("v2"), "without settings the defaults are in force")
+
+	set := func(name, value string) error { _, err := m.Set(name, &value); return err }
+	require.NoError(t, set(DisablePurge, " true "))
+	require.NoError(t, set(PurgesPerNode, "0"))
+	require.NoError(t, set(SnapshotMaxCount, `{"v2":"10"}`))
+	require.NoError(t, set("no-setting-of-ours", "whatever"))
+	want := Values{PurgeDisabled: true, SnapshotMaxCount: 10}
+	require.Equal(t, want, m.Values("v2"))
+
+	for name, bad := range map[string]string{DisablePurge: "yes", PurgesPerNode: "-1", SnapshotMaxCount: "1"} {
+		require.ErrorContains(t, set(name, bad), name, "a bad value names its setting")
+	}
+	require.Equal(t, want, m.Values("v2"), "the last good values stay in force")
+
+	changed, err := m.Set(DisablePurge, nil)
+	require.NoError(t, err)
+	require.True(t, changed, "a setting that goes leaves its default")
+	require.False(t, m.Values("v2").PurgeDisabled)
+	require.Equal(t, 250, m.Values("").SnapshotMaxCount, "what is not named for a data engine has its default")
+	require.Len(t, Names(), 3)
+}

@@ -1,0 +1,97 @@
+package snapshot
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Decide returns the next write, or none.
+func Decide(w World) Verdict {
+	if w.deleting() && !slices.Contains(w.Snapshot.Finalizers, v1beta2.Finalizer) {
+		return w.done(Verdict{Step: StepNone})
+	}
+	if gone, confirm := w.volumeGone(); gone {
+		return w.end(EndVolumeGone, confirm)
+	}
+	if w.isTrue(v1beta2.SnapshotWithdrawn) {
+		return w.end(EndWithdrawn, false)
+	}
+	if w.deleting() {
+		return w.remove()
+	}
+	if w.unrepaired() {
+		return Verdict{Step: StepRepair, Reason: "Repaired", Message: "Label, finalizer and owner reference are put right."}
+	}
+	if w.Volume == nil {
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeNotFound, "There is no volume "+w.Snapshot.Spec.Volume+"; create it, or delete this Snapshot."), nil)
+	}
+	return w.keep()
+}
+
+// volumeGone tells that the volume whose snapshot this is does not exist, or is going; a volume of the same name is not
+// the same. What the cache does not have must be confirmed.
+func (w World) volumeGone() (gone, confirm bool) {
+	owner := UID(w.Snapshot)
+	switch {
+	case w.Volume == nil:
+		return owner != "", true
+	case owner != "" && owner != w.Volume.UID:
+		return true, true
+	case owner == "" && w.outlived():
+		return true, true
+	}
+	return w.Volume.DeletionTimestamp != nil, false
+}
+
+// outlived tells that a Snapshot that names no owner is of an earlier volume: it is older than this one, and it is not
+// merely waiting for a volume to come.
+func (w World) outlived() bool {
+	s := w.Snapshot
+	waits := s.Spec.CreateSnapshot && s.Status.RequestedTime == "" && !w.seen()
+	return !waits && s.CreationTimestamp.Before(&w.Volume.CreationTimestamp)
+}
+
+// unrepaired tells that the label, the finalizer or the owner reference is missing.
+func (w World) unrepaired() bool {
+	s := w.Snapshot
+	return !slices.Contains(s.Finalizers, v1beta2.Finalizer) ||
+		s.Labels[v1beta2.LabelVolume] != v1beta2.LabelValue(s.Spec.Volume) ||
+		w.Volume != nil && UID(s) == ""
+}
+
+// end lets the object go without any call: it is deleted if nobody did, the ticket goes, then the finalizer.
+func (w World) end(why End, confirm bool) Verdict {
+	v := Verdict{End: why, Confirm: confirm, Reason: string(why), Message: endMessage(w, why)}
+	switch {
+	case !w.deleting():
+		v.Step = StepDelete
+	case w.ticket() != nil:
+		v.Step = StepDropTicket
+	default:
+		v.Step = StepDropFinalizer
+	}
+	return v
+}
+
+func endMessage(w World, why End) string {
+	switch why {
+	case EndVolumeGone:
+		return "Volume " + w.Snapshot.Spec.Volume + " of this snapshot is gone, or is being deleted; its snapshots go with it."
+	case EndWithdrawn:
+		return "The engine has no such snapshot any more."
+	case EndNeverTaken:
+		return "It was deleted before it was taken."
+	case EndRemoved:
+		return "Its data is gone."
+	}
+	return ""
+}
+
+// done drops a ticket that nothing needs any more.
+func (w World) done(v Verdict) Verdict {
+	if v.Step == StepNone && w.ticket() != nil {
+		v.Step = StepDropTicket
+	}
+	return v
+}

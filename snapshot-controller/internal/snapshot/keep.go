@@ -1,0 +1,109 @@
+package snapshot
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// keep decides about a Snapshot that nobody deletes: what the engine tells of it is copied, what was not taken is taken.
+func (w World) keep() Verdict {
+	if info := w.info(); info != nil {
+		status := w.mirrored(info)
+		if info.Removed {
+			return w.say(status, ready(v1beta2.ReasonMarkedRemoved, "The engine has marked it removed; it ends with the next purge."), nil)
+		}
+		return w.say(status, ready(v1beta2.ReasonReady, "It can be used."), nil)
+	}
+	switch {
+	case w.Snapshot.Name == VolumeHead:
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+" is the part of every volume that is written to, no snapshot; delete this object."), nil)
+	case w.seen():
+		return w.missing()
+	case w.failed():
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, w.failure()), nil)
+	case !w.Snapshot.Spec.CreateSnapshot:
+		return w.missing()
+	}
+	return w.create()
+}
+
+// missing is about a snapshot that was taken and is not in the engine's list. A list that is not known changes nothing
+// of what was known.
+func (w World) missing() Verdict {
+	switch {
+	case w.known():
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonLost, "The engine does not list it now; im-monitor finds out whether it is gone."), nil)
+	case w.isSaid():
+		return w.done(Verdict{Step: StepNone, Reason: "Unknown", Message: "The volume's engine is not running; what was known stays."})
+	}
+	return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+" is detached; its snapshots are seen when it is attached next."), nil)
+}
+
+// isSaid tells that the status says something of it that a stopped engine does not make wrong.
+func (w World) isSaid() bool {
+	for _, c := range w.Snapshot.Status.Conditions {
+		if c.Type == v1beta2.SnapshotReady {
+			return c.Reason != v1beta2.ReasonVolumeNotFound && c.Reason != v1beta2.ReasonWaitingForAttach
+		}
+	}
+	return false
+}
+
+func (w World) failure() string {
+	for _, c := range w.Snapshot.Status.Conditions {
+		if c.Type == v1beta2.SnapshotProvisioned && c.Message != "" {
+			return "The engine did not take it: " + c.Message
+		}
+	}
+	return "The engine did not take it."
+}
+
+// create leads a snapshot that is to be taken to the moment at which that is approved, and then waits for the evidence.
+func (w World) create() Verdict {
+	status := w.mirrored(nil)
+	if status.RequestedTime == "" {
+		if problem := w.overLimit(); problem != "" {
+			return w.say(status, ready(v1beta2.ReasonLimitReached, problem), nil)
+		}
+	}
+	if !w.attached() {
+		return w.say(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
+	}
+	if status.RequestedTime == "" && !w.known() {
+		return w.say(status, ready(v1beta2.ReasonCreating, "Waiting for the engine's list of snapshots."), w.kept())
+	}
+	if status.RequestedTime == "" {
+		status.RequestedTime = w.Now.UTC().Format(time.RFC3339)
+	}
+	return w.say(status, ready(v1beta2.ReasonCreating, "It is being taken."), w.kept())
+}
+
+// kept is the ticket that we have, as it is, until the work is done; an attached volume needs none of ours.
+func (w World) kept() *v1beta2.AttachmentTicket { return w.ticket() }
+
+// overLimit says which limit of the volume a further snapshot would break.
+func (w World) overLimit() string {
+	limit := w.Volume.Spec.SnapshotMaxCount
+	if limit <= 0 {
+		limit = w.Settings.MaxCount
+	}
+	count, size := w.Taken, int64(0)
+	if w.known() {
+		count = 0
+		for name, info := range w.Engine.Status.Snapshots {
+			if name != VolumeHead {
+				count++
+				size += bytes(info.Size)
+			}
+		}
+	}
+	if count >= limit {
+		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", w.Volume.Name, count, limit)
+	}
+	if most := w.Volume.Spec.SnapshotMaxSize; most > 0 && size >= most {
+		return fmt.Sprintf("The snapshots of volume %s have %d bytes and may have %d; delete some, or raise snapshotMaxSize.", w.Volume.Name, size, most)
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// remove decides about a Snapshot that is being deleted.
+func (w World) remove() Verdict {
+	switch {
+	case w.Volume == nil:
+		return w.end(EndVolumeGone, true)
+	case w.neverTaken():
+		return w.end(EndNeverTaken, false)
+	case w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved):
+		return w.end(EndRemoved, false)
+	}
+	if reason, message := w.blocker(); reason != "" {
+		return w.say(w.mirrored(w.info()), approval(reason, message), nil)
+	}
+	return w.approve()
+}
+
+// neverTaken tells that no call can have made the snapshot: none was approved, or im-monitor says that none took place.
+// One that the engine has of this name then belongs to somebody else.
+func (w World) neverTaken() bool {
+	if !w.Snapshot.Spec.CreateSnapshot || w.seen() || w.info() != nil && w.Snapshot.Status.RequestedTime != "" {
+		return false
+	}
+	return w.Snapshot.Status.RequestedTime == "" || w.cancelled() || w.failed()
+}
+
+// blocker says what stands against removing that attaching the volume would not change; no ticket is held for it.
+func (w World) blocker() (reason, message string) {
+	volume := w.Volume
+	switch info := w.info(); {
+	case len(w.Clones) > 0:
+		return v1beta2.ReasonLinkedClone, "Linked clones share its data: " + strings.Join(w.Clones, ", ") + "; it can go once they are gone."
+	case w.Settings.PurgeDisabled:
+		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true."
+	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":
+		return v1beta2.ReasonMigrating, "Volume " + volume.Name + " moves to another node; it goes on when that is done."
+	case w.upgrading():
+		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name + " is being upgraded; it goes on when that is done."
+	case w.rebuilding():
+		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it goes on when that is done."
+	case info != nil && info.Removed && info.Children[VolumeHead]:
+		return v1beta2.ReasonParentOfVolumeHead, "The volume's head builds on it: it can be merged once a newer snapshot was taken."
+	case info != nil && info.Removed && len(info.Children) > 1:
+		return v1beta2.ReasonHasMultipleChildren, fmt.Sprintf("%d snapshots build on it; it can be merged when one is left.", len(info.Children))
+	}
+	return "", ""
+}
+
+func (w World) upgrading() bool {
+	return w.Volume.Spec.TargetNodeID != "" || w.Node != nil && w.Node.Spec.UpgradeRequested
+}
+
+// rebuilding tells that a replica of the running engine is being filled.
+func (w World) rebuilding() bool {
+	if !w.running() {
+		return false
+	}
+	for _, mode := range w.Engine.Status.ReplicaModeMap {
+		if mode == v1beta2.ReplicaModeWO {
+			return true
+		}
+	}
+	return false
+}
+
+// approve leads a removal to its approval: a place among the purges of the node first, then the attached volume. The
+// place is kept until the data is gone.
+func (w World) approve() Verdict {
+	switch {
+	case !w.attached() && w.wanted() == nil:
+		return w.say(w.mirrored(w.info()), approval(v1beta2.ReasonWaitingForAttach, w.attachProblem()), nil)
+	case w.Place == PlaceUnknown:
+		return Verdict{Step: StepNone, Holds: true, NeedsPlace: true}
+	case w.Place == PlaceRefused:
+		v := w.say(w.mirrored(w.info()), approval(v1beta2.ReasonPurgeLimited, "The node has as many purges as snapshot-heavy-task-concurrent-limit allows; this one has its turn after those before it."), nil)
+		v.Holds = true
+		return v
+	}
+	reason, message, ticket := v1beta2.ReasonRequested, "Nothing stands against removing its data.", w.kept()
+	if !w.attached() {
+		reason, message, ticket = v1beta2.ReasonWaitingForAttach, w.attachProblem(), w.wanted()
+	}
+	v := w.say(w.mirrored(w.info()), approval(reason, message), ticket)
+	v.Holds = true
+	return v
+}

@@ -1,0 +1,122 @@
+package snapshot
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// VolumeHead is the part of a volume that is written to. Engines list it among the snapshots; it is none.
+const VolumeHead = "volume-head"
+
+// kindVolume is the kind of the owner reference that ties a Snapshot to one volume.
+const kindVolume = "Volume"
+
+// Place is a snapshot's position among the purges of its node.
+type Place int
+
+// The places.
+const (
+	// PlaceUnknown: nobody asked for one.
+	PlaceUnknown Place = iota
+	// PlaceGranted: its volume is among those that may purge.
+	PlaceGranted
+	// PlaceRefused: others are before it.
+	PlaceRefused
+)
+
+// Settings are the values in force for the volume's data engine.
+type Settings struct {
+	// PurgeDisabled forbids every purge.
+	PurgeDisabled bool
+	// MaxCount is how many snapshots a volume may have that names no number.
+	MaxCount int
+}
+
+// World is everything that is known of one Snapshot. What does not exist is nil.
+type World struct {
+	Now      time.Time
+	Snapshot *v1beta2.Snapshot
+	// Volume is the one that has the name in the Snapshot's spec, whoever it belongs to.
+	Volume *v1beta2.Volume
+	// Attachment is that volume's.
+	Attachment *v1beta2.VolumeAttachment
+	// Engine is the active one of the volume.
+	Engine *v1beta2.Engine
+	// Engines counts the volume's engines.
+	Engines int
+	// Node is where the engine is to run.
+	Node *v1beta2.Node
+	// Candidate is the node for the volume if it has to be attached; empty: no node can.
+	Candidate string
+	// Taken counts the volume's Snapshots that were taken, for a volume whose engine is not running.
+	Taken int
+	// Clones are the names of volumes that share this snapshot's data.
+	Clones   []string
+	Settings Settings
+	Place    Place
+}
+
+// UID returns the UID of the volume that the Snapshot belongs to; empty: nobody noted it yet.
+func UID(s *v1beta2.Snapshot) types.UID {
+	for _, o := range s.OwnerReferences {
+		if o.Kind == kindVolume && o.Name == s.Spec.Volume {
+			return o.UID
+		}
+	}
+	return ""
+}
+
+// running tells that the volume's engine serves, and nothing but it.
+func (w World) running() bool {
+	return w.Engine != nil && w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning && w.Engine.DeletionTimestamp == nil
+}
+
+// known tells that the engine's list of snapshots can be believed: a whole one always has the head.
+func (w World) known() bool {
+	if !w.running() {
+		return false
+	}
+	_, ok := w.Engine.Status.Snapshots[VolumeHead]
+	return ok
+}
+
+// info is what the running engine tells of the snapshot; nil: it lists none, or no list is known.
+func (w World) info() *v1beta2.SnapshotInfo {
+	if !w.known() {
+		return nil
+	}
+	if info, ok := w.Engine.Status.Snapshots[w.Snapshot.Name]; ok && w.Snapshot.Name != VolumeHead {
+		return &info
+	}
+	return nil
+}
+
+func (w World) deleting() bool { return w.Snapshot.DeletionTimestamp != nil }
+
+func (w World) isTrue(conditionType string) bool {
+	return conditions.IsTrue(w.Snapshot.Status.Conditions, conditionType)
+}
+
+// failed tells that the engine refused to take it.
+func (w World) failed() bool {
+	return conditions.IsFalse(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) &&
+		conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) == v1beta2.ReasonFailed
+}
+
+func (w World) cancelled() bool {
+	return conditions.IsFalse(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) &&
+		conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) == v1beta2.ReasonCancelled
+}
+
+// seen tells that the snapshot was in the engine once.
+func (w World) seen() bool { return w.Snapshot.Status.CreationTime != "" }
+
+// OwnerReference is what ties a Snapshot to its volume.
+func OwnerReference(v *v1beta2.Volume) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: kindVolume, Name: v.Name, UID: v.UID}
+}

@@ -1,0 +1,158 @@
+package snapshotcontroller
+
+import (
+	"strings"
+	"unique"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Cached says what is kept of each kind. There are as many Snapshots as everything else together, times ten: of them, and
+// of the engines' lists, only what is decided by is kept, and words that occur everywhere are kept once.
+func Cached() map[client.Object]cache.ByObject {
+	by := func(transform func(any) any) cache.ByObject {
+		return cache.ByObject{Transform: func(obj any) (any, error) { return transform(obj), nil }}
+	}
+	return map[client.Object]cache.ByObject{
+		&v1beta2.Snapshot{}:         by(thinSnapshot),
+		&v1beta2.Engine{}:           by(thinEngine),
+		&v1beta2.Volume{}:           by(thinVolume),
+		&v1beta2.Replica{}:          by(thinReplica),
+		&v1beta2.Node{}:             by(thinNode),
+		&v1beta2.VolumeAttachment{}: by(thinAttachment),
+	}
+}
+
+// word keeps one copy of a string that many objects share.
+func word(s string) string { return unique.Make(s).Value() }
+
+// thinMeta keeps what identifies an object and its version.
+func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: m.Name, Namespace: word(m.Namespace), UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp,
+	}
+}
+
+func thinSnapshot(obj any) any {
+	s, ok := obj.(*v1beta2.Snapshot)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.Snapshot{ObjectMeta: thinMeta(s.ObjectMeta), Spec: s.Spec, Status: s.Status}
+	thin.Spec.Volume, thin.Spec.Labels = word(s.Spec.Volume), nil
+	thin.Finalizers = words(s.Finalizers)
+	if label, ok := s.Labels[v1beta2.LabelVolume]; ok {
+		thin.Labels = map[string]string{v1beta2.LabelVolume: word(label)}
+	}
+	for _, o := range s.OwnerReferences {
+		o.APIVersion, o.Kind, o.Name = word(o.APIVersion), word(o.Kind), word(o.Name)
+		thin.OwnerReferences = append(thin.OwnerReferences, o)
+	}
+	thin.Status.Conditions = thinConditions(s.Status.Conditions)
+	return thin
+}
+
+func words(list []string) []string {
+	out := make([]string, 0, len(list))
+	for _, s := range list {
+		out = append(out, word(s))
+	}
+	return out
+}
+
+func thinConditions(list []v1beta2.Condition) []v1beta2.Condition {
+	out := make([]v1beta2.Condition, 0, len(list))
+	for _, c := range list {
+		c.Type, c.Reason, c.Message, c.Status = word(c.Type), word(c.Reason), word(c.Message), v1beta2.ConditionStatus(word(string(c.Status)))
+		out = append(out, c)
+	}
+	return out
+}
+
+func thinEngine(obj any) any {
+	e, ok := obj.(*v1beta2.Engine)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
+	thin.OwnerReferences = e.OwnerReferences
+	thin.Spec.VolumeName, thin.Spec.NodeID, thin.Spec.Active = word(e.Spec.VolumeName), word(e.Spec.NodeID), e.Spec.Active
+	thin.Status.CurrentState, thin.Status.Snapshots = word(e.Status.CurrentState), e.Status.Snapshots
+	for name, mode := range e.Status.ReplicaModeMap {
+		if mode == v1beta2.ReplicaModeWO {
+			thin.Status.ReplicaModeMap = map[string]string{name: mode}
+		}
+	}
+	return thin
+}
+
+func thinVolume(obj any) any {
+	v, ok := obj.(*v1beta2.Volume)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.Volume{ObjectMeta: thinMeta(v.ObjectMeta), Spec: v.Spec}
+	thin.Labels = v.Labels
+	thin.Status.State, thin.Status.Robustness = word(v.Status.State), word(v.Status.Robustness)
+	thin.Status.CurrentNodeID, thin.Status.CurrentMigrationNodeID = word(v.Status.CurrentNodeID), word(v.Status.CurrentMigrationNodeID)
+	return thin
+}
+
+func thinReplica(obj any) any {
+	r, ok := obj.(*v1beta2.Replica)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.Replica{ObjectMeta: thinMeta(r.ObjectMeta)}
+	thin.Spec.VolumeName, thin.Spec.NodeID = word(r.Spec.VolumeName), word(r.Spec.NodeID)
+	thin.Spec.FailedAt, thin.Spec.HealthyAt = r.Spec.FailedAt, r.Spec.HealthyAt
+	return thin
+}
+
+func thinNode(obj any) any {
+	n, ok := obj.(*v1beta2.Node)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.Node{ObjectMeta: thinMeta(n.ObjectMeta)}
+	thin.Spec.UpgradeRequested = n.Spec.UpgradeRequested
+	for _, c := range n.Status.Conditions {
+		if c.Type == v1beta2.NodeReady || c.Type == v1beta2.NodeSchedulable {
+			thin.Status.Conditions = append(thin.Status.Conditions, v1beta2.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason})
+		}
+	}
+	return thin
+}
+
+func thinAttachment(obj any) any {
+	a, ok := obj.(*v1beta2.VolumeAttachment)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.VolumeAttachment{ObjectMeta: thinMeta(a.ObjectMeta)}
+	for id, t := range a.Spec.AttachmentTickets {
+		if t.Type != v1beta2.AttacherSnapshot {
+			continue
+		}
+		if thin.Spec.AttachmentTickets == nil {
+			thin.Spec.AttachmentTickets = map[string]v1beta2.AttachmentTicket{}
+		}
+		thin.Spec.AttachmentTickets[id] = t
+	}
+	for id, s := range a.Status.AttachmentTicketStatuses {
+		if !strings.HasPrefix(id, v1beta2.AttacherSnapshot+"-") {
+			continue
+		}
+		if thin.Status.AttachmentTicketStatuses == nil {
+			thin.Status.AttachmentTicketStatuses = map[string]v1beta2.AttachmentTicketStatus{}
+		}
+		s.Conditions = thinConditions(s.Conditions)
+		thin.Status.AttachmentTicketStatuses[id] = s
+	}
+	return thin
+}

@@ -1,0 +1,210 @@
+package snapshotcontroller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/setting"
+	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// observer reads worlds. It only reads.
+type observer struct {
+	reader    client.Reader
+	uncached  client.Reader
+	namespace string
+	settings  *settingcontroller.Source
+	clock     clock.PassiveClock
+}
+
+// observe reads the world of a snapshot; nil: it does not exist. With live the volume is read past the cache.
+func (o observer) observe(ctx context.Context, name string, live bool) (*snapshot.World, setting.Values, error) {
+	s, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})
+	if s == nil || err != nil {
+		return nil, setting.Values{}, err
+	}
+	w := &snapshot.World{Now: o.clock.Now(), Snapshot: s}
+	volumes := o.reader
+	if live {
+		volumes = o.uncached
+	}
+	if w.Volume, err = get(ctx, volumes, o.namespace, s.Spec.Volume, &v1beta2.Volume{}); err != nil {
+		return nil, setting.Values{}, err
+	}
+	if w.Attachment, err = get(ctx, o.reader, o.namespace, s.Spec.Volume, &v1beta2.VolumeAttachment{}); err != nil {
+		return nil, setting.Values{}, err
+	}
+	if w.Volume == nil {
+		return w, setting.Values{}, nil
+	}
+	values, err := o.readVolume(ctx, w)
+	return w, values, err
+}
+
+// readVolume reads what there is around the volume.
+func (o observer) readVolume(ctx context.Context, w *snapshot.World) (setting.Values, error) {
+	values, err := o.settings.Current(ctx, w.Volume.Spec.DataEngine)
+	if err != nil {
+		return values, err
+	}
+	w.Settings = snapshot.Settings{PurgeDisabled: values.PurgeDisabled, MaxCount: values.SnapshotMaxCount}
+	if err := o.readEngine(ctx, w); err != nil {
+		return values, err
+	}
+	if !busy(w.Snapshot) {
+		return values, nil
+	}
+	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readClones} {
+		if err := read(ctx, w); err != nil {
+			return values, fmt.Errorf("reading the world of snapshot %s: %w", w.Snapshot.Name, err)
+		}
+	}
+	return values, nil
+}
+
+// readEngine reads the volume's active engine, which is shared with the cache.
+func (o observer) readEngine(ctx context.Context, w *snapshot.World) error {
+	var list v1beta2.EngineList
+	if err := o.list(ctx, &list, byVolume, w.Volume.Name); err != nil {
+		return err
+	}
+	w.Engines = len(list.Items)
+	for i := range list.Items {
+		if e := &list.Items[i]; e.Spec.Active && ofVolume(e, w.Volume) {
+			w.Engine = e
+		}
+	}
+	return nil
+}
+
+// ofVolume tells that an object belongs to exactly this volume; one that names no owner does.
+func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
+	for _, owner := range obj.GetOwnerReferences() {
+		if owner.Kind == "Volume" && owner.UID != v.UID {
+			return false
+		}
+	}
+	return true
+}
+
+// readCandidate finds the node to attach the volume to: where it is wanted anyhow; else where our ticket has it; else the
+// first by name that has a good replica and can.
+func (o observer) readCandidate(ctx context.Context, w *snapshot.World) error {
+	if at := w.Volume.Spec.NodeID; at != "" {
+		node, err := get(ctx, o.reader, o.namespace, at, &v1beta2.Node{})
+		if err != nil {
+			return err
+		}
+		if !v1beta2.IsNodeDown(node) {
+			w.Candidate = at
+			return nil
+		}
+	}
+	var list v1beta2.ReplicaList
+	if err := o.list(ctx, &list, byVolume, w.Volume.Name); err != nil {
+		return err
+	}
+	names := goodNodes(list.Items)
+	if w.Attachment != nil {
+		held := w.Attachment.Spec.AttachmentTickets[snapshot.TicketID(w.Snapshot.Name)].NodeID
+		slices.SortStableFunc(names, func(a, b string) int { return rank(a, held) - rank(b, held) })
+	}
+	for _, name := range names {
+		node, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
+		if err != nil {
+			return err
+		}
+		if snapshot.CanAttach(node) {
+			w.Candidate = name
+			return nil
+		}
+	}
+	return nil
+}
+
+func rank(name, first string) int {
+	if name == first {
+		return 0
+	}
+	return 1
+}
+
+// goodNodes are the nodes of replicas that hold the volume's data, or of all where none was ever opened, by name.
+func goodNodes(replicas []v1beta2.Replica) []string {
+	opened := slices.ContainsFunc(replicas, func(r v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
+	var out []string
+	for i := range replicas {
+		r := &replicas[i]
+		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.NodeID != "" && (!opened || r.Spec.HealthyAt != "") {
+			out = append(out, r.Spec.NodeID)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// readNode reads the node where the engine is.
+func (o observer) readNode(ctx context.Context, w *snapshot.World) (err error) {
+	if w.Engine != nil {
+		w.Node, err = get(ctx, o.reader, o.namespace, w.Engine.Spec.NodeID, &v1beta2.Node{})
+	}
+	return err
+}
+
+func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
+	if !w.Snapshot.Spec.CreateSnapshot || w.Snapshot.DeletionTimestamp != nil {
+		return nil
+	}
+	var list v1beta2.SnapshotList
+	err := o.list(ctx, &list, byTaken, w.Volume.Name)
+	w.Taken = len(list.Items)
+	return err
+}
+
+func (o observer) readClones(ctx context.Context, w *snapshot.World) error {
+	var list v1beta2.VolumeList
+	if err := o.list(ctx, &list, bySource, w.Volume.Name+"/"+w.Snapshot.Name); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		w.Clones = append(w.Clones, list.Items[i].Name)
+	}
+	slices.SortFunc(w.Clones, strings.Compare)
+	return nil
+}
+
+// list hands out what the cache holds: the core changes nothing of it.
+func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
+	err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("listing by %s: %w", index, err)
+	}
+	return nil
+}
+
+// object is what get can fill and hand back as its own type.
+type object[T any] interface {
+	client.Object
+	*T
+}
+
+// get reads one object; an empty name, and one that does not exist, is nil.
+func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return into, nil
+}

@@ -1,0 +1,138 @@
+package snapshotcontroller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	kevents "k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/snapshot-controller/internal/setting"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// reconciler decides on one snapshot and does the verdict's one write; the event of that write brings the next.
+type reconciler struct {
+	observer observer
+	client   client.Client
+	recorder kevents.EventRecorder
+	line     *line
+	wake     func(names []string)
+
+	mutex  sync.Mutex
+	seeded bool
+	uids   map[string]types.UID // of those in the line, by name
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	if err := r.seed(ctx); err != nil {
+		return ctrl.Result{}, err
+	}
+	world, verdict, err := r.decide(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	r.keepPlace(request.Name, world, verdict)
+	if world == nil || verdict.Step == snapshot.StepNone {
+		return ctrl.Result{}, nil
+	}
+	if err := apply(ctx, r.client, world, verdict); err != nil {
+		return ctrl.Result{}, err
+	}
+	events.Emit(r.recorder, world.Snapshot, announce(world.Snapshot, verdict)...)
+	count(verdict)
+	log.FromContext(ctx).Info("verdict applied", "name", world.Snapshot.Name, "volume", world.Snapshot.Spec.Volume,
+		"step", verdict.Step, "reason", verdict.Reason, "message", verdict.Message)
+	return ctrl.Result{}, nil
+}
+
+// decide returns a nil world where the snapshot is gone. A volume's absence counts once it was seen past the cache.
+func (r *reconciler) decide(ctx context.Context, name string) (*snapshot.World, snapshot.Verdict, error) {
+	world, verdict, err := r.look(ctx, name, false)
+	if world == nil || err != nil || !verdict.Confirm {
+		return world, verdict, err
+	}
+	return r.look(ctx, name, true)
+}
+
+func (r *reconciler) look(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, error) {
+	world, values, err := r.observer.observe(ctx, name, live)
+	if world == nil || err != nil {
+		return nil, snapshot.Verdict{}, err
+	}
+	verdict := snapshot.Decide(*world)
+	if !verdict.NeedsPlace {
+		return world, verdict, nil
+	}
+	world.Place = r.place(world, values)
+	return world, snapshot.Decide(*world), nil
+}
+
+// place asks the line of the node where the volume is, or would be attached.
+func (r *reconciler) place(w *snapshot.World, values setting.Values) snapshot.Place {
+	node := w.Candidate
+	if w.Engine != nil && w.Engine.Spec.NodeID != "" {
+		node = w.Engine.Spec.NodeID
+	}
+	s := w.Snapshot
+	t := turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: node, since: s.DeletionTimestamp.Time}
+	r.mutex.Lock()
+	r.uids[s.Name] = s.UID
+	r.mutex.Unlock()
+	granted, next := r.line.enter(t, conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved), values.PurgesPerNode)
+	r.wake(next)
+	if granted {
+		return snapshot.PlaceGranted
+	}
+	return snapshot.PlaceRefused
+}
+
+// keepPlace gives a place back that the verdict does not hold.
+func (r *reconciler) keepPlace(name string, w *snapshot.World, v snapshot.Verdict) {
+	if w != nil && v.Holds {
+		return
+	}
+	r.mutex.Lock()
+	uid, held := r.uids[name]
+	delete(r.uids, name)
+	r.mutex.Unlock()
+	if held {
+		r.wake(r.line.leave(uid))
+	}
+}
+
+// seed gives those their places that were approved before this process began, so that no others get them first.
+func (r *reconciler) seed(ctx context.Context) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.seeded {
+		return nil
+	}
+	var list v1beta2.SnapshotList
+	if err := r.observer.list(ctx, &list, byApproved, yes); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		s := &list.Items[i]
+		var engines v1beta2.EngineList
+		if err := r.observer.list(ctx, &engines, byVolume, s.Spec.Volume); err != nil {
+			return fmt.Errorf("finding the node of volume %s: %w", s.Spec.Volume, err)
+		}
+		for j := range engines.Items {
+			if e := &engines.Items[j]; e.Spec.Active && e.Spec.NodeID != "" {
+				r.uids[s.Name] = s.UID
+				r.line.enter(turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time}, true, 0)
+			}
+		}
+	}
+	r.seeded = true
+	return nil
+}

@@ -1,0 +1,52 @@
+package snapshotcontroller
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
+)
+
+// workers is how many snapshots are decided on at once; each has its own object and its own ticket.
+const workers = 8
+
+// wakeBuffer is how many wake-ups may wait until the queue takes them.
+const wakeBuffer = 1024
+
+// Setup registers the controller of snapshots.
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	wakes := make(chan event.TypedGenericEvent[string], wakeBuffer)
+	r := &reconciler{
+		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
+		client:   rt.Client, recorder: rt.Recorder, line: newLine(), uids: map[string]types.UID{},
+		wake: func(names []string) {
+			for _, name := range names {
+				wakes <- event.TypedGenericEvent[string]{Object: name}
+			}
+		},
+	}
+	w := watches{reader: rt.Client, namespace: rt.Namespace, line: r.line}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("snapshot").
+		For(&v1beta2.Snapshot{}, builder.WithPredicates(ofSnapshots())).
+		WatchesRawSource(source.TypedChannel(wakes, handler.TypedFuncs[string, ctrl.Request]{
+			GenericFunc: func(_ context.Context, e event.TypedGenericEvent[string], q queue) { q.Add(w.request(e.Object)) },
+		})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of snapshots: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+// The snapshot-controller decides about Snapshot objects: when a snapshot is taken, when its data is removed, and when
+// its volume is attached for that. It never speaks to the data plane.
+package main
+
+import (
+	"context"
+
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
+)
+
+func main() {
+	runkit.Main(runkit.Program{
+		Name:  snapshotcontroller.Owner,
+		Short: "Decides when snapshots are taken and removed",
+		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
+			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. What it approves, im-monitor carries out.",
+		Cache: snapshotcontroller.Cached(),
+		Setup: setup,
+	})
+}
+
+// setup wires the controllers; each concern is one.
+func setup(ctx context.Context, rt *runkit.Runtime) error {
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
+	if err := settingcontroller.Setup(rt, settings); err != nil {
+		return err
+	}
+	return snapshotcontroller.Setup(ctx, rt, settings)
+}
