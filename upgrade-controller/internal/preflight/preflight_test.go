@@ -1,0 +1,156 @@
+package preflight_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/model"
+	"drover.dev/drover/upgrade-controller/internal/preflight"
+)
+
+// three is a cluster in which nothing stands against anything: a volume with its engine and a replica on node-1.
+func three() *model.World {
+	w := model.New()
+	for _, name := range []string{"node-1", "node-2", "node-3"} {
+		w.AddNode(name)
+	}
+	w.AddVolume("vol", "node-1", "node-1", "node-2", "node-3")
+	return w
+}
+
+func blockers(w *model.World, change func(*preflight.World)) []preflight.Kind {
+	in := preflight.World{Node: "node-1", Cluster: w.Cluster(), Target: model.NewImage}
+	if change != nil {
+		change(&in)
+	}
+	var kinds []preflight.Kind
+	for _, b := range preflight.Blockers(in) {
+		kinds = append(kinds, b.Kind)
+	}
+	return kinds
+}
+
+func TestEachBlockerIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*model.World)
+		ask    func(*preflight.World)
+		want   []preflight.Kind
+	}{
+		"nothing stands against a healthy volume": {},
+		"a node that does not exist": {
+			ask: func(w *preflight.World) { w.Node = "node-9" }, want: []preflight.Kind{preflight.UnknownNode}},
+		"a node that is down": {
+			change: func(w *model.World) {
+				w.Nodes["node-1"].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeGone}
+			}, want: []preflight.Kind{preflight.NodeNotReady}},
+		"no other node with a running v2 instance manager": {
+			change: func(w *model.World) {
+				for _, m := range w.Managers {
+					if m.Spec.NodeID != "node-1" {
+						m.Status.CurrentState = v1beta2.InstanceManagerStateStopped
+					}
+				}
+			}, want: []preflight.Kind{preflight.NoOtherNode}},
+		"an image that the node does not have": {
+			ask: func(w *preflight.World) { w.Image.Missing = "ErrImagePull" }, want: []preflight.Kind{preflight.ImageMissing}},
+		"a skipped volume that is attached": {
+			ask: func(w *preflight.World) { w.Skip = []string{"vol"} }, want: []preflight.Kind{preflight.SkippedAttached}},
+		"a volume that is degraded": {
+			change: func(w *model.World) { w.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessDegraded }, want: []preflight.Kind{preflight.Degraded}},
+		"a replica that is being rebuilt": {
+			change: func(w *model.World) { w.Engines["vol-e-0"].Status.ReplicaModeMap["vol-r-node-3"] = v1beta2.ReplicaModeWO },
+			want:   []preflight.Kind{preflight.Rebuilding}},
+		"a volume that moves live": {
+			change: func(w *model.World) { w.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, want: []preflight.Kind{preflight.Migrating}},
+		"a volume that has just moved live": {
+			change: func(w *model.World) { w.Volumes["vol"].Status.CurrentMigrationNodeID = "node-2" }, want: []preflight.Kind{preflight.Migrating}},
+		"a volume that shall be larger": {
+			change: func(w *model.World) { w.Volumes["vol"].Spec.Size *= 2 }, want: []preflight.Kind{preflight.Expanding}},
+		"an engine that is being expanded": {
+			change: func(w *model.World) { w.Engines["vol-e-0"].Status.IsExpanding = true }, want: []preflight.Kind{preflight.Expanding}},
+		"a volume that is being restored": {
+			change: func(w *model.World) { w.Volumes["vol"].Status.RestoreRequired = true }, want: []preflight.Kind{preflight.Restoring}},
+		"a volume that is being cloned": {
+			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneInitiated }, want: []preflight.Kind{preflight.Cloning}},
+		"a clone that is done": {
+			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneCompleted }},
+		"a ublk frontend on the node": {
+			change: func(w *model.World) { w.Volumes["vol"].Spec.Frontend = "ublk" }, want: []preflight.Kind{preflight.UblkFrontend}},
+		"a ublk frontend elsewhere": {
+			change: func(w *model.World) { w.Volumes["vol"].Spec.Frontend = "ublk" }, ask: func(w *preflight.World) { w.Node = "node-2" }},
+		"a volume without a frontend": {
+			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, want: []preflight.Kind{preflight.NoFrontend}},
+		"a volume without a frontend, of which the node has only a replica": {
+			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, ask: func(w *preflight.World) { w.Node = "node-2" }},
+		"two replicas on the node": {
+			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" }, want: []preflight.Kind{preflight.TwoReplicas}},
+		"a detached volume is not looked at": {
+			change: func(w *model.World) {
+				w.DetachVolume("vol")
+				w.Volumes["vol"].Spec.Frontend = "ublk"
+			}},
+		"a node on which nothing is left to do": {
+			change: func(w *model.World) {
+				for name, m := range w.Managers {
+					if m.Spec.NodeID == "node-1" && m.Spec.Image == model.OldImage {
+						delete(w.Managers, name)
+					} else if m.Spec.NodeID == "node-1" {
+						m.Status.CurrentState, m.Status.APIVersion = v1beta2.InstanceManagerStateRunning, 7
+					}
+				}
+				w.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessDegraded
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := three()
+			if c.change != nil {
+				c.change(w)
+			}
+			require.Equal(t, c.want, blockers(w, c.ask))
+		})
+	}
+}
+
+// The set-ups of the document that fail, and others with too few copies.
+func TestTwoHealthyReplicasOnTwoNodesAreNeededOneOfThemElsewhere(t *testing.T) {
+	for name, replicas := range map[string][]string{
+		"a single replica beside the engine": {"node-1"}, "a single replica elsewhere": {"node-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := three()
+			w.AddVolume("single", "node-1", replicas...)
+			found := preflight.Blockers(preflight.World{Node: "node-1", Cluster: w.Cluster(), Target: model.NewImage})
+			require.Len(t, found, 1)
+			require.Equal(t, preflight.TooFewReplicas, found[0].Kind)
+			require.Equal(t, "single", found[0].Volume)
+			require.Contains(t, found[0].String(), "volume single: TooFewHealthyReplicas")
+		})
+	}
+	t.Run("two elsewhere are enough", func(t *testing.T) {
+		w := three()
+		w.AddVolume("two", "node-1", "node-2", "node-3")
+		require.Empty(t, blockers(w, nil))
+	})
+	t.Run("a replica on a node that is down is none", func(t *testing.T) {
+		w := three()
+		w.AddVolume("two", "node-1", "node-1", "node-2")
+		w.Nodes["node-2"].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeGone}
+		require.Equal(t, []preflight.Kind{preflight.TooFewReplicas}, blockers(w, nil))
+	})
+}
+
+// A person reads of everything at once.
+func TestAllBlockersAreSaidAtOnce(t *testing.T) {
+	w := three()
+	w.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessDegraded
+	w.Volumes["vol"].Spec.MigrationNodeID = "node-2"
+	w.AddVolume("another", "node-1", "node-1")
+	w.Engines["another-e-0"].Status.IsExpanding = true
+	found := preflight.Blockers(preflight.World{Node: "node-1", Cluster: w.Cluster(), Target: model.NewImage, Image: preflight.Image{Missing: "ErrImagePull"}})
+	said := preflight.Sentence(found)
+	for _, part := range []string{"ImageMissing", "volume another: TooFewHealthyReplicas", "volume another: Expanding", "volume vol: Degraded", "volume vol: Migrating"} {
+		require.Contains(t, said, part)
+	}
+}
