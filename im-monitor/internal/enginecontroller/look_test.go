@@ -187,3 +187,18 @@ func TestAV2EngineIsAskedUnderTheNameOfItsFrontend(t *testing.T) {
 		}
 	})
 }
+
+func TestAV2EngineWithoutAFrontendHasNoPortAndIsLookedAt(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "disableFrontend": true})
+	w.create(&v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}})
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta(name)}, map[string]any{"port": nil})
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.server.do(func() {
+		for _, r := range w.server.asked {
+			require.Empty(t, r.GetEngineFrontendName(), "its frontend does not run")
+		}
+	})
+}

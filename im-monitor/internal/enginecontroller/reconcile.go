@@ -84,10 +84,11 @@ func (c *Controller) spread(v engine.Verdict) time.Duration {
 	return v.Next + time.Duration(c.random()*float64(v.Next)/5)
 }
 
-// runs tells that the engine can be asked.
+// runs tells that the engine can be asked. A v2 engine is asked by its name: one without a frontend has no port.
 func runs(e *v1beta2.Engine) bool {
 	w := where(e)
-	return e.Spec.DesireState == v1beta2.InstanceStateRunning && w.state == v1beta2.InstanceStateRunning && w.ip != "" && w.port != 0 && w.manager != "" && !w.down
+	reached := w.ip != "" && w.manager != "" && !w.down && (w.port != 0 || e.Spec.DataEngine == v1beta2.DataEngineV2)
+	return e.Spec.DesireState == v1beta2.InstanceStateRunning && w.state == v1beta2.InstanceStateRunning && reached
 }
 
 // target is an engine and the address of its instance manager.
@@ -107,7 +108,7 @@ func (c *Controller) reach(ctx context.Context, e *v1beta2.Engine) (target, *imc
 		return target{}, nil, fmt.Errorf("reading the instance manager of engine %s: %w", e.Name, err)
 	}
 	t := target{manager: im.Status.IP, Target: targetOf(e)}
-	if e.Spec.DataEngine == v1beta2.DataEngineV2 {
+	if e.Spec.DataEngine == v1beta2.DataEngineV2 && !e.Spec.DisableFrontend {
 		var frontends v1beta2.EngineFrontendList
 		if err := c.rt.Client.List(ctx, &frontends, client.InNamespace(c.rt.Namespace), client.MatchingFields{frontendsByVolume: e.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
 			return target{}, nil, fmt.Errorf("listing the frontends of engine %s: %w", e.Name, err)
