@@ -120,14 +120,11 @@ func (p *pass) follow(node string) {
 	}
 }
 
-// tell says where the node's upgrade is and what it waits for, in a word: its own object says it in full, and whatever
-// is repeated here is written twice.
+// tell says in which state the node's upgrade is; what it waits for its own object says, and whatever is repeated here is
+// written twice.
 func (p *pass) tell(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	state := cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
-	message := fmt.Sprintf("Node %s is %s.", node, state)
-	if reason := conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing); reason != "" {
-		message = fmt.Sprintf("Node %s is %s (%s); see nodedataengineupgrade %s.", node, state, reason, u.Name)
-	}
+	message := fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s says what it waits for.", node, state, u.Name)
 	if nothing := state == v1beta2.UpgradeStateUndefined; nothing && p.Manager.Spec.Paused && !p.Manager.Spec.Abort {
 		p.to(v1beta2.UpgradeStatePaused)
 		p.hold(v1beta2.ReasonPaused, p.summary(fmt.Sprintf("Node %s is next; set spec.paused to false.", node)))

@@ -1,0 +1,179 @@
+package whole
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
+)
+
+// story is a World with the parts in it that are not Drover's yet, or nobody's: kubelet for the pods that try an image,
+// and snapshots that are ready when they are asked for.
+type story struct {
+	*world.World
+	t   *testing.T
+	ctx context.Context
+}
+
+func begin(t *testing.T) *story {
+	t.Helper()
+	ctx, w := stage(t)
+	s := &story{World: w, t: t, ctx: ctx}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.others(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return s
+}
+
+func (s *story) others(ctx context.Context) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.kubelet(ctx)
+			s.snapshots(ctx)
+		}
+	}
+}
+
+// kubelet ends the pods that try an image well. What fails is tried again at the next tick.
+func (s *story) kubelet(ctx context.Context) {
+	var pods corev1.PodList
+	if s.List(ctx, &pods, client.MatchingLabels{v1beta2.LabelComponent: "upgrade-image-check"}) != nil {
+		return
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.Status.Phase == corev1.PodPending {
+			_ = s.Admin.Status().Patch(ctx, pod, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"phase":"Succeeded"}}`)))
+		}
+	}
+}
+
+// snapshots are ready at once, and go when they are deleted.
+func (s *story) snapshots(ctx context.Context) {
+	var list v1beta2.SnapshotList
+	if s.List(ctx, &list) != nil {
+		return
+	}
+	for i := range list.Items {
+		snapshot := &list.Items[i]
+		switch {
+		case snapshot.DeletionTimestamp != nil:
+			_ = status.DropFinalizer(ctx, s.Admin, snapshot, v1beta2.Finalizer)
+		case !snapshot.Status.ReadyToUse:
+			_ = status.MergeStatus(ctx, s.Admin, snapshot, map[string]any{"readyToUse": true})
+		}
+	}
+}
+
+// volume is attached to a node and written to.
+func (s *story) volume(name, node string) {
+	s.t.Helper()
+	require.NoError(s.t, s.Order(s.ctx, name, v1beta2.DataEngineV2, 3, nil))
+	require.NoError(s.t, s.Attach(s.ctx, name, node, patience))
+	require.NoError(s.t, s.WaitRobust(s.ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(s.t, s.WriteOn(s.ctx, name, 5*time.Millisecond))
+}
+
+// end holds a volume's workload against what was promised: nothing lost, and no pause that a person would notice.
+func (s *story) end(name string) {
+	s.t.Helper()
+	seen, err := s.StopWriting(s.ctx, name)
+	require.NoError(s.t, err)
+	require.Empty(s.t, seen.Harm())
+	s.t.Logf("%s: %d writes, the longest pause %s", name, seen.Writes, seen.MaxPause)
+	require.NoError(s.t, s.Verify(s.ctx, name))
+	require.NoError(s.t, s.NoHarm(s.ctx))
+	require.NoError(s.t, s.LetGo(s.ctx, name, patience))
+	require.NoError(s.t, s.DeleteVolume(s.ctx, name))
+}
+
+func (s *story) upgrade(name string) *v1beta2.DataEngineUpgradeManager {
+	s.t.Helper()
+	m := &v1beta2.DataEngineUpgradeManager{}
+	m.Name, m.Namespace = name, s.Namespace
+	m.Spec.DataEngine = v1beta2.DataEngineV2
+	require.NoError(s.t, s.Admin.Create(s.ctx, m))
+	return m
+}
+
+// reaches waits until the upgrade is in a state, and tells what each node's upgrade says meanwhile.
+func (s *story) reaches(name, state string, within time.Duration) *v1beta2.DataEngineUpgradeManager {
+	s.t.Helper()
+	found := &v1beta2.DataEngineUpgradeManager{}
+	require.NoError(s.t, s.Wait(s.ctx, name+" to be "+state, within, func(ctx context.Context) (string, error) {
+		if err := s.Get(ctx, name, found); err != nil || found.Status.State == state {
+			return "", err
+		}
+		return s.said(ctx, found)
+	}))
+	return found
+}
+
+func (s *story) said(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (string, error) {
+	var nodes v1beta2.NodeDataEngineUpgradeList
+	if err := s.List(ctx, &nodes); err != nil {
+		return "", err
+	}
+	lines := []string{fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, world.Say(m.Status.Conditions))}
+	for _, u := range nodes.Items {
+		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, world.Say(u.Status.Conditions), u.Status.Volumes))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// U1: the third set-up of the document.
+func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
+	s := begin(t)
+	s.volume("vol-1", scenarios.Near)
+	s.volume("vol-2", scenarios.Far)
+	s.volume("vol-3", scenarios.Third)
+	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:second"))
+	s.upgrade("upgrade")
+	m := s.reaches("upgrade", v1beta2.UpgradeStateCompleted, 6*time.Minute)
+	require.Len(t, m.Status.UpgradedNodes, 3)
+	for _, name := range []string{"vol-1", "vol-2", "vol-3"} {
+		require.NoError(t, s.WaitRobust(s.ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+		s.end(name)
+	}
+	for _, node := range []string{scenarios.Near, scenarios.Far, scenarios.Third} {
+		n := &v1beta2.Node{}
+		require.NoError(t, s.Get(s.ctx, node, n))
+		require.False(t, n.Spec.UpgradeRequested, "UPG-4: %s", node)
+	}
+}
+
+// U2: a single replica is refused before anything is touched.
+func TestASingleReplicaIsRefused(t *testing.T) {
+	s := begin(t)
+	require.NoError(t, s.Order(s.ctx, "single", v1beta2.DataEngineV2, 1, nil))
+	require.NoError(t, s.Attach(s.ctx, "single", scenarios.Near, patience))
+	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:third"))
+	s.upgrade("refused")
+	m := s.reaches("refused", v1beta2.UpgradeStateError, patience)
+	require.Contains(t, m.Status.ErrorMessage, "volume single: TooFewHealthyReplicas")
+	require.Equal(t, v1beta2.ReasonUpgradeBlocked, conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight))
+	require.NoError(t, s.LetGo(s.ctx, "single", patience))
+	require.NoError(t, s.DeleteVolume(s.ctx, "single"))
+}
