@@ -1,0 +1,154 @@
+package snapshot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+type row struct {
+	world  World
+	step   Step
+	reason string
+}
+
+func TestCreation(t *testing.T) {
+	for name, r := range map[string]row{
+		"on an attached volume taking it is approved at once":         {world(), StepStatus, v1beta2.ReasonCreating},
+		"a detached volume gets a ticket first":                       {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"then it says that it waits":                                  {world(detached, holdsTicket), StepStatus, v1beta2.ReasonWaitingForAttach},
+		"what the engine lists is ready":                              {world(listed, requested), StepStatus, v1beta2.ReasonReady},
+		"what the engine lists under that name is adopted":            {world(listed), StepStatus, v1beta2.ReasonReady},
+		"what the engine marked removed is not":                       {world(listed, marked), StepStatus, v1beta2.ReasonMarkedRemoved},
+		"the engine's refusal is final":                               {world(requested, failed), StepStatus, v1beta2.ReasonFailed},
+		"without a volume it waits for one":                           {world(noOwner, func(w *World) { w.Volume = nil }), StepStatus, v1beta2.ReasonVolumeNotFound},
+		"volume-head is no snapshot":                                  {world(func(w *World) { w.Snapshot.Name = VolumeHead }), StepStatus, v1beta2.ReasonFailed},
+		"at the volume's limit none is asked for":                     {world(func(w *World) { w.Volume.Spec.SnapshotMaxCount = 2 }, two), StepStatus, v1beta2.ReasonLimitReached},
+		"at the setting's limit none is asked for":                    {world(func(w *World) { w.Settings.MaxCount = 2 }, two), StepStatus, v1beta2.ReasonLimitReached},
+		"a detached volume at its limit is not attached to learn it":  {world(detached, func(w *World) { w.Settings.MaxCount, w.Taken = 2, 2 }), StepStatus, v1beta2.ReasonLimitReached},
+		"at the limit of bytes none is asked for":                     {world(func(w *World) { w.Volume.Spec.SnapshotMaxSize = 20 }, two), StepStatus, v1beta2.ReasonLimitReached},
+		"one that was approved goes on, whatever the limit":           {world(requested, two, func(w *World) { w.Settings.MaxCount = 2 }), StepStatus, v1beta2.ReasonCreating},
+		"an engine's list that is not known decides nothing":          {world(func(w *World) { w.Engine.Status.Snapshots = nil }), StepStatus, v1beta2.ReasonCreating},
+		"a snapshot of the system that is not listed is lost":         {world(system), StepStatus, v1beta2.ReasonLost},
+		"one that was taken and is not listed is lost, not retaken":   {world(taken), StepStatus, v1beta2.ReasonLost},
+		"one of a detached volume that nobody saw says so":            {world(system, detached), StepStatus, v1beta2.ReasonVolumeDetached},
+		"label, finalizer and owner reference come first":             {world(noOwner), StepRepair, "Repaired"},
+		"a label that names another volume is put right":              {world(func(w *World) { w.Snapshot.Labels[v1beta2.LabelVolume] = "x" }), StepRepair, "Repaired"},
+		"one that waited for its volume becomes the new volume's":     {world(noOwner, func(w *World) { w.Volume.CreationTimestamp = at(5) }), StepRepair, "Repaired"},
+		"what im-monitor withdrew is deleted":                         {world(taken, withdrawn), StepDelete, "Withdrawn"},
+		"the snapshots of a volume that goes are deleted":             {world(taken, listed, leaving), StepDelete, "VolumeGone"},
+		"those of a volume that is gone, too":                         {world(taken, func(w *World) { w.Volume = nil }), StepDelete, "VolumeGone"},
+		"a new volume of the same name does not inherit them":         {world(taken, listed, owner("other")), StepDelete, "VolumeGone"},
+		"nor those that name no owner and are older":                  {world(taken, listed, noOwner, func(w *World) { w.Volume.CreationTimestamp = at(5) }), StepDelete, "VolumeGone"},
+		"a faulted volume gets no ticket":                             {world(detached, func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted }), StepStatus, v1beta2.ReasonWaitingForAttach},
+		"without a node that can take it there is no ticket":          {world(detached, func(w *World) { w.Candidate = "" }), StepStatus, v1beta2.ReasonWaitingForAttach},
+		"without a VolumeAttachment there is nothing to write one to": {world(detached, func(w *World) { w.Attachment = nil }), StepStatus, v1beta2.ReasonWaitingForAttach},
+	} {
+		t.Run(name, func(t *testing.T) { check(t, r) })
+	}
+}
+
+func TestRemoval(t *testing.T) {
+	for name, r := range map[string]row{
+		"with a place it is approved":                      {world(taken, listed, deleted, granted), StepStatus, v1beta2.ReasonRequested},
+		"without one it waits for its turn":                {world(taken, listed, deleted, refused), StepStatus, v1beta2.ReasonPurgeLimited},
+		"a detached volume with a place gets a ticket":     {world(taken, deleted, detached, granted), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"and none without":                                 {world(taken, deleted, detached, refused), StepStatus, v1beta2.ReasonPurgeLimited},
+		"purges are disabled":                              {world(taken, listed, deleted, func(w *World) { w.Settings.PurgeDisabled = true }), StepStatus, v1beta2.ReasonPurgeDisabled},
+		"the volume migrates":                              {world(taken, listed, deleted, func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }), StepStatus, v1beta2.ReasonMigrating},
+		"the volume's target is elsewhere for an upgrade":  {world(taken, listed, deleted, func(w *World) { w.Volume.Spec.TargetNodeID = "node-2" }), StepStatus, v1beta2.ReasonUpgrading},
+		"a replica is being rebuilt":                       {world(taken, listed, deleted, rebuilding), StepStatus, v1beta2.ReasonRebuilding},
+		"linked clones share it":                           {world(taken, listed, deleted, func(w *World) { w.Clones = []string{"c"} }), StepStatus, v1beta2.ReasonLinkedClone},
+		"it is the head's parent, and marked already":      {world(taken, listed, deleted, marked), StepStatus, v1beta2.ReasonParentOfVolumeHead},
+		"several build on it, and it is marked already":    {world(taken, listed, deleted, marked, forked), StepStatus, v1beta2.ReasonHasMultipleChildren},
+		"gone from the list after the approval it ends":    {world(taken, deleted, approved), StepDropFinalizer, "Removed"},
+		"gone without an approval it is approved first":    {world(taken, deleted, granted), StepStatus, v1beta2.ReasonRequested},
+		"an unknown list ends nothing":                     {world(taken, deleted, approved, detached, refused), StepStatus, v1beta2.ReasonPurgeLimited},
+		"never asked for, it ends at once":                 {world(deleted), StepDropFinalizer, "NeverTaken"},
+		"asked for, it waits for what became of it":        {world(requested, deleted, granted), StepStatus, v1beta2.ReasonRequested},
+		"cancelled it ends":                                {world(requested, deleted, cancelled), StepDropFinalizer, "NeverTaken"},
+		"refused by the engine it ends":                    {world(requested, deleted, failed), StepDropFinalizer, "NeverTaken"},
+		"cancelled, but taken all the same, it is removed": {world(requested, deleted, cancelled, listed, granted), StepStatus, v1beta2.ReasonRequested},
+		"the ticket goes before the finalizer":             {world(deleted, holdsTicket), StepDropTicket, "NeverTaken"},
+		"of a volume that goes it ends without a call":     {world(taken, listed, deleted, leaving), StepDropFinalizer, "VolumeGone"},
+		"of another volume it ends without a call":         {world(taken, listed, deleted, owner("other")), StepDropFinalizer, "VolumeGone"},
+		"what im-monitor withdrew ends":                    {world(taken, deleted, withdrawn), StepDropFinalizer, "Withdrawn"},
+		"a ticket that cannot help is given back":          {world(taken, listed, deleted, holdsTicket, rebuilding, condition(v1beta2.SnapshotRemovalApproved, v1beta2.ConditionFalse, "")), StepStatus, v1beta2.ReasonRebuilding},
+	} {
+		t.Run(name, func(t *testing.T) { check(t, r) })
+	}
+}
+
+func check(t *testing.T, r row) {
+	t.Helper()
+	v := Decide(r.world)
+	require.Equal(t, r.reason, v.Reason, v.Message)
+	require.Equal(t, r.step, v.Step)
+	if v.Step == StepDelete || v.Step == StepDropFinalizer {
+		require.Equal(t, v.End == EndVolumeGone && (r.world.Volume == nil || r.world.Volume.DeletionTimestamp == nil), v.Confirm,
+			"a volume's absence is seen past the cache")
+	}
+}
+
+func two(w *World) {
+	for _, name := range []string{"a", "b"} {
+		w.Engine.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, Size: "10"}
+	}
+}
+
+func leaving(w *World) {
+	now := metav1.NewTime(noon)
+	w.Volume.DeletionTimestamp = &now
+}
+
+func rebuilding(w *World) {
+	w.Engine.Status.ReplicaModeMap = map[string]string{"r": v1beta2.ReplicaModeWO}
+}
+
+func forked(w *World) {
+	info := w.Engine.Status.Snapshots["snap-1"]
+	info.Children = map[string]bool{"a": true, "b": true}
+	w.Engine.Status.Snapshots["snap-1"] = info
+}
+
+func TestTheWholeWay(t *testing.T) {
+	w := world(detached)
+	w, steps := settled(t, w)
+	require.Equal(t, []Step{StepTakeTicket, StepStatus}, steps)
+	require.False(t, w.Snapshot.Status.ReadyToUse)
+
+	w.Volume.Status.State, w.Engine.Status.CurrentState = v1beta2.VolumeStateAttached, v1beta2.InstanceStateRunning
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps, "the request is written before the call")
+	require.NotEmpty(t, w.Snapshot.Status.RequestedTime)
+
+	listed(&w)
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus, StepDropTicket}, steps)
+	s := w.Snapshot.Status
+	require.True(t, s.ReadyToUse)
+	require.EqualValues(t, 42, s.Size)
+	require.EqualValues(t, 1000, s.RestoreSize)
+	require.Equal(t, "2026-08-01T11:00:00Z", s.CreationTime)
+
+	detached(&w)
+	w, steps = settled(t, w)
+	require.Empty(t, steps, "detaching writes nothing")
+
+	deleted(&w)
+	w.Place = PlaceGranted
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepTakeTicket, StepStatus}, steps)
+	w.Volume.Status.State, w.Engine.Status.CurrentState = v1beta2.VolumeStateAttached, v1beta2.InstanceStateRunning
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps)
+	require.True(t, conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved))
+
+	delete(w.Engine.Status.Snapshots, "snap-1")
+	_, steps = settled(t, w)
+	require.Equal(t, []Step{StepDropTicket, StepDropFinalizer}, steps)
+}
