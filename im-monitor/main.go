@@ -75,7 +75,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 // setupInstances wires those who look after the instances of volumes: what engines are asked, what is started and stopped,
 // and whose data goes.
 func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source, store inventory.Store, options *flags.Options) error {
-	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, options.Engine)
+	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, options.EngineOptions())
 	if err != nil {
 		return err
 	}

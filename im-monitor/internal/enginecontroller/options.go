@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"drover.dev/drover/im-monitor/internal/snapshothands"
 )
 
 // Options are the settings of this package.
@@ -12,10 +14,13 @@ type Options struct {
 	Period, Busy time.Duration
 	// RebuildPatience is how long a rebuild may be without progress before it is given up.
 	RebuildPatience time.Duration
+	// Snapshots are the settings of taking and removing snapshots.
+	Snapshots snapshothands.Options
 }
 
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	o.Snapshots.AddFlags(flags)
 	flags.DurationVar(&o.Period, "engine-look-period", 30*time.Second, "time between two looks at a quiet engine's replicas and snapshots (up to a fifth longer)")
 	flags.DurationVar(&o.Busy, "engine-look-busy", time.Second, "time between two looks at an engine while something goes on with it")
 	flags.DurationVar(&o.RebuildPatience, "rebuild-patience", 10*time.Minute, "how long a rebuild may be without progress before it is given up; there is no other deadline")

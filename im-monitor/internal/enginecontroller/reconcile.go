@@ -24,6 +24,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	err := c.rt.Client.Get(ctx, request.NamespacedName, e)
 	if apierrors.IsNotFound(err) {
 		c.memory.forget(request.Name)
+		c.hands.Forget(request.Name)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
@@ -31,6 +32,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if !runs(e) {
 		c.memory.forget(e.Name)
+		c.hands.Forget(e.Name)
 		return written(c.write(ctx, e, engine.Ended(e)))
 	}
 	known := c.memory.view(e, c.rt.Clock.Now())
@@ -43,7 +45,11 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: slotPause}, nil
 	}
 	defer release()
-	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", false))
+	pending, err := c.hands.Pending(ctx, e)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending))
 	if err != nil {
 		looks.WithLabelValues("failed").Inc()
 		c.pool.failed(t.manager, proxy, err)
@@ -65,7 +71,12 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			c.call(ctx, e, t, proxy, call)
 		}
 	}
-	return ctrl.Result{RequeueAfter: c.spread(verdict)}, nil
+	next := c.spread(verdict)
+	wake, err := c.snapshots(ctx, e, t, proxy, seen, known.adding != "", len(verdict.Calls) > 0)
+	if wake > 0 {
+		next = min(next, wake)
+	}
+	return ctrl.Result{RequeueAfter: next}, err
 }
 
 // written is the end of a pass after its write: somebody else's write, or the engine's end, is no error.

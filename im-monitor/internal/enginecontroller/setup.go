@@ -22,6 +22,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/slots"
+	"drover.dev/drover/im-monitor/internal/snapshothands"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
@@ -41,6 +42,7 @@ type Controller struct {
 	options Options
 	pool    pool
 	memory  memory
+	hands   *snapshothands.Hands
 	slots   slots.Slots
 	woken   chan event.GenericEvent
 	random  func() float64
@@ -59,10 +61,15 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	if err != nil {
 		return nil, fmt.Errorf("indexing for engines: %w", err)
 	}
-	c := &Controller{rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
+	hands, err := snapshothands.New(ctx, rt, options.Snapshots)
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{hands: hands, rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(c.ofReplica), builder.WithPredicates(replicaChanged())).
+		Watches(&v1beta2.Snapshot{}, handler.EnqueueRequestsFromMapFunc(c.ofSnapshot), builder.WithPredicates(snapshothands.Changed())).
 		WatchesRawSource(source.Channel(c.woken, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(c)
@@ -104,16 +111,22 @@ func replicaChanged() predicate.Predicate {
 	}
 }
 
-// ofReplica are the engines that may use a replica whose instance is no longer running: they will notice in a moment.
-func (c *Controller) ofReplica(ctx context.Context, obj client.Object) []reconcile.Request {
+// ofVolume are the engines of a volume, which the cache shares.
+func (c *Controller) ofVolume(ctx context.Context, volume string) []v1beta2.Engine {
 	var engines v1beta2.EngineList
-	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByVolume: obj.(*v1beta2.Replica).Spec.VolumeName}, client.UnsafeDisableDeepCopy)
+	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByVolume: volume}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		c.rt.Log.Error(err, "listing engines from the cache")
 	}
+	return engines.Items
+}
+
+// ofReplica are the engines that may use a replica whose instance is no longer running: they will notice in a moment.
+func (c *Controller) ofReplica(ctx context.Context, obj client.Object) []reconcile.Request {
 	var out []reconcile.Request
-	for i := range engines.Items {
-		e := &engines.Items[i]
+	engines := c.ofVolume(ctx, obj.(*v1beta2.Replica).Spec.VolumeName)
+	for i := range engines {
+		e := &engines[i]
 		if _, mapped := e.Spec.ReplicaAddressMap[obj.GetName()]; mapped {
 			c.memory.unsettle(e.Name, c.rt.Clock.Now().Add(unsettled))
 			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)})

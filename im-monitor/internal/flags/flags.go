@@ -96,6 +96,13 @@ func (o *Options) InstanceOptions() instancecontroller.Options {
 	return out
 }
 
+// EngineOptions are those of looking at engines, with the judge's quarantine.
+func (o *Options) EngineOptions() enginecontroller.Options {
+	out := o.Engine
+	out.Snapshots.Quarantine = o.Orphan.Quarantine
+	return out
+}
+
 // RemovalOptions are those of destroying the data of deleted replicas, with the judge's quarantine and locks.
 func (o *Options) RemovalOptions() removalcontroller.Options {
 	return removalcontroller.Options{Quarantine: o.Orphan.Quarantine, Locks: &o.locks}

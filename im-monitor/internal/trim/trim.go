@@ -4,11 +4,13 @@
 package trim
 
 import (
+	"slices"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +28,7 @@ func Cache() map[client.Object]cache.ByObject {
 		&v1beta2.Engine{}:          {Transform: engine},
 		&v1beta2.EngineFrontend{}:  {Transform: engineFrontend},
 		&v1beta2.Replica{}:         {Transform: replica},
+		&v1beta2.Snapshot{}:        {Transform: snapshot},
 		&v1beta2.InstanceManager{}: {Transform: instanceManager},
 		&v1beta2.Node{}:            {Transform: node},
 	}
@@ -142,6 +145,31 @@ func replica(obj any) (any, error) {
 		&r.Spec.HardNodeAffinity, &r.Spec.BackingImage,
 		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
 	return r, nil
+}
+
+// snapshot keeps what says whether something is to be done for it: there are tens of thousands.
+func snapshot(obj any) (any, error) {
+	o, ok := obj.(*v1beta2.Snapshot)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&o.ObjectMeta)
+	o.Labels, o.Finalizers, o.Spec.Labels = nil, nil, nil
+	for i := range o.OwnerReferences {
+		shared(&o.OwnerReferences[i].Name)
+		o.OwnerReferences[i].UID = types.UID(same(string(o.OwnerReferences[i].UID)))
+	}
+	shared(&o.Spec.Volume)
+	said := slices.DeleteFunc(o.Status.Conditions, func(c v1beta2.Condition) bool { return c.Type == v1beta2.SnapshotReady })
+	for i := range said {
+		if said[i].Type == v1beta2.SnapshotRemovalApproved {
+			said[i].Message = ""
+		}
+		shared(&said[i].Type, &said[i].Reason, &said[i].Message)
+	}
+	created := o.Status.CreationTime
+	o.Status = v1beta2.SnapshotStatus{RequestedTime: o.Status.RequestedTime, CreationTime: created, Conditions: slices.Clip(said)}
+	return o, nil
 }
 
 func instanceManager(obj any) (any, error) {

@@ -1,0 +1,73 @@
+package enginecontroller
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/lookup"
+	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ofSnapshot is the active engine of a snapshot's volume, if it runs.
+func (c *Controller) ofSnapshot(ctx context.Context, obj client.Object) []reconcile.Request {
+	engines := c.ofVolume(ctx, obj.(*v1beta2.Snapshot).Spec.Volume)
+	for i := range engines {
+		if e := &engines[i]; e.Spec.Active && runs(e) {
+			return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(e)}}
+		}
+	}
+	return nil
+}
+
+// snapshots does what a look means for the engine's snapshots, and tells when to look again on their account; zero is
+// whenever.
+func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, adding, busy bool) (time.Duration, error) {
+	through, way, err := c.through(ctx, t, proxy)
+	if err != nil || way == nil {
+		return unreachableDelay, err
+	}
+	return c.hands.Pass(ctx, snapshothands.Look{
+		Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
+		Busy: busy || seen.Volume != nil && seen.Volume.Expanding, Period: c.options.Busy,
+		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
+	})
+}
+
+// alone tells that no other engine of the volume shall run.
+func (c *Controller) alone(ctx context.Context, e *v1beta2.Engine) bool {
+	engines := c.ofVolume(ctx, e.Spec.VolumeName)
+	for i := range engines {
+		if other := &engines[i]; other.Name != e.Name && (other.Spec.DesireState == v1beta2.InstanceStateRunning || where(other).state == v1beta2.InstanceStateRunning) {
+			return false
+		}
+	}
+	return true
+}
+
+// through is where calls go that go through a v2 engine's frontend, which may be on another node; nil while it has no
+// address.
+func (c *Controller) through(ctx context.Context, t target, proxy *imclient.Proxy) (target, *imclient.Proxy, error) {
+	if t.Frontend == "" {
+		return t, proxy, nil
+	}
+	f, err := lookup.Get(ctx, c.rt.Client, c.rt.Namespace, t.Frontend, &v1beta2.EngineFrontend{})
+	if err != nil || f == nil || f.Status.InstanceManagerName == "" || f.Status.StorageIP == "" {
+		return t, nil, err
+	}
+	im, err := lookup.Get(ctx, c.rt.Client, c.rt.Namespace, f.Status.InstanceManagerName, &v1beta2.InstanceManager{})
+	if err != nil || im == nil || im.Status.IP == "" {
+		return t, nil, err
+	}
+	t.Address, t.manager = net.JoinHostPort(f.Status.StorageIP, strconv.Itoa(f.Status.Port)), im.Status.IP
+	way, err := c.pool.get(t.manager, c.rt.Clock.Now())
+	return t, way, err
+}

@@ -1,0 +1,145 @@
+package enginesnapshot
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Decide is total, deterministic and idempotent: on the result of its own verdict it asks for nothing more.
+func Decide(w World) Verdict {
+	p := &pass{World: w, known: map[string]bool{}}
+	p.out.Memory = w.Memory
+	p.out.Memory.Looked = true
+	p.Snapshots = slices.SortedFunc(slices.Values(w.Snapshots), func(a, b Snapshot) int {
+		return strings.Compare(a.Name, b.Name)
+	})
+	if !Whole(w) {
+		p.out.Memory.Missing, p.out.Memory.Strange = nil, nil
+		return p.out
+	}
+	for _, s := range p.Snapshots {
+		p.known[s.Name] = true
+	}
+	p.provision()
+	p.removals()
+	p.withdraw()
+	p.mirror()
+	p.forget()
+	return p.out
+}
+
+// Whole tells that a look is one at the volume's active engine which tells of all its snapshots.
+func Whole(w World) bool {
+	_, head := w.Listed[Head]
+	return w.Active && w.RW && head && w.VolumeUID != ""
+}
+
+type pass struct {
+	World
+	known map[string]bool
+	out   Verdict
+}
+
+// mine tells that an object is of this engine's volume, and not at its end.
+func (p *pass) mine(s Snapshot) bool {
+	return s.Owner == p.VolumeUID && !is(s.Withdrawn, v1beta2.ConditionTrue) && s.Name != Head
+}
+
+func (p *pass) listed(name string) bool { _, ok := p.Listed[name]; return ok }
+
+// had tells that the engine had the snapshot once.
+func had(s Snapshot) bool {
+	return !s.Create || s.Seen || is(s.Provisioned, v1beta2.ConditionTrue)
+}
+
+// withdraw finds objects whose snapshots are gone.
+func (p *pass) withdraw() {
+	missing := map[string]time.Time{}
+	for _, s := range p.Snapshots {
+		if !p.mine(s) || p.listed(s.Name) || !had(s) {
+			continue
+		}
+		since, before := p.Memory.Missing[s.Name]
+		if !before {
+			since = p.Began
+		}
+		removed, ours := p.Memory.Removed[s.Name]
+		switch {
+		case ours && p.Began.After(removed):
+			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
+		case before && p.Began.Sub(since) >= p.Rules.Gap:
+			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "Two looks at the volume's running engine did not find the snapshot.")
+		case p.Memory.Looked:
+			missing[s.Name] = since
+			p.wake(since.Add(p.Rules.Gap))
+		default: // never by the first look at an engine
+			p.wake(p.Now.Add(p.Rules.Busy))
+		}
+	}
+	p.out.Memory.Missing = missing
+}
+
+// mirror finds snapshots that no object names.
+func (p *pass) mirror() {
+	strange := map[string]time.Time{}
+	for _, name := range slices.Sorted(maps.Keys(p.Listed)) {
+		if name == Head || p.known[name] || p.Others[name] {
+			continue
+		}
+		since, before := p.Memory.Strange[name]
+		if before && p.Began.After(since) {
+			p.out.Mirror = append(p.out.Mirror, name)
+		}
+		if !before {
+			since = p.Began
+			p.wake(p.Now.Add(p.Rules.Busy))
+		}
+		strange[name] = since
+	}
+	p.out.Memory.Strange = strange
+}
+
+// forget drops what is remembered of snapshots that nobody names any more.
+func (p *pass) forget() {
+	m := &p.out.Memory
+	gone := func(name string) bool { return !p.known[name] && !p.listed(name) }
+	m.Called, m.Open, m.Removed, m.TakeAfter = without(m.Called, gone), without(m.Open, gone), without(m.Removed, gone), without(m.TakeAfter, gone)
+}
+
+// without is a map without some of its keys; the map itself stays as it is.
+func without[V any](m map[string]V, gone func(string) bool) map[string]V {
+	out := map[string]V{}
+	for name, v := range m {
+		if !gone(name) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// say writes a condition where it says something new.
+func (p *pass) say(s Snapshot, kind string, status v1beta2.ConditionStatus, reason, format string, args ...any) {
+	before := s.Provisioned
+	if kind == v1beta2.SnapshotWithdrawn {
+		before = s.Withdrawn
+	}
+	if before != nil && before.Status == status && before.Reason == reason {
+		return
+	}
+	p.out.Changes = append(p.out.Changes, Change{s.Name, v1beta2.Condition{Type: kind, Status: status, Reason: reason, Message: fmt.Sprintf(format, args...)}})
+}
+
+func (p *pass) wake(at time.Time) {
+	if p.out.Wake.IsZero() || at.Before(p.out.Wake) {
+		p.out.Wake = at
+	}
+}
+
+func is(c *v1beta2.Condition, status v1beta2.ConditionStatus) bool {
+	return c != nil && c.Status == status
+}

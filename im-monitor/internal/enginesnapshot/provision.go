@@ -1,0 +1,92 @@
+package enginesnapshot
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// provision follows what was asked to be taken.
+func (p *pass) provision() {
+	count := 0
+	for name, info := range p.Listed {
+		if name != Head && !info.Removed {
+			count++
+		}
+	}
+	for _, s := range p.Snapshots {
+		switch {
+		case !p.mine(s) || !s.Create:
+		case p.listed(s.Name):
+			p.there(s)
+		case s.Requested.IsZero() || had(s):
+		case s.Deleting:
+			p.cancel(s)
+		case p.due(s):
+			if p.MaxCount > 0 && count >= p.MaxCount {
+				p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed,
+					"The volume has %d snapshots and may have no more than %d: delete some.", count, p.MaxCount)
+				continue
+			}
+			count++
+			p.out.Take = append(p.out.Take, s.Name)
+		}
+	}
+}
+
+// there: the engine has what was asked for.
+func (p *pass) there(s Snapshot) {
+	if is(s.Provisioned, v1beta2.ConditionTrue) {
+		return
+	}
+	if p.Memory.Called[s.Name] || p.taken(s) {
+		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonTaken, "The engine took the snapshot.")
+		return
+	}
+	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted, "The engine had a snapshot of this name already.")
+}
+
+// taken tells that a snapshot was made after it was asked for: by an earlier leader, then.
+func (p *pass) taken(s Snapshot) bool {
+	info := p.Listed[s.Name]
+	created, err := time.Parse(time.RFC3339, info.Created)
+	return err == nil && info.UserCreated && !s.Requested.IsZero() && !created.Before(s.Requested.Truncate(time.Second))
+}
+
+// cancel: it was deleted and is not there. A call that may still be under way must end first.
+func (p *pass) cancel(s Snapshot) {
+	if is(s.Provisioned, v1beta2.ConditionFalse) {
+		return
+	}
+	until := p.Memory.Open[s.Name]
+	if s.Requested.Before(p.ElectedAt) && p.QuarantineEnds.After(until) {
+		until = p.QuarantineEnds
+	}
+	if p.Began.Before(until) {
+		p.wake(until)
+		return
+	}
+	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled, "The Snapshot was deleted before the snapshot was taken.")
+}
+
+// due tells that a snapshot may be taken now, and says when to ask again otherwise.
+func (p *pass) due(s Snapshot) bool {
+	if f := s.Provisioned; is(f, v1beta2.ConditionFalse) && !p.again(s, f) {
+		return false
+	}
+	if !p.Alone || p.Busy || p.V2 && p.Rebuilding {
+		p.wake(p.Now.Add(p.Rules.Busy))
+		return false
+	}
+	if after := p.Memory.TakeAfter[s.Name]; p.Now.Before(after) {
+		p.wake(after)
+		return false
+	}
+	return true
+}
+
+// again tells that it was asked for anew after it had failed.
+func (p *pass) again(s Snapshot, failed *v1beta2.Condition) bool {
+	at, err := time.Parse(time.RFC3339, failed.LastProbeTime)
+	return err == nil && s.Requested.After(at)
+}

@@ -1,0 +1,35 @@
+package enginesnapshot
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Wish is what a Snapshot asks an engine for.
+type Wish struct {
+	Kind string
+	// Since is when it was approved, where it may be approved anew.
+	Since time.Time
+}
+
+// Nothing is no wish.
+var Nothing = Wish{}
+
+// WishOf is what a Snapshot asks for; it changes only when a look is worth while.
+func WishOf(s Snapshot) Wish {
+	provisioned := is(s.Provisioned, v1beta2.ConditionTrue)
+	switch {
+	case is(s.Withdrawn, v1beta2.ConditionTrue):
+		return Nothing
+	case s.Deleting && s.Approved:
+		return Wish{Kind: "remove"}
+	case !s.Create || s.Requested.IsZero() || provisioned || s.Seen:
+		return Nothing
+	case s.Deleting && s.Provisioned == nil:
+		return Wish{Kind: "cancel"}
+	case s.Deleting:
+		return Nothing
+	}
+	return Wish{Kind: "take", Since: s.Requested}
+}

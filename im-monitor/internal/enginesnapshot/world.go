@@ -1,0 +1,105 @@
+package enginesnapshot
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Head is what every engine lists beside its snapshots. It never becomes a Snapshot.
+const Head = "volume-head"
+
+// Snapshot is one Snapshot object.
+type Snapshot struct {
+	Name string
+	// Owner is the UID of the Volume that owns it; empty is unknown.
+	Owner string
+	// Create tells that a snapshot shall be taken, Requested since when that is approved; zero is not.
+	Create    bool
+	Requested time.Time
+	// Seen tells that snapshot-controller saw it in the engine.
+	Seen     bool
+	Deleting bool
+	// Approved tells that its removal is.
+	Approved bool
+	// Provisioned and Withdrawn are what im-monitor said; nil is nothing.
+	Provisioned, Withdrawn *v1beta2.Condition
+}
+
+// Memory is what a process remembers of one run of an engine. Nothing in it is needed to be right.
+type Memory struct {
+	// Looked tells that there was a look at this run before.
+	Looked bool
+	// Missing are Snapshots that looks did not list, since when; Strange are snapshots without an object, since when.
+	Missing, Strange map[string]time.Time
+	// Called are snapshots that this process took; Open are those of them for which nobody answered, and until when the
+	// server may still be at it.
+	Called map[string]bool
+	Open   map[string]time.Time
+	// Removed are snapshots that the engine accepted to remove, since when.
+	Removed map[string]time.Time
+	// Deleting is how many deleted Snapshots were known, since Grown; Gathering is when the first of them was.
+	Deleting         int
+	Grown, Gathering time.Time
+	// TakeAfter and RemoveAfter hold calls back that failed.
+	TakeAfter   map[string]time.Time
+	RemoveAfter time.Time
+}
+
+// Rules are times.
+type Rules struct {
+	// Gap is between two looks that prove an absence.
+	Gap time.Duration
+	// Gather is how long no further Snapshot may have been deleted before those that were are removed together, Longest how
+	// long that may take.
+	Gather, Longest time.Duration
+	// Busy is the time between looks while something goes on.
+	Busy time.Duration
+}
+
+// World is one whole look at a running engine, and what is known beside it.
+type World struct {
+	Now time.Time
+	// Began is when the look did.
+	Began time.Time
+	// VolumeUID is that of the Volume that owns the engine; empty is unknown.
+	VolumeUID string
+	Volume    string
+	V2        bool
+	// Active tells that the engine is the volume's active one; Alone, that no other engine of the volume shall run.
+	Active, Alone bool
+	// RW and Rebuilding tell whether a replica is, Busy whether something else goes on with the engine, Purging whether
+	// snapshots are merged.
+	RW, Rebuilding, Busy, Purging bool
+	// Listed are the engine's snapshots.
+	Listed map[string]v1beta2.SnapshotInfo
+	// MaxCount is how many snapshots the volume may have; 0 is any number.
+	MaxCount int
+	// Snapshots are the volume's objects; Others are listed names that objects of other volumes have.
+	Snapshots []Snapshot
+	Others    map[string]bool
+	// QuarantineEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
+	ElectedAt, QuarantineEnds time.Time
+	Memory                    Memory
+	Rules                     Rules
+}
+
+// Change is one condition of one Snapshot.
+type Change struct {
+	Name      string
+	Condition v1beta2.Condition
+}
+
+// Verdict is everything that one look leads to.
+type Verdict struct {
+	// Changes are conditions to write; Mirror are snapshots that get an object; Take are snapshots to take.
+	Changes []Change
+	Mirror  []string
+	Take    []string
+	// Remove are snapshots to remove in one call, Purge whether to purge afterwards.
+	Remove []string
+	Purge  bool
+	// Wake is when to look again at the latest; zero is whenever.
+	Wake   time.Time
+	Memory Memory
+}

@@ -1,0 +1,89 @@
+package snapshothands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+)
+
+// byVolume finds Snapshots by their volume.
+const byVolume = "drover.snapshot.volume"
+
+// Hands look after the snapshots of engines.
+type Hands struct {
+	rt      *runkit.Runtime
+	log     logr.Logger
+	options Options
+	memory  memory
+}
+
+// New makes them, and the index that they need.
+func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Hands, error) {
+	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Snapshot{}, byVolume, func(o client.Object) []string {
+		return []string{o.(*v1beta2.Snapshot).Spec.Volume}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("indexing snapshots: %w", err)
+	}
+	return &Hands{rt: rt, log: rt.Log.WithName("snapshots"), options: options}, nil
+}
+
+// Look is one whole look at a running engine.
+type Look struct {
+	Engine *v1beta2.Engine
+	// Run tells one run of the engine from another.
+	Run  string
+	Seen engine.Seen
+	// Proxy and Target are where calls go that change snapshots.
+	Proxy  *imclient.Proxy
+	Target imclient.Target
+	// Alone tells that no other engine of the volume shall run, Adding that a replica is being added, Busy that something
+	// else is being done to this one.
+	Alone, Adding, Busy bool
+	// Period is the time between looks while something goes on.
+	Period time.Duration
+	// Still reads the engine past the cache; an error says why nothing may be called on it now.
+	Still func(ctx context.Context) error
+}
+
+// Pass decides on a look and does what is due. Wake is how long until the next look is due on account of snapshots; zero is
+// whenever.
+func (h *Hands) Pass(ctx context.Context, l Look) (wake time.Duration, err error) {
+	w, err := h.observe(ctx, l)
+	if err != nil {
+		return 0, err
+	}
+	v := enginesnapshot.Decide(w)
+	h.memory.keep(l, v.Memory)
+	again := h.say(ctx, l, v.Changes)
+	if !h.rt.Observe {
+		for _, name := range v.Mirror {
+			again = errors.Join(again, h.mirror(ctx, l, name))
+		}
+		called := h.take(ctx, l, v.Take)
+		if h.remove(ctx, l, v.Remove, v.Purge) || called {
+			return soon, nil // what was not written is written then
+		}
+	}
+	if status.IsConflict(again) {
+		return conflictPause, nil
+	}
+	if !v.Wake.IsZero() {
+		wake = max(v.Wake.Sub(h.rt.Clock.Now()), soon)
+	}
+	return wake, again
+}
+
+// Forget drops what is remembered of an engine that does not run.
+func (h *Hands) Forget(name string) { h.memory.forget(name) }

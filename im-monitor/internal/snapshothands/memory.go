@@ -1,0 +1,103 @@
+package snapshothands
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+)
+
+// memory is what this process remembers of runs of engines, by the engine's name.
+type memory struct {
+	mu sync.Mutex
+	of map[string]*run
+}
+
+type run struct {
+	id string
+	enginesnapshot.Memory
+	// takes and removes count calls that did not bring what they asked for.
+	takes   map[string]int
+	removes int
+}
+
+// of this run; what was of another run is forgotten, but for calls that may still be under way.
+func (m *memory) view(l Look) enginesnapshot.Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	if r == nil || r.id != l.Run {
+		return enginesnapshot.Memory{}
+	}
+	out := r.Memory
+	out.Called, out.Open, out.Removed, out.TakeAfter = maps.Clone(r.Called), maps.Clone(r.Open), maps.Clone(r.Removed), maps.Clone(r.TakeAfter)
+	return out
+}
+
+func (m *memory) keep(l Look, after enginesnapshot.Memory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil {
+		m.of = map[string]*run{}
+	}
+	r := m.of[l.Engine.Name]
+	if r == nil || r.id != l.Run {
+		r = &run{id: l.Run, takes: map[string]int{}}
+		m.of[l.Engine.Name] = r
+	}
+	r.Memory = after
+	maps.DeleteFunc(r.takes, func(name string, _ int) bool { _, there := after.TakeAfter[name]; return !there })
+	if after.Deleting == 0 {
+		r.removes, r.RemoveAfter = 0, time.Time{}
+	}
+}
+
+func (m *memory) forget(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, name)
+}
+
+// took notes a call that takes a snapshot; open is until when the server may be at it unanswered.
+func (m *memory) took(l Look, name string, now, open time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	r.Called = with(r.Called, name, true)
+	r.TakeAfter = with(r.TakeAfter, name, now.Add(delay(r.takes[name])))
+	r.takes[name]++
+	if !open.IsZero() {
+		r.Open = with(r.Open, name, open)
+	}
+}
+
+// removed notes a call that removes snapshots, and whether the engine accepted it.
+func (m *memory) removed(l Look, names []string, now time.Time, accepted bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	r.RemoveAfter = now.Add(delay(r.removes))
+	r.removes++
+	for _, name := range names {
+		if accepted {
+			r.Removed = with(r.Removed, name, now)
+		}
+	}
+}
+
+func delay(times int) time.Duration {
+	if times >= 6 {
+		return callDelayMax
+	}
+	return min(callDelay<<times, callDelayMax)
+}
+
+// with puts a value into a map, which may be nil.
+func with[V any](m map[string]V, name string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[name] = v
+	return m
+}

@@ -1,0 +1,36 @@
+package snapshothands
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Options are the settings of this package.
+type Options struct {
+	// Gap is the time between two looks that prove a snapshot absent.
+	Gap time.Duration
+	// Gather is how long nobody may delete another Snapshot of a volume before the deleted ones are removed together.
+	Gather time.Duration
+	// Quarantine is how long after its election a leader takes a call of an earlier one to be under way.
+	Quarantine time.Duration
+}
+
+// AddFlags registers the flags of this package.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.Gap, "snapshot-absence-gap", 5*time.Second, "time between two looks at an engine that prove a snapshot gone")
+	flags.DurationVar(&o.Gather, "snapshot-gather", time.Second, "how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most ten times as long")
+}
+
+const (
+	// fieldOwner owns the conditions Provisioned and Withdrawn and nothing else.
+	fieldOwner = "im-monitor"
+	// gatherLongest is how many times Gather removals wait at most while further ones come.
+	gatherLongest = 10
+	// After a call the next one of its kind waits, longer each time, until what was asked for happened.
+	callDelay, callDelayMax = time.Second, time.Minute
+	// soon is when to look after a call or a conflict.
+	soon = time.Millisecond
+	// conflictPause is the wait for the event of a change that a write met.
+	conflictPause = 50 * time.Millisecond
+)
