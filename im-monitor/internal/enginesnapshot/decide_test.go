@@ -1,0 +1,222 @@
+package enginesnapshot_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+type (
+	looked = enginesnapshot.World
+	memory = enginesnapshot.Memory
+)
+
+func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
+	const taken, adopted, cancelled, failed = "True/Taken", "True/Adopted", "False/Cancelled", "False/Failed"
+	earlier := func(w *looked) {
+		w.ElectedAt, w.QuarantineEnds = now.Add(-time.Second), now.Add(3*time.Minute)
+	}
+	for _, c := range []struct {
+		name string
+		w    looked
+		take []string
+		want string
+	}{
+		{"it is taken", world(object("s", asked)), []string{"s"}, ""},
+		{"it is not asked for yet", world(object("s", func(s *enginesnapshot.Snapshot) { s.Create = true })), nil, ""},
+		{"it describes what was there", world(object("s", seen), lists("s")), nil, ""},
+		{"an object that only describes is never taken", world(object("s", asked, func(s *enginesnapshot.Snapshot) { s.Create = false })), nil, ""},
+		{"it belongs to another volume of this name", world(object("s", asked, foreign)), nil, ""},
+		{"nobody says whose it is", world(object("s", asked, func(s *enginesnapshot.Snapshot) { s.Owner = "" })), nil, ""},
+		{"it is there, and this process took it", world(object("s", asked), lists("s", func(i *v1beta2.SnapshotInfo) { i.Created = "" }),
+			remembers(func(m *memory) { m.Called = map[string]bool{"s": true} })), nil, taken},
+		{"it is there, made after it was asked for", world(object("s", asked), lists("s")), nil, taken},
+		{"it is there, made before it was asked for", world(object("s", asked), lists("s", func(i *v1beta2.SnapshotInfo) { i.Created = "2020-01-01T00:00:00Z" })), nil, adopted},
+		{"it is there, and the system made it", world(object("s", asked), lists("s", func(i *v1beta2.SnapshotInfo) { i.UserCreated = false })), nil, adopted},
+		{"it is there before it was asked for", world(object("s", func(s *enginesnapshot.Snapshot) { s.Create = true }), lists("s")), nil, adopted},
+		{"it is there although a call failed", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed)), lists("s")), nil, taken},
+		{"it is there although it was cancelled", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonCancelled)), lists("s")), nil, taken},
+		{"it was said already", world(object("s", asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonAdopted)), lists("s")), nil, ""},
+		{"it failed", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), nil, ""},
+		{"it failed and was asked for anew", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed),
+			func(s *enginesnapshot.Snapshot) { s.Requested = now })), []string{"s"}, ""},
+		{"the volume has as many as it may", world(object("s", asked), lists("a"), lists("b"), func(w *looked) { w.MaxCount, w.Others = 2, map[string]bool{"a": true, "b": true} }), nil, failed},
+		{"what waits for a purge does not count", world(object("s", asked), lists("a"), lists("b", marked), func(w *looked) { w.MaxCount, w.Others = 2, map[string]bool{"a": true, "b": true} }), []string{"s"}, ""},
+		{"those that are being taken count", world(object("s", asked), object("t", asked), func(w *looked) { w.MaxCount = 1 }), []string{"s"}, failed},
+		{"another engine of the volume runs", world(object("s", asked), func(w *looked) { w.Alone = false }), nil, ""},
+		{"a v1 replica is being rebuilt", world(object("s", asked), func(w *looked) { w.Rebuilding = true }), []string{"s"}, ""},
+		{"a v2 replica is being rebuilt", world(object("s", asked), func(w *looked) { w.Rebuilding, w.V2 = true, true }), nil, ""},
+		{"something else is being done to the engine", world(object("s", asked), func(w *looked) { w.Busy = true }), nil, ""},
+		{"the last call was just now", world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(1)} })), nil, ""},
+		{"it was deleted before a call", world(object("s", asked, deleting)), nil, cancelled},
+		{"it was deleted and never asked for", world(object("s", deleting, func(s *enginesnapshot.Snapshot) { s.Create = true })), nil, ""},
+		{"it was deleted while an earlier leader may be at it", world(object("s", asked, deleting), earlier), nil, ""},
+		{"it was asked for in this leader's time", world(object("s", asked, deleting, func(s *enginesnapshot.Snapshot) { s.Requested = now }), earlier), nil, cancelled},
+		{"it was deleted while an unanswered call may be under way", world(object("s", asked, deleting),
+			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), nil, ""},
+		{"the unanswered call must have ended", world(object("s", asked, deleting),
+			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(-time.Minute)} })), nil, cancelled},
+		{"it was taken and is being deleted", world(object("s", asked, deleting, seen), lists("s")), nil, taken},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := enginesnapshot.Decide(c.w)
+			require.Equal(t, c.take, v.Take)
+			want := map[string]string{}
+			if c.want != "" {
+				want[c.w.Snapshots[len(c.w.Snapshots)-1].Name] = c.want
+			}
+			require.Equal(t, want, said(v))
+			require.Empty(t, v.Remove)
+			require.Empty(t, v.Mirror)
+		})
+	}
+}
+
+func TestWhatWaitsIsAskedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		w    looked
+		want time.Time
+	}{
+		"while the volume moves":            {world(object("s", asked), func(w *looked) { w.Alone = false }), now.Add(rules.Busy)},
+		"after a call that brought nothing": {world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(7 * time.Second)} })), now.Add(7 * time.Second)},
+		"until a call must have ended": {world(object("s", asked, deleting),
+			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), now.Add(time.Minute)},
+		"until an absence is proven": {world(object("s"), missing("s", 2*time.Second)), now.Add(-10*time.Millisecond - 2*time.Second + rules.Gap)},
+		"until no more are deleted":  {world(object("s", approved), lists("s")), now.Add(rules.Gather)},
+		"never, when nothing is due": {world(object("s"), lists("s")), time.Time{}},
+	} {
+		require.Equal(t, c.want, enginesnapshot.Decide(c.w).Wake, name)
+	}
+}
+
+// SNP-1.
+func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
+	const gone = "True/SnapshotGone"
+	long := missing("s", rules.Gap)
+	for _, c := range []struct {
+		name string
+		w    looked
+		want string
+	}{
+		{"two looks did not find it", world(object("s"), long), gone},
+		{"two looks did not find a taken one", world(object("s", asked, seen), long), gone},
+		{"two looks did not find one that was said to be taken", world(object("s", asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)), long), gone},
+		{"two looks did not find one that is being deleted", world(object("s", deleting), long), gone},
+		{"the looks were too close", world(object("s"), missing("s", rules.Gap-1)), ""},
+		{"this is the second look at the engine", world(object("s")), ""},
+		{"this is the first look at the engine", world(object("s"), long, remembers(func(m *memory) { m.Looked, m.Missing = false, nil })), ""},
+		{"it was not taken yet", world(object("s", func(s *enginesnapshot.Snapshot) { s.Create = true }), long), ""},
+		{"it is there again", world(object("s"), lists("s"), long), ""},
+		{"it was said", world(object("s", withdrawn), long), ""},
+		{"it belongs to another volume of this name", world(object("s", foreign), long), ""},
+		{"the engine is not the active one", world(object("s"), long, func(w *looked) { w.Active = false }), ""},
+		{"no replica answers for the list", world(object("s"), long, func(w *looked) { w.RW = false }), ""},
+		{"the list has no head", world(object("s"), long, func(w *looked) { w.Listed = map[string]v1beta2.SnapshotInfo{} }), ""},
+		{"the list is unknown", world(object("s"), long, func(w *looked) { w.Listed = nil }), ""},
+		{"the engine does not say whose it is", world(object("s", func(s *enginesnapshot.Snapshot) { s.Owner = "" }), long, func(w *looked) { w.VolumeUID = "" }), ""},
+		{"a look after our own removal", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), gone},
+		{"a look that began before our own removal", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now} })), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := map[string]string{}
+			if c.want != "" {
+				want["s"] = c.want
+			}
+			require.Equal(t, want, said(enginesnapshot.Decide(c.w)))
+		})
+	}
+}
+
+func TestALookThatProvesNothingBeginsAbsencesAnew(t *testing.T) {
+	v := enginesnapshot.Decide(world(object("s"), missing("s", time.Hour), func(w *looked) { w.RW = false }))
+	require.Empty(t, v.Memory.Missing)
+	first := enginesnapshot.Decide(world(object("s"), remembers(func(m *memory) { m.Looked = false })))
+	require.Empty(t, first.Memory.Missing, "the first look at an engine does not even begin one")
+	require.Equal(t, now.Add(rules.Busy), first.Wake)
+}
+
+func TestASnapshotWithoutAnObjectGetsOneAfterASecondLook(t *testing.T) {
+	before := remembers(func(m *memory) { m.Strange = map[string]time.Time{"s": now.Add(-time.Second)} })
+	for _, c := range []struct {
+		name string
+		w    looked
+		want []string
+	}{
+		{"a second look finds it", world(lists("s"), before), []string{"s"}},
+		{"the first look finds it", world(lists("s")), nil},
+		{"it has an object", world(lists("s"), before, object("s")), nil},
+		{"it has an object of another volume of this name", world(lists("s"), before, object("s", foreign)), nil},
+		{"it has an object of another volume", world(lists("s"), before, func(w *looked) { w.Others = map[string]bool{"s": true} }), nil},
+		{"it is the head", world(remembers(func(m *memory) { m.Strange = map[string]time.Time{enginesnapshot.Head: now.Add(-time.Hour)} })), nil},
+		{"the engine is not the active one", world(lists("s"), before, func(w *looked) { w.Active = false }), nil},
+		{"the engine does not say whose it is", world(lists("s"), before, func(w *looked) { w.VolumeUID = "" }), nil},
+		{"no replica answers for the list", world(lists("s"), before, func(w *looked) { w.RW = false }), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := enginesnapshot.Decide(c.w)
+			require.Equal(t, c.want, v.Mirror)
+			require.NotContains(t, v.Memory.Strange, enginesnapshot.Head)
+		})
+	}
+}
+
+func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
+	v2 := func(w *looked) { w.V2 = true }
+	for _, c := range []struct {
+		name  string
+		w     looked
+		want  []string
+		purge bool
+	}{
+		{"one", world(object("s", approved), lists("s"), gathered), []string{"s"}, true},
+		{"many in one call", world(object("c", approved), object("a", approved), object("b", approved), lists("a"), lists("b"), lists("c"), gathered), []string{"a", "b", "c"}, true},
+		{"only those that are approved", world(object("a", deleting), object("b", approved), object("c"), lists("a"), lists("b"), lists("c"), gathered), []string{"b"}, true},
+		{"an approval without a deletion is none", world(object("s", func(s *enginesnapshot.Snapshot) { s.Approved = true }), lists("s"), gathered), nil, false},
+		{"one that is marked already is only purged", world(object("s", approved), lists("s", marked), gathered), nil, true},
+		{"v2 merges at once, and a purge would take what nobody deleted", world(object("s", approved), lists("s"), gathered, v2), []string{"s"}, false},
+		{"the parent of the head waits in v1", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered), nil, false},
+		{"the parent of the head goes in v2", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered, v2), []string{"s"}, false},
+		{"one with several children waits", world(object("s", approved), lists("s", under("a", "b")), gathered, v2, func(w *looked) { w.Others = map[string]bool{} }), nil, false},
+		{"one that is not there", world(object("s", approved), gathered), nil, false},
+		{"one that is withdrawn", world(object("s", approved, withdrawn), lists("s"), gathered), nil, false},
+		{"one of another volume of this name", world(object("s", approved, foreign), lists("s"), gathered), nil, false},
+		{"the head, whatever an object says", world(object(enginesnapshot.Head, approved), gathered), nil, false},
+		{"more may be deleted", world(object("s", approved), lists("s")), nil, false},
+		{"more were deleted just now", world(object("s", approved), object("t", deleting), lists("s"), lists("t"),
+			remembers(func(m *memory) { m.Deleting, m.Grown, m.Gathering = 1, now.Add(-time.Hour), now.Add(-2*time.Second) })), nil, false},
+		{"more and more are deleted", world(object("s", approved), object("t", deleting), lists("s"), lists("t"),
+			remembers(func(m *memory) { m.Deleting, m.Grown, m.Gathering = 1, now, now.Add(-rules.Longest) })), []string{"s"}, true},
+		{"the volume moves", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Alone = false }), nil, false},
+		{"a replica is being rebuilt", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Rebuilding = true }), nil, false},
+		{"a purge is under way", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Purging = true }), nil, false},
+		{"something else is being done to the engine", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Busy = true }), nil, false},
+		{"the last call was just now", world(object("s", approved), lists("s"), gathered, remembers(func(m *memory) { m.RemoveAfter = now.Add(1) })), nil, false},
+		{"the engine is not the active one", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Active = false }), nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := enginesnapshot.Decide(c.w)
+			require.Equal(t, c.want, v.Remove)
+			require.Equal(t, c.purge, v.Purge)
+			require.Empty(t, v.Take)
+		})
+	}
+}
+
+func TestAWishIsWhatALookIsWorthWhileFor(t *testing.T) {
+	wish := func(change ...func(*enginesnapshot.Snapshot)) enginesnapshot.Wish {
+		return enginesnapshot.WishOf(world(object("s", change...)).Snapshots[0])
+	}
+	require.Equal(t, enginesnapshot.Nothing, wish())
+	require.Equal(t, enginesnapshot.Nothing, wish(deleting), "policy speaks first")
+	require.Equal(t, "take", wish(asked).Kind)
+	require.NotEqual(t, wish(asked), wish(asked, func(s *enginesnapshot.Snapshot) { s.Requested = now }), "asked for anew")
+	require.Equal(t, "cancel", wish(asked, deleting).Kind)
+	require.Equal(t, "remove", wish(asked, approved).Kind)
+	require.Equal(t, enginesnapshot.Nothing, wish(asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)))
+	require.Equal(t, enginesnapshot.Nothing, wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonCancelled)))
+	require.Equal(t, enginesnapshot.Nothing, wish(approved, withdrawn))
+}
