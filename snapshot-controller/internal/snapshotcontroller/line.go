@@ -49,7 +49,7 @@ func (l *line) enter(t turn, approved bool, limit int) (bool, []string) {
 		l.nodes[t.node] = n
 	}
 	l.where[t.uid] = t
-	if approved || n.granted[t.volume] != nil || n.free(limit) && n.first(t) {
+	if approved || n.granted[t.volume] != nil || limit == 0 || n.free(limit) && n.first(t) {
 		n.grant(t)
 		if n.free(limit) {
 			return true, n.next()

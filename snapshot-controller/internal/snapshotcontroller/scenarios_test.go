@@ -1,0 +1,215 @@
+package snapshotcontroller
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/snapshot-controller/internal/setting"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// S1: a snapshot of an attached volume needs three writes: what it lacks, the request, the result.
+func TestASnapshotOfAnAttachedVolume(t *testing.T) {
+	w := newWorld(t)
+	v := w.volume(vol)
+	w.attach(vol)
+	p := w.start()
+	w.snapshot("snap-1", vol)
+	s := w.ready("snap-1", v1beta2.ReasonCreating)
+	require.NotEmpty(t, s.Status.RequestedTime)
+	require.Equal(t, []string{v1beta2.Finalizer}, s.Finalizers)
+	require.Equal(t, vol, s.Labels[v1beta2.LabelVolume])
+	require.Equal(t, v.UID, snapshot.UID(s))
+	w.lists(vol, "snap-1")
+	s = w.ready("snap-1", v1beta2.ReasonReady)
+	require.True(t, s.Status.ReadyToUse && s.Status.UserCreated)
+	require.Equal(t, "2026-08-01T11:00:00Z", s.Status.CreationTime)
+	require.EqualValues(t, 42, s.Status.Size)
+	w.quiet(p)
+	require.Len(t, p.client.Writes(), 3, "%v", p.client.Writes())
+
+	w.delete(s)
+	w.removal("snap-1", v1beta2.ReasonRequested)
+	w.lists(vol)
+	w.gone("snap-1")
+	w.quiet(p)
+	require.Len(t, p.client.Writes(), 5, "%v", p.client.Writes())
+}
+
+// S2: a detached volume is attached for it, and given back.
+func TestASnapshotOfADetachedVolume(t *testing.T) {
+	w := newWorld(t)
+	w.volume(vol)
+	p := w.start()
+	s := w.snapshot("snap-1", vol)
+	w.ready("snap-1", v1beta2.ReasonWaitingForAttach)
+	ticket := w.tickets(vol)[snapshot.TicketID("snap-1")]
+	require.Equal(t, "node-1", ticket.NodeID)
+	require.Equal(t, string(s.UID), ticket.Parameters[v1beta2.TicketOwnerUID])
+	w.attach(vol)
+	w.ready("snap-1", v1beta2.ReasonCreating)
+	w.holds(vol, 1)
+	w.lists(vol, "snap-1")
+	w.ready("snap-1", v1beta2.ReasonReady)
+	w.holds(vol, 0)
+	w.detach(vol)
+	w.quiet(p)
+	require.True(t, w.now("snap-1").Status.ReadyToUse, "a volume that is detached has its snapshots all the same")
+}
+
+func TestOneThatIsDeletedBeforeItWasTaken(t *testing.T) {
+	w := newWorld(t)
+	w.volume(vol)
+	w.start()
+	w.delete(w.snapshot("snap-1", vol))
+	w.gone("snap-1")
+	s := w.snapshot("snap-2", vol)
+	w.holds(vol, 1)
+	w.delete(s)
+	w.gone("snap-2")
+	w.holds(vol, 0)
+
+	w.attach(vol)
+	s = w.snapshot("snap-3", vol)
+	w.ready("snap-3", v1beta2.ReasonCreating)
+	w.delete(s)
+	w.removal("snap-3", v1beta2.ReasonRequested)
+	monitorSays(w, s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled)
+	w.gone("snap-3")
+}
+
+// S8: every obstacle has its reason, and its end is noticed.
+func TestWhatStandsAgainstARemoval(t *testing.T) {
+	w := newWorld(t)
+	v := w.volume(vol)
+	w.attach(vol, "snap-1")
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.DisablePurge), Value: "true"})
+	p := w.start()
+	s := w.snapshot("snap-1", vol)
+	w.ready("snap-1", v1beta2.ReasonReady)
+	w.delete(s)
+	w.removal("snap-1", v1beta2.ReasonPurgeDisabled)
+	w.quiet(p)
+
+	w.spec(v, map[string]any{"migrationNodeID": "node-2"})
+	w.delete(&v1beta2.Setting{ObjectMeta: w.meta(setting.DisablePurge)})
+	w.removal("snap-1", v1beta2.ReasonMigrating)
+	w.status(w.engine(vol), map[string]any{"replicaModeMap": map[string]any{"r": v1beta2.ReplicaModeWO}})
+	w.spec(v, map[string]any{"migrationNodeID": ""})
+	w.removal("snap-1", v1beta2.ReasonRebuilding)
+	node := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
+	w.spec(node, map[string]any{"upgradeRequested": true})
+	w.removal("snap-1", v1beta2.ReasonUpgrading)
+	w.spec(node, map[string]any{"upgradeRequested": false})
+	w.status(w.engine(vol), map[string]any{"replicaModeMap": map[string]any{"r": v1beta2.ReplicaModeRW}})
+	w.removal("snap-1", v1beta2.ReasonRequested)
+	w.status(w.engine(vol), map[string]any{"snapshots": map[string]any{"snap-1": map[string]any{"removed": true, "children": map[string]any{snapshot.VolumeHead: true, "x": nil}}}})
+	w.removal("snap-1", v1beta2.ReasonParentOfVolumeHead)
+	w.status(w.engine(vol), map[string]any{"snapshots": map[string]any{"snap-1": map[string]any{"children": map[string]any{snapshot.VolumeHead: nil, "y": true}}}})
+	w.removal("snap-1", v1beta2.ReasonRequested)
+	w.lists(vol)
+	w.gone("snap-1")
+}
+
+// The limit counts volumes, lets them in by the time of the deletion, and wakes exactly the next.
+func TestThePurgeLimit(t *testing.T) {
+	w := newWorld(t)
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode), Value: "1"})
+	p := w.start()
+	for i := range 3 {
+		volume := fmt.Sprintf("vol-%d", i)
+		w.volume(volume)
+		w.attach(volume, fmt.Sprintf("snap-%d", i))
+		w.snapshot(fmt.Sprintf("snap-%d", i), volume)
+		w.ready(fmt.Sprintf("snap-%d", i), v1beta2.ReasonReady)
+	}
+	reasons := []string{v1beta2.ReasonRequested, v1beta2.ReasonPurgeLimited, v1beta2.ReasonPurgeLimited}
+	for i, reason := range reasons {
+		w.delete(w.now(fmt.Sprintf("snap-%d", i)))
+		w.removal(fmt.Sprintf("snap-%d", i), reason)
+	}
+	w.quiet(p)
+	w.stop()
+	p = w.start()
+	w.quiet(p)
+	require.Empty(t, p.client.Writes(), "the next process keeps the places")
+	w.lists("vol-0")
+	w.gone("snap-0")
+	w.removal("snap-1", v1beta2.ReasonRequested)
+	w.quiet(p)
+	w.removal("snap-2", v1beta2.ReasonPurgeLimited)
+	w.delete(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode)})
+	w.removal("snap-2", v1beta2.ReasonRequested)
+}
+
+// S9: a volume that goes takes its snapshots along; the next one of its name inherits nothing.
+func TestAVolumeThatGoes(t *testing.T) {
+	w := newWorld(t)
+	v := w.volume(vol)
+	w.attach(vol, "snap-1", "snap-2")
+	w.start()
+	w.snapshot("snap-1", vol)
+	w.snapshot("snap-2", vol)
+	w.ready("snap-1", v1beta2.ReasonReady)
+	w.ready("snap-2", v1beta2.ReasonReady)
+	w.stop()
+	w.delete(v)
+	w.volume2(vol)
+	w.start()
+	w.gone("snap-1")
+	w.gone("snap-2")
+	w.snapshot("snap-3", vol)
+	w.ready("snap-3", v1beta2.ReasonCreating)
+}
+
+// S5, S6: im-monitor's word ends a snapshot, an engine's silence does not.
+func TestAWithdrawnSnapshot(t *testing.T) {
+	w := newWorld(t)
+	w.volume(vol)
+	w.attach(vol, "snap-1")
+	p := w.start()
+	s := w.snapshot("snap-1", vol)
+	w.ready("snap-1", v1beta2.ReasonReady)
+	w.status(w.engine(vol), map[string]any{"snapshots": nil})
+	w.quiet(p)
+	w.lists(vol)
+	w.ready("snap-1", v1beta2.ReasonLost)
+	w.lists(vol, "snap-1")
+	w.ready("snap-1", v1beta2.ReasonReady)
+	w.lists(vol)
+	monitorSays(w, s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone)
+	w.gone("snap-1")
+}
+
+// S11: a limit is said at once, without attaching, and its end is noticed.
+func TestTheLimitOfAVolume(t *testing.T) {
+	w := newWorld(t)
+	v := w.volume(vol)
+	w.spec(v, map[string]any{"snapshotMaxCount": 2})
+	w.attach(vol, "a", "b")
+	p := w.start()
+	w.snapshot("snap-1", vol)
+	s := w.ready("snap-1", v1beta2.ReasonLimitReached)
+	require.Contains(t, s.Status.Error, "may have 2")
+	w.quiet(p)
+	w.lists(vol, "a")
+	w.ready("snap-1", v1beta2.ReasonCreating)
+}
+
+// volume2 makes another volume where everything of the first but its objects around is still there.
+func (w *world) volume2(name string) {
+	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: 1000}}
+	w.create(v)
+	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttached})
+}
+
+// monitorSays writes a condition of im-monitor's.
+func monitorSays(w *world, s *v1beta2.Snapshot, conditionType string, is v1beta2.ConditionStatus, reason string) {
+	w.t.Helper()
+	c := []v1beta2.Condition{{Type: conditionType, Status: is, Reason: reason}}
+	require.NoError(w.t, status.Apply(w.t.Context(), w.admin, s, "im-monitor", map[string]any{"conditions": status.ConditionsField(c)}))
+}
