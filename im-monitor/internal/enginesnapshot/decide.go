@@ -70,7 +70,7 @@ func (p *pass) withdraw() {
 		}
 		removed, ours := p.Memory.Removed[s.Name]
 		switch {
-		case ours && p.Began.After(removed):
+		case ours && p.Began.After(removed) && !(s.Seen && s.Approved): // else the engine's status tells enough
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "Two looks at the volume's running engine did not find the snapshot.")

@@ -118,7 +118,8 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 		{"the list has no head", world(object("s"), long, func(w *looked) { w.Listed = map[string]v1beta2.SnapshotInfo{} }), ""},
 		{"the list is unknown", world(object("s"), long, func(w *looked) { w.Listed = nil }), ""},
 		{"the engine does not say whose it is", world(object("s", func(s *enginesnapshot.Snapshot) { s.Owner = "" }), long, func(w *looked) { w.VolumeUID = "" }), ""},
-		{"a look after our own removal", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), gone},
+		{"a look after our own removal", world(object("s", approved), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), gone},
+		{"a look after our own removal, of which the engine's status tells", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), ""},
 		{"a look that began before our own removal", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now} })), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -178,9 +179,11 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 		{"an approval without a deletion is none", world(object("s", func(s *enginesnapshot.Snapshot) { s.Approved = true }), lists("s"), gathered), nil, false},
 		{"one that is marked already is only purged", world(object("s", approved), lists("s", marked), gathered), nil, true},
 		{"v2 merges at once, and a purge would take what nobody deleted", world(object("s", approved), lists("s"), gathered, v2), []string{"s"}, false},
-		{"the parent of the head waits in v1", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered), nil, false},
+		{"the parent of the head is only marked in v1", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered), []string{"s"}, false},
+		{"the parent of the head that is marked waits", world(object("s", approved), lists("s", marked, under(enginesnapshot.Head)), gathered), nil, false},
+		{"one with several children is marked, too, while another one is merged", world(object("s", approved), object("t", approved), lists("t", under("s")), lists("s", under("a", "b")), gathered), []string{"s", "t"}, true},
 		{"the parent of the head goes in v2", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered, v2), []string{"s"}, false},
-		{"one with several children waits", world(object("s", approved), lists("s", under("a", "b")), gathered, v2, func(w *looked) { w.Others = map[string]bool{} }), nil, false},
+		{"one with several children waits in v2: the whole call would fail", world(object("s", approved), lists("s", under("a", "b")), gathered, v2, func(w *looked) { w.Others = map[string]bool{} }), nil, false},
 		{"one that is not there", world(object("s", approved), gathered), nil, false},
 		{"one that is withdrawn", world(object("s", approved, withdrawn), lists("s"), gathered), nil, false},
 		{"one of another volume of this name", world(object("s", approved, foreign), lists("s"), gathered), nil, false},

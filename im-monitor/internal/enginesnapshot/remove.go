@@ -6,35 +6,29 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// removals finds what is removed in one call, once nobody deletes further Snapshots of the volume.
+// removals finds what is removed in one call, once nobody deletes further Snapshots of the volume. v1 marks whatever it is
+// asked to remove, and purges what it can merge; v2 merges at once, or fails with the whole call.
 func (p *pass) removals() {
-	marked := false
 	for _, s := range p.Snapshots {
-		if !p.mine(s) || !s.Deleting || !s.Approved || !p.listed(s.Name) {
+		info, there := p.Listed[s.Name]
+		if !there || !p.mine(s) || !s.Deleting || !s.Approved {
 			continue
 		}
-		if !p.mergeable(p.Listed[s.Name]) {
-			continue // until the next look, or until policy takes its approval back
+		can := p.mergeable(info)
+		p.out.Purge = p.out.Purge || can && !p.V2
+		if !info.Removed && (can || !p.V2) {
+			p.out.Remove = append(p.out.Remove, s.Name)
 		}
-		if p.Listed[s.Name].Removed {
-			marked = true
-			continue
-		}
-		p.out.Remove = append(p.out.Remove, s.Name)
 	}
-	gathered := p.gathered()
-	if len(p.out.Remove) == 0 && !marked {
+	until := p.held(p.gathered())
+	if len(p.out.Remove) == 0 && !p.out.Purge || !p.Now.Before(until) {
 		return
 	}
-	if until := p.held(gathered); p.Now.Before(until) {
-		p.out.Remove = nil
-		p.wake(until)
-		return
-	}
-	p.out.Purge = !p.V2
+	p.out.Remove, p.out.Purge = nil, false
+	p.wake(until)
 }
 
-// mergeable tells that the engine can merge a snapshot now. Policy knows that too; this is for what changed since.
+// mergeable tells that the engine can merge a snapshot into its child now.
 func (p *pass) mergeable(s v1beta2.SnapshotInfo) bool {
 	return len(s.Children) <= 1 && (p.V2 || !s.Children[Head])
 }
