@@ -107,6 +107,13 @@ type ReadBlock struct {
 	Written bool   `json:"written"`
 }
 
+// SaveVolume is POST /v1/volumes/{name}/save: a snapshot, and with a target a backup of it, both there at once.
+type SaveVolume struct {
+	Snapshot string `json:"snapshot"`
+	Backup   string `json:"backup,omitempty"`
+	Target   string `json:"target,omitempty"`
+}
+
 // FailReplica is POST /v1/volumes/{name}/fail: the replica is in mode ERR at every engine that holds it.
 type FailReplica struct {
 	Replica string `json:"replica"`

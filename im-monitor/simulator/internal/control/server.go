@@ -63,6 +63,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /v1/volumes/{name}/read":        s.readBlock,
 		"POST /v1/volumes/{name}/write":      s.writeBlock,
 		"POST /v1/volumes/{name}/fail":       s.failReplica,
+		"POST /v1/volumes/{name}/save":       s.saveVolume,
 		"GET /v1/writers":                    s.writers,
 		"POST /v1/writers":                   s.startWriter,
 		"DELETE /v1/writers":                 s.stopWriters,

@@ -57,6 +57,14 @@ func (s *Server) failReplica(r *http.Request) (any, error) {
 	return nothing{}, s.options.Plane.FailReplica(r.PathValue("name"), in.Replica)
 }
 
+func (s *Server) saveVolume(r *http.Request) (any, error) {
+	in, err := read[SaveVolume](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.options.Plane.Save(r.PathValue("name"), in.Snapshot, in.Backup, in.Target)
+}
+
 func (s *Server) startWriter(r *http.Request) (any, error) {
 	in, err := read[StartWriter](r)
 	if err != nil {

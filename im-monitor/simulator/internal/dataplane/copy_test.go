@@ -124,3 +124,23 @@ func TestAHashIsThatOfTheSnapshot(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatWasSavedCanBeRestored(t *testing.T) {
+	both(t, func(t *testing.T, engine string) {
+		c := newCluster(t, engine, Behaviour{})
+		c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+		c.write("vol", 1, "before")
+		sum := c.plane.Volumes("vol")[0].Checksum
+		saved, err := c.plane.Save("vol", "saved", "b", "file://"+t.TempDir())
+		require.NoError(t, err)
+		c.write("vol", 1, "after")
+		require.True(t, c.servers[0].instances["vol-r-0"].dataOf().Has("saved"))
+
+		restored := c.start(1, "restored-e-0", "restored", map[int]string{1: c.replica(1, "restored")}, "--frontend", "")
+		require.NoError(t, c.servers[1].Restore(restored, saved.URL, "", ""))
+		require.Equal(t, sum, c.plane.Volumes("restored")[0].Checksum)
+		saved, err = c.plane.Save("vol", "again", "", "")
+		require.NoError(t, err)
+		require.Equal(t, Saved{Snapshot: "again"}, saved)
+	})
+}
