@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,14 @@ func attachedTo(name, node string) func(context.Context) (string, error) {
 		}
 		return "", nil
 	}
+}
+
+// attachedNow is an error when the volume is not attached to the node.
+func attachedNow(ctx context.Context, name, node string) error {
+	if why, err := attachedTo(name, node)(ctx); err != nil || why != "" {
+		return errors.Join(err, errors.New(why))
+	}
+	return nil
 }
 
 func noTicket(volume, id string) func(context.Context) (string, error) {

@@ -14,6 +14,11 @@ func (w *World) Write(ctx context.Context, volume string, block int, text string
 	return w.ctl(ctx, http.MethodPost, volumePath(volume, "write"), map[string]any{"block": block, "text": text, "wait": "10s"}, nil)
 }
 
+// WriteFrom is Write through the frontend on that node.
+func (w *World) WriteFrom(ctx context.Context, volume, node string, block int, text string) error {
+	return w.ctl(ctx, http.MethodPost, volumePath(volume, "write"), map[string]any{"node": node, "block": block, "text": text, "wait": "10s"}, nil)
+}
+
 // Read reads a block through the volume's frontend; empty where nothing was ever written.
 func (w *World) Read(ctx context.Context, volume string, block int) (string, error) {
 	var answer struct{ Text string }
@@ -59,6 +64,18 @@ func (w *World) ReleaseCopies(ctx context.Context, volume string, takes time.Dur
 
 func volumePath(volume, what string) string {
 	return "/v1/volumes/" + url.PathEscape(volume) + "/" + what
+}
+
+// Elsewhere says what engines and frontends of the volume are listed on other nodes than this one.
+func (w *World) Elsewhere(ctx context.Context, volume, node string) (string, error) {
+	list, err := w.instances(ctx)
+	var names []string
+	for _, r := range list {
+		if r.Node != node && (strings.HasPrefix(r.Name, volume+"-e-") || strings.HasPrefix(r.Name, volume+"-ef-")) {
+			names = append(names, r.Name+" ("+r.State+") on "+r.Node)
+		}
+	}
+	return Join(names), err
 }
 
 // KillEngine lets the volume's engine on the node crash, where it runs.

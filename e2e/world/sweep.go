@@ -27,8 +27,10 @@ func (w *World) Sweep(ctx context.Context) error {
 		if err := w.sweepKubernetes(ctx); err != nil {
 			return err
 		}
-		if err := w.removeAll(ctx, &v1beta2.SnapshotList{}); err != nil {
-			return err
+		for _, list := range []client.ObjectList{&v1beta2.SnapshotList{}, &v1beta2.ShareManagerList{}, &v1beta2.BackingImageDataSourceList{}} {
+			if err := w.removeAll(ctx, list); err != nil {
+				return err
+			}
 		}
 		if err := w.deleteVolumes(ctx); err != nil {
 			return err
