@@ -43,8 +43,13 @@ func (p *pass) deadline() time.Time {
 	return from.Add(Timeout(p.Manager, p.observed))
 }
 
-// since is when the present state began.
-func (p *pass) since() time.Time { return parse(p.Upgrade.Status.StateSince) }
+// since is when the present state began; zero while its time does not run.
+func (p *pass) since() time.Time {
+	if p.status.StateSince == "" {
+		return time.Time{}
+	}
+	return parse(p.Upgrade.Status.StateSince)
+}
 
 // late tells that the present state takes too long.
 func (p *pass) late() bool {
