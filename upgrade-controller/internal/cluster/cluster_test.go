@@ -41,7 +41,7 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 		"not one that is down":                              {change: func(w *model.World) { down(w, "b") }, want: "c"},
 		"not one that is closed":                            {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true }, want: "c"},
 		"any that runs, where no other replica is healthy":  {change: func(w *model.World) { down(w, "b"); down(w, "c") }, want: "d"},
-		"none":                                              {change: func(w *model.World) { down(w, "b"); down(w, "c"); down(w, "d") }},
+		"none": {change: func(w *model.World) { down(w, "b"); down(w, "c"); down(w, "d") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := four()

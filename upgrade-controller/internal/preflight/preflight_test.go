@@ -60,8 +60,10 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"a volume that is degraded": {
 			change: func(w *model.World) { w.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessDegraded }, want: []preflight.Kind{preflight.Degraded}},
 		"a replica that is being rebuilt": {
-			change: func(w *model.World) { w.Engines["vol-e-0"].Status.ReplicaModeMap["vol-r-node-3"] = v1beta2.ReplicaModeWO },
-			want:   []preflight.Kind{preflight.Rebuilding}},
+			change: func(w *model.World) {
+				w.Engines["vol-e-0"].Status.ReplicaModeMap["vol-r-node-3"] = v1beta2.ReplicaModeWO
+			},
+			want: []preflight.Kind{preflight.Rebuilding}},
 		"a volume that moves live": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, want: []preflight.Kind{preflight.Migrating}},
 		"a volume that has just moved live": {

@@ -40,7 +40,7 @@ func (w *world) play(broken ...string) *neighbours {
 
 func (n *neighbours) run(ctx context.Context) {
 	defer close(n.done)
-	tick := time.NewTicker(30 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
