@@ -21,13 +21,15 @@ type hands struct {
 	t      *testing.T
 	ctx    context.Context
 	volume string
+	// within is how long the workload may have to pause.
+	within time.Duration
 }
 
 // attached is a volume of three replicas, attached to the near node and written to.
 func attached(t *testing.T, volume string) *hands {
 	t.Helper()
 	ctx, w := stage(t)
-	h := &hands{World: w, t: t, ctx: ctx, volume: volume}
+	h := &hands{World: w, t: t, ctx: ctx, volume: volume, within: 5 * time.Second}
 	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 3, nil))
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
@@ -42,7 +44,7 @@ func (h *hands) end() {
 	require.NoError(h.t, err)
 	require.Empty(h.t, seen.Harm())
 	h.t.Logf("%d writes, the longest pause %s", seen.Writes, seen.MaxPause)
-	require.Less(h.t, seen.Pause(), 5*time.Second)
+	require.Less(h.t, seen.Pause(), h.within)
 	require.NoError(h.t, h.Verify(h.ctx, h.volume))
 	require.NoError(h.t, h.NoHarm(h.ctx))
 	require.NoError(h.t, h.LetGo(h.ctx, h.volume, patience))
@@ -55,10 +57,14 @@ func (h *hands) own(name string, into client.Object) client.Object {
 	return into
 }
 
-// moves lets the target go to a node ("" is home), as upgrade-controller does, and waits until the other engine is gone.
-func (h *hands) moves(node string) {
+// moves lets the target go to a node ("" is home), as upgrade-controller does, and waits until the other engine is gone;
+// meanwhile happens in between.
+func (h *hands) moves(node string, meanwhile ...func()) {
 	h.t.Helper()
 	require.NoError(h.t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}), map[string]any{"targetNodeID": node}))
+	for _, f := range meanwhile {
+		f()
+	}
 	require.NoError(h.t, h.WaitVolume(h.ctx, h.volume, "to have its target on "+node, patience, func(v *v1beta2.Volume) string {
 		if v.Status.CurrentTargetNodeID != node || v.Status.CurrentNodeID != scenarios.Near || v.Status.State != v1beta2.VolumeStateAttached {
 			return fmt.Sprintf("it is %s on %q with its target on %q", v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentTargetNodeID)

@@ -1,0 +1,79 @@
+package upgrade
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const switchOver = "InstanceSwitchOverTarget"
+
+// U4, UPG-3: whatever becomes of the phases of a move, the workload goes on, and the target gets there.
+func TestAMoveThatMeetsTroubleGetsThereAllTheSame(t *testing.T) {
+	for name, fault := range map[string]world.Fault{
+		"declined":  {Kind: "error", Code: "FailedPrecondition", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 2},
+		"unheard":   {Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 3, After: true},
+		"slow":      {Kind: "latency", Delay: "400ms", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"},
+		"unstarted": {Kind: "fail-create", Node: scenarios.Far, DataEngine: "v2", Names: []string{"unstarted-e-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := attached(t, name)
+			require.NoError(t, h.Inject(h.ctx, fault))
+			h.moves(scenarios.Far, func() {
+				if name == "unstarted" {
+					h.fails(name + "-e-1")
+					require.NoError(t, h.Heal(h.ctx))
+				}
+			})
+			h.moves("")
+			require.NoError(t, h.Heal(h.ctx))
+			h.end()
+		})
+	}
+}
+
+// fails waits until an engine has failed.
+func (h *hands) fails(engine string) {
+	h.t.Helper()
+	h.waits(engine+" to fail", func() (string, error) {
+		e := &v1beta2.Engine{}
+		err := h.Get(h.ctx, engine, e)
+		if err == nil && e.Status.CurrentState == v1beta2.InstanceStateError {
+			return "", nil
+		}
+		return "it is " + e.Status.CurrentState, client.IgnoreNotFound(err)
+	})
+}
+
+// U4: the instance manager of the temporary node ends, its engine with it: another one takes over under the frontend, and the volume stays
+// attached. Its replica there is rebuilt.
+func TestATargetAwayFromHomeIsMadeAnewWhenItsInstanceManagerEnds(t *testing.T) {
+	h := attached(t, "anew")
+	h.moves(scenarios.Far)
+	require.NoError(t, h.RestartManager(h.ctx, scenarios.Far, "v2"))
+	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessDegraded, patience))
+	h.moves("")
+	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
+	h.within = 30 * time.Second
+	h.end()
+}
+
+// U5, ALL-2: a controller dies in the middle of each move there and back; the one that follows ends it.
+func TestATargetMovesWhileControllersDie(t *testing.T) {
+	h := attached(t, "crashes")
+	for n, name := range []string{"attach-controller", "im-monitor", "attach-controller", "im-monitor"} {
+		dies := time.AfterFunc(time.Duration(n+1)*120*time.Millisecond, h.Process(name).Kill)
+		h.moves(map[bool]string{true: scenarios.Far, false: ""}[n%2 == 0], func() {
+			<-h.Process(name).Done()
+			require.NoError(t, h.Process(name).Restart())
+		})
+		dies.Stop()
+	}
+	h.end()
+}
