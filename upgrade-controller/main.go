@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -11,10 +12,14 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/upgradecontroller"
 )
 
+//go:embed VERSION
+var version string
+
 func main() {
 	runkit.Main(runkit.Program{
-		Name:  upgradecontroller.Owner,
-		Short: "Replaces the v2 data engine under running volumes, node by node",
+		Name:    upgradecontroller.Owner,
+		Version: version,
+		Short:   "Replaces the v2 data engine under running volumes, node by node",
 		Long: `upgrade-controller serves DataEngineUpgradeManager objects: it names everything that stands against an upgrade before anything
 is touched, then upgrades one node after the other. The targets of a node's volumes move to other nodes, its replicas leave
 their engines, its instance manager is replaced, and everything comes back. What goes wrong before the replacement is rolled

@@ -13,7 +13,7 @@ import (
 const module = "drover.dev/drover/"
 
 // binaries are the deployables; the simulator is the data plane's side and not one of them.
-var binaries = []string{"attach-controller", "im-monitor", "orphan-controller", "upgrade-controller"}
+var binaries = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
 
 // cores are pure: they reach no client and no transport.
 var cores = []string{
@@ -23,6 +23,7 @@ var cores = []string{
 	"im-monitor/internal/engine", "im-monitor/internal/mapping", "im-monitor/internal/orphan",
 	"im-monitor/internal/removal",
 	"orphan-controller/internal/orphan",
+	"snapshot-controller/internal/setting", "snapshot-controller/internal/snapshot",
 	"upgrade-controller/internal/cluster", "upgrade-controller/internal/nodeupgrade", "upgrade-controller/internal/plan",
 	"upgrade-controller/internal/preflight",
 }

@@ -18,19 +18,21 @@ import (
 
 // The binaries by package path.
 const (
-	AttachController  = "attach-controller"
-	IMMonitor         = "im-monitor"
-	OrphanController  = "orphan-controller"
-	SimulatorBinary   = "simulator"
-	UpgradeController = "upgrade-controller"
+	AttachController   = "attach-controller"
+	IMMonitor          = "im-monitor"
+	OrphanController   = "orphan-controller"
+	SimulatorBinary    = "simulator"
+	SnapshotController = "snapshot-controller"
+	UpgradeController  = "upgrade-controller"
 )
 
 var packages = map[string]string{
-	AttachController:  "./attach-controller",
-	IMMonitor:         "./im-monitor",
-	OrphanController:  "./orphan-controller",
-	SimulatorBinary:   "./im-monitor/simulator",
-	UpgradeController: "./upgrade-controller",
+	AttachController:   "./attach-controller",
+	IMMonitor:          "./im-monitor",
+	OrphanController:   "./orphan-controller",
+	SimulatorBinary:    "./im-monitor/simulator",
+	SnapshotController: "./snapshot-controller",
+	UpgradeController:  "./upgrade-controller",
 }
 
 // Overlay replaces source files in a build: path relative to the module root → contents.

@@ -52,6 +52,8 @@ type Options struct {
 	// Attach lets attach-controller run, too, and im-monitor start and stop instances. Without it the World itself does what
 	// they would do, so that a story can take any object away from its instance.
 	Attach bool
+	// Snapshots lets snapshot-controller run, too; it needs Attach.
+	Snapshots bool
 	// Upgrades lets upgrade-controller run, too; it needs Attach.
 	Upgrades bool
 	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
@@ -105,6 +107,9 @@ func (w *World) Controllers() []string {
 	out := []string{IMMonitor, OrphanController}
 	if w.options.Attach {
 		out = append(out, AttachController)
+	}
+	if w.options.Snapshots {
+		out = append(out, SnapshotController)
 	}
 	if w.options.Upgrades {
 		out = append(out, UpgradeController)

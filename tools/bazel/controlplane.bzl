@@ -12,6 +12,7 @@ CONTROL_PLANE = [
     "//attach-controller:deploy",
     "//im-monitor:deploy",
     "//orphan-controller:deploy",
+    "//snapshot-controller:deploy",
     "//upgrade-controller:deploy",
 ]
 
@@ -21,6 +22,7 @@ BINARIES = [
     "//im-monitor",
     "//im-monitor/simulator",
     "//orphan-controller",
+    "//snapshot-controller",
     "//upgrade-controller",
 ]
 
