@@ -8,7 +8,7 @@ GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test model faults bench check generate build controlplane manifests
+.PHONY: help demo test model faults skew bench check generate build controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ model: ## the attach rules against 100,000 random worlds, and each of them left 
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults
+
+skew: controlplane ## controllers and definitions of an earlier commit beside those of now
+	$(GO) run ./e2e/skew
 
 bench: controlplane ## measure; BENCH=orphan|attach|quiet|scale|faults|failover runs one group
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH))

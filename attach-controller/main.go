@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -16,11 +17,15 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
+//go:embed VERSION
+var version string
+
 func main() {
 	attach := csicontroller.DefaultOptions()
 	runkit.Main(runkit.Program{
-		Name:  "attach-controller",
-		Short: "Decides who may hold a volume, and brings it there",
+		Name:    "attach-controller",
+		Version: version,
+		Short:   "Decides who may hold a volume, and brings it there",
 		Long: `attach-controller serves attachment tickets: it chooses who may hold a volume, starts and stops the volume's engine and
 replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. What it writes into
 Engine, EngineFrontend and Replica objects, im-monitor carries out.`,

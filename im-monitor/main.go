@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
@@ -21,11 +22,15 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
+//go:embed VERSION
+var version string
+
 func main() {
 	var options flags.Options
 	runkit.Main(runkit.Program{
-		Name:  "im-monitor",
-		Short: "Facts and hands: instance managers, nodes, runtime instances, orphans",
+		Name:    "im-monitor",
+		Version: version,
+		Short:   "Facts and hands: instance managers, nodes, runtime instances, orphans",
 		Long: `im-monitor makes Longhorn Nodes and instance managers, reads what runs on each of them, judges which runtime
 instances are orphaned, and carries out deletions that orphan-controller approved. It decides no policy.`,
 		Flags:     options.Add,

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -13,11 +14,15 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
+//go:embed VERSION
+var version string
+
 func main() {
 	limits := orphan.DefaultLimits()
 	runkit.Main(runkit.Program{
-		Name:  controller.Owner,
-		Short: "Decides what becomes of orphaned runtime instances",
+		Name:    controller.Owner,
+		Version: version,
+		Short:   "Decides what becomes of orphaned runtime instances",
 		Long: "orphan-controller approves the cleanup of orphaned runtime instances, deletes orphans by policy (auto deletion, eviction), " +
 			"and drops the finalizer of those whose end is proven. What it approves, im-monitor carries out.",
 		Flags:     func(flags *pflag.FlagSet) { addFlags(flags, &limits) },

@@ -46,7 +46,7 @@ func (w *World) controlPlane(ctx, _ context.Context) error {
 
 // crds installs the project's custom resources and waits until the API server serves them.
 func (w *World) crds(ctx context.Context) error {
-	root, err := ModuleRoot(ctx)
+	root, err := root(ctx, w.options.Definitions)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ var identityKinds = map[string]bool{
 
 // Install creates the identity of a controller from its deploy directory, exactly as a user would apply it.
 func (w *World) Install(ctx context.Context, controller string) error {
-	root, err := ModuleRoot(ctx)
+	root, err := root(ctx, w.options.Sources[controller])
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,6 +63,10 @@ type Options struct {
 	// Lease is how long a lease outlives its leader, for Worlds where leaders die; zero is the binaries' default. With a short
 	// one a busy machine ends leaders, too.
 	Lease time.Duration
+	// Sources are the module roots that controllers come from, binary and manifests, by their names; Definitions is the one of
+	// the custom resource definitions. Those that are not named come from this module.
+	Sources     map[string]string
+	Definitions string
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
 	// Say is told what is going on; nil for silence.
@@ -143,7 +149,24 @@ func (w *World) build(ctx, _ context.Context) error {
 	if err := Build(ctx, w.Dir, nil, SimulatorBinary); err != nil {
 		return err
 	}
-	return Build(ctx, w.Dir, w.options.Overlay, w.Controllers()...)
+	var here []string
+	for _, controller := range w.Controllers() {
+		root := w.options.Sources[controller]
+		if root == "" {
+			here = append(here, controller)
+		} else if err := compile(ctx, root, w.Dir, nil, []string{controller}); err != nil {
+			return err
+		}
+	}
+	return Build(ctx, w.Dir, w.options.Overlay, here...)
+}
+
+// root is the module root that something comes from: source, or this module's.
+func root(ctx context.Context, source string) (string, error) {
+	if source != "" {
+		return source, nil
+	}
+	return ModuleRoot(ctx)
 }
 
 func (w *World) record(ctx, lifetime context.Context) error {
@@ -158,6 +181,21 @@ func (w *World) record(ctx, lifetime context.Context) error {
 	return w.DataPlane.Follow(lifetime, w.Config, w.Namespace, func(err error) { w.options.Say("recording: %v", err) })
 }
 
+// understood leaves the flags out that a controller from another source does not have.
+func (w *World) understood(ctx context.Context, controller string, flags []string) []string {
+	if w.options.Sources[controller] == "" {
+		return flags
+	}
+	help, err := exec.CommandContext(ctx, filepath.Join(w.Dir, controller), "--help").CombinedOutput()
+	if err != nil {
+		return flags // starting it says why
+	}
+	return slices.DeleteFunc(flags, func(flag string) bool {
+		name, _, _ := strings.Cut(flag, "=")
+		return !strings.Contains(string(help), name+" ")
+	})
+}
+
 // StartController starts one more process of the controller under its own identity.
 func (w *World) StartController(ctx context.Context, controller, instance string) (*Process, error) {
 	kubeconfig, err := w.kubeconfig(ctx, controller)
@@ -166,13 +204,13 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	}
 	flags := w.options.Flags[controller]
 	if flags == nil {
-		flags = FastFlags(controller)
+		flags = w.understood(ctx, controller, FastFlags(controller))
 	}
 	if lease := w.options.Lease; lease > 0 {
 		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4), fmt.Sprintf("--retry-period=%s", lease/10))
 	}
 	if !w.options.Attach && controller == IMMonitor {
-		flags = append(slices.Clone(flags), "--manage-instances=false")
+		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--manage-instances=false"})...)
 	}
 	if w.options.TLS && controller == IMMonitor {
 		flags = append(slices.Clone(flags), "--tls-dir", w.tlsDirectory())

@@ -1,6 +1,7 @@
 package runkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -43,6 +45,8 @@ const (
 type Program struct {
 	// Name is the binary's name, and with it its field manager, lease (drover-<name>) and user agent.
 	Name string
+	// Version is the binary's own; each is released alone. A trailing line break is ignored.
+	Version string
 	// Short and Long are the help texts.
 	Short, Long string
 	// Flags adds the binary's own flags; nil means none.
@@ -100,7 +104,7 @@ func Main(p Program) {
 func Command(p Program) *cobra.Command {
 	var o options
 	command := &cobra.Command{
-		Use: p.Name, Short: p.Short, Long: p.Long, Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		Use: p.Name, Version: version(p), Short: p.Short, Long: p.Long, Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return err
@@ -148,7 +152,7 @@ func run(ctx context.Context, p Program, o options) error {
 	if err := p.Setup(ctx, rt); err != nil {
 		return fmt.Errorf("setting up: %w", err)
 	}
-	log.Info("starting", "namespace", o.namespace, "observe", o.observe)
+	log.Info("starting", "version", version(p), "namespace", o.namespace, "observe", o.observe)
 	if err := startAndStop(ctx, manager, o.gracefulShutdown); err != nil {
 		return err
 	}
@@ -158,6 +162,8 @@ func run(ctx context.Context, p Program, o options) error {
 	log.Info("stopped")
 	return nil
 }
+
+func version(p Program) string { return cmp.Or(strings.TrimSpace(p.Version), "unknown") }
 
 // stopped turns the error of work that was told to stop into a clean end.
 func stopped(asked context.Context, log logr.Logger, err error) error {
