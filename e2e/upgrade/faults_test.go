@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
 )
 
 const switchOver = "InstanceSwitchOverTarget"
@@ -61,6 +62,28 @@ func TestATargetAwayFromHomeIsMadeAnewWhenItsInstanceManagerEnds(t *testing.T) {
 	h.moves("")
 	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
 	h.within = 30 * time.Second
+	h.end()
+}
+
+// U4: the node that holds the target dies, and the target is wanted elsewhere: the workload waits for that, and loses nothing. What the dead node
+// has is of the past when it is back.
+func TestATargetLeavesANodeThatDied(t *testing.T) {
+	h := attached(t, "dying")
+	h.moves(scenarios.Far)
+	require.NoError(t, h.CutNode(h.ctx, scenarios.Far))
+	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionFalse, patience))
+	require.NoError(t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}), map[string]any{"targetNodeID": scenarios.Third}))
+	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to have its target on "+scenarios.Third, patience, func(v *v1beta2.Volume) string {
+		if v.Status.CurrentTargetNodeID == scenarios.Third && v.Status.Robustness == v1beta2.VolumeRobustnessDegraded {
+			return ""
+		}
+		return "it is on " + v.Status.CurrentTargetNodeID
+	}))
+	require.NoError(t, h.JoinNode(h.ctx, scenarios.Far))
+	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionTrue, patience))
+	h.moves("")
+	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
+	h.within = time.Minute
 	h.end()
 }
 

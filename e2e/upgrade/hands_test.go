@@ -23,6 +23,8 @@ type hands struct {
 	volume string
 	// within is how long the workload may have to pause.
 	within time.Duration
+	// since is when the ticket was satisfied.
+	since string
 }
 
 // attached is a volume of three replicas, attached to the near node and written to.
@@ -34,7 +36,19 @@ func attached(t *testing.T, volume string) *hands {
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
 	require.NoError(t, w.WriteOn(ctx, volume, 5*time.Millisecond))
+	require.NoError(t, w.WaitTicket(ctx, volume, "by-hand", true, "", patience))
+	h.since = h.satisfied()
 	return h
+}
+
+// satisfied is since when the ticket is.
+func (h *hands) satisfied() string {
+	h.t.Helper()
+	a := &v1beta2.VolumeAttachment{}
+	require.NoError(h.t, h.Get(h.ctx, h.volume, a))
+	ticket := a.Status.AttachmentTicketStatuses["by-hand"]
+	require.True(h.t, ticket.Satisfied)
+	return ticket.Conditions[0].LastTransitionTime
 }
 
 // end stops the workload and holds it against what was promised: nothing lost, and no pause that a person would notice.
@@ -45,6 +59,7 @@ func (h *hands) end() {
 	require.Empty(h.t, seen.Harm())
 	h.t.Logf("%d writes, the longest pause %s", seen.Writes, seen.MaxPause)
 	require.Less(h.t, seen.Pause(), h.within)
+	require.Equal(h.t, h.since, h.satisfied(), "the ticket was not satisfied in between")
 	require.NoError(h.t, h.Verify(h.ctx, h.volume))
 	require.NoError(h.t, h.NoHarm(h.ctx))
 	require.NoError(h.t, h.LetGo(h.ctx, h.volume, patience))
@@ -150,7 +165,7 @@ func TestANodeIsUpgradedUnderAWorkload(t *testing.T) {
 		if err := h.Get(h.ctx, old.Name, before); client.IgnoreNotFound(err) != nil {
 			return "", err
 		}
-		return fmt.Sprintf("it is %q; the old one is %q, %s", im.Status.CurrentState, before.Status.CurrentState, world.Say(before.Status.Conditions)), nil
+		return fmt.Sprintf("it is %q; the old one is %q, %v", im.Status.CurrentState, before.Status.CurrentState, before.Status.Conditions), nil
 	})
 	h.waits("the frontend to be adopted", func() (string, error) {
 		var list v1beta2.EngineFrontendList

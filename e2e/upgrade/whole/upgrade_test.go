@@ -3,6 +3,7 @@ package whole
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,11 +110,11 @@ func (s *story) end(name string) {
 	require.NoError(s.t, s.DeleteVolume(s.ctx, name))
 }
 
-func (s *story) upgrade(name string) *v1beta2.DataEngineUpgradeManager {
+func (s *story) upgrade(name string, nodes ...string) *v1beta2.DataEngineUpgradeManager {
 	s.t.Helper()
 	m := &v1beta2.DataEngineUpgradeManager{}
 	m.Name, m.Namespace = name, s.Namespace
-	m.Spec.DataEngine = v1beta2.DataEngineV2
+	m.Spec.DataEngine, m.Spec.Nodes = v1beta2.DataEngineV2, nodes
 	require.NoError(s.t, s.Admin.Create(s.ctx, m))
 	return m
 }
@@ -143,12 +144,19 @@ func (s *story) said(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (
 	return strings.Join(lines, "\n"), nil
 }
 
-// U1: the third set-up of the document.
+// U1: the third set-up of the document. U8: what is detached, and what is v1, is left alone.
 func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
 	s := begin(t)
 	s.volume("vol-1", scenarios.Near)
 	s.volume("vol-2", scenarios.Far)
 	s.volume("vol-3", scenarios.Third)
+	require.NoError(t, s.Order(s.ctx, "v1", v1beta2.DataEngineV1, 2, nil))
+	require.NoError(t, s.Attach(s.ctx, "v1", scenarios.Near, patience))
+	require.NoError(t, s.WaitRobust(s.ctx, "v1", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, s.Order(s.ctx, "detached", v1beta2.DataEngineV2, 3, nil))
+	require.NoError(t, s.Attach(s.ctx, "detached", scenarios.Far, patience))
+	require.NoError(t, s.LetGo(s.ctx, "detached", patience))
+	bystanders := append(s.specs("v1"), s.specs("detached")...)
 	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:second"))
 	s.upgrade("upgrade")
 	m := s.reaches("upgrade", v1beta2.UpgradeStateCompleted, 6*time.Minute)
@@ -157,11 +165,100 @@ func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
 		require.NoError(t, s.WaitRobust(s.ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 		s.end(name)
 	}
+	require.Equal(t, bystanders, append(s.specs("v1"), s.specs("detached")...), "U8")
+	for _, name := range []string{"v1", "detached"} {
+		require.NoError(t, s.LetGo(s.ctx, name, patience))
+		require.NoError(t, s.DeleteVolume(s.ctx, name))
+	}
+	s.open()
+}
+
+// specs are what is wanted of a volume's parts.
+func (s *story) specs(volume string) []any {
+	s.t.Helper()
+	var out []any
+	var engines v1beta2.EngineList
+	var replicas v1beta2.ReplicaList
+	which := client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
+	require.NoError(s.t, s.List(s.ctx, &engines, which))
+	require.NoError(s.t, s.List(s.ctx, &replicas, which))
+	for _, e := range engines.Items {
+		e.Spec.LookRequestedAt = ""
+		out = append(out, e.Name, e.Spec)
+	}
+	for _, r := range replicas.Items {
+		out = append(out, r.Name, r.Spec)
+	}
+	return out
+}
+
+// open: UPG-4.
+func (s *story) open() {
+	s.t.Helper()
 	for _, node := range []string{scenarios.Near, scenarios.Far, scenarios.Third} {
 		n := &v1beta2.Node{}
-		require.NoError(t, s.Get(s.ctx, node, n))
-		require.False(t, n.Spec.UpgradeRequested, "UPG-4: %s", node)
+		require.NoError(s.t, s.Get(s.ctx, node, n))
+		require.False(s.t, n.Spec.UpgradeRequested, "UPG-4: %s", node)
 	}
+}
+
+// state waits until the near node's upgrade has come to a state, or beyond.
+func (s *story) state(name string, any ...string) {
+	s.t.Helper()
+	require.NoError(s.t, s.Wait(s.ctx, fmt.Sprintf("%s to be one of %v", name, any), patience, func(ctx context.Context) (string, error) {
+		u := &v1beta2.NodeDataEngineUpgrade{}
+		if err := s.Get(ctx, name, u); client.IgnoreNotFound(err) != nil {
+			return "", err
+		}
+		if slices.Contains(any, u.Status.State) {
+			return "", nil
+		}
+		return fmt.Sprintf("it is %q: %s %v", u.Status.State, world.Say(u.Status.Conditions), u.Status.Volumes), nil
+	}))
+}
+
+// U5: whichever controller dies in whichever step, the volumes go on and the upgrade ends.
+func TestControllersDieInTheMiddle(t *testing.T) {
+	s := begin(t)
+	s.volume("vol", scenarios.Near)
+	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:fourth"))
+	m := s.upgrade("dying", scenarios.Near)
+	later := []string{
+		v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager,
+		v1beta2.UpgradeStateSwitchingBack, v1beta2.UpgradeStateRebuildingReplica, v1beta2.UpgradeStateCompleted,
+	}
+	for i, dies := range []string{world.UpgradeController, world.AttachController, world.IMMonitor, world.UpgradeController} {
+		s.state(m.Name+"-"+scenarios.Near, later[i:]...)
+		here.Process(dies).Kill()
+		require.NoError(t, here.Process(dies).Restart())
+	}
+	s.reaches(m.Name, v1beta2.UpgradeStateCompleted, 4*time.Minute)
+	require.NoError(t, s.WaitRobust(s.ctx, "vol", v1beta2.VolumeRobustnessHealthy, patience))
+	s.open()
+	s.end("vol")
+}
+
+// U6: an upgrade that is deleted while targets are away brings them home.
+func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
+	s := begin(t)
+	s.volume("vol", scenarios.Near)
+	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:fifth"))
+	m := s.upgrade("deleted", scenarios.Near)
+	s.state(m.Name+"-"+scenarios.Near, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas)
+	require.NoError(t, s.Admin.Delete(s.ctx, m))
+	require.NoError(t, s.Wait(s.ctx, "the upgrade to go", patience, func(ctx context.Context) (string, error) {
+		err := s.Get(ctx, m.Name, m)
+		if err == nil {
+			return s.said(ctx, m)
+		}
+		return "", client.IgnoreNotFound(err)
+	}))
+	v := &v1beta2.Volume{}
+	require.NoError(t, s.Get(s.ctx, "vol", v))
+	require.Empty(t, v.Spec.TargetNodeID)
+	require.NoError(t, s.WaitRobust(s.ctx, "vol", v1beta2.VolumeRobustnessHealthy, patience))
+	s.open()
+	s.end("vol")
 }
 
 // U2: a single replica is refused before anything is touched.
