@@ -116,6 +116,8 @@ func TestATargetIsSomewhereForGoodWhenNoOtherEngineIsLeft(t *testing.T) {
 	w.Engines["vol-e-0"].Spec.Active, second.Spec.Active = false, true
 	w.Volumes["vol"].Spec.TargetNodeID, w.Volumes["vol"].Status.CurrentTargetNodeID = "b", "b"
 	require.False(t, w.Cluster().Volumes["vol"].At("b"), "the old engine is not gone")
+	w.Engines["vol-e-0"].Spec.DesireState, w.Engines["vol-e-0"].Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateUnknown
+	require.True(t, w.Cluster().Volumes["vol"].At("b"), "its node is down: it ends when that is back")
 	delete(w.Engines, "vol-e-0")
 	require.True(t, w.Cluster().Volumes["vol"].At("b"))
 	require.False(t, w.Cluster().Volumes["vol"].Home())
