@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -77,9 +78,9 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 	case refused == v1beta2.ReasonWaitingForShare:
 		return refused, said
 	case v.Deleting:
-		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more."
+		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more. Remove this ticket."
 	case v.Faulted:
-		return v1beta2.ReasonVolumeFaulted, "No replica of the volume can be used: it is attached when one was salvaged or its node returns."
+		return v1beta2.ReasonVolumeFaulted, cmp.Or(v.Fault, "No replica of the volume can be used: it is attached when one was salvaged or its node returns.")
 	case refused != "" && (!holds || t.down(x.NodeID)):
 		return refused, said
 	case holds && v.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
@@ -148,5 +149,5 @@ func (t table) attaching(wanted Spec) string {
 	if t.Volume.Blocker != "" {
 		return fmt.Sprintf("The volume is being attached to node %s, but cannot be yet: %s", wanted.NodeID, t.Volume.Blocker)
 	}
-	return fmt.Sprintf("The volume is being attached to node %s.", wanted.NodeID)
+	return fmt.Sprintf("The volume is being attached to node %s: the condition Attached of Volume %s says what it waits for.", wanted.NodeID, t.Volume.Name)
 }

@@ -36,7 +36,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
 	}
-	out.Blocker = blockerOf(v)
+	out.Blocker, out.Fault = blockerOf(v), faultOf(v)
 	return out
 }
 
@@ -53,6 +53,15 @@ func blockerOf(v *v1beta2.Volume) string {
 		blocker += " " + cmp.Or(placed.Message, placed.Reason)
 	}
 	return blocker
+}
+
+// faultOf is why the volume cannot go on, in the volume machine's words.
+func faultOf(v *v1beta2.Volume) string {
+	faulted := conditions.Get(v.Status.Conditions, v1beta2.VolumeFaulted)
+	if faulted == nil || faulted.Status != v1beta2.ConditionTrue {
+		return ""
+	}
+	return faulted.Message
 }
 
 // AttachmentOf returns what counts of a VolumeAttachment.

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,7 +30,7 @@ func (t table) situation(wanted Spec) (reason, message string) {
 	case v.Deleting:
 		return v1beta2.ReasonDetached, "The volume is being deleted, and nobody holds it."
 	case v.Faulted:
-		return v1beta2.ReasonFaulted, "No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup."
+		return v1beta2.ReasonFaulted, cmp.Or(v.Fault, "No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup.")
 	case wanted.NodeID != "":
 		return t.situationOf(wanted)
 	case !v.released() && v.State != v1beta2.VolumeStateCreating && v.State != "":
@@ -56,7 +57,7 @@ func (t table) situationOf(wanted Spec) (reason, message string) {
 	case !v.home() && v.Blocker != "":
 		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by, v.Blocker)
 	case !v.home() || v.DisableFrontend != v.FrontendDisabled:
-		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s.", wanted.NodeID, by)
+		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: the condition Attached of Volume %s says what it waits for.", wanted.NodeID, by, v.Name)
 	}
 	message = fmt.Sprintf("Node %s holds the volume for %s, with its frontend %s.", wanted.NodeID, by, frontend(v.FrontendDisabled))
 	if wanted.MigrationNodeID != "" {

@@ -48,6 +48,8 @@ type Volume struct {
 	FrontendDisabled, Faulted             bool
 	// Blocker is the sentence of whoever cannot go on with the volume; empty: nothing is known to block.
 	Blocker string
+	// Fault is the sentence on why the volume is faulted; empty where it is not, or nobody says why.
+	Fault string
 }
 
 // Attachment is what counts of a VolumeAttachment.

@@ -84,6 +84,8 @@ func (p *pass) clone() {
 		p.cloneState(v1beta2.CloneInitiated, volume, snapshot)
 	case v1beta2.CloneInitiated:
 		p.copyData(volume, snapshot)
+	case v1beta2.CloneFailed:
+		p.wait(v1beta2.ReasonCloning, "Copying from "+p.v.Spec.DataSource+" failed, the event CloneFailed says why: delete the volume and create it again.")
 	case v1beta2.CloneCopyCompleted:
 		if p.robustness() == v1beta2.VolumeRobustnessHealthy {
 			p.cloneState(v1beta2.CloneCompleted, volume, snapshot)
