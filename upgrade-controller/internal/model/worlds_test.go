@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	worlds = flag.Int("worlds", 4000, "how many random worlds are played")
+	worlds = flag.Int("worlds", 1500, "how many random worlds are played")
 	seed   = flag.Int64("seed", 0, "plays this world only, and tells it")
 )
 
@@ -47,7 +47,7 @@ func newGame(seed int64, tell func(string, ...any)) *game {
 	for i := range 1 + random.Intn(3) {
 		at := random.Perm(3)
 		var replicas []string
-		for _, n := range at[:1+random.Intn(3)] {
+		for _, n := range at[:min(3, 1+random.Intn(12))] {
 			replicas = append(replicas, nodeNames[n])
 		}
 		holder := ""
@@ -78,9 +78,9 @@ func play(seed int64, tell func(string, ...any)) (string, map[string]int) {
 
 func (g *game) play() string {
 	faults := g.random.Intn(3) > 0
-	each := 8 + g.random.Intn(60)
+	each := 6 + g.random.Intn(50)
 	for range 240 {
-		if faults && g.random.Intn(each) == 0 {
+		if faults && g.random.Intn(each) == 0 && (!g.idle() || g.random.Intn(4) == 0) {
 			g.fault()
 		}
 		g.step()
@@ -172,6 +172,8 @@ func (g *game) fault() {
 		g.move(fmt.Sprintf("vol-%d", g.random.Intn(len(g.World.Volumes))))
 	case 4:
 		g.replicaFails(fmt.Sprintf("vol-%d", g.random.Intn(len(g.World.Volumes))))
+	case 6:
+		g.move("vol-0")
 	case 5:
 		for _, name := range nodeNames {
 			g.World.Broken[name] = false

@@ -12,7 +12,7 @@ import (
 )
 
 // every is which of the cuts are made where one node is upgraded; 1 makes all of them, which takes minutes.
-var every = flag.Int("every", 4, "makes each n-th cut of the upgrade of one node")
+var every = flag.Int("every", 9, "makes each n-th cut of the upgrade of one node")
 
 // ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
 // comes to the same end. Cut is a sample of the writes of the upgrade of one node, and of all three.
@@ -20,7 +20,7 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	for name, scenario := range map[string]struct {
 		nodes []string
 		each  int
-	}{"one node": {[]string{"node-1"}, *every}, "three nodes": {nil, 31}} {
+	}{"one node": {[]string{"node-1"}, *every}, "three nodes": {nil, 61}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			writes := runCrash(t, scenario.nodes, cut.Point{})
