@@ -4,16 +4,21 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 )
 
+//go:embed VERSION
+var version string
+
 func main() {
 	runkit.Main(runkit.Program{
-		Name:  snapshotcontroller.Owner,
-		Short: "Decides when snapshots are taken and removed",
+		Name:    snapshotcontroller.Owner,
+		Version: version,
+		Short:   "Decides when snapshots are taken and removed",
 		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
 			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. What it approves, im-monitor carries out.",
 		Cache: snapshotcontroller.Cached(),
