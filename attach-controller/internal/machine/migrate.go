@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// lookAge is how old a look at the running engine may be when a second engine is made over the same replicas. im-monitor
-// looks once more before it starts that engine.
+// lookAge is how old the request of a look at the running engine may be when something relies on its answer, such as a second
+// engine over the same replicas.
 const lookAge = 10 * time.Second
 
 // migrate brings a second engine up beside the first, hands the volume over to it, or takes it away again.
@@ -85,14 +85,17 @@ func (p *pass) outrun() bool {
 	return false
 }
 
-// freshLook asks for a look at the engine where the last one is too old.
+// freshLook asks for a look at the engine where the last one is too old. Times are those of this clock: the answer is the
+// request.
 func (p *pass) freshLook() bool {
 	asked, errAsked := time.Parse(time.RFC3339Nano, p.engine.Spec.LookRequestedAt)
 	looked, errLooked := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
-	if errAsked == nil && errLooked == nil && !looked.Before(asked) && p.Now.Sub(looked) < lookAge {
+	age := p.Now.Sub(asked)
+	recent := errAsked == nil && age >= 0 && age < lookAge // a request of the future is one of another clock
+	if recent && errLooked == nil && !looked.Before(asked) {
 		return true
 	}
-	if errAsked != nil || p.Now.Sub(asked) >= lookAge {
+	if !recent {
 		p.patch(StageStop, p.engine, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
 	}
 	return false

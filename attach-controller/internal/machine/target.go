@@ -208,7 +208,7 @@ func (p *pass) carryOn(home, goal string) {
 		if p.engineUp() && !p.freshLook() {
 			return
 		}
-		p.out.Fresh = true
+		p.out.Fresh, p.out.FreshFrontends = true, true
 	}
 	p.orderFrontend(p.frontend, p.second, home)
 }
@@ -228,6 +228,9 @@ func (p *pass) endMove(home string) {
 	}
 	if e.Spec.Active {
 		p.patch(StageStop, e, "active", false)
+	}
+	if ofEngine(e).wanted {
+		p.out.Fresh, p.out.FreshFrontends = true, true
 	}
 	if !p.stopSide(nil, e) {
 		return

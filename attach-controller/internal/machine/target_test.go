@@ -200,6 +200,22 @@ func TestTheFrontendIsToldOnlyAfterAFreshLookAtTheFirstEngine(t *testing.T) {
 	require.NotNil(t, writeOf(t, verdict, s.Engines[0]).Spec["lookRequestedAt"])
 }
 
+// UPG-3: where the frontend leads to is read past the cache before an engine ends because of it.
+func TestAnEngineEndsOnlyAfterAFreshReadOfItsFrontend(t *testing.T) {
+	s := secondIs(t)
+	for s.Engines[0].Spec.DesireState == v1beta2.InstanceStateRunning {
+		verdict := Decide(s.World)
+		if one := findWrite(verdict, s.Engines[0]); one != nil && one.Spec["desireState"] == v1beta2.InstanceStateStopped {
+			require.True(t, verdict.Fresh && verdict.FreshFrontends)
+		}
+		if one := findWrite(verdict, s.Frontends[0]); one != nil {
+			require.True(t, verdict.Fresh && verdict.FreshFrontends)
+		}
+		s.step()
+		s.imMonitor()
+	}
+}
+
 // A move that is called off when the frontend was told already: it goes back before the second engine ends.
 func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
 	s := secondIs(t)

@@ -60,6 +60,9 @@ type Verdict struct {
 	// marked as failed or healthy, and which ones an engine is asked for over, hangs on what the engine said last and on how
 	// the others were marked a moment ago, which the cache may not show yet. [UPG-1]
 	Fresh bool
+	// FreshFrontends wants the frontends read past the cache, too: an engine is about to end, or to serve, because of where a
+	// frontend leads to. It comes with Fresh. [UPG-3]
+	FreshFrontends bool
 	// Writes are in order of their stages.
 	Writes []Write
 	// Status are the keys of Volume.status that change.

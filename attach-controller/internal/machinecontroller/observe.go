@@ -89,13 +89,34 @@ func (o observer) belongings(ctx context.Context, w *machine.World) error {
 	return err
 }
 
-// refresh reads engines and replicas again, past the cache.
-func (o observer) refresh(ctx context.Context, w *machine.World) (err error) {
+// refresh reads engines and replicas again, past the cache, and where it is asked for the frontends.
+func (o observer) refresh(ctx context.Context, w *machine.World, frontends bool) (err error) {
+	if frontends {
+		if err := o.refreshFrontends(ctx, w); err != nil {
+			return err
+		}
+	}
 	if w.Engines, err = again(ctx, past(o), w.Engines, func() *v1beta2.Engine { return &v1beta2.Engine{} }); err != nil {
 		return err
 	}
 	w.Replicas, err = again(ctx, past(o), w.Replicas, func() *v1beta2.Replica { return &v1beta2.Replica{} })
 	return err
+}
+
+func (o observer) refreshFrontends(ctx context.Context, w *machine.World) error {
+	var list v1beta2.EngineFrontendList
+	err := o.uncached.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(w.Volume.Name)})
+	if err != nil {
+		return fmt.Errorf("listing the frontends of %s: %w", w.Volume.Name, err)
+	}
+	w.Frontends = nil
+	for i := range list.Items {
+		if list.Items[i].Spec.VolumeName == w.Volume.Name {
+			w.Frontends = append(w.Frontends, &list.Items[i])
+		}
+	}
+	slices.SortFunc(w.Frontends, func(a, b *v1beta2.EngineFrontend) int { return strings.Compare(a.Name, b.Name) })
+	return nil
 }
 
 // again reads the objects of a list; those that are gone are left out.

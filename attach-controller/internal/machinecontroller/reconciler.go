@@ -37,7 +37,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := machine.Decide(*world)
 	if verdict.Fresh {
-		if err := r.observer.refresh(ctx, world); err != nil {
+		if err := r.observer.refresh(ctx, world, verdict.FreshFrontends); err != nil {
 			return ctrl.Result{}, err
 		}
 		verdict = machine.Decide(*world)
