@@ -76,6 +76,12 @@ func (w *World) deleteVolumes(ctx context.Context) error {
 		if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Orphan{}, client.InNamespace(w.Namespace)); err != nil {
 			return "", fmt.Errorf("deleting all orphans: %w", err)
 		}
+		if !w.options.Snapshots {
+			// im-monitor mirrors what the engines have, and nobody else takes it away.
+			if err := w.removeAll(ctx, &v1beta2.SnapshotList{}); err != nil {
+				return "", err
+			}
+		}
 		for i := range list.Items {
 			return "volume " + list.Items[i].Name + " is there; " + w.explain(ctx, &list.Items[i]), nil
 		}
