@@ -96,14 +96,15 @@ func TestTheSizeAndWhatBecameOfAnExpansionAreTold(t *testing.T) {
 	require.Equal(t, "no then", s.LastExpansionError+" "+s.LastExpansionFailedAt)
 }
 
-func TestALookIsAnsweredOnlyWhenAskedForAndIsNeverOlderThanTheRequest(t *testing.T) {
+func TestALookIsAnsweredWithTheRequest(t *testing.T) {
 	rfc := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339Nano) }
 	for _, c := range []struct{ name, asked, looked, want string }{
 		{"nobody asked", "", "", ""},
 		{"nobody asked, and an earlier answer stays", "", rfc(-time.Hour), rfc(-time.Hour)},
-		{"the look began after the request", rfc(-2 * time.Second), "", rfc(-time.Second)},
+		{"the look began after the request", rfc(-2 * time.Second), "", rfc(-2 * time.Second)},
 		{"the clock of who asked goes ahead", rfc(time.Minute), "", rfc(time.Minute)},
-		{"an answer to an earlier request is renewed", rfc(-2 * time.Second), rfc(-time.Hour), rfc(-time.Second)},
+		{"an answer to an earlier request is renewed", rfc(-2 * time.Second), rfc(-time.Hour), rfc(-2 * time.Second)},
+		{"an answer by a clock that went ahead is corrected", rfc(-2 * time.Second), rfc(time.Hour), rfc(-2 * time.Second)},
 		{"an answered request is not answered again", rfc(-time.Hour), rfc(-time.Hour), rfc(-time.Hour)},
 		{"a request that is no time is none", "soon", "", ""},
 	} {
