@@ -211,7 +211,7 @@ func (w *world) process(at cut.Point) (*process, error) {
 	p := &process{stop: cancel, done: make(chan error, 1)}
 	p.client = cut.New(manager.GetClient(), at, cancel)
 	rt := &runkit.Runtime{Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder("im-monitor"),
-		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(), Observe: w.observe}
+		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(), Observe: w.observe, ElectedAt: sync.OnceValue(time.Now)}
 	if p.controller, err = enginecontroller.Setup(ctx, rt, connect(w.servers), w.options); err != nil {
 		cancel()
 		return nil, err

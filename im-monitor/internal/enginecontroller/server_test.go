@@ -54,6 +54,7 @@ type engineServer struct {
 	clonedBy  []*imrpc.EngineSnapshotCloneRequest
 	restored  []*imrpc.EngineBackupRestoreRequest
 	joined    []string
+	work      snapshotWork
 }
 
 const serverAddress = "10.0.0.1"
