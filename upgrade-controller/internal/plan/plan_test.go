@@ -223,6 +223,13 @@ func TestWhatFollowsWhenANodeEnds(t *testing.T) {
 		v := plan.Decide(world(m, with(failed)))
 		require.Equal(t, "node-2", v.Status.UpgradingNode)
 	})
+	t.Run("the last one failed", func(t *testing.T) {
+		v := plan.Decide(world(upgrading(func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateError, ErrorMessage: "It burned."}}
+		}), nil))
+		require.Equal(t, v1beta2.UpgradeStateError, v.Status.State)
+		require.Contains(t, v.Status.ErrorMessage, "Node node-1 failed: It burned.", "a person reads why, in one place")
+	})
 	t.Run("the last one", func(t *testing.T) {
 		v := plan.Decide(world(upgrading(func(m *v1beta2.DataEngineUpgradeManager) {
 			for name := range m.Status.UpgradeNodes {

@@ -30,7 +30,7 @@ func (p *pass) upgrading() {
 	next, failed := p.next()
 	switch {
 	case next == "" && len(failed) > 0:
-		p.fail(v1beta2.ReasonNodeFailed, p.summary("These nodes failed: "+strings.Join(failed, ", ")+"."))
+		p.fail(v1beta2.ReasonNodeFailed, p.summary(p.failures(failed)))
 	case next == "":
 		p.to(v1beta2.UpgradeStateCompleted)
 		p.status.ErrorMessage = ""
@@ -38,7 +38,7 @@ func (p *pass) upgrading() {
 		p.hold(v1beta2.ReasonCompleted, message)
 		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, message)
 	case len(failed) > 0 && p.Manager.Spec.OnFailure != Continue:
-		p.fail(v1beta2.ReasonNodeFailed, p.summary(fmt.Sprintf("Node %s failed: %s", failed[0], p.status.UpgradeNodes[failed[0]].ErrorMessage)))
+		p.fail(v1beta2.ReasonNodeFailed, p.summary(p.failures(failed)))
 	case p.Manager.Spec.Paused:
 		p.to(v1beta2.UpgradeStatePaused)
 		p.hold(v1beta2.ReasonPaused, p.summary(fmt.Sprintf("Node %s is next; set spec.paused to false.", next)))
@@ -62,6 +62,15 @@ func (p *pass) next() (next string, failed []string) {
 		}
 	}
 	return next, failed
+}
+
+// failures says of each node why it failed.
+func (p *pass) failures(nodes []string) string {
+	lines := make([]string, 0, len(nodes))
+	for _, node := range nodes {
+		lines = append(lines, fmt.Sprintf("Node %s failed: %s", node, p.status.UpgradeNodes[node].ErrorMessage))
+	}
+	return strings.Join(lines, " ")
 }
 
 // place is a node's place in the order; what is not in it any more comes last.
