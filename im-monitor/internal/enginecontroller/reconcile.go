@@ -49,6 +49,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	began := c.rt.Clock.Now()
 	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending))
 	if err != nil {
 		looks.WithLabelValues("failed").Inc()
@@ -72,7 +73,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 	}
 	next := c.spread(verdict)
-	wake, err := c.snapshots(ctx, e, t, proxy, seen, known.adding != "", len(verdict.Calls) > 0)
+	wake, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", len(verdict.Calls) > 0)
 	if wake > 0 {
 		next = min(next, wake)
 	}

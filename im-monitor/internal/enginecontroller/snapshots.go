@@ -30,13 +30,13 @@ func (c *Controller) ofSnapshot(ctx context.Context, obj client.Object) []reconc
 
 // snapshots does what a look means for the engine's snapshots, and tells when to look again on their account; zero is
 // whenever.
-func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, adding, busy bool) (time.Duration, error) {
+func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, began time.Time, adding, busy bool) (time.Duration, error) {
 	through, way, err := c.through(ctx, t, proxy)
 	if err != nil || way == nil {
 		return unreachableDelay, err
 	}
 	return c.hands.Pass(ctx, snapshothands.Look{
-		Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
+		Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
 		Busy: busy || seen.Volume != nil && seen.Volume.Expanding, Period: c.options.Busy,
 		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
 	})

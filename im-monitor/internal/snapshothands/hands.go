@@ -45,6 +45,8 @@ type Look struct {
 	// Run tells one run of the engine from another.
 	Run  string
 	Seen engine.Seen
+	// Began is when its first question was sent.
+	Began time.Time
 	// Proxy and Target are where calls go that change snapshots.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
