@@ -18,7 +18,7 @@ const (
 
 // blocking are the reasons of a Volume's condition Attached with which it goes on only when something outside changes.
 var blocking = []string{
-	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonNodeDown, v1beta2.ReasonNodeUpgrading,
+	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonReplicaNotStarting, v1beta2.ReasonNodeDown, v1beta2.ReasonNodeUpgrading,
 }
 
 // VolumeOf returns what counts of a Volume. Two versions that give the same are the same to this package.

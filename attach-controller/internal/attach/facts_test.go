@@ -41,6 +41,7 @@ func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
 		"no replica can be placed":                     {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica, "None."), full}, "None. No disk has room."},
 		"one replica more cannot be placed":            {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForReplicas, "Soon."), full}, ""},
 		"an instance is unknown":                       {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonInstanceUnknown, "Which?"), full}, "Which?"},
+		"a replica does not start":                     {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonReplicaNotStarting, "r-1.")}, "r-1."},
 		"without words the reason must do":             {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeDown, "")}, v1beta2.ReasonNodeDown},
 		"the node is being upgraded":                   {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeUpgrading, "Later.")}, "Later."},
 		"what starts is under way, and blocks nothing": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForEngine, "Soon.")}, ""},

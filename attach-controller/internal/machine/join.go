@@ -135,6 +135,10 @@ func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
 	case i.wanted && i.state == v1beta2.InstanceStateError: // another one may be placed
 		p.fail(r, "it could not start to be rebuilt")
 		p.halt(r)
+	case p.overdue(r):
+		p.fail(r, tooLate())
+		p.halt(r)
+	case p.slow(r, false):
 	case i.wanted && p.running(i) && r.Status.Port != 0 && r.Spec.HealthyAt == "":
 		wanted[r.Name] = address(r)
 	}

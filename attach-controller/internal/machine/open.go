@@ -79,6 +79,14 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 	addresses = map[string]string{}
 	for _, r := range usable {
 		i := ofReplica(r)
+		another := p.another(r, usable)
+		if another && p.overdue(r) && !p.ordered(r.Name) && p.fail(r, tooLate()) {
+			continue
+		}
+		if p.slow(r, !another) {
+			ready = false
+			continue
+		}
 		if p.is(i) == v1beta2.InstanceStateUnknown {
 			return nil, p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
 		}

@@ -87,6 +87,12 @@ func anyWorld(t *rapid.T) World {
 	if rapid.Bool().Draw(t, "attachment") {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
 	}
+	w.StartsSince = map[string]time.Time{}
+	for _, r := range w.Replicas {
+		if rapid.Bool().Draw(t, "waited for") {
+			w.StartsSince[r.Name] = w.Now.Add(-time.Duration(rapid.IntRange(0, 150).Draw(t, "seconds")) * time.Second)
+		}
+	}
 	if len(w.Engines) > 0 && rapid.Bool().Draw(t, "source runs") {
 		w.Source = w.Engines[0]
 	}

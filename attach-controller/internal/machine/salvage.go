@@ -39,7 +39,7 @@ func (p *pass) retry() {
 	if faulted != nil && faulted.Status == v1beta2.ConditionTrue {
 		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
 		if due := since.Add(retryAfter); err == nil && p.Now.Before(due) {
-			p.out.WakeAt = due
+			p.wake(due)
 			p.wait(v1beta2.ReasonFaulted, "The volume is attached again at "+stamp(due)+".")
 			return
 		}

@@ -189,7 +189,7 @@ func (p *pass) fit(goal string) bool {
 	if p.frontend.Spec.EngineName == p.second.Name || !p.Now.Before(due) {
 		return false
 	}
-	p.out.WakeAt = due
+	p.wake(due)
 	return true
 }
 

@@ -34,6 +34,8 @@ type World struct {
 	Nodes map[string]Node
 	// Attachment tells that the VolumeAttachment exists; nil when it does not.
 	Attachment *v1beta2.VolumeAttachment
+	// StartsSince is since when each replica, by its name, has been waited for (Starts); one that is missing is so from now on.
+	StartsSince map[string]time.Time
 	// Snapshots is how many Snapshot objects name the volume; it is read only while the volume is being deleted.
 	Snapshots int
 	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.

@@ -23,6 +23,7 @@ type reconciler struct {
 	recorder kevents.EventRecorder
 	clock    clock.PassiveClock
 	waits    waits
+	starts   starts
 }
 
 // Reconcile makes one step of one volume.
@@ -33,8 +34,10 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if world == nil {
 		r.waits.forget(request.Name)
+		r.starts.forget(request.Name)
 		return ctrl.Result{}, nil
 	}
+	r.starts.note(world)
 	verdict := machine.Decide(*world)
 	if verdict.Fresh {
 		if err := r.observer.refresh(ctx, world, verdict.FreshFrontends); err != nil {

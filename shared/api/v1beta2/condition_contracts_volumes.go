@@ -21,7 +21,7 @@ func volumeContracts() []ConditionContract {
 			Means: "usable on status.currentNodeID; the reason says what is waited for",
 			True:  []string{ReasonAttached},
 			False: []string{ReasonDetached, ReasonDetaching, ReasonWaitingForReplicas, ReasonWaitingForEngine, ReasonWaitingForFrontend,
-				ReasonWaitingForSnapshots, ReasonInstanceUnknown, ReasonNoUsableReplica, ReasonNodeDown, ReasonNodeUpgrading, ReasonFaulted,
+				ReasonWaitingForSnapshots, ReasonInstanceUnknown, ReasonReplicaNotStarting, ReasonNoUsableReplica, ReasonNodeDown, ReasonNodeUpgrading, ReasonFaulted,
 				ReasonRestoring, ReasonCloning, ReasonMigrating, ReasonVolumeDeleting}},
 		{Kind: "Volume", Type: VolumeFaulted, Writer: "attach-controller",
 			Means: "the volume cannot go on: its engine failed, or no replica is usable",

@@ -20,6 +20,8 @@ const (
 	ReasonWaitingForSnapshots = "WaitingForSnapshots"
 	// ReasonInstanceUnknown surfaces while the state of an instance is not known: it may still write.
 	ReasonInstanceUnknown = "InstanceUnknown"
+	// ReasonReplicaNotStarting surfaces while a replica does not start although its node is in service.
+	ReasonReplicaNotStarting = "ReplicaNotStarting"
 	// ReasonNoUsableReplica surfaces while no replica can be used; the message says which node or person is waited for.
 	ReasonNoUsableReplica = "NoUsableReplica"
 	// ReasonRestoring surfaces while a volume gets its data from a backup.

@@ -1,0 +1,74 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	// startPatience is how long a replica may take to start while another healthy one runs; then the volume goes on without it. Its node may
+	// be ready, and its instance manager unable to run all the same.
+	startPatience = 2 * time.Minute
+	// startSlow is from when on a replica that does not start is named as what blocks the volume.
+	startSlow = 10 * time.Second
+)
+
+// Starts tells that a replica shall run on a node that is in service, neither runs nor has failed, and so is waited for.
+func (w *World) Starts(r *v1beta2.Replica) bool {
+	i := ofReplica(r)
+	runs := w.running(i) && r.Status.Port != 0
+	return i.wanted && !runs && i.state != v1beta2.InstanceStateError && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.down(i.node)
+}
+
+// overdue tells that a replica was waited for long enough.
+func (p *pass) overdue(r *v1beta2.Replica) bool {
+	since, known := p.StartsSince[r.Name]
+	if !known || !p.Starts(r) {
+		return false
+	}
+	due := since.Add(startPatience)
+	if p.Now.Before(due) {
+		p.wake(due)
+	}
+	return !p.Now.Before(due)
+}
+
+// tooLate is why such a replica is marked.
+func tooLate() string { return "it did not start within " + startPatience.String() }
+
+// slow names a replica that does not start as what blocks the volume; false where it is too early to.
+func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
+	since, known := p.StartsSince[r.Name]
+	if !known || !p.Starts(r) {
+		return false
+	}
+	if at := since.Add(startSlow); p.Now.Before(at) {
+		p.wake(at)
+		return false
+	}
+	then := "the volume goes on without it at " + stamp(since.Add(startPatience)) + "."
+	if last {
+		then = "no other healthy replica runs: look at the instance manager of that node."
+	}
+	p.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID, p.is(ofReplica(r)), then))
+	return true
+}
+
+// another tells that another one of these replicas runs.
+func (p *pass) another(except *v1beta2.Replica, of []*v1beta2.Replica) bool {
+	for _, r := range of {
+		if i := ofReplica(r); r != except && i.wanted && p.running(i) && r.Status.Port != 0 && p.healthy(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// wake asks for another look when time alone changes the verdict.
+func (p *pass) wake(at time.Time) {
+	if p.out.WakeAt.IsZero() || at.Before(p.out.WakeAt) {
+		p.out.WakeAt = at
+	}
+}
