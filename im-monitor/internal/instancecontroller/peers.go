@@ -79,15 +79,21 @@ func (s *shell) same(ctx context.Context, key Key, volume string) (same []instan
 	return same, nil, nil
 }
 
-// leftovers looks for live engines under the names that the volume's engines had: numbers from 0 to one more than this engine's. One on a node that
-// is out was cut off before its object could go.
+// earlier is how many engines of a volume before this one are looked for: each is a lookup, and a number is what a name says.
+const earlier = 64
+
+// leftovers looks for live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One on a
+// node that is out was cut off before its object could go.
 func (s *shell) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
 		return nil, nil // a name of another form has no neighbours
 	}
 	var out []string
-	for n := 0; n <= last+1; n++ {
+	for n := max(0, last-earlier); n <= last+1; n++ {
+		if n < 0 {
+			break // the largest number has none after it
+		}
 		name := fmt.Sprintf("%s-e-%d", volume, n)
 		if objects[name] {
 			continue
