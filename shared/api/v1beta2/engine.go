@@ -157,7 +157,7 @@ type EngineStatus struct {
 	// Whether its log was fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
-	// RFC 3339 time at which the last look that was asked for began; it answers spec.lookRequestedAt. Written by
+	// The spec.lookRequestedAt that was answered: a look that began after it was read is in this status. Written by
 	// im-monitor; absent means no look was asked for.
 	// +optional
 	LookedAt string `json:"lookedAt,omitempty"`
