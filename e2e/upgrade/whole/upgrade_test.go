@@ -220,7 +220,7 @@ func (s *story) state(name string, any ...string) {
 // U5: whichever controller dies in whichever step, the volumes go on and the upgrade ends.
 func TestControllersDieInTheMiddle(t *testing.T) {
 	s := begin(t)
-	s.volume("vol", scenarios.Near)
+	s.volume("living", scenarios.Near)
 	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:fourth"))
 	m := s.upgrade("dying", scenarios.Near)
 	later := []string{
@@ -233,15 +233,15 @@ func TestControllersDieInTheMiddle(t *testing.T) {
 		require.NoError(t, here.Process(dies).Restart())
 	}
 	s.reaches(m.Name, v1beta2.UpgradeStateCompleted, 4*time.Minute)
-	require.NoError(t, s.WaitRobust(s.ctx, "vol", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, s.WaitRobust(s.ctx, "living", v1beta2.VolumeRobustnessHealthy, patience))
 	s.open()
-	s.end("vol")
+	s.end("living")
 }
 
 // U6: an upgrade that is deleted while targets are away brings them home.
 func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 	s := begin(t)
-	s.volume("vol", scenarios.Near)
+	s.volume("homing", scenarios.Near)
 	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:fifth"))
 	m := s.upgrade("deleted", scenarios.Near)
 	s.state(m.Name+"-"+scenarios.Near, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas)
@@ -254,11 +254,35 @@ func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 		return "", client.IgnoreNotFound(err)
 	}))
 	v := &v1beta2.Volume{}
-	require.NoError(t, s.Get(s.ctx, "vol", v))
+	require.NoError(t, s.Get(s.ctx, "homing", v))
 	require.Empty(t, v.Spec.TargetNodeID)
-	require.NoError(t, s.WaitRobust(s.ctx, "vol", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, s.WaitRobust(s.ctx, "homing", v1beta2.VolumeRobustnessHealthy, patience))
 	s.open()
-	s.end("vol")
+	s.end("homing")
+}
+
+// U4: what takes too long before the instance manager is replaced is rolled back; a change of the spec resumes it.
+func TestAnUpgradeThatFailsHalfWayIsRolledBackAndResumed(t *testing.T) {
+	s := begin(t)
+	s.volume("halfway", scenarios.Near)
+	require.NoError(t, s.Set(s.ctx, "default-instance-manager-image", "longhornio/longhorn-instance-manager:sixth"))
+	m := &v1beta2.DataEngineUpgradeManager{}
+	m.Name, m.Namespace = "halfway", s.Namespace
+	m.Spec = v1beta2.DataEngineUpgradeManagerSpec{DataEngine: v1beta2.DataEngineV2, Nodes: []string{scenarios.Near},
+		Timeouts: map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateDetachingReplicas: "1ms"}}
+	require.NoError(t, s.Admin.Create(s.ctx, m))
+	m = s.reaches("halfway", v1beta2.UpgradeStateError, patience)
+	require.Contains(t, m.Status.ErrorMessage, "Gave up in state detaching-replicas")
+	s.open()
+	v := &v1beta2.Volume{}
+	require.NoError(t, s.Get(s.ctx, "halfway", v))
+	require.Empty(t, v.Spec.TargetNodeID)
+	require.NoError(t, s.WaitRobust(s.ctx, "halfway", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, status.MergeSpec(s.ctx, s.Admin, m, map[string]any{"timeouts": nil}))
+	m = s.reaches("halfway", v1beta2.UpgradeStateCompleted, patience)
+	require.Equal(t, []string{scenarios.Near}, m.Status.UpgradedNodes)
+	s.open()
+	s.end("halfway")
 }
 
 // U2: a single replica is refused before anything is touched.
