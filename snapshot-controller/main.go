@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 
-	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
@@ -22,7 +21,7 @@ func main() {
 		Short:   "Decides when snapshots are taken and removed",
 		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
 			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. What it approves, im-monitor carries out.",
-		Contracts: []string{v1beta2.ContractVersion},
+		Contracts: []string{"1"},
 		Cache:     snapshotcontroller.Cached(),
 		Setup:     setup,
 	})
