@@ -141,7 +141,7 @@ func targetOf(e *v1beta2.Engine) imclient.Target {
 
 // look asks the engine what there is to know.
 func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient.Target, ask engine.Questions) (engine.Seen, error) {
-	seen := engine.Seen{}
+	seen := engine.Seen{Began: c.rt.Clock.Now()}
 	var err error
 	if seen.Replicas, err = listed(ctx, proxy, t); err != nil {
 		return seen, err
@@ -199,7 +199,7 @@ func (c *Controller) LookBeforeStop(ctx context.Context, e *v1beta2.Engine) erro
 	if err != nil || proxy == nil {
 		return err
 	}
-	seen := engine.Seen{}
+	seen := engine.Seen{Began: c.rt.Clock.Now()}
 	if seen.Replicas, err = listed(ctx, proxy, t.Target); err != nil {
 		c.pool.failed(t.manager, proxy, err)
 		return err
