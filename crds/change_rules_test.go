@@ -37,6 +37,8 @@ func TestWhatIsImmutableStays(t *testing.T) {
 		{"a volume attachment's volume", volumeAttachment, "spec: {volume: vol-2}", "put the ticket there"},
 		{"a ticket's id", volumeAttachment, "spec: {attachmentTickets: {csi-aaaa: {id: csi-bbbb}}}", "must be its id"},
 		{"a volume's encryption", volume, "spec: {encrypted: false}", "spec.encrypted is immutable"},
+		{"filling a volume later from a backup", volume, `spec: {fromBackup: "s3://t?backup=b&volume=v"}`, "spec.fromBackup is immutable"},
+		{"filling a volume later from another", volume, `spec: {dataSource: "vol://other"}`, "spec.dataSource is immutable"},
 		{"encrypting a volume later", plainVolume, "spec: {encrypted: true}", "spec.encrypted is immutable"},
 		{"a volume's backing image", volume, "spec: {backingImage: penguin}", "create a new volume from the other image"},
 		{"taking a volume's backing image away", volume, "spec: {backingImage: null}", "spec.backingImage is immutable"},

@@ -31,10 +31,13 @@ func (p *pass) restore() {
 	backup, from := backupOf(p.v.Spec.FromBackup)
 	s := p.v.Status
 	if backup == "" {
-		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>.", p.v.Spec.FromBackup))
+		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; create the volume anew.", p.v.Spec.FromBackup))
 		return
 	}
 	if !s.RestoreInitiated {
+		if p.everHealthy() {
+			return // it has data: only a new volume is filled
+		}
 		p.set("restoreInitiated", false, true)
 		p.set("restoreRequired", s.RestoreRequired, true)
 		return
@@ -81,7 +84,9 @@ func (p *pass) clone() {
 	c := p.v.Status.CloneStatus
 	switch c.State {
 	case "":
-		p.cloneState(v1beta2.CloneInitiated, volume, snapshot)
+		if !p.everHealthy() { // only a new volume is filled
+			p.cloneState(v1beta2.CloneInitiated, volume, snapshot)
+		}
 	case v1beta2.CloneInitiated:
 		p.copyData(volume, snapshot)
 	case v1beta2.CloneFailed:
@@ -101,7 +106,7 @@ func (p *pass) cloneState(state, volume, snapshot string) {
 // copyData asks for the copy once both engines run, and reads how it went.
 func (p *pass) copyData(volume, snapshot string) {
 	if snapshot == "" {
-		p.wait(v1beta2.ReasonCloning, "A clone needs a snapshot of "+volume+": set spec.dataSource to snap://"+volume+"/<snapshot>.")
+		p.wait(v1beta2.ReasonCloning, "A clone needs a snapshot of "+volume+": create the volume anew with spec.dataSource snap://"+volume+"/<snapshot>.")
 		return
 	}
 	if !p.engineUp() || p.state != v1beta2.VolumeStateAttached || p.Source == nil || !p.v.Spec.DisableFrontend {
