@@ -68,6 +68,9 @@ func (p *pass) next(infix string) string {
 	for _, f := range p.Frontends {
 		note(f.Name)
 	}
+	for _, s := range p.Strangers {
+		note(s.GetName())
+	}
 	return fmt.Sprintf("%s%s%d", p.v.Name, infix, last+1)
 }
 

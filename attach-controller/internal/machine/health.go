@@ -12,8 +12,12 @@ func (p *pass) healthy(r *v1beta2.Replica) bool {
 		(r.Spec.HealthyAt != "" || p.rebuiltNow[r.Name] || !p.everHealthy())
 }
 
-// everHealthy tells that the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt.
+// everHealthy tells that the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt. The
+// volume remembers it, too, for the replicas that do may be gone.
 func (p *pass) everHealthy() bool {
+	if p.v.Status.CurrentImage != "" || p.v.Status.LastDegradedAt != "" {
+		return true
+	}
 	for _, r := range p.Replicas {
 		if r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" {
 			return true
@@ -75,12 +79,14 @@ func (p *pass) allFailed() bool {
 func (p *pass) findFaults() {
 	if p.faulted || p.current == "" && p.state != v1beta2.VolumeStateAttaching {
 		if !p.faulted && p.state == v1beta2.VolumeStateDetached && p.allFailed() {
+			p.out.Fresh = true // the cache may not show yet how they were marked
 			p.fault("All replicas have failed.")
 		}
 		return
 	}
 	switch e, f := ofEngine(p.engine), ofFrontend(p.frontend); {
 	case p.allFailed() && !p.serves():
+		p.out.Fresh = true
 		p.fault("All replicas have failed.")
 	case p.engineUp() && p.allDropped():
 		p.fault(fmt.Sprintf("Engine %s on %s has dropped all its replicas.", p.engine.Name, e.node))

@@ -134,6 +134,8 @@ func address(r *v1beta2.Replica) string {
 
 func (p *pass) noReplica() string {
 	switch {
+	case len(p.Replicas) == 0 && p.everHealthy():
+		return "The volume was attached before, and none of its replicas is left: restore it from a backup, or delete it."
 	case len(p.Replicas) == 0:
 		return "The volume has no replica yet; the condition Scheduled says why."
 	case p.allFailed():

@@ -87,6 +87,10 @@ func anyWorld(t *rapid.T) World {
 	if rapid.Bool().Draw(t, "attachment") {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
 	}
+	if rapid.Bool().Draw(t, "a stranger") {
+		w.Strangers = []metav1.Object{anyEngine(t, "vol-e-7", nil), anyReplica(t, "vol-r-7")}
+	}
+	v.Status.CurrentImage = any1(t, "image", []string{"", "image"})
 	w.StartsSince = map[string]time.Time{}
 	for _, r := range w.Replicas {
 		if rapid.Bool().Draw(t, "waited for") {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -61,7 +62,7 @@ func (p *pass) status() {
 	}
 	if arrived := p.state == v1beta2.VolumeStateAttached && s.State != p.state; arrived {
 		p.set("frontendDisabled", s.FrontendDisabled, p.v.Spec.DisableFrontend)
-		p.set("currentImage", s.CurrentImage, p.image())
+		p.set("currentImage", s.CurrentImage, cmp.Or(p.image(), p.engine.Status.CurrentImage, p.engine.Status.InstanceManagerName)) // never empty: it tells that there is data
 	}
 	if p.engine != nil && p.v.DeletionTimestamp == nil {
 		p.set("expansionRequired", s.ExpansionRequired, p.engine.Spec.VolumeSize < p.v.Spec.Size || p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < p.v.Spec.Size)

@@ -3,6 +3,8 @@ package machine
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -30,6 +32,9 @@ type World struct {
 	Engines   []*v1beta2.Engine
 	Frontends []*v1beta2.EngineFrontend
 	Replicas  []*v1beta2.Replica
+	// Strangers are Engines, EngineFrontends and Replicas of another volume, which had the same name before: they are neither used nor destroyed,
+	// and what is made new has other names.
+	Strangers []metav1.Object
 	// Nodes are those that any of the above names.
 	Nodes map[string]Node
 	// Attachment tells that the VolumeAttachment exists; nil when it does not.

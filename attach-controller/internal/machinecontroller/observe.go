@@ -69,24 +69,31 @@ func (o observer) belongings(ctx context.Context, w *machine.World) error {
 			return err
 		}
 	}
-	for i := range engines.Items {
-		w.Engines = append(w.Engines, &engines.Items[i])
-	}
-	for i := range frontends.Items {
-		w.Frontends = append(w.Frontends, &frontends.Items[i])
-	}
-	for i := range replicas.Items {
-		w.Replicas = append(w.Replicas, &replicas.Items[i])
-	}
-	slices.SortFunc(w.Engines, func(a, b *v1beta2.Engine) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(w.Frontends, func(a, b *v1beta2.EngineFrontend) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
+	w.Strangers = nil
+	w.Engines, w.Frontends, w.Replicas = own(w, engines.Items), own(w, frontends.Items), own(w, replicas.Items)
 	attachment := &v1beta2.VolumeAttachment{}
 	found, err := o.get(ctx, w.Volume.Name, attachment)
 	if found {
 		w.Attachment = attachment
 	}
 	return err
+}
+
+// own are the objects of a list that belong to the volume, by their names; the others are noted as strangers.
+func own[T any, P interface {
+	client.Object
+	*T
+}](w *machine.World, list []T) []P {
+	var out []P
+	for i := range list {
+		if object := P(&list[i]); v1beta2.BelongsTo(object, w.Volume) {
+			out = append(out, object)
+		} else {
+			w.Strangers = append(w.Strangers, object)
+		}
+	}
+	slices.SortFunc(out, func(a, b P) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return out
 }
 
 // refresh reads engines and replicas again, past the cache, and where it is asked for the frontends.
@@ -111,7 +118,7 @@ func (o observer) refreshFrontends(ctx context.Context, w *machine.World) error 
 	}
 	w.Frontends = nil
 	for i := range list.Items {
-		if list.Items[i].Spec.VolumeName == w.Volume.Name {
+		if list.Items[i].Spec.VolumeName == w.Volume.Name && v1beta2.BelongsTo(&list.Items[i], w.Volume) {
 			w.Frontends = append(w.Frontends, &list.Items[i])
 		}
 	}

@@ -16,7 +16,7 @@ const stampWidth = time.Second
 // remove answers for the replicas that are being deleted: whether their data may go, and when nothing is left.
 func (w *World) remove(out *Verdict) {
 	var going []*v1beta2.Replica
-	for _, r := range w.Replicas {
+	for _, r := range slices.Concat(w.Replicas, w.Strangers) {
 		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
 			going = append(going, r)
 		}

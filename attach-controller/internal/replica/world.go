@@ -19,6 +19,8 @@ type World struct {
 	Engine *v1beta2.Engine
 	// Replicas are the volume's, in order of their names.
 	Replicas []*v1beta2.Replica
+	// Strangers are replicas of another volume, which had the same name before: all that is done for them is to let them go.
+	Strangers []*v1beta2.Replica
 	// Nodes are those of the replicas; a missing one does not exist.
 	Nodes map[string]*v1beta2.Node
 	// Rebuilding counts the replicas under rebuild by node: of Nodes, and of Candidates where they were read.
@@ -132,8 +134,11 @@ func (w *World) stranded(r *v1beta2.Replica) bool {
 	return !mapped
 }
 
-// everHealthy tells that the volume was attached once.
+// everHealthy tells that the volume was attached once. The volume remembers it, too, for the replicas that do may be gone.
 func (w *World) everHealthy() bool {
+	if v := w.Volume; v != nil && (v.Status.CurrentImage != "" || v.Status.LastDegradedAt != "") {
+		return true
+	}
 	for _, r := range w.Replicas {
 		if r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" {
 			return true

@@ -72,7 +72,11 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 		return err
 	}
 	for i := range replicas.Items {
-		w.Replicas = append(w.Replicas, &replicas.Items[i])
+		if r := &replicas.Items[i]; w.Volume == nil || v1beta2.BelongsTo(r, w.Volume) {
+			w.Replicas = append(w.Replicas, r)
+		} else {
+			w.Strangers = append(w.Strangers, r)
+		}
 	}
 	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
 	var engines v1beta2.EngineList
@@ -80,7 +84,9 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 		return err
 	}
 	for i := range engines.Items {
-		if e := &engines.Items[i]; e.Spec.Active && (w.Engine == nil || w.Volume != nil && e.Spec.NodeID == w.Volume.Status.CurrentNodeID) {
+		if e := &engines.Items[i]; w.Volume != nil && !v1beta2.BelongsTo(e, w.Volume) {
+			continue
+		} else if e.Spec.Active && (w.Engine == nil || w.Volume != nil && e.Spec.NodeID == w.Volume.Status.CurrentNodeID) {
 			w.Engine = e
 		}
 	}
@@ -88,7 +94,7 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 	if w.Engine != nil {
 		names = append(names, w.Engine.Spec.NodeID)
 	}
-	for _, r := range w.Replicas {
+	for _, r := range slices.Concat(w.Replicas, w.Strangers) {
 		names = append(names, r.Spec.NodeID)
 	}
 	return o.nodes(ctx, names, w)

@@ -46,7 +46,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if stale, err := r.stale(ctx, request.Name, world.Replicas); stale || err != nil {
+	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Strangers)); stale || err != nil {
 		return ctrl.Result{RequeueAfter: cachePause}, err
 	}
 	if world.Volume == nil && len(world.Replicas) == 0 {

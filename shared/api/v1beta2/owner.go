@@ -1,0 +1,14 @@
+package v1beta2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// BelongsTo tells that an object which names a volume is that Volume's, and not one's that had the same name before: an owner of kind Volume has
+// its UID. An object without such an owner belongs.
+func BelongsTo(object metav1.Object, v *Volume) bool {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Kind == "Volume" && owner.UID != v.UID {
+			return false
+		}
+	}
+	return true
+}
