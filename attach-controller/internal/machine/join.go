@@ -17,7 +17,7 @@ func (p *pass) join() {
 	if wanted == nil {
 		wanted = map[string]string{}
 	}
-	known := map[string]bool{}
+	known, lost := map[string]bool{}, !p.anyRW(wanted)
 	for _, r := range p.Replicas {
 		known[r.Name] = true
 		switch {
@@ -27,6 +27,9 @@ func (p *pass) join() {
 			p.letGo(r, wanted)
 		case p.takenOut(r):
 			p.takeOut(r, wanted)
+		case lost && p.serving(r):
+			p.out.Fresh = true
+			wanted[r.Name] = address(r)
 		default:
 			p.rebuilt(r)
 			p.bring(r, wanted)
@@ -111,6 +114,14 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 	case mode == v1beta2.ReplicaModeWO && r.Spec.HealthyAt != "":
 		p.patch(StageFail, r, "healthyAt", "")
 	}
+}
+
+// serving tells that a healthy replica is good in the running engine, although that was not given it. Somebody emptied the
+// map: as long as the engine has no other good one in it, it keeps all that it has, so that this one still has all data.
+func (p *pass) serving(r *v1beta2.Replica) bool {
+	i := ofReplica(r)
+	return r.Spec.HealthyAt != "" && i.wanted && p.running(i) && !p.down(i.node) && r.Status.Port != 0 &&
+		p.engine.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW
 }
 
 // bring starts a replica that the engine lacks, and gives it to the engine once it runs. Until it was rebuilt it does not

@@ -143,3 +143,38 @@ func TestAReplicaThatCannotStartToBeRebuiltHasFailed(t *testing.T) {
 	require.Equal(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
 	require.Equal(t, EventReplicaFailed, w.Events[0].Reason)
 }
+
+// UPG-1: whoever empties the engine's map does not make the copies that it serves from count as empty.
+func TestAnEngineWhoseMapWasEmptiedKeepsItsReplicas(t *testing.T) {
+	for name, left := range map[string]map[string]string{"empty": {}, "nil": nil, "only one that has no data": {"vol-r-2": "ip-z:10000"}} {
+		t.Run(name, func(t *testing.T) {
+			s, r := added("z")
+			run(r)
+			e := s.Engines[0]
+			whole := e.Spec.ReplicaAddressMap
+			e.Spec.ReplicaAddressMap = left
+			if len(left) > 0 {
+				e.Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeWO
+			}
+			verdict := Decide(s.World)
+			for _, healthy := range s.Replicas[:2] {
+				untouched(t, verdict, healthy)
+			}
+			require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, verdict.Status["robustness"])
+			s.step()
+			for name, where := range whole {
+				require.Equal(t, where, e.Spec.ReplicaAddressMap[name])
+			}
+			require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
+		})
+	}
+}
+
+// With a good one in the map, the engine lets go what it was not given: that has to be rebuilt.
+func TestAReplicaThatWasTakenOutOfTheMapIsRebuilt(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	delete(s.Engines[0].Spec.ReplicaAddressMap, "vol-r-1")
+	verdict := Decide(s.World)
+	require.Equal(t, map[string]any{"healthyAt": ""}, writeOf(t, verdict, s.Replicas[1]).Spec)
+	untouched(t, verdict, s.Engines[0])
+}
