@@ -54,3 +54,18 @@ func TestWhatIsOfAnotherTypeStaysAsItIs(t *testing.T) {
 		require.Equal(t, tombstone, stored, "%T", object)
 	}
 }
+
+// What is said of a Snapshot is applied as a whole: what is dropped here would be taken back.
+func TestASnapshotKeepsWhatIsSaidOfItAndWhatIsAskedFor(t *testing.T) {
+	owner := []metav1.OwnerReference{{Kind: "Volume", Name: "v", UID: "u"}}
+	ours := []v1beta2.Condition{{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonTaken, Message: "m", LastProbeTime: "then", LastTransitionTime: "then"}}
+	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7", OwnerReferences: owner, Labels: map[string]string{"a": "b"}},
+		Spec: v1beta2.SnapshotSpec{Volume: "v", CreateSnapshot: true, Labels: map[string]string{"a": "b"}},
+		Status: v1beta2.SnapshotStatus{RequestedTime: "then", CreationTime: "later", Parent: "p", Children: map[string]bool{"c": true}, Error: "e",
+			Conditions: append([]v1beta2.Condition{{Type: v1beta2.SnapshotReady, Message: "long"}}, ours...)}}
+	stored, err := transform(t, s)(s)
+	require.NoError(t, err)
+	require.Equal(t, &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7", OwnerReferences: owner},
+		Spec:   v1beta2.SnapshotSpec{Volume: "v", CreateSnapshot: true},
+		Status: v1beta2.SnapshotStatus{RequestedTime: "then", CreationTime: "later", Conditions: ours}}, stored)
+}
