@@ -44,9 +44,8 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 	case w.mayMove(target) && !(old != nil && next == phaseSwitching && closed(e, target) && !w.tookAway(v, *old)):
 		return w.move(v, target, next)
 	case old != nil:
-		_, next = progress(e, *old)
-		if next == "" {
-			next = phasePromoting // the only thing left to do is to take the other path away
+		if _, next = progress(e, *old); next == "" || next == phaseSwitching && closed(e, *old) {
+			next = phasePromoting // it is opened before the other path is closed, or all that is left is to take that away
 		}
 		return w.move(v, *old, next)
 	case w.MoveAfter.After(w.Now):
@@ -63,9 +62,9 @@ func (w World) mayMove(target TargetSpec) bool {
 	return slices.Contains(w.Serving, target.Address()) && !w.MoveAfter.After(w.Now)
 }
 
-// tookAway tells that the server was asked to take every path but one away already; some list them for a while.
+// tookAway tells that the server agreed to take every path but one away already; some list them for a while.
 func (w World) tookAway(v Verdict, but TargetSpec) bool {
-	return w.Tried == w.move(v, but, phasePromoting).Call.Identity()
+	return w.Taken == w.move(v, but, phasePromoting).Call.Identity()
 }
 
 func (w World) move(v Verdict, target TargetSpec, phase string) Verdict {

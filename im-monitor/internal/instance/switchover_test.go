@@ -44,7 +44,7 @@ func connected(paths ...v1beta2.NvmeTCPPath) change {
 // UPG-3: a failed new engine never becomes the target, and an error half-way brings the old one back.
 func TestAFrontendGoesBackWhereItCannotGoOn(t *testing.T) {
 	declined := func(w *World) { w.MoveAfter = w.Now.Add(time.Minute) }
-	asked := func(w *World) { w.Tried = "switch-over/im-1//10.0.0.8:20001/promoting" }
+	asked := func(w *World) { w.Taken = "switch-over/im-1//10.0.0.8:20001/promoting" }
 	for _, c := range []struct {
 		name         string
 		world        World
@@ -54,11 +54,11 @@ func TestAFrontendGoesBackWhereItCannotGoOn(t *testing.T) {
 		{"a new engine that does not serve is not asked for", world(connected(pathTo(oldTarget, anaOptimized)), serving(oldTarget)), "", "", ReasonTargetNotServing, ""},
 		{"prepared, and the new engine is gone: the old path stays the only one",
 			world(connected(pathTo(oldTarget, anaOptimized), pathTo(newTarget, open)), serving(oldTarget)), oldTarget, phaseSwitching, ReasonCalling, phasePreparing},
-		{"switched, and the new engine is gone: the new path is closed first",
-			world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(oldTarget)), oldTarget, phaseSwitching, ReasonCalling, phaseSwitching},
-		{"then the old one is promoted",
+		{"switched, and the new engine is gone: the old path is opened first",
+			world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(oldTarget)), oldTarget, phasePromoting, ReasonCalling, phaseSwitching},
+		{"with both closed the old one is promoted",
 			world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaInaccessible)), serving(oldTarget)), oldTarget, phasePromoting, ReasonCalling, phaseSwitching},
-		{"declined half-way: back", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(oldTarget, newTarget), declined), oldTarget, phaseSwitching, ReasonCalling, phaseSwitching},
+		{"declined half-way: back", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(oldTarget, newTarget), declined), oldTarget, phasePromoting, ReasonCalling, phaseSwitching},
 		{"back again, it waits before it tries anew", world(connected(pathTo(oldTarget, anaOptimized)), serving(oldTarget, newTarget), declined), "", "", ReasonMoveRefused, ""},
 		{"with no old engine it goes on, however often that was declined", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(newTarget)), newTarget, phasePromoting, ReasonCalling, phaseSwitching},
 		{"with neither it waits", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open))), "", "", ReasonTargetNotServing, phaseSwitching},
@@ -125,6 +125,7 @@ func TestAFrontendAlwaysHasAWay(t *testing.T) {
 				return
 			}
 			had := leads(w)
+			w.Taken = v.Call.Identity()
 			switchOver(w.Here.Entry, v.Call)
 			// Closing the path of an engine that does not serve takes nothing away; the next phase opens the other one.
 			require.True(t, !had || leads(w), "%s to %s took the way of the I/O away: %+v", v.Call.Phase, v.Call.Target.IP, w.Here.Entry.Paths)

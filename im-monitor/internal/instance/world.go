@@ -31,6 +31,8 @@ type World struct {
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
 	NotBefore time.Time
+	// Taken is the Identity of the last call that the server took.
+	Taken string
 	// Refusals counts in a row how often a server declined to create the instance, Refusal is its last word.
 	Refusals int
 	Refusal  string

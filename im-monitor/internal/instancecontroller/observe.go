@@ -40,6 +40,7 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 	}
 	t := s.attempts.of(key)
 	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.notBefore, t.refusals, t.refusal, t.moveAfter
+	w.Taken = t.taken
 	return w, s.hold(ctx, key, &w)
 }
 
