@@ -3,6 +3,7 @@ package machine
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -73,6 +74,14 @@ type Verdict struct {
 	Events []Happening
 	// WakeAt is when time alone changes the verdict; zero is never.
 	WakeAt time.Time
+}
+
+// LetsGo tells that the volume's finalizer goes: nothing that belongs to it was seen.
+func (v Verdict) LetsGo(volume *v1beta2.Volume) bool {
+	return slices.ContainsFunc(v.Writes, func(w Write) bool {
+		of, ok := w.Object.(*v1beta2.Volume)
+		return ok && of == volume && w.Kind == DropFinalizer
+	})
 }
 
 // collect gathers the writes of a pass: one patch for each object, at the earliest stage that any of its keys needs, since

@@ -101,3 +101,12 @@ func untouched(t *testing.T, verdict Verdict, of metav1.Object) {
 	t.Helper()
 	require.Nil(t, findWrite(verdict, of), "%s is written", key(of))
 }
+
+func TestAVolumeIsLetGoWhenNothingOfItIsLeft(t *testing.T) {
+	s := newStage(v1beta2.DataEngineV1)
+	s.Volume.Status.State = v1beta2.VolumeStateDeleting
+	deleted(s.Volume)
+	require.True(t, Decide(s.World).LetsGo(s.Volume))
+	s.Snapshots = 1
+	require.False(t, Decide(s.World).LetsGo(s.Volume))
+}

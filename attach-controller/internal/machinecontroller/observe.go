@@ -43,11 +43,9 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 		return nil, err
 	}
 	if v.DeletionTimestamp != nil {
-		var snapshots v1beta2.SnapshotList
-		if err := o.list(ctx, &snapshots, byVolume, name); err != nil {
+		if err := o.snapshots(ctx, w, byVolume); err != nil {
 			return nil, err
 		}
-		w.Snapshots = len(snapshots.Items)
 	}
 	if err := o.source(ctx, w); err != nil {
 		return nil, err
@@ -58,42 +56,6 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	}
 	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage, DefaultReplicas: values.DefaultReplicaCount}
 	return w, nil
-}
-
-func (o observer) belongings(ctx context.Context, w *machine.World) error {
-	var engines v1beta2.EngineList
-	var frontends v1beta2.EngineFrontendList
-	var replicas v1beta2.ReplicaList
-	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
-		if err := o.list(ctx, list, byVolume, w.Volume.Name); err != nil {
-			return err
-		}
-	}
-	w.Strangers = nil
-	w.Engines, w.Frontends, w.Replicas = own(w, engines.Items), own(w, frontends.Items), own(w, replicas.Items)
-	attachment := &v1beta2.VolumeAttachment{}
-	found, err := o.get(ctx, w.Volume.Name, attachment)
-	if found {
-		w.Attachment = attachment
-	}
-	return err
-}
-
-// own are the objects of a list that belong to the volume, by their names; the others are noted as strangers.
-func own[T any, P interface {
-	client.Object
-	*T
-}](w *machine.World, list []T) []P {
-	var out []P
-	for i := range list {
-		if object := P(&list[i]); v1beta2.BelongsTo(object, w.Volume) {
-			out = append(out, object)
-		} else {
-			w.Strangers = append(w.Strangers, object)
-		}
-	}
-	slices.SortFunc(out, func(a, b P) int { return strings.Compare(a.GetName(), b.GetName()) })
-	return out
 }
 
 // refresh reads engines and replicas again, past the cache, and where it is asked for the frontends.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -20,4 +21,33 @@ func TestWhatHasAnotherOwnerOfTheNameIsAStranger(t *testing.T) {
 	list[2].OwnerReferences = []metav1.OwnerReference{{Kind: "Volume", Name: vol, UID: "before"}}
 	require.Equal(t, []*v1beta2.Replica{&list[1], &list[0]}, own(w, list))
 	require.Equal(t, []metav1.Object{&list[2]}, w.Strangers)
+}
+
+// What the cache has not shown yet holds the finalizer, too.
+func TestWhatIsLeftOfAVolumeIsReadPastTheCache(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := &v1beta2.Volume{ObjectMeta: w.meta(vol)}
+	v.UID = "now"
+	owned := func(name string, uid types.UID) metav1.ObjectMeta {
+		m := w.meta(name)
+		m.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: vol, UID: uid}}
+		return m
+	}
+	w.create(&v1beta2.Engine{ObjectMeta: owned("e-0", "now"), Spec: v1beta2.EngineSpec{VolumeName: vol}})
+	w.create(&v1beta2.Engine{ObjectMeta: owned("e-1", "before"), Spec: v1beta2.EngineSpec{VolumeName: vol}})
+	w.create(&v1beta2.Engine{ObjectMeta: w.meta("e-2"), Spec: v1beta2.EngineSpec{VolumeName: "another"}})
+	w.create(&v1beta2.EngineFrontend{ObjectMeta: owned("f-0", "now"), Spec: v1beta2.EngineFrontendSpec{VolumeName: vol}})
+	w.create(&v1beta2.Replica{ObjectMeta: w.meta("r-0"), Spec: v1beta2.ReplicaSpec{VolumeName: vol}})
+	w.create(&v1beta2.Snapshot{ObjectMeta: w.meta("s-0"), Spec: v1beta2.SnapshotSpec{Volume: vol}})
+	w.create(&v1beta2.Snapshot{ObjectMeta: owned("s-1", "before"), Spec: v1beta2.SnapshotSpec{Volume: vol}})
+	is := machine.World{Volume: v, Nodes: map[string]machine.Node{}}
+	o := observer{reader: w.admin, uncached: w.admin, namespace: w.namespace}
+	require.NoError(t, o.left(t.Context(), &is))
+	require.Len(t, is.Engines, 1)
+	require.Equal(t, "e-0", is.Engines[0].Name)
+	require.Len(t, is.Frontends, 1)
+	require.Len(t, is.Replicas, 1)
+	require.Len(t, is.Strangers, 1)
+	require.Equal(t, 1, is.Snapshots)
 }

@@ -45,6 +45,12 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		verdict = machine.Decide(*world)
 	}
+	if verdict.LetsGo(world.Volume) {
+		if err := r.observer.left(ctx, world); err != nil {
+			return ctrl.Result{}, err
+		}
+		verdict = machine.Decide(*world)
+	}
 	left := r.waits.left(world.Volume, verdict, r.clock.Now())
 	if err := r.apply(ctx, world.Volume, verdict, left > 0); err != nil {
 		if status.IsConflict(err) {

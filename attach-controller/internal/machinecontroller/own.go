@@ -1,0 +1,81 @@
+package machinecontroller
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func (o observer) snapshots(ctx context.Context, w *machine.World, index string) error {
+	var list v1beta2.SnapshotList
+	if err := o.list(ctx, &list, index, w.Volume.Name); err != nil {
+		return err
+	}
+	w.Snapshots = 0
+	for i := range list.Items {
+		if v1beta2.BelongsTo(&list.Items[i], w.Volume) {
+			w.Snapshots++
+		}
+	}
+	return nil
+}
+
+// left reads past the cache what belongs to a volume whose finalizer is about to go: nobody would look after it later.
+func (o observer) left(ctx context.Context, w *machine.World) error {
+	if err := past(o).lists(ctx, w, "spec.volumeName"); err != nil {
+		return err
+	}
+	if err := past(o).snapshots(ctx, w, "spec.volume"); err != nil {
+		return err
+	}
+	return o.nodes(ctx, w)
+}
+
+func (o observer) belongings(ctx context.Context, w *machine.World) error {
+	if err := o.lists(ctx, w, byVolume); err != nil {
+		return err
+	}
+	attachment := &v1beta2.VolumeAttachment{}
+	found, err := o.get(ctx, w.Volume.Name, attachment)
+	if found {
+		w.Attachment = attachment
+	}
+	return err
+}
+
+// lists reads engines, frontends and replicas by an index of the cache, or a field that the API server selects by.
+func (o observer) lists(ctx context.Context, w *machine.World, index string) error {
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+		if err := o.list(ctx, list, index, w.Volume.Name); err != nil {
+			return err
+		}
+	}
+	w.Strangers = nil
+	w.Engines, w.Frontends, w.Replicas = own(w, engines.Items), own(w, frontends.Items), own(w, replicas.Items)
+	return nil
+}
+
+// own are the objects of a list that belong to the volume, by their names; the others are noted as strangers.
+func own[T any, P interface {
+	client.Object
+	*T
+}](w *machine.World, list []T) []P {
+	var out []P
+	for i := range list {
+		if object := P(&list[i]); v1beta2.BelongsTo(object, w.Volume) {
+			out = append(out, object)
+		} else {
+			w.Strangers = append(w.Strangers, object)
+		}
+	}
+	slices.SortFunc(out, func(a, b P) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return out
+}
