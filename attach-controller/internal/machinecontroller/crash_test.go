@@ -72,7 +72,7 @@ var crashScenarios = map[string]struct {
 			w.around()
 			w.neverLost()
 		},
-		every: 3,
+		every: 6,
 	},
 	"A16 deletion": {
 		prepare: func(w *world) {
