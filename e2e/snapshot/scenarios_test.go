@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// The methods that the simulator's journal counts.
+const (
+	taking   = "VolumeSnapshot"
+	removing = "SnapshotRemove"
+)
+
+// S1: asked for on an attached volume. [SNP-2]
+func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
+	dataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		vol, name := volume(t, ctx, engine, true), unique("snap")
+		require.NoError(t, w.Snapshot(ctx, vol, name))
+		ready(t, ctx, name)
+		s := &v1beta2.Snapshot{}
+		require.NoError(t, w.Get(ctx, name, s))
+		require.True(t, s.Status.ReadyToUse && s.Status.UserCreated)
+		require.NotEmpty(t, s.Status.CreationTime)
+		require.Equal(t, 1, calls(t, ctx, vol, taking))
+	})
+}
+
+// S2: asked for on a detached volume, which is attached for it and let go.
+func TestS2ASnapshotOfADetachedVolume(t *testing.T) {
+	dataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		vol, name := volume(t, ctx, engine, false), unique("snap")
+		require.NoError(t, w.Snapshot(ctx, vol, name))
+		ready(t, ctx, name)
+		require.NoError(t, w.WaitDetached(ctx, vol, patience))
+		tickets, err := w.Tickets(ctx, vol)
+		require.NoError(t, err)
+		require.Empty(t, tickets)
+		require.Equal(t, 1, calls(t, ctx, vol, taking))
+	})
+}
+
+// S3: the engine has a snapshot of that name already.
+func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
+	ctx, w := stage(t)
+	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), unique("snap")
+	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
+	require.NoError(t, w.Snapshot(ctx, vol, name))
+	ready(t, ctx, name)
+	require.NoError(t, w.Never(ctx, "a second one", watching, func(ctx context.Context) (string, error) {
+		if count := calls(t, ctx, vol, taking); count > 0 {
+			return fmt.Sprintf("%d were taken", count), nil
+		}
+		return "", nil
+	}))
+}
+
+// S5: what the engine has gets an object; the head does not.
+func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
+	ctx, w := stage(t)
+	vol, name := volume(t, ctx, v1beta2.DataEngineV2, true), unique("system")
+	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
+	require.NoError(t, w.Wait(ctx, "the object of "+name, patience, func(ctx context.Context) (string, error) {
+		list, err := w.SnapshotsOf(ctx, vol)
+		if s, ok := list[name]; !ok || !s.Status.ReadyToUse {
+			return fmt.Sprintf("there are %d objects", len(list)), err
+		}
+		return "", nil
+	}))
+	list, err := w.SnapshotsOf(ctx, vol)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.False(t, list[name].Spec.CreateSnapshot)
+	require.NoError(t, w.DeleteSnapshot(ctx, name))
+	require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
+}
+
+// S7: several that are deleted at once end, and the data that is left is whole. [SNP-3]
+func TestS7SeveralAreRemoved(t *testing.T) {
+	dataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		vol := volume(t, ctx, engine, true)
+		var names []string
+		for range 4 {
+			name := unique("snap")
+			require.NoError(t, w.Write(ctx, vol, len(names), name))
+			require.NoError(t, w.Snapshot(ctx, vol, name))
+			ready(t, ctx, name)
+			names = append(names, name)
+		}
+		for _, name := range names[:3] {
+			require.NoError(t, w.DeleteSnapshot(ctx, name))
+		}
+		for _, name := range names[:3] {
+			require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
+		}
+		ready(t, ctx, names[3])
+		for block, name := range names {
+			require.NoError(t, w.Keeps(ctx, vol, block, name))
+		}
+		require.Equal(t, 4, calls(t, ctx, vol, taking))
+		list, err := w.SnapshotsOf(ctx, vol)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+	})
+}
+
+// S8: the setting holds removals back, and lets them go on.
+func TestS8PurgesThatAreDisabled(t *testing.T) {
+	ctx, w := stage(t)
+	vol := volume(t, ctx, v1beta2.DataEngineV1, true)
+	first, second := unique("snap"), unique("snap")
+	for _, name := range []string{first, second} {
+		require.NoError(t, w.Snapshot(ctx, vol, name))
+		ready(t, ctx, name)
+	}
+	require.NoError(t, w.Set(ctx, "disable-snapshot-purge", "true"))
+	require.NoError(t, w.DeleteSnapshot(ctx, first))
+	require.NoError(t, w.WaitSnapshot(ctx, first, v1beta2.SnapshotRemovalApproved, v1beta2.ReasonPurgeDisabled, patience))
+	require.Zero(t, calls(t, ctx, vol, removing))
+	require.NoError(t, w.Set(ctx, "disable-snapshot-purge", "false"))
+	require.NoError(t, w.WaitSnapshotGone(ctx, first, patience))
+
+	require.NoError(t, w.DeleteSnapshot(ctx, second))
+	require.NoError(t, w.WaitSnapshot(ctx, second, v1beta2.SnapshotRemovalApproved, v1beta2.ReasonParentOfVolumeHead, patience))
+	require.NoError(t, w.Snapshot(ctx, vol, unique("snap")))
+	require.NoError(t, w.WaitSnapshotGone(ctx, second, patience))
+}
+
+// S9: a volume that goes takes its snapshots along.
+func TestS9AVolumeThatGoes(t *testing.T) {
+	ctx, w := stage(t)
+	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), unique("snap")
+	require.NoError(t, w.Snapshot(ctx, vol, name))
+	ready(t, ctx, name)
+	require.NoError(t, w.DeleteVolume(ctx, vol))
+	require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
+	require.NoError(t, w.WaitVolumeGone(ctx, vol, patience))
+	require.Zero(t, calls(t, ctx, vol, removing))
+}
+
+// S11: at its limit a volume gets no further snapshot, and says so; room lets it go on.
+func TestS11TheLimitOfAVolume(t *testing.T) {
+	ctx, w := stage(t)
+	vol := unique("vol")
+	require.NoError(t, w.Order(ctx, vol, v1beta2.DataEngineV2, 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
+	first, third := unique("snap"), unique("late")
+	for _, name := range []string{first, unique("snap")} {
+		require.NoError(t, w.Snapshot(ctx, vol, name))
+		ready(t, ctx, name)
+	}
+	require.NoError(t, w.WaitDetached(ctx, vol, patience))
+	require.NoError(t, w.Snapshot(ctx, vol, third))
+	require.NoError(t, w.WaitSnapshot(ctx, third, v1beta2.SnapshotReady, v1beta2.ReasonLimitReached, patience))
+	require.NoError(t, w.DeleteSnapshot(ctx, first))
+	ready(t, ctx, third)
+	require.Equal(t, 3, calls(t, ctx, vol, taking))
+}
