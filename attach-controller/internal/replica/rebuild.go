@@ -90,9 +90,9 @@ func (w *World) wantsLocal(g groups) bool {
 }
 
 // tidy deletes what is not needed any more, one at a time, while every wanted replica is healthy: first what has failed,
-// then what leaves its node or disk, then what is too many.
+// then what leaves its node or disk, then what is too many. One that goes on a node that is down holds nobody up.
 func (w *World) tidy(g groups, out *Verdict) {
-	if !w.attached() || w.busy() || len(g.going) > 0 || len(g.coming) > 0 {
+	if !w.attached() || w.busy() || w.goes(g) || len(g.coming) > 0 {
 		return
 	}
 	enough := 0
@@ -119,6 +119,11 @@ func (w *World) tidy(g groups, out *Verdict) {
 	case surplus != nil:
 		out.Deletes = append(out.Deletes, Deletion{surplus, "the volume has more replicas than it wants"})
 	}
+}
+
+// goes tells that the end of a replica is under way that can come now.
+func (w *World) goes(g groups) bool {
+	return slices.ContainsFunc(g.going, func(r *v1beta2.Replica) bool { return !w.down(r) })
 }
 
 // giveUp deletes a replica that failed too often, or whose node went down before it was given to the engine: another one

@@ -119,6 +119,7 @@ func TestAReplicaWhoseNodeOrDiskIsEvictedGoesAfterAnotherOneCame(t *testing.T) {
 		"it stays where nothing else has a place":   {attached("a b", evicted("b"), marked, closed("c d")), "", v1beta2.ReasonAntiAffinity},
 		"it stays while the volume is detached":     {attached("a b c", evicted("b"), marked, wants(2), detached), "", ""},
 		"it stays while another one goes":           {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "approve:d=HealthyCopyElsewhere", ""},
+		"but not for one whose node is down":        {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), down("d"), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "delete:b approve:d=HealthyCopyElsewhere", ""},
 		"one on a node that is down is replaced":    {attached("a b", evicted("b"), marked, down("b")), "create:c", ""},
 		"and its end is waited for until it failed": {attached("a b c", evicted("b"), marked, wants(2), down("b")), "", ""},
 	})
