@@ -7,9 +7,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Needs tells that Decide may place replicas, and has to be given the candidates.
+// Needs tells that Decide may place replicas, or looks whether it could, and has to be given the candidates.
 func Needs(w World) bool {
-	return ready(&w) && !w.heldBack() && w.missing(w.groups()).count > 0
+	if !ready(&w) || w.heldBack() {
+		return false
+	}
+	g := w.groups()
+	return w.missing(g).count > 0 || w.outdated(g)
 }
 
 // Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
@@ -36,6 +40,7 @@ func Decide(w World) Verdict {
 	}
 	need.count -= w.takeBack(g, need, &out)
 	w.place(g, need, &out)
+	w.look(g, &out)
 	w.tidy(g, &out)
 	return out
 }

@@ -34,6 +34,27 @@ func (w *World) place(g groups, n need, out *Verdict) {
 	}
 }
 
+// outdated tells that a detached volume lacks replicas, and was said to have no place for them: that may have changed, and
+// whoever attaches it to rebuild them waits for that.
+func (w *World) outdated(g groups) bool {
+	return w.everHealthy() && w.Volume.Status.State == v1beta2.VolumeStateDetached && w.Volume.Spec.DataLocality != "strict-local" &&
+		conditions.IsFalse(w.Volume.Status.Conditions, v1beta2.VolumeScheduled) &&
+		len(g.healthy) > 0 && len(g.staying)+len(g.coming) < w.Volume.Spec.NumberOfReplicas
+}
+
+// look says whether one more replica would have a place now. It makes none: that needs a running engine to copy from.
+func (w *World) look(g groups, out *Verdict) {
+	if !w.outdated(g) {
+		return
+	}
+	disk, why := placement.Find(w.request(w.taken(g)), w.Candidates)
+	if disk == nil && !slices.ContainsFunc(g.failed, w.isBack) {
+		w.scheduled(out, v1beta2.ConditionFalse, why.Reason, why.Message)
+		return
+	}
+	w.scheduled(out, v1beta2.ConditionTrue, v1beta2.ReasonPlaced, "Every replica has a place.")
+}
+
 // promise counts what this pass placed already.
 func (w *World) promise(d placement.Disk) {
 	for i := range w.Candidates {

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -97,4 +98,23 @@ func TestReplicasAreMarked(t *testing.T) {
 	require.Len(t, v.Patches, 1)
 	v = decide(attached("a b", replica("a", func(r *v1beta2.Replica) { r.Spec.EvictionRequested = true })))
 	require.Equal(t, map[string]any{"evictionRequested": false}, v.Patches[0].Spec)
+}
+
+// A detached volume is attached to rebuild what it lacks only where that has a place: what was said of it once does not stay.
+func TestADetachedVolumeThatHadNoPlaceIsLookedAtAgain(t *testing.T) {
+	none := isScheduled(v1beta2.ReasonAntiAffinity)
+	lost := func(changes ...change) World {
+		return attached("a b c", slices.Concat([]change{down("c"), failed("c", time.Hour), detached, none}, changes)...)
+	}
+	full := lost(closed("d"))
+	check(t, map[string]row{
+		"there is a place now":                       {lost(), "", v1beta2.ReasonPlaced},
+		"there still is none":                        {full, "", v1beta2.ReasonAntiAffinity},
+		"the failed one can be taken back":           {attached("a b c", failed("c", time.Hour), detached, none, closed("d")), "", v1beta2.ReasonPlaced},
+		"the limit of rebuilds is for another day":   {lost(rebuilds("d", 5)), "", v1beta2.ReasonPlaced},
+		"without a copy there is nothing to rebuild": {lost(failed("a", 0), failed("b", 0)), "", v1beta2.ReasonAntiAffinity},
+		"while it is attached only a try tells":      {attached("a b c", down("c"), failed("c", time.Hour), down("a"), none), "", v1beta2.ReasonAntiAffinity},
+	})
+	require.True(t, Needs(lost()))
+	require.False(t, Needs(attached("a b c", down("c"), failed("c", time.Hour), detached, isScheduled(v1beta2.ReasonPlaced))), "nobody asks where nothing is amiss")
 }
