@@ -15,9 +15,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// call makes one call. What came of it is seen by the next look.
+// call makes one call. What came of it is seen by the next look. What changes the size or the replicas of a v2 engine goes
+// through its frontend, wherever that is.
 func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
+	if call.Op == engine.OpAdd || call.Op == engine.OpExpand {
+		through, way, err := c.through(ctx, t, proxy)
+		if err != nil || way == nil {
+			log.Info("not called: the engine's frontend cannot be reached", "frontend", t.Frontend, "error", err)
+			return
+		}
+		t, proxy = through, way
+	}
 	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	if err := c.still(ctx, e, call); err != nil {
 		log.Info("not called", "reason", err.Error())

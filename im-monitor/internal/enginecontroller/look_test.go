@@ -202,3 +202,31 @@ func TestAV2EngineWithoutAFrontendHasNoPortAndIsLookedAt(t *testing.T) {
 		}
 	})
 }
+
+// After a live upgrade the engine may be on another node than the frontend.
+func TestWhatChangesAV2EngineGoesThroughItsFrontendWhereverThatIs(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
+	far := serve(t)
+	far.do(func() { far.v2 = true })
+	w.servers["10.0.0.2"] = far
+	w.manager("im-2", "10.0.0.2")
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "volumeSize": "2147483648"})
+	w.maps(second, addresses[second])
+	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}}
+	w.create(f)
+	w.start()
+	w.looks(5)
+	require.Empty(t, w.server.changes(), "it is not known where the frontend is")
+	w.status(f, map[string]any{"instanceManagerName": "im-2", "storageIP": "10.0.0.2", "port": 20006})
+	w.eventually("it does not grow", func() bool { return len(far.called("VolumeExpand")) > 0 })
+	w.server.do(func() { w.server.size = 2 * gib })
+	w.eventually("no replica is added", func() bool { return len(far.called("ReplicaAdd")) > 0 })
+	far.do(func() {
+		for _, r := range far.asked {
+			require.Equal(t, "10.0.0.2:20006 "+name+" vol-ef-0", r.GetAddress()+" "+r.GetEngineName()+" "+r.GetEngineFrontendName())
+		}
+	})
+	require.Empty(t, w.server.changes())
+	require.Empty(t, far.called("ReplicaList"), "the engine is looked at where it is")
+}
