@@ -35,7 +35,8 @@ func (w World) neverTaken() bool {
 // blocker says what stands against removing that attaching the volume would not change; no ticket is held for it.
 func (w World) blocker() (reason, message string) {
 	volume := w.Volume
-	switch info := w.info(); {
+	children, marked := w.chain()
+	switch {
 	case len(w.Clones) > 0:
 		return v1beta2.ReasonLinkedClone, "Linked clones share its data: " + strings.Join(w.Clones, ", ") + "; it can go once they are gone."
 	case w.Settings.PurgeDisabled:
@@ -46,12 +47,24 @@ func (w World) blocker() (reason, message string) {
 		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name + " is being upgraded; it goes on when that is done."
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it goes on when that is done."
-	case info != nil && info.Removed && info.Children[VolumeHead]:
+	case marked && children[VolumeHead]:
 		return v1beta2.ReasonParentOfVolumeHead, "The volume's head builds on it: it can be merged once a newer snapshot was taken."
-	case info != nil && info.Removed && len(info.Children) > 1:
-		return v1beta2.ReasonHasMultipleChildren, fmt.Sprintf("%d snapshots build on it; it can be merged when one is left.", len(info.Children))
+	case (marked || volume.Spec.DataEngine == v1beta2.DataEngineV2) && len(children) > 1:
+		return v1beta2.ReasonHasMultipleChildren, fmt.Sprintf("%d parts of the volume build on it; it can be merged when one is left.", len(children))
 	}
 	return "", ""
+}
+
+// chain is what builds on the snapshot, and whether the engine has it marked removed, which v2 engines never do. Of a
+// volume that is detached it is what was seen last: attaching it would not change that.
+func (w World) chain() (children map[string]bool, marked bool) {
+	switch info := w.info(); {
+	case info != nil:
+		return info.Children, info.Removed
+	case w.known():
+		return nil, false
+	}
+	return w.Snapshot.Status.Children, w.Snapshot.Status.MarkRemoved
 }
 
 func (w World) upgrading() bool {

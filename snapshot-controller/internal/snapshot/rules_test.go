@@ -65,6 +65,11 @@ func TestRemoval(t *testing.T) {
 		"linked clones share it":                           {world(taken, listed, deleted, func(w *World) { w.Clones = []string{"c"} }), StepStatus, v1beta2.ReasonLinkedClone},
 		"it is the head's parent, and marked already":      {world(taken, listed, deleted, marked), StepStatus, v1beta2.ReasonParentOfVolumeHead},
 		"several build on it, and it is marked already":    {world(taken, listed, deleted, marked, forked), StepStatus, v1beta2.ReasonHasMultipleChildren},
+		"several build on it in v2, which marks nothing":   {world(taken, listed, deleted, forked, v2), StepStatus, v1beta2.ReasonHasMultipleChildren},
+		"one that is approved in v2 gives its place back":  {world(taken, listed, deleted, forked, v2, approved), StepStatus, v1beta2.ReasonHasMultipleChildren},
+		"several build on it in v1, which marks it first":  {world(taken, listed, deleted, forked, granted), StepStatus, v1beta2.ReasonRequested},
+		"only the head builds on it in v2":                 {world(taken, listed, deleted, granted, v2), StepStatus, v1beta2.ReasonRequested},
+		"several build on it, and the volume is detached":  {world(taken, deleted, v2, detached, granted, mirrored), StepStatus, v1beta2.ReasonHasMultipleChildren},
 		"gone from the list after the approval it ends":    {world(taken, deleted, approved), StepDropFinalizer, "Removed"},
 		"gone without an approval it is approved first":    {world(taken, deleted, granted), StepStatus, v1beta2.ReasonRequested},
 		"an unknown list ends nothing":                     {world(taken, deleted, approved, detached, refused), StepStatus, v1beta2.ReasonPurgeLimited},
@@ -113,6 +118,22 @@ func forked(w *World) {
 	info := w.Engine.Status.Snapshots["snap-1"]
 	info.Children = map[string]bool{"a": true, "b": true}
 	w.Engine.Status.Snapshots["snap-1"] = info
+}
+
+func v2(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV2 }
+
+// mirrored: it was seen that two build on it.
+func mirrored(w *World) { w.Snapshot.Status.Children = map[string]bool{"a": true, VolumeHead: true} }
+
+// A volume must not be attached and detached for ever for a snapshot that cannot go.
+func TestOneThatCannotBeMergedDoesNotAttachItsVolumeAgain(t *testing.T) {
+	w, _ := settled(t, world(taken, listed, deleted, forked, v2, holdsTicket))
+	require.Nil(t, w.ticket())
+	detached(&w)
+	w.Place = PlaceGranted
+	_, steps := settled(t, w)
+	require.Empty(t, steps)
+	require.False(t, Decide(w).Holds)
 }
 
 func TestTheWholeWay(t *testing.T) {
