@@ -53,6 +53,10 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		{"something else is being done to the engine", world(object("s", asked), func(w *looked) { w.Busy = true }), nil, ""},
 		{"the last call was just now", world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(1)} })), nil, ""},
 		{"it was deleted before a call", world(object("s", asked, deleting)), nil, cancelled},
+		{"it was deleted after a call had failed", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), nil, ""},
+		{"it was deleted after it was asked for anew", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew)), nil, cancelled},
+		{"it was deleted while the second call may be under way", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew),
+			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), nil, ""},
 		{"it was deleted and never asked for", world(object("s", deleting, func(s *enginesnapshot.Snapshot) { s.Create = true })), nil, ""},
 		{"it was deleted while an earlier leader may be at it", world(object("s", asked, deleting), earlier), nil, ""},
 		{"it was asked for in this leader's time", world(object("s", asked, deleting, func(s *enginesnapshot.Snapshot) { s.Requested = now }), earlier), nil, cancelled},
@@ -218,6 +222,8 @@ func TestAWishIsWhatALookIsWorthWhileFor(t *testing.T) {
 	require.Equal(t, "take", wish(asked).Kind)
 	require.NotEqual(t, wish(asked), wish(asked, func(s *enginesnapshot.Snapshot) { s.Requested = now }), "asked for anew")
 	require.Equal(t, "cancel", wish(asked, deleting).Kind)
+	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew).Kind)
+	require.Equal(t, enginesnapshot.Nothing, wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed)))
 	require.Equal(t, "remove", wish(asked, approved).Kind)
 	require.Equal(t, enginesnapshot.Nothing, wish(asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)))
 	require.Equal(t, enginesnapshot.Nothing, wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonCancelled)))

@@ -55,7 +55,7 @@ func (p *pass) taken(s Snapshot) bool {
 
 // cancel: it was deleted and is not there. A call that may still be under way must end first.
 func (p *pass) cancel(s Snapshot) {
-	if is(s.Provisioned, v1beta2.ConditionFalse) {
+	if is(s.Provisioned, v1beta2.ConditionFalse) && !again(s) {
 		return
 	}
 	until := p.Memory.Open[s.Name]
@@ -71,7 +71,7 @@ func (p *pass) cancel(s Snapshot) {
 
 // due tells that a snapshot may be taken now, and says when to ask again otherwise.
 func (p *pass) due(s Snapshot) bool {
-	if f := s.Provisioned; is(f, v1beta2.ConditionFalse) && !p.again(s, f) {
+	if is(s.Provisioned, v1beta2.ConditionFalse) && !again(s) {
 		return false
 	}
 	if !p.Alone || p.Busy || p.V2 && p.Rebuilding {
@@ -86,7 +86,10 @@ func (p *pass) due(s Snapshot) bool {
 }
 
 // again tells that it was asked for anew after it had failed.
-func (p *pass) again(s Snapshot, failed *v1beta2.Condition) bool {
-	at, err := time.Parse(time.RFC3339, failed.LastProbeTime)
+func again(s Snapshot) bool {
+	if s.Provisioned == nil || s.Provisioned.Reason != v1beta2.ReasonFailed {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, s.Provisioned.LastProbeTime)
 	return err == nil && s.Requested.After(at)
 }

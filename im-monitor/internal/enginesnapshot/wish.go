@@ -26,7 +26,7 @@ func WishOf(s Snapshot) Wish {
 		return Wish{Kind: "remove"}
 	case !s.Create || s.Requested.IsZero() || provisioned || s.Seen:
 		return Nothing
-	case s.Deleting && s.Provisioned == nil:
+	case s.Deleting && (s.Provisioned == nil || again(s)):
 		return Wish{Kind: "cancel"}
 	case s.Deleting:
 		return Nothing

@@ -54,6 +54,7 @@ func object(name string, change ...func(*enginesnapshot.Snapshot)) func(*engines
 }
 
 func asked(s *enginesnapshot.Snapshot)    { s.Create, s.Requested = true, now.Add(-2*time.Second) }
+func anew(s *enginesnapshot.Snapshot)     { s.Requested = now }
 func deleting(s *enginesnapshot.Snapshot) { s.Deleting = true }
 func approved(s *enginesnapshot.Snapshot) { s.Deleting, s.Approved = true, true }
 func seen(s *enginesnapshot.Snapshot)     { s.Seen = true }

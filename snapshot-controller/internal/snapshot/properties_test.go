@@ -14,7 +14,7 @@ import (
 var changes = []func(*World){
 	detached, listed, taken, requested, deleted, system, noOwner, owner("other"), approved, failed, cancelled, withdrawn,
 	granted, refused, two, leaving, rebuilding,
-	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, mirrored,
+	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, mirrored, retried,
 	func(w *World) { w.Settings.PurgeDisabled = true }, func(w *World) { w.Settings.MaxCount = 2 },
 	func(w *World) { w.Candidate = "" }, func(w *World) { w.Engine.Status.Snapshots = map[string]v1beta2.SnapshotInfo{} },
 	func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted },

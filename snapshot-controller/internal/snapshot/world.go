@@ -102,10 +102,15 @@ func (w World) isTrue(conditionType string) bool {
 	return conditions.IsTrue(w.Snapshot.Status.Conditions, conditionType)
 }
 
-// failed tells that the engine refused to take it.
+// failed tells that the engine refused to take it, and that it was not asked for anew since: then it may yet be taken.
 func (w World) failed() bool {
-	return conditions.IsFalse(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) &&
-		conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) == v1beta2.ReasonFailed
+	c := conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned)
+	if c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonFailed {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, c.LastProbeTime)
+	asked, problem := time.Parse(time.RFC3339, w.Snapshot.Status.RequestedTime)
+	return err != nil || problem != nil || !asked.After(at)
 }
 
 func (w World) cancelled() bool {

@@ -68,6 +68,13 @@ func marked(w *World) {
 	w.Engine.Status.Snapshots["snap-1"] = info
 }
 
+// retried: it was asked for after the engine had refused.
+func retried(w *World) {
+	failed(w)
+	said := w.Snapshot.Status.Conditions
+	said[len(said)-1].LastProbeTime = "2026-08-01T10:58:59.5Z"
+}
+
 func system(w *World) { w.Snapshot.Spec.CreateSnapshot = false }
 
 func holdsTicket(w *World) {
