@@ -187,6 +187,13 @@ func TestARefusalIsSaidInTheEnginesWordsAndNotRepeated(t *testing.T) {
 	require.Contains(t, conditions.Get(s.Status.Conditions, v1beta2.SnapshotProvisioned).Message, "too many snapshots created")
 	w.looks(5)
 	require.Len(t, w.server.called("VolumeSnapshot"), 1)
+	first := conditions.Get(s.Status.Conditions, v1beta2.SnapshotProvisioned).LastProbeTime
+	w.status(s, map[string]any{"requestedTime": time.Now().UTC().Format(time.RFC3339Nano)})
+	w.eventually("the second request is not answered", func() bool {
+		return conditions.Get(w.read("s-1").Status.Conditions, v1beta2.SnapshotProvisioned).LastProbeTime != first
+	})
+	w.looks(5)
+	require.Len(t, w.server.called("VolumeSnapshot"), 2)
 }
 
 func TestALimitIsKeptBeforeACall(t *testing.T) {

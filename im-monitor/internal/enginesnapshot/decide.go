@@ -128,7 +128,8 @@ func (p *pass) say(s Snapshot, kind string, status v1beta2.ConditionStatus, reas
 	if kind == v1beta2.SnapshotWithdrawn {
 		before = s.Withdrawn
 	}
-	if before != nil && before.Status == status && before.Reason == reason {
+	anew := kind == v1beta2.SnapshotProvisioned && again(s) && !s.Requested.After(p.Now) // the same answer to another request
+	if before != nil && before.Status == status && before.Reason == reason && !anew {
 		return
 	}
 	p.out.Changes = append(p.out.Changes, Change{s.Name, v1beta2.Condition{Type: kind, Status: status, Reason: reason, Message: fmt.Sprintf(format, args...)}})

@@ -45,6 +45,7 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		{"it failed and was asked for anew", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed),
 			func(s *enginesnapshot.Snapshot) { s.Requested = now })), []string{"s"}, ""},
 		{"the volume has as many as it may", world(object("s", asked), lists("a"), lists("b"), func(w *looked) { w.MaxCount, w.Others = 2, map[string]bool{"a": true, "b": true} }), nil, failed},
+		{"it was asked for anew, and the volume still has as many as it may", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew), lists("a"), func(w *looked) { w.MaxCount, w.Others = 1, map[string]bool{"a": true} }), nil, failed},
 		{"what waits for a purge does not count", world(object("s", asked), lists("a"), lists("b", marked), func(w *looked) { w.MaxCount, w.Others = 2, map[string]bool{"a": true, "b": true} }), []string{"s"}, ""},
 		{"those that are being taken count", world(object("s", asked), object("t", asked), func(w *looked) { w.MaxCount = 1 }), []string{"s"}, failed},
 		{"another engine of the volume runs", world(object("s", asked), func(w *looked) { w.Alone = false }), nil, ""},

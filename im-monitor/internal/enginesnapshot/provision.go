@@ -85,6 +85,11 @@ func (p *pass) due(s Snapshot) bool {
 	return true
 }
 
+// AskedAnew tells that a request came after a failure was noted, which is its answer no more.
+func AskedAnew(requested time.Time, failed *v1beta2.Condition) bool {
+	return again(Snapshot{Requested: requested, Provisioned: failed})
+}
+
 // again tells that it was asked for anew after it had failed.
 func again(s Snapshot) bool {
 	if s.Provisioned == nil || s.Provisioned.Reason != v1beta2.ReasonFailed {

@@ -36,7 +36,7 @@ func (h *Hands) write(ctx context.Context, l Look, c enginesnapshot.Change) erro
 	c.Condition.LastProbeTime = now.UTC().Format(time.RFC3339Nano)
 	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotWithdrawn)
 	list := conditions.Set(own, c.Condition, now)
-	if conditions.Equal(own, list) {
+	if conditions.Equal(own, list) && !answersAnew(s, c.Condition) {
 		return nil
 	}
 	err = status.Apply(ctx, h.rt.Client, s, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
@@ -50,6 +50,12 @@ func (h *Hands) write(ctx context.Context, l Look, c enginesnapshot.Change) erro
 	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Condition.Type, "status", c.Condition.Status, "reason", c.Condition.Reason, "message", c.Condition.Message)
 	events.Emit(h.rt.Recorder, s, saidEvent(c.Condition))
 	return nil
+}
+
+// answersAnew tells that a failure answers a request that came after the last one: only its time is new.
+func answersAnew(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
+	now := snapshotOf(s)
+	return c.Type == v1beta2.SnapshotProvisioned && enginesnapshot.AskedAnew(now.Requested, now.Provisioned)
 }
 
 // mirror makes the object of a snapshot that has none, unless the volume is on its way out or is another one.
