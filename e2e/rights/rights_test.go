@@ -39,8 +39,8 @@ var rare = map[testkit.Permission]string{
 func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	requests := append(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t)...)
-	for _, binary := range []string{world.AttachController, world.IMMonitor, world.OrphanController} {
+	requests := slices.Concat(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t), whileSnapshotsAreTaken(ctx, t))
+	for _, binary := range []string{world.AttachController, world.IMMonitor, world.OrphanController, world.SnapshotController} {
 		for _, request := range requests {
 			require.False(t, request.Code == http.StatusForbidden && strings.HasSuffix(request.User, ":"+binary),
 				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)
@@ -83,6 +83,33 @@ func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Reques
 		require.NoError(t, w.Order(ctx, "ends-"+engine, engine, 2, nil))
 		require.NoError(t, w.Attach(ctx, "ends-"+engine, scenarios.Near, patience))
 	}
+	require.NoError(t, w.Sweep(ctx))
+	return audited(t, w)
+}
+
+// whileSnapshotsAreTaken takes snapshots of an attached and of a detached volume, removes one, loses one, and deletes the
+// volume of the rest.
+func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request {
+	t.Helper()
+	const volume = "taken"
+	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true, Snapshots: true})
+	take := func(name string) {
+		require.NoError(t, w.Snapshot(ctx, volume, name))
+		require.NoError(t, w.WaitSnapshot(ctx, name, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
+	}
+	require.NoError(t, w.Snapshot(ctx, "never-made", "nothing"))
+	require.NoError(t, w.WaitSnapshot(ctx, "nothing", v1beta2.SnapshotReady, v1beta2.ReasonVolumeNotFound, patience))
+	require.NoError(t, w.DeleteSnapshot(ctx, "nothing"))
+	require.NoError(t, w.WaitSnapshotGone(ctx, "nothing", patience))
+	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV1, 2, nil))
+	take("detached")
+	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
+	take("attached")
+	take("stays")
+	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
+	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
+	require.NoError(t, w.Admin.Delete(ctx, &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume, Namespace: w.Namespace}}))
+	require.NoError(t, w.WaitSnapshotGone(ctx, "stays", patience))
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
 }
