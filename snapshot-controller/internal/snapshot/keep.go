@@ -68,7 +68,7 @@ func (w World) create() Verdict {
 			return w.say(status, ready(v1beta2.ReasonLimitReached, problem), nil)
 		}
 	}
-	if !w.attached() {
+	if !w.Attached() {
 		return w.say(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
 	}
 	if status.RequestedTime == "" && !w.known() {

@@ -92,7 +92,7 @@ func TestRemovalIsApprovedForWhatIsDeleted(t *testing.T) {
 		w := anyWorld(t)
 		v := Decide(w)
 		if v.Step == StepStatus && conditions.IsTrue(v.Status.Conditions, v1beta2.SnapshotRemovalApproved) && v.Reason == v1beta2.ReasonRequested {
-			require.True(t, w.deleting() && w.attached() && w.Place == PlaceGranted && len(w.Clones) == 0 && !w.Settings.PurgeDisabled)
+			require.True(t, w.deleting() && w.Attached() && w.Place == PlaceGranted && len(w.Clones) == 0 && !w.Settings.PurgeDisabled)
 		}
 		if v.Step == StepTakeTicket {
 			require.NotEmpty(t, w.Candidate)

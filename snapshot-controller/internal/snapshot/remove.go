@@ -88,7 +88,7 @@ func (w World) rebuilding() bool {
 // place is kept until the data is gone.
 func (w World) approve() Verdict {
 	switch {
-	case !w.attached() && w.wanted() == nil:
+	case !w.Attached() && w.wanted() == nil:
 		return w.say(w.mirrored(w.info()), approval(v1beta2.ReasonWaitingForAttach, w.attachProblem()), nil)
 	case w.Place == PlaceUnknown:
 		return Verdict{Step: StepNone, Holds: true, NeedsPlace: true}
@@ -98,7 +98,7 @@ func (w World) approve() Verdict {
 		return v
 	}
 	reason, message, ticket := v1beta2.ReasonRequested, "Nothing stands against removing its data.", w.kept()
-	if !w.attached() {
+	if !w.Attached() {
 		reason, message, ticket = v1beta2.ReasonWaitingForAttach, w.attachProblem(), w.wanted()
 	}
 	v := w.say(w.mirrored(w.info()), approval(reason, message), ticket)

@@ -77,8 +77,8 @@ var refusals = map[string]bool{
 	v1beta2.ReasonVolumeFaulted: true, v1beta2.ReasonWaitingForShare: true,
 }
 
-// attached tells that the volume is attached and its engine runs, so that work on snapshots can begin.
-func (w World) attached() bool {
+// Attached tells that the volume is attached and its engine runs, so that work on snapshots can begin.
+func (w World) Attached() bool {
 	return w.running() && w.Volume.Status.State == v1beta2.VolumeStateAttached
 }
 

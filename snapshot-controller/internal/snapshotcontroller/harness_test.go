@@ -47,6 +47,7 @@ type world struct {
 	namespace string
 	admin     client.Client
 	identity  *rest.Config
+	clock     clock.Clock
 
 	mutex   sync.Mutex
 	running *process
@@ -62,7 +63,7 @@ type process struct {
 // newWorld has a node that is ready.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), clock: clock.RealClock{}}
 	w.identity = testkit.BinaryIdentity(t, w.namespace, Owner)
 	n := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
 	w.create(n)
@@ -104,7 +105,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 	})
 	rt := &runkit.Runtime{
 		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(Owner),
-		Namespace: w.namespace, Clock: clock.RealClock{},
+		Namespace: w.namespace, Clock: w.clock,
 	}
 	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace)))
 	go func() { p.done <- manager.Start(ctx) }()

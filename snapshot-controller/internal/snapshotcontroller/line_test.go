@@ -18,7 +18,7 @@ func someTurn(volume, number, minute int) turn {
 
 func TestTheLineIsFairAndOneVolumeHasOnePlace(t *testing.T) {
 	l := newLine()
-	enter := func(t turn, limit int) bool { granted, _ := l.enter(t, false, limit); return granted }
+	enter := func(t turn, limit int) bool { return l.enter(t, claim{works: true, limit: limit}).granted }
 	require.True(t, enter(someTurn(1, 1, 0), 1))
 	require.True(t, enter(someTurn(1, 2, 5), 1), "one purge does for all of a volume")
 	require.False(t, enter(someTurn(3, 1, 2), 1))
@@ -29,10 +29,43 @@ func TestTheLineIsFairAndOneVolumeHasOnePlace(t *testing.T) {
 	require.Equal(t, []string{"snap-2-1", "snap-2-2"}, l.leave("snap-1-2"))
 	require.False(t, enter(someTurn(3, 1, 2), 1), "who was deleted later waits longer")
 	require.True(t, enter(someTurn(2, 1, 1), 1))
-	granted, next := l.enter(someTurn(2, 2, 9), false, 2)
-	require.True(t, granted)
-	require.Equal(t, []string{"snap-3-1"}, next, "a higher limit lets the next in")
+	second := l.enter(someTurn(2, 2, 9), claim{works: true, limit: 2})
+	require.True(t, second.granted)
+	require.Equal(t, []string{"snap-3-1"}, second.wake, "a higher limit lets the next in")
 	require.True(t, enter(someTurn(4, 1, 9), 0), "0 is no limit")
+}
+
+// A volume that nobody attaches must not keep the others from their purges.
+func TestAVolumeThatIsNotAttachedForLongGoesToTheEndOfTheLine(t *testing.T) {
+	l, noon := newLine(), time.Date(2026, 8, 1, 13, 0, 0, 0, time.UTC)
+	enter := func(one turn, at time.Duration, works bool) answer {
+		return l.enter(one, claim{now: noon.Add(at), works: works, limit: 1})
+	}
+	idle, more, next, last := someTurn(1, 1, 0), someTurn(1, 2, 1), someTurn(2, 1, 2), someTurn(3, 1, 3)
+	require.True(t, enter(idle, 0, false).granted)
+	require.True(t, enter(more, 0, false).granted)
+	require.True(t, enter(idle, time.Hour, false).granted, "nobody else wants it")
+	require.True(t, enter(idle, time.Hour, true).granted, "it is attached")
+	require.Equal(t, answer{}, enter(next, time.Hour, false), "who works is left alone, however long it takes")
+	require.Equal(t, []string{"snap-2-1"}, enter(idle, 2*time.Hour, false).wake, "it is detached: who waits asks when to come again")
+	require.Equal(t, answer{again: idlePatience - time.Minute}, enter(next, 2*time.Hour+time.Minute, false))
+	require.Equal(t, answer{}, enter(last, 2*time.Hour+time.Minute, false), "it has its turn later")
+
+	late := 2*time.Hour + idlePatience
+	got := enter(next, late, false)
+	require.True(t, got.granted)
+	require.Equal(t, []string{"snap-1-1", "snap-1-2", "snap-3-1"}, got.wake, "those that lost the place, and the next, since it may lose it, too")
+	require.False(t, enter(idle, late, false).granted)
+	require.False(t, enter(more, late, false).granted)
+	require.Equal(t, []string{"snap-3-1"}, l.leave("snap-2-1"), "they are behind everybody")
+	require.True(t, enter(last, late, true).granted)
+	require.Equal(t, []string{"snap-1-1", "snap-1-2"}, l.leave("snap-3-1"))
+	require.True(t, enter(idle, late, false).granted)
+	require.True(t, enter(more, late, false).granted)
+	l.leave("snap-1-1")
+	l.leave("snap-1-2")
+	require.Empty(t, l.nodes)
+	require.Empty(t, l.where)
 }
 
 // Whoever comes and goes, there are never more volumes than the limit, and everybody's turn comes.
@@ -49,11 +82,11 @@ func TestEverybodysTurnComes(t *testing.T) {
 		byName, granted := map[string]turn{}, []turn{}
 		ask := func(one turn) {}
 		ask = func(one turn) {
-			ok, next := l.enter(one, false, limit)
-			if ok {
+			answer := l.enter(one, claim{works: true, limit: limit})
+			if answer.granted {
 				granted = append(granted, one)
 			}
-			for _, name := range next {
+			for _, name := range answer.wake {
 				if byName[name].uid != one.uid {
 					ask(byName[name])
 				}

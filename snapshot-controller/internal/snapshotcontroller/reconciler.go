@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	kevents "k8s.io/client-go/tools/events"
@@ -36,13 +37,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.seed(ctx); err != nil {
 		return ctrl.Result{}, err
 	}
-	world, verdict, err := r.decide(ctx, request.Name)
+	world, verdict, again, err := r.decide(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	r.keepPlace(request.Name, world, verdict)
+	result := ctrl.Result{RequeueAfter: again}
 	if world == nil || verdict.Step == snapshot.StepNone {
-		return ctrl.Result{}, nil
+		return result, nil
 	}
 	if err := apply(ctx, r.client, world, verdict); err != nil {
 		return ctrl.Result{}, err
@@ -51,33 +53,35 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	count(verdict)
 	log.FromContext(ctx).Info("verdict applied", "name", world.Snapshot.Name, "volume", world.Snapshot.Spec.Volume,
 		"step", verdict.Step, "reason", verdict.Reason, "message", verdict.Message)
-	return ctrl.Result{}, nil
+	return result, nil
 }
 
-// decide returns a nil world where the snapshot is gone. A volume's absence counts once it was seen past the cache.
-func (r *reconciler) decide(ctx context.Context, name string) (*snapshot.World, snapshot.Verdict, error) {
-	world, verdict, err := r.look(ctx, name, false)
+// decide returns a nil world where the snapshot is gone, and when to ask for a place again. A volume's absence counts once
+// it was seen past the cache.
+func (r *reconciler) decide(ctx context.Context, name string) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
+	world, verdict, again, err := r.look(ctx, name, false)
 	if world == nil || err != nil || !verdict.Confirm {
-		return world, verdict, err
+		return world, verdict, again, err
 	}
 	return r.look(ctx, name, true)
 }
 
-func (r *reconciler) look(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, error) {
+func (r *reconciler) look(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
 	world, values, err := r.observer.observe(ctx, name, live)
 	if world == nil || err != nil {
-		return nil, snapshot.Verdict{}, err
+		return nil, snapshot.Verdict{}, 0, err
 	}
 	verdict := snapshot.Decide(*world)
 	if !verdict.NeedsPlace {
-		return world, verdict, nil
+		return world, verdict, 0, nil
 	}
-	world.Place = r.place(world, values)
-	return world, snapshot.Decide(*world), nil
+	var again time.Duration
+	world.Place, again = r.place(world, values)
+	return world, snapshot.Decide(*world), again, nil
 }
 
 // place asks the line of the node where the volume is, or would be attached.
-func (r *reconciler) place(w *snapshot.World, values setting.Values) snapshot.Place {
+func (r *reconciler) place(w *snapshot.World, values setting.Values) (snapshot.Place, time.Duration) {
 	node := w.Candidate
 	if w.Engine != nil && w.Engine.Spec.NodeID != "" {
 		node = w.Engine.Spec.NodeID
@@ -87,12 +91,15 @@ func (r *reconciler) place(w *snapshot.World, values setting.Values) snapshot.Pl
 	r.mutex.Lock()
 	r.uids[s.Name] = s.UID
 	r.mutex.Unlock()
-	granted, next := r.line.enter(t, conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved), values.PurgesPerNode)
-	r.wake(next)
-	if granted {
-		return snapshot.PlaceGranted
+	answer := r.line.enter(t, claim{
+		now: w.Now, works: w.Attached(), limit: values.PurgesPerNode,
+		approved: conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved),
+	})
+	r.wake(answer.wake)
+	if answer.granted {
+		return snapshot.PlaceGranted, 0
 	}
-	return snapshot.PlaceRefused
+	return snapshot.PlaceRefused, answer.again
 }
 
 // keepPlace gives a place back that the verdict does not hold.
@@ -129,7 +136,7 @@ func (r *reconciler) seed(ctx context.Context) error {
 		for j := range engines.Items {
 			if e := &engines.Items[j]; e.Spec.Active && e.Spec.NodeID != "" {
 				r.uids[s.Name] = s.UID
-				r.line.enter(turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time}, true, 0)
+				r.line.enter(turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time}, claim{approved: true, works: true})
 			}
 		}
 	}

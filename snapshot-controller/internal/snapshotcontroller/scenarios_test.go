@@ -3,8 +3,10 @@ package snapshotcontroller
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
@@ -144,6 +146,38 @@ func TestThePurgeLimit(t *testing.T) {
 	w.removal("snap-2", v1beta2.ReasonPurgeLimited)
 	w.delete(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode)})
 	w.removal("snap-2", v1beta2.ReasonRequested)
+}
+
+// A volume that cannot be attached holds the others up for a while, and then has its turn after them.
+func TestAPlaceIsNotHeldByAVolumeThatIsNeverAttached(t *testing.T) {
+	w := newWorld(t)
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode), Value: "1"})
+	clock := clocktesting.NewFakeClock(time.Now())
+	w.clock = clock
+	for _, volume := range []string{"vol-0", "vol-1"} {
+		w.volume(volume)
+		w.attach(volume, "snap-"+volume)
+	}
+	w.start()
+	for _, volume := range []string{"vol-0", "vol-1"} {
+		w.snapshot("snap-"+volume, volume)
+		w.ready("snap-"+volume, v1beta2.ReasonReady)
+	}
+	w.detach("vol-0")
+	w.delete(w.now("snap-vol-0"))
+	w.removal("snap-vol-0", v1beta2.ReasonWaitingForAttach)
+	w.holds("vol-0", 1)
+	w.delete(w.now("snap-vol-1"))
+	w.removal("snap-vol-1", v1beta2.ReasonPurgeLimited)
+	clock.Step(idlePatience)
+	w.lists("vol-1", "snap-vol-1", "another") // somebody wakes it, which its own timer would do
+	w.removal("snap-vol-1", v1beta2.ReasonRequested)
+	w.removal("snap-vol-0", v1beta2.ReasonPurgeLimited)
+	w.holds("vol-0", 0)
+	w.lists("vol-1", "another")
+	w.gone("snap-vol-1")
+	w.removal("snap-vol-0", v1beta2.ReasonWaitingForAttach)
+	w.holds("vol-0", 1)
 }
 
 // S9: a volume that goes takes its snapshots along; the next one of its name inherits nothing.
