@@ -38,7 +38,8 @@ func (p *pass) remove() {
 	case len(p.Engines)+len(p.Frontends) > 0 || p.Attachment != nil:
 		p.wait(v1beta2.ReasonWaitingForEngine, "Waiting for the end of the volume's engine and attachment.")
 	case p.Snapshots > 0:
-		p.wait(v1beta2.ReasonWaitingForSnapshots, fmt.Sprintf("Waiting for the end of %d Snapshots; snapshot-controller deletes them.", p.Snapshots))
+		p.wait(v1beta2.ReasonWaitingForSnapshots, fmt.Sprintf("Waiting for the end of %d Snapshots, first %s; snapshot-controller must run for them to go. "+
+			"See kubectl -n %s get lhsnap --field-selector spec.volume=%s.", p.Snapshots, p.FirstSnapshot, p.v.Namespace, p.v.Name))
 	default:
 		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: p.v})
 	}

@@ -43,6 +43,8 @@ type World struct {
 	StartsSince map[string]time.Time
 	// Snapshots is how many Snapshot objects name the volume; it is read only while the volume is being deleted.
 	Snapshots int
+	// FirstSnapshot is the first of their names.
+	FirstSnapshot string
 	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.
 	Upgrades []Upgrade
 	// Source is the running engine of the volume that this one is cloned from; nil where it does not run.

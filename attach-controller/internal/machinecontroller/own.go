@@ -16,10 +16,13 @@ func (o observer) snapshots(ctx context.Context, w *machine.World, index string)
 	if err := o.list(ctx, &list, index, w.Volume.Name); err != nil {
 		return err
 	}
-	w.Snapshots = 0
+	w.Snapshots, w.FirstSnapshot = 0, ""
 	for i := range list.Items {
-		if v1beta2.BelongsTo(&list.Items[i], w.Volume) {
+		if s := &list.Items[i]; v1beta2.BelongsTo(s, w.Volume) {
 			w.Snapshots++
+			if w.FirstSnapshot == "" || s.Name < w.FirstSnapshot {
+				w.FirstSnapshot = s.Name
+			}
 		}
 	}
 	return nil

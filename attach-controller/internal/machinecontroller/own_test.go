@@ -50,4 +50,5 @@ func TestWhatIsLeftOfAVolumeIsReadPastTheCache(t *testing.T) {
 	require.Len(t, is.Replicas, 1)
 	require.Len(t, is.Strangers, 1)
 	require.Equal(t, 1, is.Snapshots)
+	require.Equal(t, "s-0", is.FirstSnapshot)
 }
