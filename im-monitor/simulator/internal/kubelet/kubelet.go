@@ -1,7 +1,7 @@
 // Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and keeps
-// their heartbeats, runs instance-manager pods on their nodes and removes deleted ones, and fills in the disks of Longhorn nodes as a node
-// agent does. A node that is cut off or dead is silent; since nobody else may watch heartbeats in a test cluster, its Ready condition is turned
-// to Unknown here, after a grace period, as the node life-cycle controller would.
+// their heartbeats, runs instance-manager pods, and those that try an image, on their nodes and removes deleted ones, and fills in the disks
+// of Longhorn nodes as a node agent does. A node that is cut off or dead is silent; since nobody else may watch heartbeats in a test cluster,
+// its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
 package kubelet
 
 import (
@@ -78,8 +78,8 @@ func New(o Options) (*Kubelet, error) {
 		silent: silences{since: map[string]time.Time{}}}
 	k.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(o.Namespace),
 		informers.WithTweakListOptions(func(l *metav1.ListOptions) {
-			l.LabelSelector = v1beta2.LabelComponent + "=" + v1beta2.ComponentInstanceManager + "," +
-				v1beta2.LabelManagedBy + "=" + v1beta2.ManagedByLonghornManager
+			l.LabelSelector = v1beta2.LabelComponent + " in (" + v1beta2.ComponentInstanceManager + "," + componentCheck + ")," +
+				v1beta2.LabelManagedBy + " in (" + v1beta2.ManagedByLonghornManager + "," + managedByUpgrades + ")"
 		}))
 	k.pods = k.factory.Core().V1().Pods().Lister().Pods(o.Namespace)
 	o.Machine.Observe(k.podQueue.Add, k.nodeChanged)

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// tries makes a pod that tries an image, as upgrade-controller does.
+func (w *world) tries(name, image string) *corev1.Pod {
+	w.t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace, Labels: map[string]string{
+			v1beta2.LabelComponent: "upgrade-image-check", v1beta2.LabelManagedBy: "upgrade-controller"}},
+		Spec: corev1.PodSpec{NodeName: w.node, RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: "check", Image: image, Command: []string{"true"}}}},
+	}
+	require.NoError(w.t, w.admin.Create(w.t.Context(), pod))
+	return pod
+}
+
+func TestAPodThatTriesAnImageEndsOrWaitsForIt(t *testing.T) {
+	w := newWorld(t, nil)
+	there, missing := w.tries("check-1", "registry/image:v2"), w.tries("check-2", "registry/missing:v2")
+	done := w.podWhen(there, func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+	require.NotEmpty(t, done.Status.ContainerStatuses[0].ImageID)
+	require.Zero(t, done.Status.ContainerStatuses[0].State.Terminated.ExitCode)
+	waits := w.podWhen(missing, func(p *corev1.Pod) bool {
+		return len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Waiting != nil
+	})
+	require.Equal(t, corev1.PodPending, waits.Status.Phase)
+	require.Equal(t, "ErrImagePull", waits.Status.ContainerStatuses[0].State.Waiting.Reason)
+	for _, pod := range []*corev1.Pod{there, missing} {
+		require.NoError(t, w.admin.Delete(t.Context(), pod))
+		w.gone(pod)
+	}
+}
