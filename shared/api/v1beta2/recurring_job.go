@@ -2,13 +2,34 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// Tasks of a RecurringJob that Drover does.
+const (
+	RecurringTaskSnapshot            = "snapshot"
+	RecurringTaskSnapshotForceCreate = "snapshot-force-create"
+)
+
+// Which volumes a RecurringJob is for, and whose a Snapshot is.
+const (
+	// LabelRecurringJobPrefix and a job's name make the label by which a volume names the job.
+	LabelRecurringJobPrefix = "recurring-job.longhorn.io/"
+	// LabelRecurringGroupPrefix and a group's name make the label by which a volume names the group.
+	LabelRecurringGroupPrefix = "recurring-job-group.longhorn.io/"
+	// RecurringEnabled is the value of both labels; any other means that they are not there.
+	RecurringEnabled = "enabled"
+	// RecurringGroupDefault is the group of every volume that names no job and no group.
+	RecurringGroupDefault = "default"
+	// LabelRecurringJob, among the labels of a Snapshot's spec, names the job that asked for it.
+	LabelRecurringJob = "RecurringJob"
+)
+
 // RecurringJobSpec is what to do, when, and for which volumes.
 // +kubebuilder:pruning:PreserveUnknownFields
 type RecurringJobSpec struct {
 	// How many volumes are worked on at a time. Written by a person; absent means 1.
 	// +optional
 	Concurrency int `json:"concurrency,omitempty"`
-	// When it runs, as five cron fields in UTC. Written by a person; absent means it never runs.
+	// When it runs, as five cron fields in UTC; CRON_TZ=<zone> before them means that time zone. Written by a person;
+	// absent means it never runs.
 	// +optional
 	Cron string `json:"cron,omitempty"`
 	// Groups of volumes that it is for; default is every volume that names no job and no group. Written by a person;
@@ -24,7 +45,7 @@ type RecurringJobSpec struct {
 	// Further values for the task. Written by a person; absent means none.
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
-	// How many snapshots or backups of each volume are kept. Written by a person; absent means 0.
+	// How many snapshots or backups of each volume are kept. Written by a person; absent means 0, all of them.
 	// +optional
 	Retain int `json:"retain,omitempty"`
 	// How long snapshots or backups are kept, as a duration. Written by a person; absent means not kept by age.
@@ -44,9 +65,17 @@ type RecurringJobSpec struct {
 // RecurringJobStatus is how the job went.
 // +kubebuilder:pruning:PreserveUnknownFields
 type RecurringJobStatus struct {
+	// RFC 3339 time for which the run was due that is under way, noted before the first snapshot of it. Written by
+	// snapshot-controller; absent means none is.
+	// +optional
+	CurrentRun string `json:"currentRun,omitempty"`
 	// How often it ran. Written by snapshot-controller; absent means 0.
 	// +optional
 	ExecutionCount int `json:"executionCount,omitempty"`
+	// RFC 3339 time for which the last run was due that came to its end. Written by snapshot-controller; absent means
+	// it has not run yet.
+	// +optional
+	LastRun string `json:"lastRun,omitempty"`
 	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
 	// told.
 	// +optional

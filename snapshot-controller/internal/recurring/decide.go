@@ -1,0 +1,141 @@
+package recurring
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	policyCount = "count-based"
+	policyAge   = "age-based"
+)
+
+// Decide returns what the job does now. It is total, and it decides nothing more once what it decided is done and no time
+// has passed.
+func Decide(w World) Verdict {
+	if w.Job.DeletionTimestamp != nil {
+		return Verdict{Reason: "Deleting", Message: "The job is deleted; what it made stays."}
+	}
+	if problem := unsupported(w.Job.Spec); problem != "" {
+		return w.say(w.noRun(), v1beta2.ReasonUnsupported, problem)
+	}
+	times, err := parse(w.Job.Spec.Cron)
+	if err == nil && times.next(w.Now).IsZero() {
+		err = errors.New("such a time never comes")
+	}
+	if err != nil {
+		return w.say(w.noRun(), v1beta2.ReasonBadCron, fmt.Sprintf("It never runs, because spec.cron %q cannot be read: %v.", w.Job.Spec.Cron, err))
+	}
+	v := w.run(times)
+	v.Delete = w.surplus()
+	return v
+}
+
+func unsupported(spec v1beta2.RecurringJobSpec) string {
+	switch spec.Task {
+	case v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate:
+	default:
+		return fmt.Sprintf("Task %q is not done here; %s and %s are.", spec.Task, v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate)
+	}
+	if spec.RetentionPolicy == policyAge {
+		return fmt.Sprintf("Snapshots are not kept by age; use retentionPolicy %s and retain.", policyCount)
+	}
+	return ""
+}
+
+// run leads the job from one run to the next.
+func (w World) run(times schedule) Verdict {
+	status := w.own()
+	current, running := parseTime(status.CurrentRun)
+	if !running {
+		status.CurrentRun = ""
+		due := times.due(w.since(), w.Now)
+		if due.IsZero() {
+			return w.idle(status, times)
+		}
+		status.CurrentRun = format(due)
+		if len(w.volumes()) > 0 {
+			return w.underWay(status, times, due)
+		}
+		return w.ended(status, times)
+	}
+	create, busy, wake := w.progress(current)
+	if len(create) == 0 && busy == 0 {
+		return w.ended(status, times)
+	}
+	v := w.underWay(status, times, current)
+	v.Create, v.Wake = create, wake
+	return v
+}
+
+func (w World) idle(status v1beta2.RecurringJobStatus, times schedule) Verdict {
+	from := w.Now
+	if last, ok := parseTime(status.LastRun); ok && last.After(from) {
+		from = last
+	}
+	next := times.next(from)
+	last := "It has not run yet"
+	if status.LastRun != "" {
+		last = "The last run was that of " + status.LastRun
+	}
+	v := w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("%s; the next is due at %s.", last, format(next)))
+	v.Wake = next
+	return v
+}
+
+func (w World) underWay(status v1beta2.RecurringJobStatus, times schedule, run time.Time) Verdict {
+	return w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("The run of %s is under way; the next is due at %s.", format(run), format(times.next(run))))
+}
+
+func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict {
+	status.LastRun, status.CurrentRun = status.CurrentRun, ""
+	status.ExecutionCount++
+	return w.idle(status, times)
+}
+
+// since is the time after which a run can be due.
+func (w World) since() time.Time {
+	if last, ok := parseTime(w.Job.Status.LastRun); ok {
+		return last
+	}
+	return w.Job.CreationTimestamp.UTC()
+}
+
+// own returns those parts of the status that this controller writes, as they are to be.
+func (w World) own() v1beta2.RecurringJobStatus {
+	s := w.Job.Status
+	return v1beta2.RecurringJobStatus{
+		CurrentRun: s.CurrentRun, LastRun: s.LastRun, ExecutionCount: s.ExecutionCount,
+		ObservedGeneration: w.Job.Generation, Conditions: conditions.Owned(s.Conditions, v1beta2.RecurringJobReady),
+	}
+}
+
+func (w World) noRun() v1beta2.RecurringJobStatus {
+	status := w.own()
+	status.CurrentRun = ""
+	return status
+}
+
+func (w World) say(status v1beta2.RecurringJobStatus, reason, message string) Verdict {
+	c := v1beta2.Condition{Type: v1beta2.RecurringJobReady, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
+	if reason == v1beta2.ReasonScheduled {
+		c.Status = v1beta2.ConditionTrue
+	}
+	status.Conditions = conditions.Set(status.Conditions, c, w.Now)
+	is := w.Job.Status
+	write := is.CurrentRun != status.CurrentRun || is.LastRun != status.LastRun || is.ExecutionCount != status.ExecutionCount ||
+		is.ObservedGeneration != status.ObservedGeneration ||
+		!conditions.Equal(conditions.Owned(is.Conditions, v1beta2.RecurringJobReady), status.Conditions)
+	return Verdict{Write: write, Status: status, Reason: reason, Message: message}
+}
+
+func format(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func parseTime(text string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t.UTC(), err == nil
+}

@@ -1,0 +1,264 @@
+package recurring
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+// world has a job of every hour, made a minute before noon, and this many volumes that name it.
+func world(volumes ...string) World {
+	w := World{Now: noon, Job: &v1beta2.RecurringJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "hourly", UID: "job", Generation: 1, CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
+		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 * * * *", Retain: 2, Concurrency: 2},
+	}}
+	for _, name := range volumes {
+		w.Volumes = append(w.Volumes, volume(name, v1beta2.LabelRecurringJobPrefix+"hourly"))
+	}
+	return w
+}
+
+func volume(name string, labels ...string) *v1beta2.Volume {
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{}}}
+	for _, l := range labels {
+		v.Labels[l] = v1beta2.RecurringEnabled
+	}
+	return v
+}
+
+// done makes the verdict true, as the shell and the API server do.
+func (w *World) done(v Verdict) {
+	job := w.Job.DeepCopy()
+	if v.Write {
+		job.Status = v.Status
+	}
+	w.Job = job
+	for _, s := range v.Create {
+		made := s.DeepCopy()
+		made.CreationTimestamp = metav1.NewTime(w.Now)
+		w.Snapshots = append(w.Snapshots, made)
+	}
+	for _, gone := range v.Delete {
+		var kept []*v1beta2.Snapshot
+		for _, s := range w.Snapshots {
+			if s.Name != gone.Name {
+				kept = append(kept, s)
+			}
+		}
+		w.Snapshots = kept
+	}
+}
+
+// taken makes every Snapshot that is not ready ready.
+func (w *World) taken() {
+	for _, s := range w.Snapshots {
+		if s.Status.CreationTime == "" {
+			s.Status.CreationTime = format(w.Now)
+			says(s, v1beta2.ReasonReady)
+		}
+	}
+}
+
+func says(s *v1beta2.Snapshot, reason string) {
+	c := v1beta2.Condition{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: reason}
+	if reason == v1beta2.ReasonReady {
+		c.Status = v1beta2.ConditionTrue
+	}
+	s.Status.Conditions = conditions.Set(s.Status.Conditions, c, noon)
+}
+
+// runs plays until nothing is to be done now.
+func (w *World) runs(t require.TestingT) {
+	for range 1000 {
+		v := Decide(*w)
+		if !v.Write && len(v.Create)+len(v.Delete) == 0 && w.Job.Status.CurrentRun == "" {
+			return
+		}
+		w.done(v)
+		w.taken()
+	}
+	require.Fail(t, "it comes to no end")
+}
+
+func TestHowAJobStands(t *testing.T) {
+	tests := []struct {
+		name, reason, says string
+		change             func(*World)
+	}{
+		{"one that has not run yet", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:00:00Z.", func(w *World) { w.Now = noon.Add(-time.Second) }},
+		{"one whose time has come", v1beta2.ReasonScheduled, "The run of 2026-08-01T12:00:00Z is under way; the next is due at 2026-08-01T13:00:00Z.", func(*World) {}},
+		{"a run without volumes is over at once", v1beta2.ReasonScheduled, "The last run was that of 2026-08-01T12:00:00Z; the next is due at 2026-08-01T13:00:00Z.", func(w *World) { w.Volumes = nil }},
+		{"a time zone", v1beta2.ReasonScheduled, "the next is due at 2026-08-02T01:00:00Z.", func(w *World) { w.Job.Spec.Cron = "CRON_TZ=Europe/Berlin 0 3 * * *" }},
+		{"no cron", v1beta2.ReasonBadCron, "it is empty", func(w *World) { w.Job.Spec.Cron = "" }},
+		{"too few fields", v1beta2.ReasonBadCron, "expected exactly 5 fields", func(w *World) { w.Job.Spec.Cron = "* *" }},
+		{"a minute that no hour has", v1beta2.ReasonBadCron, "above maximum (59): 61", func(w *World) { w.Job.Spec.Cron = "61 * * * *" }},
+		{"a zone that is none", v1beta2.ReasonBadCron, "Atlantis", func(w *World) { w.Job.Spec.Cron = "CRON_TZ=Atlantis 0 3 * * *" }},
+		{"a zone alone", v1beta2.ReasonBadCron, "no fields follow", func(w *World) { w.Job.Spec.Cron = "TZ=UTC" }},
+		{"a day that no year has", v1beta2.ReasonBadCron, "never comes", func(w *World) { w.Job.Spec.Cron = "0 0 30 2 *" }},
+		{"from no fixed time", v1beta2.ReasonBadCron, "@every", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
+		{"a task that is not done", v1beta2.ReasonUnsupported, "filesystem-trim", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
+		{"no task", v1beta2.ReasonUnsupported, `Task ""`, func(w *World) { w.Job.Spec.Task = "" }},
+		{"kept by age", v1beta2.ReasonUnsupported, "age", func(w *World) { w.Job.Spec.RetentionPolicy = policyAge }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := world("a")
+			test.change(&w)
+			v := Decide(w)
+			require.True(t, v.Write)
+			require.Equal(t, test.reason, v.Reason)
+			require.Contains(t, v.Message, test.says)
+			require.Equal(t, test.reason == v1beta2.ReasonScheduled, conditions.IsTrue(v.Status.Conditions, v1beta2.RecurringJobReady))
+			require.Empty(t, v.Create, "a run is noted before anything of it is made")
+			require.Empty(t, v.Delete)
+		})
+	}
+}
+
+func TestWhichVolumesAJobIsFor(t *testing.T) {
+	job, group := v1beta2.LabelRecurringJobPrefix, v1beta2.LabelRecurringGroupPrefix
+	on := func(label string) map[string]string { return map[string]string{label: v1beta2.RecurringEnabled} }
+	tests := []struct {
+		name   string
+		groups []string
+		labels map[string]string
+		is     bool
+	}{
+		{"one that names it", nil, on(job + "hourly"), true},
+		{"one that names another", []string{"default"}, on(job + "daily"), false},
+		{"one of its group", []string{"gold"}, on(group + "gold"), true},
+		{"one of another group", []string{"gold", "default"}, on(group + "silver"), false},
+		{"one that names nothing, for the default group", []string{"default"}, nil, true},
+		{"one that names nothing, without the default group", []string{"gold"}, nil, false},
+		{"one that names the default group", []string{"default"}, on(group + "default"), true},
+		{"a label that is not enabled is none", []string{"default"}, map[string]string{job + "daily": "disabled"}, true},
+		{"its label, not enabled", nil, map[string]string{job + "hourly": "disabled"}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := world()
+			w.Job.Spec.Groups = test.groups
+			require.Equal(t, test.is, IsFor(w.Job, test.labels))
+		})
+	}
+}
+
+func TestARun(t *testing.T) {
+	w := world("a", "b", "c")
+	w.done(Decide(w))
+	require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.CurrentRun)
+	v := Decide(w)
+	require.Len(t, v.Create, 2, "no more at once than its concurrency")
+	s := v.Create[0]
+	require.Equal(t, "a", s.Spec.Volume)
+	require.True(t, s.Spec.CreateSnapshot)
+	require.Equal(t, "hourly", s.Spec.Labels[v1beta2.LabelRecurringJob])
+	require.Equal(t, []string{v1beta2.Finalizer}, s.Finalizers)
+	require.True(t, strings.HasPrefix(s.Name, "hourly-"), s.Name)
+	w.done(v)
+	v = Decide(w)
+	require.Empty(t, v.Create)
+	require.False(t, v.Write)
+	require.Equal(t, noon.Add(patience), v.Wake)
+	w.taken()
+	w.done(Decide(w))
+	require.Len(t, w.Snapshots, 3)
+	w.taken()
+	w.done(Decide(w))
+	require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.LastRun)
+	require.Empty(t, w.Job.Status.CurrentRun)
+	require.Equal(t, 1, w.Job.Status.ExecutionCount)
+	require.Equal(t, noon.Add(time.Hour), Decide(w).Wake, "it is woken exactly at its next run")
+}
+
+func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
+	for _, cron := range []string{"* * * * *", "0 * * * *", "0 0 * * *", "0 0 1 * *", "0 0 1 1 *"} {
+		w := world("a")
+		w.Job.Spec.Cron = cron
+		w.Job.CreationTimestamp = metav1.NewTime(noon.AddDate(-3, 0, 0))
+		w.runs(t)
+		require.Equal(t, 1, w.Job.Status.ExecutionCount, cron)
+		require.Len(t, w.Snapshots, 1, cron)
+	}
+}
+
+func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
+	w := world("a", "b")
+	w.Job.Spec.Concurrency = 0
+	w.done(Decide(w))
+	w.done(Decide(w))
+	says(w.Snapshots[0], v1beta2.ReasonWaitingForAttach)
+	require.Empty(t, Decide(w).Create, "an absent concurrency is one")
+	w.Now = Decide(w).Wake
+	w.done(Decide(w))
+	require.Equal(t, "b", w.Snapshots[1].Spec.Volume)
+	says(w.Snapshots[1], v1beta2.ReasonReady)
+	w.Snapshots[1].Status.CreationTime = format(w.Now)
+	w.done(Decide(w))
+	require.Equal(t, 1, w.Job.Status.ExecutionCount)
+
+	w.Now = noon.Add(time.Hour)
+	w.done(Decide(w))
+	w.done(Decide(w))
+	require.Len(t, w.Snapshots, 3)
+	require.Equal(t, "b", w.Snapshots[2].Spec.Volume, "a volume that still waits for one gets no second")
+}
+
+func TestOneThatWaitsForPeopleOrFailedHoldsUpNobody(t *testing.T) {
+	for _, reason := range []string{v1beta2.ReasonLimitReached, v1beta2.ReasonFailed} {
+		w := world("a")
+		w.done(Decide(w))
+		w.done(Decide(w))
+		says(w.Snapshots[0], reason)
+		w.done(Decide(w))
+		require.Equal(t, 1, w.Job.Status.ExecutionCount, reason)
+	}
+}
+
+func TestWhatIsSurplus(t *testing.T) {
+	make := func() World {
+		w := world("a")
+		for range 4 {
+			w.Job.Spec.Retain = 0
+			w.runs(t)
+			w.Now = w.Now.Add(time.Hour)
+		}
+		w.Now = w.Now.Add(-30 * time.Minute)
+		w.Job.Spec.Retain = 2
+		return w
+	}
+	tests := []struct {
+		name   string
+		change func(*World)
+		goes   int
+	}{
+		{"the oldest beyond the number", func(*World) {}, 2},
+		{"nothing without a number", func(w *World) { w.Job.Spec.Retain = 0 }, 0},
+		{"one that is not ready neither counts nor goes", func(w *World) { says(w.Snapshots[0], v1beta2.ReasonCreating) }, 1},
+		{"one that goes already", func(w *World) { w.Snapshots[0].DeletionTimestamp = &metav1.Time{Time: noon} }, 1},
+		{"another job's", func(w *World) { w.Snapshots[0].Spec.Labels = nil }, 1},
+		{"those of an earlier volume of the name", func(w *World) { w.Volumes[0].UID = "other" }, 0},
+		{"those of a volume that does not name the job any more", func(w *World) { w.Volumes[0].Labels = nil }, 0},
+		{"of a task that is not done", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := make()
+			test.change(&w)
+			v := Decide(w)
+			require.Len(t, v.Delete, test.goes)
+			for _, s := range v.Delete {
+				require.NotContains(t, []string{w.Snapshots[2].Name, w.Snapshots[3].Name}, s.Name, "the newest stay")
+			}
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package recurring
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is everything that is known of one RecurringJob.
+type World struct {
+	Now time.Time
+	Job *v1beta2.RecurringJob
+	// Volumes has each volume that the job is for; others are not looked at.
+	Volumes []*v1beta2.Volume
+	// Snapshots has each Snapshot that names the job in the labels of its spec.
+	Snapshots []*v1beta2.Snapshot
+}
+
+// Verdict is what to do now, in this order.
+type Verdict struct {
+	// Write tells that the job's status differs from Status, which is every field that is this controller's.
+	Write  bool
+	Status v1beta2.RecurringJobStatus
+	// Create are Snapshots to ask for.
+	Create []*v1beta2.Snapshot
+	// Delete are Snapshots that the job does not keep any more.
+	Delete []*v1beta2.Snapshot
+	// Wake is when time alone changes the verdict; zero: never.
+	Wake time.Time
+	// Reason and Message say how the job stands.
+	Reason, Message string
+}
+
+// Keys of jobs and groups. A job is for a volume where they have one in common.
+const (
+	keyJob   = "job/"
+	keyGroup = "group/"
+)
+
+// KeysOfVolume are the jobs and groups that the labels of a volume name, in order; where they name none, it is the default
+// group.
+func KeysOfVolume(labels map[string]string) []string {
+	var out []string
+	for label, value := range labels {
+		if value != v1beta2.RecurringEnabled {
+			continue
+		}
+		if name, ok := strings.CutPrefix(label, v1beta2.LabelRecurringJobPrefix); ok {
+			out = append(out, keyJob+name)
+		}
+		if name, ok := strings.CutPrefix(label, v1beta2.LabelRecurringGroupPrefix); ok {
+			out = append(out, keyGroup+name)
+		}
+	}
+	if len(out) == 0 {
+		return []string{keyGroup + v1beta2.RecurringGroupDefault}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// KeysOfJob are the job itself and its groups, in order and each once.
+func KeysOfJob(job *v1beta2.RecurringJob) []string {
+	out := []string{keyJob + job.Name}
+	for _, group := range job.Spec.Groups {
+		out = append(out, keyGroup+group)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// IsFor tells whether the job is for a volume with these labels.
+func IsFor(job *v1beta2.RecurringJob, labels map[string]string) bool {
+	wanted := KeysOfJob(job)
+	return slices.ContainsFunc(KeysOfVolume(labels), func(key string) bool { return slices.Contains(wanted, key) })
+}
+
+// volumes are those that the job is for and that stay, by name and each once.
+func (w World) volumes() []*v1beta2.Volume {
+	var out []*v1beta2.Volume
+	for _, v := range w.Volumes {
+		if v.DeletionTimestamp == nil && IsFor(w.Job, v.Labels) {
+			out = append(out, v)
+		}
+	}
+	slices.SortFunc(out, func(a, b *v1beta2.Volume) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b *v1beta2.Volume) bool { return a.Name == b.Name })
+}
