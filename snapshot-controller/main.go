@@ -1,5 +1,5 @@
-// The snapshot-controller decides about Snapshot objects: when a snapshot is taken, when its data is removed, and when
-// its volume is attached for that. It never speaks to the data plane.
+// The snapshot-controller decides about Snapshot objects: when a snapshot is taken, also by the clock, when its data is
+// removed, and when its volume is attached for that. It never speaks to the data plane.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	_ "embed"
 
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 )
@@ -33,5 +34,8 @@ func setup(ctx context.Context, rt *runkit.Runtime) error {
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
 	}
-	return snapshotcontroller.Setup(ctx, rt, settings)
+	if err := snapshotcontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	return recurringcontroller.Setup(ctx, rt)
 }

@@ -45,6 +45,9 @@ func thinSnapshot(obj any) any {
 	}
 	thin := &v1beta2.Snapshot{ObjectMeta: thinMeta(s.ObjectMeta), Spec: s.Spec, Status: s.Status}
 	thin.Spec.Volume, thin.Spec.Labels = word(s.Spec.Volume), nil
+	if job, ok := s.Spec.Labels[v1beta2.LabelRecurringJob]; ok {
+		thin.Spec.Labels = map[string]string{v1beta2.LabelRecurringJob: word(job)}
+	}
 	thin.Finalizers = words(s.Finalizers)
 	if label, ok := s.Labels[v1beta2.LabelVolume]; ok {
 		thin.Labels = map[string]string{v1beta2.LabelVolume: word(label)}

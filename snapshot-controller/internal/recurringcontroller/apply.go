@@ -1,0 +1,62 @@
+package recurringcontroller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/snapshot-controller/internal/recurring"
+)
+
+// owner is the field manager of what this binary writes.
+const owner = "snapshot-controller"
+
+// apply makes a verdict true: the status, at the version that was judged; then what is to be made; then what is surplus.
+func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) error {
+	if v.Write {
+		err := status.Apply(ctx, r.client, job, owner, statusFields(v.Status), status.AtVersion())
+		if err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		events.Emit(r.recorder, job, announce(job, v)...)
+		if v.Status.ExecutionCount != job.Status.ExecutionCount {
+			done.WithLabelValues(doneRun).Inc()
+		}
+	}
+	for _, s := range v.Create {
+		// One that is there was made by this very verdict: before a crash, or before the cache had it.
+		if err := r.client.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("creating snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
+		}
+		done.WithLabelValues(doneCreate).Inc()
+	}
+	for _, s := range v.Delete {
+		if err := status.Delete(ctx, r.client, s); err != nil {
+			return err
+		}
+		done.WithLabelValues(doneDelete).Inc()
+	}
+	if len(v.Delete) > 0 {
+		events.Emit(r.recorder, job, retained(len(v.Delete)))
+	}
+	return nil
+}
+
+// statusFields are all fields of the status that are this controller's; what is left out is empty.
+func statusFields(s v1beta2.RecurringJobStatus) map[string]any {
+	fields := map[string]any{"conditions": status.ConditionsField(s.Conditions), "observedGeneration": s.ObservedGeneration}
+	if s.ExecutionCount != 0 {
+		fields["executionCount"] = int64(s.ExecutionCount)
+	}
+	for name, text := range map[string]string{"currentRun": s.CurrentRun, "lastRun": s.LastRun} {
+		if text != "" {
+			fields[name] = text
+		}
+	}
+	return fields
+}

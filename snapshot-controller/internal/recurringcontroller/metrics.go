@@ -1,0 +1,20 @@
+package recurringcontroller
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// What was done for jobs, as the label of the metric.
+const (
+	doneRun    = "run"
+	doneCreate = "create"
+	doneDelete = "delete"
+)
+
+var done = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "drover_snapshot_controller_recurring_total",
+	Help: "Runs of recurring jobs that came to their end, and Snapshots created and deleted for them.",
+}, []string{"what"})
+
+func init() { metrics.Registry.MustRegister(done) }

@@ -1,0 +1,8 @@
+package recurringcontroller
+
+// Beside what package runkit needs:
+//
+// +kubebuilder:rbac:groups=longhorn.io,resources=recurringjobs,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=recurringjobs/status,verbs=patch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=snapshots,verbs=list;watch;create;delete,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=list;watch,namespace=longhorn-system

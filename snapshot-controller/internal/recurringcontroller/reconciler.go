@@ -1,0 +1,40 @@
+package recurringcontroller
+
+import (
+	"context"
+	"time"
+
+	kevents "k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/snapshot-controller/internal/recurring"
+)
+
+// reconciler decides on one job and makes the verdict true; the events of its writes bring the next.
+type reconciler struct {
+	observer observer
+	client   client.Client
+	recorder kevents.EventRecorder
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	world, err := r.observer.observe(ctx, request.Name)
+	if world == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	verdict := recurring.Decide(*world)
+	if err := r.apply(ctx, world.Job, verdict); err != nil {
+		return ctrl.Result{}, err
+	}
+	if verdict.Write || len(verdict.Create)+len(verdict.Delete) > 0 {
+		log.FromContext(ctx).Info("verdict applied", "name", request.Name, "reason", verdict.Reason, "message", verdict.Message,
+			"created", len(verdict.Create), "deleted", len(verdict.Delete))
+	}
+	if verdict.Wake.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(verdict.Wake.Sub(r.observer.clock.Now()), time.Nanosecond)}, nil
+}

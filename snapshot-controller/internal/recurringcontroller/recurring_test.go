@@ -1,0 +1,227 @@
+package recurringcontroller
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	testkit.Main(m)
+}
+
+const (
+	patience = 60 * time.Second
+	poll     = 20 * time.Millisecond
+)
+
+// period is how often the job of the tests runs.
+const period = 5 * time.Minute
+
+// shifted is the real clock, as far ahead as the test says.
+type shifted struct {
+	clock.RealClock
+	ahead atomic.Int64
+}
+
+func (c *shifted) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// jump puts the clock just before the next run.
+func (c *shifted) jump() {
+	now := c.Now()
+	c.ahead.Add(int64(now.Truncate(period).Add(period - 300*time.Millisecond).Sub(now)))
+}
+
+// world is a namespace of a real API server with the controller in it, as snapshot-controller's ServiceAccount with its
+// generated roles. The test plays people, and the controller of snapshots.
+type world struct {
+	t         *testing.T
+	namespace string
+	admin     client.Client
+	identity  *rest.Config
+	clock     *shifted
+	running   atomic.Pointer[process]
+}
+
+// process is one run of the controller.
+type process struct {
+	client *cut.Client
+	stop   context.CancelFunc
+	done   chan error
+}
+
+// newWorld has two volumes that name the job and one that does not.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), clock: &shifted{}}
+	w.identity = testkit.BinaryIdentity(t, w.namespace, owner)
+	named := map[string]string{v1beta2.LabelRecurringJobPrefix + "often": v1beta2.RecurringEnabled}
+	w.volume("vol-1", named)
+	w.volume("vol-2", named)
+	w.volume("vol-3", nil)
+	t.Cleanup(func() {
+		if p := w.running.Swap(nil); p != nil {
+			p.stop()
+			require.NoError(t, <-p.done)
+		}
+	})
+	return w
+}
+
+func (w *world) volume(name string, labels map[string]string) {
+	require.NoError(w.t, w.admin.Create(w.t.Context(), &v1beta2.Volume{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name, Labels: labels},
+		Spec:       v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce},
+	}))
+}
+
+// startCut runs the controller until it is stopped, or cut.
+func (w *world) startCut(at cut.Point, onCut func()) *process {
+	w.t.Helper()
+	scheme, err := runkit.Scheme()
+	require.NoError(w.t, err)
+	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
+		Scheme: scheme,
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: snapshotcontroller.Cached(),
+			DefaultTransform: cache.TransformStripManagedFields(),
+		},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{stop: cancel, done: make(chan error, 1)}
+	p.client = cut.New(manager.GetClient(), at, func() {
+		cancel()
+		onCut()
+	})
+	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
+		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(owner),
+		Namespace: w.namespace, Clock: w.clock,
+	}))
+	go func() { p.done <- manager.Start(ctx) }()
+	w.running.Store(p)
+	return p
+}
+
+func (w *world) job() *v1beta2.RecurringJob {
+	job := &v1beta2.RecurringJob{}
+	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "often"}, job))
+	return job
+}
+
+// snapshots are there, by the volume that they are of.
+func (w *world) snapshots() map[string][]*v1beta2.Snapshot {
+	var list v1beta2.SnapshotList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	out := map[string][]*v1beta2.Snapshot{}
+	for i := range list.Items {
+		out[list.Items[i].Spec.Volume] = append(out[list.Items[i].Spec.Volume], &list.Items[i])
+	}
+	return out
+}
+
+// take plays the controller of snapshots: what is asked for is taken, what is deleted ends.
+func (w *world) take() {
+	for _, list := range w.snapshots() {
+		for _, s := range list {
+			if s.DeletionTimestamp != nil {
+				require.NoError(w.t, status.DropFinalizer(w.t.Context(), w.admin, s, v1beta2.Finalizer))
+				continue
+			}
+			if s.Status.CreationTime == "" {
+				now := w.clock.Now().UTC().Format(time.RFC3339)
+				ready := v1beta2.Condition{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}
+				require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, s, map[string]any{
+					"creationTime": now, "readyToUse": true, "conditions": status.ConditionsField([]v1beta2.Condition{ready}),
+				}))
+			}
+		}
+	}
+}
+
+// ran waits until the job has run so often and each of its volumes has this many snapshots.
+func (w *world) ran(times, each int) {
+	w.t.Helper()
+	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
+		w.take()
+		assert.Equal(c, times, w.job().Status.ExecutionCount)
+		have := w.snapshots()
+		assert.Len(c, have, 2)
+		for volume, list := range have {
+			assert.Len(c, list, each, volume)
+		}
+	}, patience, poll)
+}
+
+// jump puts the clock just before the next run. The process counts in real time to the run that it knows; a change of the
+// job lets it look at the clock.
+func (w *world) jump() {
+	w.clock.jump()
+	look := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"look":"`+w.clock.Now().String()+`"}}}`))
+	require.NoError(w.t, w.admin.Patch(w.t.Context(), w.job(), look))
+}
+
+// S13: one snapshot of each volume at each time of the cron, none twice, as many as shall be kept; whichever write of the
+// controller is its last, before it is sent or after it was answered, the next process comes to the same end.
+func TestAJobByTheClockWhereverTheControllerDies(t *testing.T) {
+	writes := runs(t, cut.Point{})
+	require.Positive(t, writes)
+	for _, point := range cut.Points(writes) {
+		t.Run(point.String(), func(t *testing.T) {
+			t.Parallel()
+			runs(t, point)
+		})
+	}
+}
+
+// runs plays two runs, restarting the controller when it is cut, and returns how many writes the first process sent.
+func runs(t *testing.T, point cut.Point) int {
+	w := newWorld(t)
+	next := cut.NewSuccession()
+	p := w.startCut(point, next.Cut)
+	next.Follow(func() {
+		<-p.done
+		w.startCut(cut.Point{}, nil)
+	})
+	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
+		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "*/5 * * * *", Retain: 1, Labels: map[string]string{"why": "test"}},
+	}))
+	w.jump()
+	w.ran(1, 1)
+	first := w.snapshots()["vol-1"][0]
+	require.Equal(t, map[string]string{"why": "test", v1beta2.LabelRecurringJob: "often"}, first.Spec.Labels)
+	require.Equal(t, []string{v1beta2.Finalizer}, first.Finalizers)
+	w.jump()
+	w.ran(2, 1)
+	require.NotEqual(t, first.Name, w.snapshots()["vol-1"][0].Name, "the older one went")
+	require.Equal(t, v1beta2.ReasonScheduled, conditions.Reason(w.job().Status.Conditions, v1beta2.RecurringJobReady))
+	if point.Write > 0 {
+		next.Wait(p.stop)
+	}
+	return len(p.client.Writes())
+}
