@@ -75,7 +75,7 @@ func plantedMistakes() []plant {
 		{
 			name: "no UUID", sentence: "a deletion is sent without the UUID that was judged",
 			edits: []world.Edit{{File: callFile, From: "UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired", To: "UUID: \"\", CleanupRequired"},
-				{File: clientFile, From: "if request.Name == \"\" || request.UUID == \"\" {", To: "if request.Name == \"\" {"}},
+				{File: clientFile, From: "if request.Name == \"\" || request.UUID == \"\" && !request.ByName {", To: "if request.Name == \"\" {"}},
 			trial: trial{story: story("O9"), name: "undisturbed"},
 		},
 		{

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/world"
+)
+
+func TestEveryPlantedMistakeStillFitsTheSources(t *testing.T) {
+	for _, p := range plantedMistakes() {
+		_, err := world.Mutate(t.Context(), p.edits...)
+		require.NoError(t, err, p.name)
+	}
+}
