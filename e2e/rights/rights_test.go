@@ -102,12 +102,22 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	require.NoError(t, w.DeleteSnapshot(ctx, "nothing"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "nothing", patience))
 	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV1, 2, nil))
+	job := &v1beta2.RecurringJob{ObjectMeta: metav1.ObjectMeta{Name: "minutely", Namespace: w.Namespace},
+		Spec: v1beta2.RecurringJobSpec{Cron: "* * * * *", Task: "snapshot", Groups: []string{"default"}, Retain: 1, Concurrency: 1}}
+	require.NoError(t, w.Admin.Create(ctx, job))
 	take("detached")
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	take("attached")
 	take("stays")
 	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
+	require.NoError(t, w.Wait(ctx, "a run of the job", 2*patience, func(ctx context.Context) (string, error) {
+		if err := w.Get(ctx, job.Name, job); err != nil || job.Status.LastRun != "" {
+			return "", err
+		}
+		return "it has not run; " + world.Say(job.Status.Conditions), nil
+	}))
+	require.NoError(t, w.Admin.Delete(ctx, job))
 	require.NoError(t, w.Admin.Delete(ctx, &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume, Namespace: w.Namespace}}))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "stays", patience))
 	require.NoError(t, w.Sweep(ctx))
