@@ -16,7 +16,8 @@ help: ## list the targets
 demo: controlplane ## the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
 
-test: controlplane ## every test, on a real API server
+test: ## every test, on a real API server
+	@$(GO) run ./e2e/cluster build --controller-manager
 	$(GO) test -timeout 30m ./...
 
 model: ## the attach rules against 100,000 random worlds, and each of them left out
