@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -125,11 +126,19 @@ func (d *demo) remember(ctx context.Context, name string) error {
 	return err
 }
 
+// away is how long the node is cut off at least, once the volumes have moved: longer than im-monitor waits for its answers.
+const away = 4 * time.Second
+
 // healing lets the node return: the volumes get their second copy again.
 func (d *demo) healing(ctx context.Context) error {
 	s, w := d.story, d.world
 	s.chapter("The node comes back")
 	if err := s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
+		// A call to end an old engine that still waited for an answer would arrive now, and leave nothing to show.
+		select {
+		case <-time.After(away):
+		case <-ctx.Done():
+		}
 		if err := w.JoinNode(ctx, cut); err != nil {
 			return "", err
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,16 +46,20 @@ func (d *demo) tell(ctx context.Context) error {
 func (d *demo) orphans(ctx context.Context) error {
 	s, w := d.story, d.world
 	s.chapter("The stale instances are found and explained")
+	var found []world.Stale
 	for _, stale := range d.stale {
 		if err := s.step(ctx, "orphan of "+stale.Name, func(ctx context.Context) (string, error) {
-			orphan, err := w.WaitOrphan(ctx, stale, patience)
-			if err != nil {
-				return "", err
+			why, err := d.orphanOrEnd(ctx, stale)
+			if err == nil && why != "" {
+				found = append(found, stale)
 			}
-			return conditions.Reason(orphan.Status.Conditions, v1beta2.OrphanOrphaned), nil
+			return cmp.Or(why, "none: it is gone already"), err
 		}); err != nil {
 			return err
 		}
+	}
+	if d.stale = found; len(found) == 0 {
+		return errors.New("no stale engine is left to show: run the demo again")
 	}
 	if err := d.tables(ctx, "orphans", "lho"); err != nil {
 		return err
@@ -61,6 +67,24 @@ func (d *demo) orphans(ctx context.Context) error {
 	return s.step(ctx, "exactly these are orphans", func(ctx context.Context) (string, error) {
 		return "", w.OrphansAre(ctx, d.stale)
 	})
+}
+
+// orphanOrEnd waits for the orphan of a stale instance and tells why it is one; empty where the instance is gone.
+func (d *demo) orphanOrEnd(ctx context.Context, stale world.Stale) (why string, err error) {
+	w := d.world
+	err = w.Wait(ctx, "the orphan or the end of "+stale.Name, patience, func(ctx context.Context) (string, error) {
+		orphan := &v1beta2.Orphan{}
+		err := w.Get(ctx, stale.Orphan(), orphan)
+		if why = conditions.Reason(orphan.Status.Conditions, v1beta2.OrphanOrphaned); err == nil && why != "" {
+			return "", nil
+		}
+		running, err := w.Inventory(ctx, stale.InstanceManager)
+		if is, there := running[stale.Name]; there && is.UUID == stale.UUID {
+			return "it runs, and has no orphan yet", err
+		}
+		return "", err
+	})
+	return why, err
 }
 
 func (d *demo) deletion(ctx context.Context) error {
@@ -104,7 +128,11 @@ func (d *demo) forgery(ctx context.Context) error {
 		if err := w.WaitOrphanGone(ctx, name, patience); err != nil {
 			return "", err
 		}
-		return target.Name + " was not touched", w.Runs(ctx, target.InstanceManager, target.Name)
+		listed, err := w.Inventory(ctx, target.InstanceManager)
+		if err == nil && listed[target.Name].UUID != target.UUID {
+			err = fmt.Errorf("%s is not listed with UUID %s any more: %+v", target.Name, target.UUID, listed[target.Name])
+		}
+		return target.Name + " was not touched", err
 	})
 }
 
