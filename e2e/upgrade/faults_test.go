@@ -98,5 +98,6 @@ func TestATargetMovesWhileControllersDie(t *testing.T) {
 		})
 		dies.Stop()
 	}
+	h.within = 30 * time.Second
 	h.end()
 }

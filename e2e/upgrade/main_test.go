@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (int, error) {
-	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Attach: true, Lease: 3 * time.Second})
+	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Attach: true, Lease: 8 * time.Second})
 	if err != nil {
 		return 1, err
 	}

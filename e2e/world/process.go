@@ -47,9 +47,25 @@ func (p *Process) start() error {
 	go func() {
 		_ = command.Wait()
 		_ = log.Close()
+		again := p.lostItsLease()
 		close(done)
+		if again {
+			_ = p.start()
+		}
 	}()
 	return nil
+}
+
+// lostItsLease says that the process ended as a leader must that could not renew in time, which a slow machine may do to it. It is started
+// again then, as a kubelet would do. Any other end that nobody asked for stays one.
+func (p *Process) lostItsLease() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.expect || !strings.Contains(p.Tail(5), "leader election lost") {
+		return false
+	}
+	p.expect = true
+	return true
 }
 
 // PID is the process's number.

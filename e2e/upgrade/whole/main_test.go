@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (int, error) {
-	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Attach: true, Upgrades: true})
+	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Attach: true, Snapshots: true, Upgrades: true})
 	if err != nil {
 		return 1, err
 	}

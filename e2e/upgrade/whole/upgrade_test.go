@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/scenarios"
@@ -19,8 +18,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// story is a World with the parts in it that are not Drover's yet, or nobody's: kubelet for the pods that try an image,
-// and snapshots that are ready when they are asked for.
+// story is a World and the test that it is told in.
 type story struct {
 	*world.World
 	t   *testing.T
@@ -30,62 +28,7 @@ type story struct {
 func begin(t *testing.T) *story {
 	t.Helper()
 	ctx, w := stage(t)
-	s := &story{World: w, t: t, ctx: ctx}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.others(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	return s
-}
-
-func (s *story) others(ctx context.Context) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.kubelet(ctx)
-			s.snapshots(ctx)
-		}
-	}
-}
-
-// kubelet ends the pods that try an image well. What fails is tried again at the next tick.
-func (s *story) kubelet(ctx context.Context) {
-	var pods corev1.PodList
-	if s.List(ctx, &pods, client.MatchingLabels{v1beta2.LabelComponent: "upgrade-image-check"}) != nil {
-		return
-	}
-	for i := range pods.Items {
-		if pod := &pods.Items[i]; pod.Status.Phase == corev1.PodPending {
-			_ = s.Admin.Status().Patch(ctx, pod, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"phase":"Succeeded"}}`)))
-		}
-	}
-}
-
-// snapshots are ready at once, and go when they are deleted.
-func (s *story) snapshots(ctx context.Context) {
-	var list v1beta2.SnapshotList
-	if s.List(ctx, &list) != nil {
-		return
-	}
-	for i := range list.Items {
-		snapshot := &list.Items[i]
-		switch {
-		case snapshot.DeletionTimestamp != nil:
-			_ = status.DropFinalizer(ctx, s.Admin, snapshot, v1beta2.Finalizer)
-		case !snapshot.Status.ReadyToUse:
-			_ = status.MergeStatus(ctx, s.Admin, snapshot, map[string]any{"readyToUse": true})
-		}
-	}
+	return &story{World: w, t: t, ctx: ctx}
 }
 
 // volume is attached to a node and written to.
