@@ -2,15 +2,32 @@
 package architecture
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 const module = "drover.dev/drover/"
+
+// root is the directory of the sources.
+var root string
+
+func TestMain(m *testing.M) {
+	found, err := cluster.SourceRoot()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	root = found
+	os.Exit(m.Run())
+}
 
 // binaries are the deployables; the simulator is the data plane's side and not one of them.
 var binaries = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
@@ -30,10 +47,18 @@ var cores = []string{
 
 func deps(t *testing.T, pattern string) []string {
 	t.Helper()
-	command := exec.Command("go", "list", "-deps", module+pattern)
+	return strings.Fields(goList(t, "-deps", module+pattern))
+}
+
+func goList(t *testing.T, arguments ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", append([]string{"list"}, arguments...)...)
+	command.Dir = root
+	var said strings.Builder
+	command.Stderr = &said
 	out, err := command.Output()
-	require.NoError(t, err, "go list -deps %s", pattern)
-	return strings.Fields(string(out))
+	require.NoError(t, err, "go list %s: %s", arguments, said.String())
+	return string(out)
 }
 
 // One binary speaks to the data plane, so that one Role, one certificate and one judge guard it.
@@ -77,9 +102,8 @@ func TestThePureCoresImportNoClient(t *testing.T) {
 
 // The façades exist for the model test alone.
 func TestOnlyTheModelImportsTheFacadesOfTheCores(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`, module+"...").Output()
-	require.NoError(t, err)
-	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+	out := goList(t, "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`, module+"...")
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		fields := strings.Fields(line)
 		for _, imported := range fields[1:] {
 			if strings.HasSuffix(imported, "/model") && !strings.HasSuffix(imported, "/internal/model") && strings.HasPrefix(imported, module) {

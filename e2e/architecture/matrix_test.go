@@ -14,10 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const (
-	root         = "../.."
-	storageGroup = "storage.k8s.io"
-)
+const storageGroup = "storage.k8s.io"
 
 // rights are the letters of the matrix in ARCHITECTURE.md that a Role can tell apart: R, C, D, and W for any patch or
 // update, a dropped finalizer included.

@@ -14,7 +14,7 @@ func (h *harness) plants(ctx context.Context, _ options) (caught, planted int, e
 	list := plantedMistakes()
 	h.say("%d mistakes are planted, one after the other, in overlays of the build", len(list))
 	for _, p := range list {
-		overlay, err := world.Mutate(ctx, p.edits...)
+		overlay, err := world.Mutate(p.edits...)
 		if err != nil {
 			return caught, len(list), fmt.Errorf("planting %q: %w", p.name, err)
 		}

@@ -2,10 +2,11 @@ package world
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 // Edit replaces a text of a source file, which must be there exactly once.
@@ -13,8 +14,8 @@ type Edit struct{ File, From, To string }
 
 // Mutate makes an overlay of edited copies. A text that is not found exactly once is an error: the edit must be renewed
 // together with the code that it changes.
-func Mutate(ctx context.Context, edits ...Edit) (Overlay, error) {
-	root, err := ModuleRoot(ctx)
+func Mutate(edits ...Edit) (Overlay, error) {
+	root, err := cluster.SourceRoot()
 	if err != nil {
 		return nil, err
 	}

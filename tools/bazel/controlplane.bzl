@@ -3,7 +3,8 @@
 They are those of `go test`: found in the cache or built there once from e2e/devcluster, which is a Go module of its own.
 """
 
-# What a test that starts a control plane reads: the servers, the module's root, the CRDs and the controllers' roles.
+# What whoever starts a control plane reads: the servers, the module's root, the CRDs and the controllers' roles. It is
+# data of //shared/testkit/cluster, so a test has it by depending on that.
 CONTROL_PLANE = [
     "@controlplane//:etcd",
     "@controlplane//:servers",
@@ -16,7 +17,7 @@ CONTROL_PLANE = [
     "//upgrade-controller:deploy",
 ]
 
-# What a test of the whole system runs.
+# What a test of the whole system runs; data of //e2e/world.
 BINARIES = [
     "//attach-controller",
     "//im-monitor",
@@ -26,7 +27,8 @@ BINARIES = [
     "//upgrade-controller",
 ]
 
-CONTROL_PLANE_ENV = {"CONTROLPLANE_ETCD": "$(rlocationpath @controlplane//:etcd)"}
+# Where etcd is among the runfiles; the other servers are beside it.
+ETCD = "$(rlocationpath @controlplane//:etcd)"
 
 _SERVERS = ["etcd", "kube-apiserver", "kube-controller-manager"]
 

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-const (
-	assetsVariable = "KUBEBUILDER_ASSETS"
-	// runfileVariable is where Bazel put etcd, and with it the other servers, below the runfiles of a test.
-	runfileVariable = "CONTROLPLANE_ETCD"
-)
+const assetsVariable = "KUBEBUILDER_ASSETS"
+
+// etcdRunfile is where etcd is below the runfiles of a Bazel test, the other servers beside it; Bazel's linker sets it.
+var etcdRunfile string
 
 // Binaries are the commands of the servers, each as program and first arguments. ControllerManager may be nil.
 type Binaries struct {
@@ -23,8 +22,8 @@ type Binaries struct {
 // downloads them with setup-envtest; else it builds them from Go modules, once, into the cache. A place without
 // kube-controller-manager is passed over when that is needed. What takes long is announced on progress.
 func Locate(ctx context.Context, controllerManager bool, progress io.Writer) (Binaries, error) {
-	if etcd := os.Getenv(runfileVariable); etcd != "" {
-		return binariesIn(filepath.Dir(filepath.Join(os.Getenv("TEST_SRCDIR"), etcd)), controllerManager)
+	if runfiles := os.Getenv("TEST_SRCDIR"); runfiles != "" && etcdRunfile != "" {
+		return binariesIn(filepath.Dir(filepath.Join(runfiles, etcdRunfile)), controllerManager)
 	}
 	if dir := os.Getenv(assetsVariable); dir != "" {
 		binaries, err := binariesIn(dir, controllerManager)

@@ -30,6 +30,20 @@ func ModuleRoot() (string, error) {
 	}
 }
 
+// SourceRoot is the directory of the project's sources. In a Bazel test ModuleRoot has only the declared inputs; this is
+// the tree that they are links into, for tests about the tree itself, whose targets are tagged external and local.
+func SourceRoot() (string, error) {
+	root, err := ModuleRoot()
+	if err != nil {
+		return "", err
+	}
+	file, err := filepath.EvalSymlinks(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("following the module's root to the sources: %w", err)
+	}
+	return filepath.Dir(file), nil
+}
+
 func sourceDir() (string, error) {
 	root, err := ModuleRoot()
 	if err != nil {

@@ -1,4 +1,4 @@
-package crds_test
+package architecture
 
 import (
 	"os"
@@ -10,18 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const typesDir = "../shared/api/v1beta2"
+const (
+	typesDir = "shared/api/v1beta2"
+	pagesDir = "docs/crds"
+)
 
 // Whoever changes a type and forgets `make generate` learns it here.
 func TestGeneratedFilesAreFresh(t *testing.T) {
+	t.Chdir(root)
 	out := t.TempDir()
-	run(t, controllerGen(t), "object", "crd", "paths="+typesDir, "output:object:dir="+out, "output:crd:dir="+out)
+	run(t, controllerGen(t), "object", "crd", "paths=./"+typesDir, "output:object:dir="+out, "output:crd:dir="+out)
 	requireSame(t, out, typesDir, "zz_generated.*.go")
-	requireSame(t, out, ".", "longhorn.io_*.yaml")
+	requireSame(t, out, "crds", "longhorn.io_*.yaml")
 
 	pages := t.TempDir()
-	run(t, "./docgen", "-definitions", ".", "-source", typesDir, "-out", pages)
-	requireSame(t, pages, "../docs/crds", "*.md")
+	run(t, "./crds/docgen", "-definitions", "crds", "-source", typesDir, "-out", pages)
+	requireSame(t, pages, pagesDir, "*.md")
 }
 
 // controllerGen is the generator in the version that `go generate` uses.
