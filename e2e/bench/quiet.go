@@ -82,7 +82,7 @@ var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineLi
 
 // acceleratedClock is the overlay that lets the controllers' clock run faster.
 func acceleratedClock(ctx context.Context) (world.Overlay, error) {
-	overlay, err := world.Mutate(ctx, world.Edit{File: "shared/runkit/runkit.go", From: "Clock: clock.RealClock{}", To: "Clock: newFastClock()"})
+	overlay, err := world.Mutate(world.Edit{File: "shared/runkit/runkit.go", From: "Clock: clock.RealClock{}", To: "Clock: newFastClock()"})
 	if err != nil {
 		return nil, err
 	}
