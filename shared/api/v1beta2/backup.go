@@ -2,6 +2,51 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// Labels of a Backup.
+const (
+	// LabelBackupVolume is the volume that it is of.
+	LabelBackupVolume = "backup-volume"
+	// LabelBackupTarget is the BackupTarget that it goes to; absent means the volume's.
+	LabelBackupTarget = "backup-target"
+)
+
+// BackupTargetDefault is the BackupTarget of volumes that name none.
+const BackupTargetDefault = "default"
+
+// States of a Backup.
+const (
+	// BackupNew is a Backup of which nothing was said yet; so is an empty state.
+	BackupNew = "New"
+	// BackupPending is one that the engine is being asked for.
+	BackupPending = "Pending"
+	// BackupInProgress is one that the engine copies.
+	BackupInProgress = "InProgress"
+	// BackupCompleted is one that is whole in its target. It is final.
+	BackupCompleted = "Completed"
+	// BackupError is one that failed; status.error says why. It is final.
+	BackupError = "Error"
+)
+
+// IsBackupEnded tells that nothing is to be done for the Backup any more.
+func IsBackupEnded(b *Backup) bool {
+	return b.Status.State == BackupCompleted || b.Status.State == BackupError
+}
+
+// IsBackupBegun tells that an engine was asked for the Backup, and did not end it yet.
+func IsBackupBegun(b *Backup) bool {
+	return b.Status.State == BackupPending || b.Status.State == BackupInProgress
+}
+
+// BackupTargetOf is the name of the BackupTarget that a backup of this volume goes to; what a Backup was begun with stays.
+func BackupTargetOf(b *Backup, v *Volume) string {
+	for _, name := range []string{b.Status.BackupTargetName, b.Labels[LabelBackupTarget], v.Spec.BackupTargetName} {
+		if name != "" {
+			return name
+		}
+	}
+	return BackupTargetDefault
+}
+
 // BackupSpec names the snapshot to back up.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupSpec struct {
@@ -46,6 +91,10 @@ type BackupStatus struct {
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// Which run of the engine was asked for it, as a word that no other run has. Written by im-monitor right before it
+	// asks; absent means that none was asked.
+	// +optional
+	EngineRun string `json:"engineRun,omitempty"`
 	// RFC 3339 time at which the target was read last. Written by im-monitor; absent means never.
 	// +nullable
 	// +optional
@@ -70,6 +119,10 @@ type BackupStatus struct {
 	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means not told.
 	// +optional
 	ReplicaAddress string `json:"replicaAddress,omitempty"`
+	// RFC 3339 time at which the engine was asked for it. Written by im-monitor right before it asks; absent means that
+	// it was not asked.
+	// +optional
+	RequestedTime string `json:"requestedTime,omitempty"`
 	// Bytes of the backup, as a decimal string. Written by im-monitor; absent means not told.
 	// +optional
 	Size string `json:"size,omitempty"`

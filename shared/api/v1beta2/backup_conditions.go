@@ -14,6 +14,19 @@ const (
 	ReasonTargetUnavailable = "TargetUnavailable"
 )
 
+// Condition types of a BackupTarget.
+const (
+	// BackupTargetAvailable (writer im-monitor) is what the last engine found that was to copy there. Its reason is
+	// otherwise Refused.
+	BackupTargetAvailable = "Available"
+)
+
+// Reasons of BackupTargetAvailable.
+const (
+	// ReasonReached surfaces when a backup came to be in the target.
+	ReasonReached = "Reached"
+)
+
 // Condition types of a RecurringJob.
 const (
 	// RecurringJobReady (writer snapshot-controller) is True while the job is scheduled; the message tells its last and

@@ -31,6 +31,13 @@ type BackupTargetStatus struct {
 	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// What engines that copied to it found: Available by im-monitor. Written by the writer of each type; absent means
+	// that nothing is known.
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
 }
 
 // +kubebuilder:object:root=true
@@ -39,12 +46,14 @@ type BackupTargetStatus struct {
 // +kubebuilder:resource:path=backuptargets,shortName=lhbt,scope=Namespaced,categories=longhorn
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.spec.backupTargetURL`
 // +kubebuilder:printcolumn:name="Available",type=boolean,JSONPath=`.status.available`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].reason`
 // +kubebuilder:printcolumn:name="Last Synced",type=string,JSONPath=`.status.lastSyncedAt`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.spec.credentialSecret`,priority=1
 // +kubebuilder:printcolumn:name="Poll Interval",type=string,JSONPath=`.spec.pollInterval`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].message`,priority=1
 
-// BackupTarget is a place where backups go. Drover reads it only.
+// BackupTarget is a place where backups go. Drover adds to it what it found, and leaves the rest to Longhorn.
 type BackupTarget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

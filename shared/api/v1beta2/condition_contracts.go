@@ -84,6 +84,8 @@ func backupContracts() []ConditionContract {
 		{Kind: "Backup", Type: BackupApproved, Writer: "snapshot-controller", Means: "take it",
 			True:  []string{ReasonReady},
 			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound}},
+		{Kind: "BackupTarget", Type: BackupTargetAvailable, Writer: "im-monitor", Means: "an engine could copy there",
+			True: []string{ReasonReached}, False: []string{ReasonRefused}},
 		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",
 			Means: "scheduled; the message tells the last and the next run",
 			True:  []string{ReasonScheduled}, False: []string{ReasonBadCron, ReasonUnsupported}},
