@@ -1,7 +1,6 @@
 package csicontroller
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -123,106 +122,6 @@ func TestOfTwoProcessesOneActsAndTheOtherFollows(t *testing.T) {
 	w.serves()
 	require.Len(t, first.client.Writes(), 7)
 	require.Len(t, second.client.Writes(), 6, "the PersistentVolume has its finalizer")
-}
-
-// elections returns two that want the same lease.
-func elections(t *testing.T) (*world, [2]*election, [2]context.CancelFunc) {
-	w := newWorld(t)
-	var both [2]*election
-	var stop [2]context.CancelFunc
-	elected := make(chan struct{})
-	close(elected)
-	for i := range both {
-		lock, err := newLock(w.identity, w.namespace, quick())
-		require.NoError(t, err)
-		both[i] = &election{lock: lock, elected: elected, options: quick(), won: func(context.Context) {}, leading: func(bool) {}}
-		ctx, cancel := context.WithCancel(t.Context())
-		stop[i] = cancel
-		ended := make(chan struct{})
-		go func() { defer close(ended); _ = both[i].Start(ctx) }()
-		t.Cleanup(func() { cancel(); <-ended })
-	}
-	return w, both, stop
-}
-
-func leader(both [2]*election) int {
-	for i, e := range both {
-		if _, done, ok := e.enter(context.Background()); ok {
-			done()
-			return i
-		}
-	}
-	return -1
-}
-
-func TestTheLeaseIsGivenBackOnlyAfterTheWorkHasEnded(t *testing.T) {
-	t.Parallel()
-	w, both, stop := elections(t)
-	w.eventually("nobody leads", func() bool { return leader(both) >= 0 })
-	one := leader(both)
-	work, done, ok := both[one].enter(t.Context())
-	require.True(t, ok)
-	stop[one]()
-	select {
-	case <-work.Done():
-	case <-time.After(patience):
-		require.Fail(t, "the work was not told to end")
-	}
-	require.Never(t, func() bool {
-		_, leave, ok := both[1-one].enter(context.Background())
-		if ok {
-			leave()
-		}
-		return ok
-	}, time.Second, poll, "two act at once")
-	done()
-	w.eventually("nobody follows", func() bool { return leader(both) == 1-one })
-}
-
-// A crash of the leader lets two leases run out; a standby waits for them at the same time.
-func TestAStandbyOfTheBinaryKnowsWhenTheLeaseRanOut(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	const seconds = 2
-	w.hold("crashed", seconds)
-	lock, err := newLock(w.identity, w.namespace, quick())
-	require.NoError(t, err)
-	elected := make(chan struct{})
-	e := &election{lock: lock, elected: elected, options: quick(), won: func(context.Context) {}, leading: func(bool) {}}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = e.Start(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
-	leads := func() bool {
-		_, done, ok := e.enter(context.Background())
-		if ok {
-			done()
-		}
-		return ok
-	}
-	require.Never(t, leads, (seconds+1)*time.Second, poll, "a standby acts")
-	close(elected)
-	require.Eventually(t, leads, time.Minute, poll, "it waits once more")
-}
-
-func TestAnObserverNeverTouchesTheLease(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	began := make(chan struct{})
-	e, err := newElection(&runkit.Runtime{Observe: true, Namespace: w.namespace}, quick(), func(bool) {}, func(context.Context) { close(began) })
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- e.Start(ctx) }()
-	<-began
-	_, done, ok := e.enter(ctx)
-	require.True(t, ok, "it says what it would do")
-	done()
-	cancel()
-	require.NoError(t, <-ended)
-	lease := &coordinationv1.Lease{}
-	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: LeaseName}, lease))
-	require.Nil(t, lease.Spec.HolderIdentity)
 }
 
 func TestTurnedOffItIsNotThere(t *testing.T) {

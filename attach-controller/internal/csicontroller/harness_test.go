@@ -29,6 +29,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
@@ -117,7 +118,7 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 
 // quick is a lease that changes hands fast.
 func quick() Options {
-	return Options{Attach: true, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
+	return Options{Attach: true, Lease: standin.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}}
 }
 
 // start runs the controller until it is stopped.

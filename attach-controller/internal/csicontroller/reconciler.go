@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
 )
 
@@ -24,14 +25,14 @@ const conflictPause = 100 * time.Millisecond
 type reconciler struct {
 	rt       *runkit.Runtime
 	observer observer
-	election *election
+	election *standin.Election
 	metrics  *metrics
 	written  guard
 }
 
 // Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ctx, done, leads := r.election.enter(ctx)
+	ctx, done, leads := r.election.Enter(ctx)
 	if !leads {
 		return ctrl.Result{}, nil
 	}
@@ -86,7 +87,7 @@ type releaser struct{ *reconciler }
 
 // Reconcile implements reconcile.Reconciler for one PersistentVolume.
 func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ctx, done, leads := r.election.enter(ctx)
+	ctx, done, leads := r.election.Enter(ctx)
 	if !leads {
 		return ctrl.Result{}, nil
 	}

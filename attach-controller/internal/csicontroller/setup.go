@@ -3,7 +3,6 @@ package csicontroller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
@@ -15,9 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/standin"
 )
+
+// LeaseName is the lease of the external-attacher for this driver.
+const LeaseName = "external-attacher-leader-driver-longhorn-io"
 
 // workers is how many VolumeAttachments are looked at at once.
 const workers = 4
@@ -26,13 +30,13 @@ const workers = 4
 type Options struct {
 	// Attach takes the role; without it there is no lease and no watch.
 	Attach bool
-	// The times of the lease: what the external-attacher uses, but for a shorter period, so that a standby follows soon.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// Lease is the external-attacher's.
+	Lease standin.Lease
 }
 
 // DefaultOptions takes the role.
 func DefaultOptions() Options {
-	return Options{Attach: true, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second}
+	return Options{Attach: true, Lease: standin.DefaultLease(LeaseName)}
 }
 
 // AddFlags adds the flag that turns the role off.
@@ -50,8 +54,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 		return err
 	}
 	m := newMetrics(registry)
-	q := &queues{reader: rt.Client, log: rt.Log}
-	e, err := newElection(rt, options, m.lead, q.all)
+	q := &standin.Queues{Reader: rt.Client, Log: rt.Log}
+	e, err := standin.New(rt, options.Lease, m.lead, q.All)
 	if err != nil {
 		return err
 	}
@@ -65,7 +69,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 	return rt.Manager.Add(e)
 }
 
-func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *queues) error {
+func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *standin.Queues) error {
 	w := watches{reader: rt.Client}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-attachment").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
@@ -76,17 +80,25 @@ func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *queues) error {
 		Watches(&v1beta2.Node{}, w.to(w.ofNode), builder.WithPredicates(nodeChanged())).
 		Watches(&v1beta2.Volume{}, w.to(w.ofVolume), builder.WithPredicates(volumeChanged())).
 		Watches(&v1beta2.VolumeAttachment{}, w.to(w.ofTickets), builder.WithPredicates(ticketsChanged())).
-		WatchesRawSource(q.attachments()).
+		WatchesRawSource(q.Source(attachments, isOurs)).
 		Complete(r)
 }
 
-func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *queues) error {
+func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *standin.Queues) error {
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").
 		For(&corev1.PersistentVolume{}, builder.WithPredicates(held())).
 		Watches(&storagev1.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(persistentVolumeOf), builder.WithPredicates(gone())).
-		WatchesRawSource(q.persistentVolumes()).
+		WatchesRawSource(q.Source(persistentVolumes, isGoing)).
 		Complete(&releaser{r})
 }
+
+func attachments() client.ObjectList { return &storagev1.VolumeAttachmentList{} }
+
+func persistentVolumes() client.ObjectList { return &corev1.PersistentVolumeList{} }
+
+func isOurs(obj client.Object) bool { return obj.(*storagev1.VolumeAttachment).Spec.Attacher == csi.Driver }
+
+func isGoing(obj client.Object) bool { return obj.GetDeletionTimestamp() != nil }
 
 // addIndexes adds what finds the VolumeAttachments that an event is about.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {

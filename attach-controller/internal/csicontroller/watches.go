@@ -20,9 +20,7 @@ import (
 
 // ours lets the VolumeAttachments of this driver pass.
 func ours() predicate.Predicate {
-	return predicate.NewPredicateFuncs(func(obj client.Object) bool {
-		return obj.(*storagev1.VolumeAttachment).Spec.Attacher == csi.Driver
-	})
+	return predicate.NewPredicateFuncs(isOurs)
 }
 
 // changed lets an update pass where something of what the cache keeps has changed.

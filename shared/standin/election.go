@@ -1,4 +1,4 @@
-package csicontroller
+package standin
 
 import (
 	"context"
@@ -17,16 +17,25 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// LeaseName is the lease of the external-attacher for this driver.
-const LeaseName = "external-attacher-leader-driver-longhorn-io"
+// Lease is the lease of the other program.
+type Lease struct {
+	Name string
+	// The times of the lease: what the other program uses, but for a shorter period, so that a standby follows soon.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+}
 
-// election holds the external-attacher's lease and tells whether this process may act. Work under way ends before the
+// DefaultLease is a lease of that name with the times of kubernetes-csi's programs.
+func DefaultLease(name string) Lease {
+	return Lease{Name: name, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second}
+}
+
+// Election holds the other program's lease and tells whether this process may act. Work under way ends before the
 // lease is given back. A standby of the whole binary watches the lease, too, but does not take it: after a crash of the
 // leader the two leases then run out at the same time, not one after the other.
-type election struct {
+type Election struct {
 	lock    resourcelock.Interface // nil: there is nothing to hold, this process always acts
 	elected <-chan struct{}        // closed once this process leads the whole binary
-	options Options
+	lease   Lease
 	// won is called at the beginning of each term.
 	won     func(context.Context)
 	leading func(bool)
@@ -42,13 +51,14 @@ type term struct {
 	ended bool // guarded by work
 }
 
-// newElection never touches the lease of a process that only observes.
-func newElection(rt *runkit.Runtime, options Options, leading func(bool), won func(context.Context)) (*election, error) {
-	e := &election{options: options, won: won, leading: leading}
+// New returns an election to be added to the runtime's manager. leading is told each time that this process begins or ends
+// to act, won is called at the beginning of each term. The lease of a process that only observes is never touched.
+func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.Context)) (*Election, error) {
+	e := &Election{lease: lease, won: won, leading: leading}
 	if rt.Observe {
 		return e, nil
 	}
-	lock, err := newLock(rt.Manager.GetConfig(), rt.Namespace, options)
+	lock, err := newLock(rt.Manager.GetConfig(), rt.Namespace, lease)
 	if err != nil {
 		return nil, err
 	}
@@ -56,26 +66,26 @@ func newElection(rt *runkit.Runtime, options Options, leading func(bool), won fu
 	return e, nil
 }
 
-func newLock(config *rest.Config, namespace string, options Options) (resourcelock.Interface, error) {
+func newLock(config *rest.Config, namespace string, lease Lease) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("naming this process for the external-attacher's lease: %w", err)
+		return nil, fmt.Errorf("naming this process for the lease %s: %w", lease.Name, err)
 	}
 	own := rest.CopyConfig(config)
-	own.Timeout = max(options.RenewDeadline/2, time.Second) // a hung request must not cost the lease
+	own.Timeout = max(lease.RenewDeadline/2, time.Second) // a hung request must not cost the lease
 	clients, err := kubernetes.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("building the client of the external-attacher's lease: %w", err)
+		return nil, fmt.Errorf("building the client of the lease %s: %w", lease.Name, err)
 	}
-	return resourcelock.New(resourcelock.LeasesResourceLock, namespace, LeaseName, clients.CoreV1(), clients.CoordinationV1(),
+	return resourcelock.New(resourcelock.LeasesResourceLock, namespace, lease.Name, clients.CoreV1(), clients.CoordinationV1(),
 		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})
 }
 
 // NeedLeaderElection lets a standby of the binary watch the lease.
-func (e *election) NeedLeaderElection() bool { return false }
+func (e *Election) NeedLeaderElection() bool { return false }
 
 // Start stands for election, again after each loss, until ctx ends.
-func (e *election) Start(ctx context.Context) error {
+func (e *Election) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := e.stand(ctx); err != nil {
 			return err
@@ -85,7 +95,7 @@ func (e *election) Start(ctx context.Context) error {
 }
 
 // stand returns when the lease is lost, or ctx ends.
-func (e *election) stand(ctx context.Context) error {
+func (e *Election) stand(ctx context.Context) error {
 	own, end := context.WithCancel(ctx)
 	defer end()
 	t := &term{Context: own, end: end}
@@ -96,23 +106,23 @@ func (e *election) stand(ctx context.Context) error {
 		return nil
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:          lease{e.lock, e.elected, func() { e.stop(t) }},
-		LeaseDuration: e.options.LeaseDuration, RenewDeadline: e.options.RenewDeadline, RetryPeriod: e.options.RetryPeriod,
-		ReleaseOnCancel: true, Name: LeaseName,
+		Lock:          guarded{e.lock, e.elected, func() { e.stop(t) }},
+		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.RenewDeadline, RetryPeriod: e.lease.RetryPeriod,
+		ReleaseOnCancel: true, Name: e.lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { e.begin(t) },
 			OnStoppedLeading: func() { e.stop(t) },
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("standing for %s: %w", LeaseName, err)
+		return fmt.Errorf("standing for %s: %w", e.lease.Name, err)
 	}
 	elector.Run(ctx)
 	return nil
 }
 
 // begin opens the term, unless it has ended before that.
-func (e *election) begin(t *term) {
+func (e *Election) begin(t *term) {
 	e.work.Lock()
 	open := !t.ended
 	if open {
@@ -126,7 +136,7 @@ func (e *election) begin(t *term) {
 }
 
 // stop ends the term and returns once no work of it is under way.
-func (e *election) stop(t *term) {
+func (e *Election) stop(t *term) {
 	t.end()
 	e.work.Lock()
 	defer e.work.Unlock()
@@ -134,8 +144,8 @@ func (e *election) stop(t *term) {
 	e.leading(false)
 }
 
-// enter begins work that dies with the term; ok is false where this process must not act. The caller calls done.
-func (e *election) enter(ctx context.Context) (work context.Context, done func(), ok bool) {
+// Enter begins work that dies with the term; ok is false where this process must not act. The caller calls done.
+func (e *Election) Enter(ctx context.Context) (work context.Context, done func(), ok bool) {
 	e.work.RLock()
 	if e.term == nil || e.term.Err() != nil {
 		e.work.RUnlock()
@@ -147,17 +157,17 @@ func (e *election) enter(ctx context.Context) (work context.Context, done func()
 }
 
 // errStandby is why a standby does not take a lease that is free.
-var errStandby = errors.New("this process does not lead attach-controller")
+var errStandby = errors.New("this process does not lead its binary")
 
-// lease is taken only by the process that leads the whole binary, and given back only after the work has ended.
-type lease struct {
+// guarded is a lease that is taken only by the process that leads the whole binary, and given back only after the work has ended.
+type guarded struct {
 	resourcelock.Interface
 	elected <-chan struct{}
 	end     func()
 }
 
 // Update gets, renews or, without a holder, gives back the lease.
-func (l lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l guarded) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		l.end()
 		return l.Interface.Update(ctx, record)
