@@ -72,6 +72,12 @@ type DataEngineUpgradeManagerStatus struct {
 	// UpgradingNode names the node that is being upgraded now. Absent means none.
 	// +optional
 	UpgradingNode string `json:"upgradingNode,omitempty"`
+	// Step is the state of the node that is being upgraded now. Absent means that none is.
+	// +optional
+	Step string `json:"step,omitempty"`
+	// Progress is how many of the plan's nodes are finished, as 1/3. Absent means no plan yet.
+	// +optional
+	Progress string `json:"progress,omitempty"`
 	// State is where the whole upgrade is. Absent means undefined: not taken up yet.
 	// +kubebuilder:validation:Enum=undefined;initializing;upgrading;completed;error;aborting;paused
 	// +optional
@@ -119,7 +125,9 @@ type UpgradeNodeStatus struct {
 // +kubebuilder:selectablefield:JSONPath=`.spec.dataEngine`
 // +kubebuilder:printcolumn:name="Data Engine",type=string,JSONPath=`.spec.dataEngine`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.upgradingNode`
+// +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.step`
 // +kubebuilder:printcolumn:name="Preflight",type=string,JSONPath=`.status.conditions[?(@.type=="Preflight")].reason`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`
 // +kubebuilder:printcolumn:name="Stalled",type=string,JSONPath=`.status.conditions[?(@.type=="Stalled")].status`

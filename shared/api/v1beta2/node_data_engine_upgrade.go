@@ -46,6 +46,13 @@ type NodeDataEngineUpgradeStatus struct {
 	// the timeout counts from it. Absent means not yet.
 	// +optional
 	ProgressedAt string `json:"progressedAt,omitempty"`
+	// Volume names the volume that the present step waits for, the first where there are several. Absent means none.
+	// +optional
+	Volume string `json:"volume,omitempty"`
+	// Progress is how many of the volumes have done the present step, as 2/3, and while replicas are rebuilt how far that of
+	// status.volume is, as 2/3 40%. Absent means that the step is not about volumes.
+	// +optional
+	Progress string `json:"progress,omitempty"`
 	// Volumes holds the volumes that the upgrade concerns, by name. Absent means not listed yet.
 	// +optional
 	Volumes map[string]VolumeUpgradeStatus `json:"volumes,omitempty"`
@@ -113,9 +120,11 @@ type InstanceManagerReference struct {
 // +kubebuilder:selectablefield:JSONPath=`.spec.dataEngineUpgradeManager`
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.stateSince`
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.status.volume`
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`
 // +kubebuilder:printcolumn:name="Stalled",type=string,JSONPath=`.status.conditions[?(@.type=="Stalled")].status`
-// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.startedAt`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Manager",type=string,JSONPath=`.spec.dataEngineUpgradeManager`,priority=1
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.instanceManagerImage`,priority=1

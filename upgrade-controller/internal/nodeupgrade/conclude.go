@@ -10,6 +10,7 @@ import (
 // conclude writes the conditions, and when to wake.
 func (p *pass) conclude() {
 	p.status.ObservedGeneration = p.Upgrade.Generation
+	p.status.Volume, p.status.Progress = p.volume, p.progress()
 	list := p.status.Conditions
 	set := func(conditionType string, status v1beta2.ConditionStatus, reason, message string) {
 		wanted := v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: message}
@@ -38,6 +39,18 @@ func (p *pass) conclude() {
 	}
 	p.status.Conditions = list
 	p.wake()
+}
+
+// progress is how far the volumes are in the present step; while the instance manager is replaced it waits for that.
+func (p *pass) progress() string {
+	if p.all == 0 || p.status.State == v1beta2.UpgradeStateUpgradingInstanceManager && p.done == p.all {
+		return ""
+	}
+	text := fmt.Sprintf("%d/%d", p.done, p.all)
+	if p.status.State == v1beta2.UpgradeStateRebuildingReplica && p.volume != "" {
+		text = fmt.Sprintf("%s %d%%", text, p.status.Volumes[p.volume].Progress)
+	}
+	return text
 }
 
 func (p *pass) completed() string {

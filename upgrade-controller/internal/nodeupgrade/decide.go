@@ -23,6 +23,9 @@ type pass struct {
 	// reason and message say what the upgrade waits for; others is how many volumes wait beside the first.
 	reason, message string
 	others          int
+	// volume is the first volume that waits; done of all volumes have answered well.
+	volume    string
+	done, all int
 	// preflight is what the blockers say, nil where they were not asked.
 	preflight *v1beta2.Condition
 }
@@ -75,6 +78,7 @@ func (p *pass) confirmed() bool {
 func (p *pass) to(state string) {
 	p.status.State, p.status.StateSince = state, stamp(p.Now)
 	p.reason, p.message, p.others = "", "", 0
+	p.volume, p.done, p.all = "", 0, 0
 }
 
 // rollBack gives up what was begun, before the instance manager is replaced.
@@ -100,6 +104,9 @@ func (p *pass) wait(reason, message string) {
 // waits lets a volume wait.
 func (p *pass) waits(volume, state, reason, message string) bool {
 	p.mark(volume, state, message)
+	if p.reason == "" {
+		p.volume = volume
+	}
 	p.wait(reason, fmt.Sprintf("Volume %s: %s", volume, message))
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
@@ -27,21 +28,20 @@ func (p *pass) adopt() {
 	}
 }
 
-// each asks the questions of every listed volume that is in use, one after the other as long as they are answered well.
+// each asks the questions of every listed volume that is in use, one after the other as long as they are answered well,
+// and counts the volumes of which all were.
 func (p *pass) each(questions ...func(*pass, string) bool) bool {
-	all := true
+	p.done, p.all = 0, 0
 	for _, name := range p.volumes() {
 		if p.released(name) {
 			continue
 		}
-		for _, question := range questions {
-			if !question(p, name) {
-				all = false
-				break
-			}
+		p.all++
+		if !slices.ContainsFunc(questions, func(well func(*pass, string) bool) bool { return !well(p, name) }) {
+			p.done++
 		}
 	}
-	return all
+	return p.done == p.all
 }
 
 // released tells that the volume is not in use any more, because its user wanted it so; its target is wished nowhere then.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -17,6 +19,10 @@ func (p *pass) conclude() {
 	}
 	if p.status.State == "" {
 		p.to(v1beta2.UpgradeStateUndefined)
+	}
+	p.status.Step, p.status.Progress = p.status.UpgradeNodes[p.status.UpgradingNode].State, ""
+	if planned := len(p.status.UpgradeNodes); planned > 0 {
+		p.status.Progress = fmt.Sprintf("%d/%d", len(p.status.UpgradedNodes), planned)
 	}
 	if _, ok := p.said[v1beta2.UpgradeStalled]; !ok {
 		p.say(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
