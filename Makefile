@@ -5,13 +5,14 @@ CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controll
 BINARIES     := $(CONTROLLERS) im-monitor/simulator
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.0
+BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test model faults skew bench check generate build controlplane manifests
+.PHONY: help demo test bazel-test bazel-digests bazel-install model faults skew bench check generate build controlplane manifests
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: controlplane ## the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
@@ -19,6 +20,15 @@ demo: controlplane ## the main job, on a real API server
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager
 	$(GO) test -timeout 30m ./...
+
+bazel-test: bazel-install ## every test under Bazel; BAZEL=bazel where the Central Registry can be reached
+	$(BAZEL) test //... --curses=no --show_progress_rate_limit=15 $(BAZEL_FLAGS)
+
+bazel-digests: bazel-install ## what each binary is made of: change one controller, and see that the others stay as they are
+	BAZEL=$(BAZEL) BAZEL_FLAGS="$(BAZEL_FLAGS)" tools/bazel/digests.sh
+
+bazel-install:
+	@[ "$(BAZEL)" != tools/bazel/bazel ] || tools/bazel/install.sh
 
 model: ## the attach rules against 100,000 random worlds, and each of them left out
 	$(GO) test -timeout 60m ./attach-controller/internal/model -worlds 100000
