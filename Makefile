@@ -4,12 +4,13 @@ GO           ?= go
 CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
 BINARIES     := $(CONTROLLERS) im-monitor/simulator
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
+BUILDIFIER   := $(GO) run github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423
 GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.0
 BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bazel-test bazel-digests bazel-install model faults skew bench check generate build controlplane manifests
+.PHONY: help demo test bazel-test bazel-digests bazel-install model faults skew bench check drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,12 +50,22 @@ build: ## static binaries into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ $(addprefix ./,$(BINARIES))
 
-generate: manifests ## generated code, CRDs, roles and BUILD files
+generate: manifests build-files build-format ## generated code, CRDs, roles and BUILD files
+	tools/use_repo.sh
+
+build-files:
 	$(GAZELLE) update $(shell $(GO) list -m -f '{{if not .Indirect}}-known_import={{.Path}}{{end}}' all | grep -v ^-known_import=drover.dev)
+
+build-format:
+	$(BUILDIFIER) -mode=fix -r .
 
 manifests:
 	$(GO) generate ./shared/... ./im-monitor/...
 	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
 
-check: ## formatting, generated files, vet, tests: fails on a difference and says how to mend it
+drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and says how to mend it
 	@tools/check.sh
+
+check: drift ## the same, vet and every test
+	$(GO) vet ./...
+	@$(MAKE) --no-print-directory test

@@ -1,19 +1,45 @@
 #!/usr/bin/env bash
-# Fails on anything that drifted, and says how to mend it.
+# Fails on anything that drifted and says how to mend it: runs each mending command on a copy of the tree and looks at
+# what it changed. `tools/check.sh build-files use-repo` checks those two kinds only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+declare -A mend=(
+  [go-format]="gofmt -w ."
+  [generated]="make manifests"
+  [go-mod]="go mod tidy"
+  [build-files]="make build-files"
+  [build-format]="make build-format"
+  [use-repo]="tools/use_repo.sh"
+)
+declare -A what=(
+  [go-format]="Go files are not formatted"
+  [generated]="generated code, definitions, pages or roles are stale"
+  [go-mod]="go.mod or go.sum is not tidy"
+  [build-files]="BUILD files are not what gazelle writes"
+  [build-format]="BUILD files, MODULE.bazel or .bzl files are not formatted"
+  [use-repo]="the use_repo list of MODULE.bazel is not what BUILD files name"
+)
+kinds=("$@")
+[ $# -gt 0 ] || kinds=(go-format generated go-mod build-files build-format use-repo) # later ones build on earlier ones
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar -cf - -T - | tar -xf - -C "$copy"
+inside() { git -C "$copy" -c user.name=check -c user.email=check@localhost "$@"; }
+inside init -q
+inside add -A
+inside commit -q -m before
+
 failed=0
-fail() { printf 'check: %s\n  mend it with: %s\n' "$1" "$2" >&2; failed=1; }
-
-unformatted=$(git ls-files '*.go' | xargs gofmt -l)
-[ -z "$unformatted" ] || fail "not formatted: $unformatted" "gofmt -w $(echo $unformatted)"
-
-before=$(git status --porcelain)
-make --no-print-directory generate >/dev/null
-go mod tidy
-after=$(git status --porcelain)
-[ "$before" = "$after" ] || fail "generated files or go.mod were not fresh: $(git status --porcelain | tr '\n' ' ')" "make generate && go mod tidy, then commit"
-
-go vet ./... || fail "go vet found something" "go vet ./..."
-[ "$failed" = 0 ] || exit 1
-make --no-print-directory test
+for kind in "${kinds[@]}"; do
+  (cd "$copy" && ${mend[$kind]}) >"$copy.log" 2>&1 || { cat "$copy.log" >&2; echo "check: ${mend[$kind]} failed" >&2; failed=1; }
+  changed=$(inside status --porcelain | cut -c4- | tr '\n' ' ')
+  if [ -n "$changed" ]; then
+    printf 'check: %s: %s\n  mend it with: %s\n' "${what[$kind]}" "$changed" "${mend[$kind]}" >&2
+    inside add -A
+    inside commit -q -m "$kind"
+    failed=1
+  fi
+done
+rm -f "$copy.log"
+exit "$failed"
