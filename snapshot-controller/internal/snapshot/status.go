@@ -75,7 +75,7 @@ func (w World) say(status v1beta2.SnapshotStatus, c v1beta2.Condition, ticket *v
 	v := Verdict{Step: StepNone, Status: status, Ticket: ticket, Reason: c.Reason, Message: c.Message}
 	held := w.ticket()
 	switch {
-	case ticket != nil && (held == nil || !same(*held, *ticket)):
+	case ticket != nil && (held == nil || !SameTicket(*held, *ticket)):
 		v.Step = StepTakeTicket
 	case !equal(own(w.Snapshot.Status), status):
 		v.Step = StepStatus

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"maps"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -21,25 +23,50 @@ func (w World) ticket() *v1beta2.AttachmentTicket {
 	return nil
 }
 
-// wanted is the ticket that this snapshot needs now; nil: none would help. A volume that has no good replica, or no node
-// that could take it, cannot be attached.
-func (w World) wanted() *v1beta2.AttachmentTicket {
-	if w.Attachment == nil || w.Attachment.DeletionTimestamp != nil || w.Candidate == "" ||
-		w.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted {
+func (w World) request() Request {
+	return Request{
+		Attachment: w.Attachment, Volume: w.Volume, Node: w.Candidate,
+		Type: v1beta2.AttacherSnapshot, ID: TicketID(w.Snapshot.Name), OwnerKind: "Snapshot", Owner: w.Snapshot,
+	}
+}
+
+// wanted is the ticket that this snapshot needs now; nil: none would help.
+func (w World) wanted() *v1beta2.AttachmentTicket { return Ticket(w.request()) }
+
+// attachProblem says why the volume is not attached for this snapshot.
+func (w World) attachProblem() string { return AttachProblem(w.request()) }
+
+// Request is the wish of an object to have a volume attached. What does not exist is nil.
+type Request struct {
+	Attachment *v1beta2.VolumeAttachment
+	Volume     *v1beta2.Volume
+	// Node is the one to attach it to; empty: no node can.
+	Node string
+	// Type and ID are the ticket's.
+	Type, ID string
+	// Owner is the object that the ticket ends with, and OwnerKind its kind.
+	OwnerKind string
+	Owner     metav1.Object
+}
+
+// Ticket is what an object's wish for its volume comes to; nil: none would help. A volume that has no good replica, or no
+// node that could take it, cannot be attached.
+func Ticket(r Request) *v1beta2.AttachmentTicket {
+	if r.Attachment == nil || r.Attachment.DeletionTimestamp != nil || r.Node == "" ||
+		r.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted {
 		return nil
 	}
-	id := TicketID(w.Snapshot.Name)
 	t := &v1beta2.AttachmentTicket{
-		ID: id, Type: v1beta2.AttacherSnapshot, NodeID: w.Candidate,
+		ID: r.ID, Type: r.Type, NodeID: r.Node,
 		Parameters: map[string]string{
 			v1beta2.TicketDisableFrontend: v1beta2.TicketValueAny,
-			v1beta2.TicketOwnerKind:       "Snapshot", v1beta2.TicketOwnerName: w.Snapshot.Name, v1beta2.TicketOwnerUID: string(w.Snapshot.UID),
+			v1beta2.TicketOwnerKind:       r.OwnerKind, v1beta2.TicketOwnerName: r.Owner.GetName(), v1beta2.TicketOwnerUID: string(r.Owner.GetUID()),
 		},
 	}
-	switch old := w.ticket(); {
-	case old == nil:
-		t.Generation = w.Attachment.Status.AttachmentTicketStatuses[id].Generation + 1
-	case same(*old, *t):
+	switch old, held := r.Attachment.Spec.AttachmentTickets[r.ID]; {
+	case !held:
+		t.Generation = r.Attachment.Status.AttachmentTicketStatuses[r.ID].Generation + 1
+	case SameTicket(old, *t):
 		t.Generation = old.Generation
 	default:
 		t.Generation = old.Generation + 1
@@ -47,26 +74,26 @@ func (w World) wanted() *v1beta2.AttachmentTicket {
 	return t
 }
 
-// same compares but for the generation.
-func same(a, b v1beta2.AttachmentTicket) bool {
+// SameTicket compares but for the generation.
+func SameTicket(a, b v1beta2.AttachmentTicket) bool {
 	return a.ID == b.ID && a.Type == b.Type && a.NodeID == b.NodeID && maps.Equal(a.Parameters, b.Parameters)
 }
 
-// attachProblem says why the volume is not attached for this snapshot.
-func (w World) attachProblem() string {
+// AttachProblem says why a volume is not attached for who asks for it.
+func AttachProblem(r Request) string {
 	switch {
-	case w.Attachment == nil:
-		return "Volume " + w.Volume.Name + " has no VolumeAttachment yet; attach-controller makes it."
-	case w.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted:
-		return "Volume " + w.Volume.Name + " is faulted: it has no good replica to attach with."
-	case w.Candidate == "":
-		return "No node with a good replica of volume " + w.Volume.Name + " can take it now."
+	case r.Attachment == nil:
+		return "Volume " + r.Volume.Name + " has no VolumeAttachment yet; attach-controller makes it."
+	case r.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted:
+		return "Volume " + r.Volume.Name + " is faulted: it has no good replica to attach with."
+	case r.Node == "":
+		return "No node with a good replica of volume " + r.Volume.Name + " can take it now."
 	}
-	answer := w.Attachment.Status.AttachmentTicketStatuses[TicketID(w.Snapshot.Name)]
+	answer := r.Attachment.Status.AttachmentTicketStatuses[r.ID]
 	if reason := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied); refusals[reason] {
-		return "Volume " + w.Volume.Name + " is not attached to node " + w.Candidate + " for it: " + reason + "; see the VolumeAttachment."
+		return "Volume " + r.Volume.Name + " is not attached to node " + r.Node + " for it: " + reason + "; see the VolumeAttachment."
 	}
-	return "Volume " + w.Volume.Name + " is being attached for it."
+	return "Volume " + r.Volume.Name + " is being attached for it."
 }
 
 // refusals are those answers to a ticket that a person should know; the others are on the way in.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/candidate"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -94,60 +95,15 @@ func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
 	return true
 }
 
-// readCandidate finds the node to attach the volume to: where it is wanted anyhow; else where our ticket has it; else the
-// first by name that has a good replica and can.
-func (o observer) readCandidate(ctx context.Context, w *snapshot.World) error {
-	if at := w.Volume.Spec.NodeID; at != "" {
-		node, err := get(ctx, o.reader, o.namespace, at, &v1beta2.Node{})
-		if err != nil {
-			return err
-		}
-		if !v1beta2.IsNodeDown(node) {
-			w.Candidate = at
-			return nil
-		}
-	}
-	var list v1beta2.ReplicaList
-	if err := o.list(ctx, &list, byVolume, w.Volume.Name); err != nil {
-		return err
-	}
-	names := goodNodes(list.Items)
+// readCandidate finds the node to attach the volume to.
+func (o observer) readCandidate(ctx context.Context, w *snapshot.World) (err error) {
+	held := ""
 	if w.Attachment != nil {
-		held := w.Attachment.Spec.AttachmentTickets[snapshot.TicketID(w.Snapshot.Name)].NodeID
-		slices.SortStableFunc(names, func(a, b string) int { return rank(a, held) - rank(b, held) })
+		held = w.Attachment.Spec.AttachmentTickets[snapshot.TicketID(w.Snapshot.Name)].NodeID
 	}
-	for _, name := range names {
-		node, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
-		if err != nil {
-			return err
-		}
-		if snapshot.CanAttach(node) {
-			w.Candidate = name
-			return nil
-		}
-	}
-	return nil
-}
-
-func rank(name, first string) int {
-	if name == first {
-		return 0
-	}
-	return 1
-}
-
-// goodNodes are the nodes of replicas that hold the volume's data, or of all where none was ever opened, by name.
-func goodNodes(replicas []v1beta2.Replica) []string {
-	opened := slices.ContainsFunc(replicas, func(r v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
-	var out []string
-	for i := range replicas {
-		r := &replicas[i]
-		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.NodeID != "" && (!opened || r.Spec.HealthyAt != "") {
-			out = append(out, r.Spec.NodeID)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	finder := candidate.Finder{Reader: o.reader, Namespace: o.namespace, Index: byVolume}
+	w.Candidate, err = finder.Node(ctx, w.Volume, held)
+	return err
 }
 
 // readNode reads the node where the engine is.

@@ -1,0 +1,86 @@
+// Package candidate finds the node to which a volume is attached for work on its snapshots.
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// Finder reads nodes and replicas.
+type Finder struct {
+	Reader    client.Reader
+	Namespace string
+	// Index finds the replicas of a volume.
+	Index string
+}
+
+// Node is where the volume is wanted anyhow; else held, where a ticket has it already; else the first by name that has a
+// good replica and can. Empty: no node can.
+func (f Finder) Node(ctx context.Context, v *v1beta2.Volume, held string) (string, error) {
+	if v.Spec.NodeID != "" {
+		node, err := f.node(ctx, v.Spec.NodeID)
+		if err != nil {
+			return "", err
+		}
+		if !v1beta2.IsNodeDown(node) {
+			return v.Spec.NodeID, nil
+		}
+	}
+	var list v1beta2.ReplicaList
+	err := f.Reader.List(ctx, &list, client.InNamespace(f.Namespace), client.MatchingFields{f.Index: v.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return "", fmt.Errorf("listing the replicas of volume %s: %w", v.Name, err)
+	}
+	names := goodNodes(list.Items)
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a, held) - rank(b, held) })
+	for _, name := range names {
+		node, err := f.node(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if snapshot.CanAttach(node) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// node is nil where there is none of that name.
+func (f Finder) node(ctx context.Context, name string) (*v1beta2.Node, error) {
+	n := &v1beta2.Node{}
+	err := f.Reader.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, n)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("reading node %s: %w", name, err)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return n, nil
+}
+
+func rank(name, first string) int {
+	if name == first {
+		return 0
+	}
+	return 1
+}
+
+// goodNodes are the nodes of replicas that hold the volume's data, or of all where none was ever opened, by name.
+func goodNodes(replicas []v1beta2.Replica) []string {
+	opened := slices.ContainsFunc(replicas, func(r v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
+	var out []string
+	for i := range replicas {
+		r := &replicas[i]
+		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.NodeID != "" && (!opened || r.Spec.HealthyAt != "") {
+			out = append(out, r.Spec.NodeID)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
