@@ -7,6 +7,7 @@ import (
 	_ "embed"
 
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
@@ -35,6 +36,9 @@ func setup(ctx context.Context, rt *runkit.Runtime) error {
 		return err
 	}
 	if err := snapshotcontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	if err := backupcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
 	return recurringcontroller.Setup(ctx, rt)

@@ -24,6 +24,7 @@ func Cached() map[client.Object]cache.ByObject {
 		&v1beta2.Replica{}:          by(thinReplica),
 		&v1beta2.Node{}:             by(thinNode),
 		&v1beta2.VolumeAttachment{}: by(thinAttachment),
+		&v1beta2.Backup{}:           by(thinBackup),
 	}
 }
 
@@ -57,6 +58,20 @@ func thinSnapshot(obj any) any {
 		thin.OwnerReferences = append(thin.OwnerReferences, o)
 	}
 	thin.Status.Conditions = thinConditions(s.Status.Conditions)
+	return thin
+}
+
+// thinBackup keeps what is decided by; of a target's own words nothing is.
+func thinBackup(obj any) any {
+	b, ok := obj.(*v1beta2.Backup)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.Backup{ObjectMeta: thinMeta(b.ObjectMeta), Spec: b.Spec}
+	thin.Labels, thin.Finalizers = b.Labels, words(b.Finalizers)
+	thin.Status.State, thin.Status.VolumeName, thin.Status.URL = word(b.Status.State), word(b.Status.VolumeName), b.Status.URL
+	thin.Status.BackupTargetName, thin.Status.BackupCreatedAt = word(b.Status.BackupTargetName), b.Status.BackupCreatedAt
+	thin.Status.Conditions = thinConditions(b.Status.Conditions)
 	return thin
 }
 
@@ -139,7 +154,7 @@ func thinAttachment(obj any) any {
 	}
 	thin := &v1beta2.VolumeAttachment{ObjectMeta: thinMeta(a.ObjectMeta)}
 	for id, t := range a.Spec.AttachmentTickets {
-		if t.Type != v1beta2.AttacherSnapshot {
+		if t.Type != v1beta2.AttacherSnapshot && t.Type != v1beta2.AttacherBackup {
 			continue
 		}
 		if thin.Spec.AttachmentTickets == nil {
@@ -148,7 +163,7 @@ func thinAttachment(obj any) any {
 		thin.Spec.AttachmentTickets[id] = t
 	}
 	for id, s := range a.Status.AttachmentTicketStatuses {
-		if !strings.HasPrefix(id, v1beta2.AttacherSnapshot+"-") {
+		if !strings.HasPrefix(id, v1beta2.AttacherSnapshot+"-") && !strings.HasPrefix(id, v1beta2.AttacherBackup+"-") {
 			continue
 		}
 		if thin.Status.AttachmentTicketStatuses == nil {

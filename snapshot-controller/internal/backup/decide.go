@@ -1,0 +1,159 @@
+package backup
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// Decide returns the next write, or none.
+func Decide(w World) Verdict {
+	switch {
+	case w.deleting():
+		return w.end()
+	case w.Backup.Spec.SnapshotName == "" || v1beta2.IsBackupEnded(w.Backup):
+		return w.done("Ended", "Nothing is to be done for it.")
+	case w.unrepaired():
+		return Verdict{Step: StepRepair, Reason: "Repaired", Message: "Label and finalizer are put right."}
+	}
+	for _, rule := range rules {
+		if reason, message := rule(w); reason != "" {
+			return w.wait(reason, message)
+		}
+	}
+	if problem, retry := w.targetProblem(); problem != "" && !v1beta2.IsBackupBegun(w.Backup) {
+		v := w.wait(v1beta2.ReasonTargetUnavailable, problem)
+		v.Wake = retry
+		return v
+	}
+	return w.attach()
+}
+
+// rules are what stands against the backup, however long the volume is attached; the first that speaks wins.
+var rules = []func(World) (reason, message string){
+	World.noVolume,
+	World.noSnapshot,
+	World.migrating,
+}
+
+// noVolume comes first where it is known which volume is meant: without it there is no snapshot either.
+func (w World) noVolume() (reason, message string) {
+	name := w.volumeName()
+	if name == "" || w.volume() != nil {
+		return "", ""
+	}
+	return v1beta2.ReasonVolumeNotFound, "Volume " + name + " is gone, or is being deleted; delete this Backup, unless it is completed."
+}
+
+// noSnapshot: one that was not seen since the volume was detached is looked for by attaching it. What was begun goes on
+// without.
+func (w World) noSnapshot() (reason, message string) {
+	s, name := w.Snapshot, w.Backup.Spec.SnapshotName
+	switch {
+	case s == nil:
+		return v1beta2.ReasonSnapshotNotReady, "There is no Snapshot " + name + "; create it, or delete this Backup."
+	case v1beta2.IsBackupBegun(w.Backup):
+		return "", ""
+	case s.DeletionTimestamp != nil:
+		return v1beta2.ReasonSnapshotNotReady, "Snapshot " + name + " is being deleted; delete this Backup, too."
+	case w.isReady():
+		return "", ""
+	}
+	why := conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady)
+	if why == "" {
+		why = "nothing is said of it yet"
+	}
+	return v1beta2.ReasonSnapshotNotReady, "Snapshot " + name + " is not ready: " + why + "; see the Snapshot."
+}
+
+func (w World) isReady() bool {
+	said := w.Snapshot.Status.Conditions
+	return conditions.IsTrue(said, v1beta2.SnapshotReady) ||
+		conditions.Reason(said, v1beta2.SnapshotReady) == v1beta2.ReasonVolumeDetached && !w.attached()
+}
+
+func (w World) migrating() (reason, message string) {
+	if v := w.Volume; v1beta2.IsBackupBegun(w.Backup) || v.Spec.MigrationNodeID == "" && v.Status.CurrentMigrationNodeID == "" {
+		return "", ""
+	}
+	return v1beta2.ReasonWaitingForAttach, "Volume " + w.Volume.Name + " moves to another node; it is taken when that is done."
+}
+
+// attach leads the volume to be attached, and then approves.
+func (w World) attach() Verdict {
+	ticket := w.wanted()
+	if !w.attached() {
+		return w.say(v1beta2.ReasonWaitingForAttach, w.attachProblem(), ticket)
+	}
+	if !conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) && !v1beta2.IsBackupBegun(w.Backup) {
+		return w.say(v1beta2.ReasonSnapshotNotReady, "Waiting for the engine's list of snapshots.", ticket)
+	}
+	return w.say(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
+}
+
+// unrepaired tells that the finalizer is missing, or that the label does not name the snapshot's volume.
+func (w World) unrepaired() bool {
+	b := w.Backup
+	return !slices.Contains(b.Finalizers, v1beta2.Finalizer) ||
+		w.Snapshot != nil && b.Status.VolumeName == "" && b.Labels[v1beta2.LabelBackupVolume] != v1beta2.LabelValue(w.Snapshot.Spec.Volume)
+}
+
+// end lets the object go: the ticket first, then the finalizer. What is in the target stays there.
+func (w World) end() Verdict {
+	v := Verdict{Step: StepNone, Reason: "BackupEnded", Message: w.farewell()}
+	switch {
+	case w.ticket() != nil:
+		v.Step = StepDropTicket
+	case slices.Contains(w.Backup.Finalizers, v1beta2.Finalizer):
+		v.Step = StepDropFinalizer
+	}
+	return v
+}
+
+func (w World) farewell() string {
+	switch s := w.Backup.Status; {
+	case s.URL != "":
+		return "Its data stays in the target, as " + s.URL + "; remove it there."
+	case v1beta2.IsBackupBegun(w.Backup):
+		return "The engine was at it: what it copied stays in BackupTarget " + w.TargetName + ", perhaps all of it; remove it there."
+	}
+	return "Nothing was copied for it."
+}
+
+// wait says why nothing can be done, and holds nothing.
+func (w World) wait(reason, message string) Verdict { return w.say(reason, message, nil) }
+
+// done drops a ticket that nothing needs any more.
+func (w World) done(reason, message string) Verdict {
+	v := Verdict{Step: StepNone, Reason: reason, Message: message}
+	if w.ticket() != nil {
+		v.Step = StepDropTicket
+	}
+	return v
+}
+
+// say makes what is missing of the condition, and of the ticket, the verdict. A ticket that is needed comes before the
+// condition that says so; one that is not goes after the condition that says why.
+func (w World) say(reason, message string, ticket *v1beta2.AttachmentTicket) Verdict {
+	status := v1beta2.ConditionFalse
+	if reason == v1beta2.ReasonReady {
+		status = v1beta2.ConditionTrue
+	}
+	c := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason, Message: message, ObservedGeneration: w.Backup.Generation}
+	own := conditions.Owned(w.Backup.Status.Conditions, v1beta2.BackupApproved)
+	wanted := conditions.Set(own, c, w.Now)
+	v := Verdict{Step: StepNone, Ticket: ticket, Condition: wanted[0], Reason: reason, Message: message}
+	held := w.ticket()
+	switch {
+	case ticket != nil && (held == nil || !snapshot.SameTicket(*held, *ticket)):
+		v.Step = StepTakeTicket
+	case !conditions.Equal(own, wanted):
+		v.Step = StepSay
+	case ticket == nil && held != nil:
+		v.Step = StepDropTicket
+	}
+	return v
+}

@@ -1,0 +1,38 @@
+package backup
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// pause is for how long nothing is sent to a target that refused the last time.
+const pause = time.Minute
+
+// targetProblem says why nothing can be copied to the target, and when that is tried again; zero: when it changes. What
+// nobody tried yet is tried.
+func (w World) targetProblem() (problem string, retry time.Time) {
+	t, name := w.Target, w.TargetName
+	switch {
+	case t == nil:
+		return "There is no BackupTarget " + name + "; create it, or name another.", time.Time{}
+	case t.DeletionTimestamp != nil:
+		return "BackupTarget " + name + " is being deleted; name another.", time.Time{}
+	case t.Spec.BackupTargetURL == "":
+		return "BackupTarget " + name + " has no backupTargetURL; set it.", time.Time{}
+	case t.Spec.CredentialSecret != "":
+		return "BackupTarget " + name + " needs the credentials of Secret " + t.Spec.CredentialSecret + ", which are not handed to engines; use one that needs none.", time.Time{}
+	case t.Status.LastSyncedAt != "" && !t.Status.Available:
+		return "BackupTarget " + name + " could not be reached at " + t.Status.LastSyncedAt + "; repair it.", time.Time{}
+	}
+	c := conditions.Get(t.Status.Conditions, v1beta2.BackupTargetAvailable)
+	if c == nil || c.Status != v1beta2.ConditionFalse || c.ObservedGeneration != t.Generation {
+		return "", time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, c.LastProbeTime)
+	if retry = at.Add(pause); err != nil || !w.Now.Before(retry) {
+		return "", time.Time{}
+	}
+	return "BackupTarget " + name + " was refused by the last engine: " + c.Message + " It is tried again at " + retry.UTC().Format(time.RFC3339) + ".", retry
+}

@@ -1,0 +1,33 @@
+package backup
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Step is the one write of a verdict.
+type Step string
+
+// The steps.
+const (
+	StepNone          Step = "None"
+	StepRepair        Step = "Repair"
+	StepTakeTicket    Step = "TakeTicket"
+	StepDropTicket    Step = "DropTicket"
+	StepSay           Step = "Say"
+	StepDropFinalizer Step = "DropFinalizer"
+)
+
+// Verdict is what to do now.
+type Verdict struct {
+	Step Step
+	// Ticket is what StepTakeTicket writes.
+	Ticket *v1beta2.AttachmentTicket
+	// Condition is what StepSay writes.
+	Condition v1beta2.Condition
+	// Wake is when time alone changes the verdict; zero: never.
+	Wake time.Time
+	// Reason and Message say what it is about, for the log and the events.
+	Reason, Message string
+}

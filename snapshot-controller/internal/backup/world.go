@@ -1,0 +1,56 @@
+package backup
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// World is everything that is known of one Backup. What does not exist is nil.
+type World struct {
+	Now    time.Time
+	Backup *v1beta2.Backup
+	// Snapshot is the one in the Backup's spec.
+	Snapshot *v1beta2.Snapshot
+	// Volume is the one with the name that VolumeName tells, and Attachment its.
+	Volume     *v1beta2.Volume
+	Attachment *v1beta2.VolumeAttachment
+	// Engine is the active one of the volume.
+	Engine *v1beta2.Engine
+	// Target is the one that the backup goes to, and TargetName its name.
+	Target     *v1beta2.BackupTarget
+	TargetName string
+	// Candidate is the node for the volume if it has to be attached, or where it is; empty: no node can.
+	Candidate string
+}
+
+// VolumeName is the name of the volume that a Backup is of: what it was begun with, else its snapshot's, else what its
+// label says.
+func VolumeName(b *v1beta2.Backup, s *v1beta2.Snapshot) string {
+	switch {
+	case b.Status.VolumeName != "":
+		return b.Status.VolumeName
+	case s != nil:
+		return s.Spec.Volume
+	}
+	return b.Labels[v1beta2.LabelBackupVolume]
+}
+
+func (w World) volumeName() string { return VolumeName(w.Backup, w.Snapshot) }
+
+func (w World) deleting() bool { return w.Backup.DeletionTimestamp != nil }
+
+// volume is the one that the snapshot belongs to; nil: it is gone, going, or another one has its name.
+func (w World) volume() *v1beta2.Volume {
+	if w.Volume == nil || w.Volume.DeletionTimestamp != nil || w.Snapshot != nil && snapshot.UID(w.Snapshot) != w.Volume.UID {
+		return nil
+	}
+	return w.Volume
+}
+
+// attached tells that the volume's engine serves.
+func (w World) attached() bool {
+	return w.Volume.Status.State == v1beta2.VolumeStateAttached && w.Engine != nil && w.Engine.DeletionTimestamp == nil &&
+		w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning
+}

@@ -1,0 +1,69 @@
+package backupcontroller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/snapshot-controller/internal/backup"
+)
+
+// owner is the field manager of what this binary writes.
+const owner = "snapshot-controller"
+
+// apply does the one write of a verdict, to the version that was judged. What is gone meanwhile is fine.
+func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdict) error {
+	var err error
+	switch v.Step {
+	case backup.StepNone:
+	case backup.StepRepair:
+		err = repair(ctx, c, w)
+	case backup.StepTakeTicket:
+		err = writeTicket(ctx, c, w, ticketField(v.Ticket))
+	case backup.StepDropTicket:
+		err = writeTicket(ctx, c, w, nil)
+	case backup.StepSay:
+		list := []v1beta2.Condition{v.Condition}
+		err = status.Apply(ctx, c, w.Backup, owner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
+	case backup.StepDropFinalizer:
+		err = status.DropFinalizer(ctx, c, w.Backup, v1beta2.Finalizer)
+	default:
+		err = fmt.Errorf("unknown step %q", v.Step)
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// repair puts label and finalizer right in one patch.
+func repair(ctx context.Context, c client.Client, w *backup.World) error {
+	b := w.Backup
+	metadata := map[string]any{"uid": string(b.UID), "resourceVersion": b.ResourceVersion}
+	if w.Snapshot != nil && b.Status.VolumeName == "" {
+		metadata["labels"] = map[string]string{v1beta2.LabelBackupVolume: v1beta2.LabelValue(w.Snapshot.Spec.Volume)}
+	}
+	if !slices.Contains(b.Finalizers, v1beta2.Finalizer) {
+		metadata["finalizers"] = append(slices.Clone(b.Finalizers), v1beta2.Finalizer)
+	}
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return fmt.Errorf("rendering the metadata of backup %s: %w", b.Name, err)
+	}
+	if err := c.Patch(ctx, b.DeepCopy(), client.RawPatch("application/merge-patch+json", body)); err != nil {
+		return fmt.Errorf("repairing backup %s: %w", b.Name, err)
+	}
+	return nil
+}
+
+// writeTicket writes our own key of the tickets and nothing else; nil removes it.
+func writeTicket(ctx context.Context, c client.Client, w *backup.World, ticket any) error {
+	tickets := map[string]any{backup.TicketID(w.Backup.Name): ticket}
+	return status.MergeSpec(ctx, c, w.Attachment, map[string]any{"attachmentTickets": tickets})
+}
+
+func ticketField(t *v1beta2.AttachmentTicket) any {
+	return map[string]any{"id": t.ID, "type": t.Type, "nodeID": t.NodeID, "parameters": t.Parameters, "generation": t.Generation}
+}

@@ -1,0 +1,39 @@
+package backupcontroller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/snapshot-controller/internal/backup"
+)
+
+// announce returns the events of a verdict whose step was done. What only takes its turn is said by the condition.
+func announce(w *backup.World, v backup.Verdict) []events.Event {
+	before := conditions.Reason(w.Backup.Status.Conditions, v1beta2.BackupApproved)
+	switch {
+	case v.Step == backup.StepDropFinalizer:
+		return []events.Event{ended(v.Message)}
+	case v.Step != backup.StepSay || v.Reason == before:
+		return nil
+	case v.Reason == v1beta2.ReasonReady:
+		return []events.Event{approved(v.Message)}
+	case v.Reason != v1beta2.ReasonWaitingForAttach:
+		return []events.Event{waits(v)}
+	}
+	return nil
+}
+
+func approved(note string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupApproved", Action: "ApproveBackup", Note: note}
+}
+
+func waits(v backup.Verdict) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "BackupWaits", Action: "ApproveBackup", Note: v.Reason + ": " + v.Message}
+}
+
+// ended is said of a Backup that was deleted: what is in the target stays.
+func ended(note string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupEnded", Action: "EndBackup", Note: note}
+}

@@ -1,0 +1,43 @@
+package backupcontroller
+
+import (
+	"context"
+	"time"
+
+	kevents "k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/snapshot-controller/internal/backup"
+)
+
+// reconciler decides on one backup and does the verdict's one write.
+type reconciler struct {
+	observer observer
+	client   client.Client
+	recorder kevents.EventRecorder
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	world, err := r.observer.observe(ctx, request.Name)
+	if world == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	verdict := backup.Decide(*world)
+	if verdict.Step != backup.StepNone {
+		if err := apply(ctx, r.client, world, verdict); err != nil {
+			return ctrl.Result{}, err
+		}
+		events.Emit(r.recorder, world.Backup, announce(world, verdict)...)
+		verdicts.WithLabelValues(string(verdict.Step), verdict.Reason).Inc()
+		log.FromContext(ctx).Info("verdict applied", "name", request.Name, "snapshot", world.Backup.Spec.SnapshotName,
+			"step", verdict.Step, "reason", verdict.Reason, "message", verdict.Message)
+	}
+	if verdict.Wake.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(verdict.Wake.Sub(r.observer.clock.Now()), time.Nanosecond)}, nil
+}

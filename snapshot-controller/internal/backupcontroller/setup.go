@@ -1,0 +1,34 @@
+package backupcontroller
+
+import (
+	"context"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+)
+
+// workers is how many backups are decided on at once; each has its own object and its own ticket.
+const workers = 4
+
+// Setup registers the controller of backups.
+func Setup(ctx context.Context, rt *runkit.Runtime) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r := &reconciler{
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock},
+		client:   rt.Client, recorder: rt.Recorder,
+	}
+	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("backup").
+		For(&v1beta2.Backup{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	if err := w.add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of backups: %w", err)
+	}
+	return nil
+}
