@@ -4,7 +4,7 @@
 // missed is printed as missed.
 //
 //	bench                   every group
-//	bench --group orphan    one group: orphan, attach, quiet, scale, faults, failover
+//	bench --group orphan    one group: orphan, attach, snapshot, quiet, scale, faults, failover
 package main
 
 import (
@@ -25,15 +25,16 @@ type group struct {
 }
 
 func groups() []group {
-	return []group{{"orphan", orphan}, {"attach", attach}, {"quiet", quiet}, {"scale", scale}, {"faults", faults}, {"failover", failover}}
+	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"quiet", quiet}, {"scale", scale}, {"faults", faults}, {"failover", failover}}
 }
 
 func main() {
-	only := flag.String("group", "", "one group: orphan, attach, quiet, scale, faults, failover; empty means all")
+	only := flag.String("group", "", "one group: orphan, attach, snapshot, quiet, scale, faults, failover; empty means all")
 	out := flag.String("out", "bench.json", "where the results go")
 	flag.IntVar(&manyNodes, "nodes", manyNodes, "nodes of the large cluster of the groups quiet and scale")
 	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
+	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, *only, *out)
@@ -47,7 +48,7 @@ func main() {
 func run(ctx context.Context, only, out string) error {
 	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
 	if len(chosen) == 0 {
-		return fmt.Errorf("no group %q; there are orphan, attach, quiet, scale, faults and failover", strings.TrimSpace(only))
+		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, quiet, scale, faults and failover", strings.TrimSpace(only))
 	}
 	r := &report{out: os.Stdout}
 	for _, g := range chosen {
