@@ -24,7 +24,7 @@ func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.
 func Stories() []scenarios.Story {
 	stories := []scenarios.Story{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates()}
 	for i := range stories {
-		stories[i].Attach, stories[i].Check = true, hold
+		stories[i].Cast, stories[i].Check = scenarios.Attached, hold
 	}
 	return stories
 }

@@ -16,8 +16,8 @@ import (
 type harness struct {
 	*tally
 	world *world.World
-	// attach says that Worlds have attach-controller.
-	attach bool
+	// cast is that of its Worlds.
+	cast scenarios.Cast
 	// steps are those of the last trial.
 	steps []record.Step
 }
@@ -59,9 +59,11 @@ func (t *tally) count(number, of int, told trial, took time.Duration, err error)
 
 // start brings up a World with the plant's mistakes in it, or without any.
 func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: h.attach, Overlay: overlay, Lease: 2 * time.Second,
-		// What no notice tells is found by the safety list; here sooner than after ten minutes.
-		Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--safety-list-period=5s")}})
+	options := h.cast.Options()
+	options.Overlay, options.Lease = overlay, 2*time.Second
+	// What no notice tells is found by the safety list; here sooner than after ten minutes.
+	options.Flags = map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--safety-list-period=5s")}
+	w, err := world.Start(ctx, options)
 	h.world = w
 	return err
 }
@@ -86,7 +88,7 @@ func (h *harness) try(ctx context.Context, number, of int, t trial) error {
 	return nil
 }
 
-// recover leaves an empty stage with both controllers running, whatever the trial did.
+// recover leaves an empty stage with every controller running, whatever the trial did.
 func (h *harness) recover(ctx context.Context) error {
 	for _, name := range h.world.Controllers() {
 		process := h.world.Process(name)

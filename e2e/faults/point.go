@@ -43,7 +43,11 @@ func (t trial) run(ctx context.Context, h *harness) (failed error) {
 
 // ofControllers numbers what the controllers do, not what people and the simulator do.
 func ofControllers(s record.Step) bool {
-	return s.Actor == world.IMMonitor || s.Actor == world.OrphanController || s.Actor == world.AttachController
+	switch s.Actor {
+	case world.IMMonitor, world.OrphanController, world.AttachController, world.SnapshotController, world.UpgradeController:
+		return true
+	}
+	return false
 }
 
 // crash is the trial that kills the actor of the n-th step on one side of it, and starts it again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,27 +14,30 @@ import (
 	"drover.dev/drover/e2e/attach"
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/snapshot"
 	"drover.dev/drover/e2e/world"
 )
 
-// allPoints runs the Stories of orphans, then those of attached volumes: each kind has Worlds of its own.
+// allPoints runs the Stories of one cast after the other: each has Worlds of its own.
 func (h *harness) allPoints(ctx context.Context, o options) error {
-	for n, withAttach := range []bool{false, true} {
-		stories := chosen(o.story, withAttach)
-		if len(stories) == 0 {
-			continue
+	var casts [][]scenarios.Story
+	for _, cast := range scenarios.Casts {
+		if stories := chosen(o.story, cast); len(stories) > 0 {
+			casts = append(casts, stories)
 		}
-		h.attach = withAttach
+	}
+	for n, stories := range casts {
+		h.cast = stories[0].Cast
 		deadline := time.Time{}
 		if o.budget > 0 {
-			// Three tenths of the time for each kind, the rest for the planted mistakes.
-			deadline = h.began.Add(o.budget * time.Duration(3*(n+1)) / 10)
+			// Six tenths of the time in equal parts, the rest for the planted mistakes.
+			deadline = h.began.Add(o.budget * 6 / 10 * time.Duration(n+1) / time.Duration(len(casts)))
 		}
 		if err := h.tellAll(ctx, o, stories, deadline); err != nil {
 			return err
 		}
 	}
-	h.attach = false
+	h.cast = scenarios.Orphans
 	return nil
 }
 
@@ -59,7 +63,7 @@ func (h *harness) tellAll(ctx context.Context, o options, stories []scenarios.St
 	var next atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range max(o.worlds, 1) - 1 {
-		another := &harness{tally: h.tally, attach: h.attach}
+		another := &harness{tally: h.tally, cast: h.cast}
 		group.Go(func() error {
 			if err := another.start(groupCtx, nil); err != nil {
 				return errors.Join(err, another.stop())
@@ -91,10 +95,10 @@ func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, 
 	return nil
 }
 
-func chosen(id string, withAttach bool) []scenarios.Story {
+func chosen(id string, cast scenarios.Cast) []scenarios.Story {
 	var out []scenarios.Story
-	for _, story := range append(scenarios.Stories(), attach.Stories()...) {
-		if story.Attach == withAttach && (id == "" || strings.EqualFold(id, story.ID)) {
+	for _, story := range slices.Concat(scenarios.Stories(), attach.Stories(), snapshot.Stories()) {
+		if story.Cast == cast && (id == "" || strings.EqualFold(id, story.ID)) {
 			out = append(out, story)
 		}
 	}
@@ -110,10 +114,14 @@ func troubles(story scenarios.Story, steps []record.Step) []trial {
 		staleReads(story, world.OrphanController, "orphans"),
 		staleReads(story, world.OrphanController, "settings", "nodes"),
 	}
-	if story.Attach {
+	if story.Cast >= scenarios.Attached {
 		out = append(out, staleReads(story, world.AttachController, "volumes", "volumeattachments"),
 			staleReads(story, world.AttachController, "engines", "enginefrontends", "replicas"),
 			staleReads(story, world.AttachController, "nodes"))
+	}
+	if story.Cast >= scenarios.Snapshots {
+		out = append(out, staleReads(story, world.IMMonitor, "snapshots"), staleReads(story, world.SnapshotController, "snapshots"),
+			staleReads(story, world.SnapshotController, "engines"), staleReads(story, world.SnapshotController, "volumes", "volumeattachments"))
 	}
 	for _, step := range steps {
 		// A pause matters where something is decided or done: the data plane's calls, and what approves, deletes or ends.
@@ -128,5 +136,10 @@ func troubles(story scenarios.Story, steps []record.Step) []trial {
 }
 
 func destructive(step record.Step) bool {
-	return strings.HasPrefix(step.What, "InstanceDelete") || strings.HasPrefix(step.What, "delete orphans")
+	for _, begins := range []string{"InstanceDelete", "delete orphans", "VolumeSnapshot", "SnapshotRemove"} {
+		if strings.HasPrefix(step.What, begins) {
+			return true
+		}
+	}
+	return false
 }

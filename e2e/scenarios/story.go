@@ -24,6 +24,25 @@ const (
 // Nodes are the nodes that a World needs for the Stories.
 var Nodes = []string{Near, Far, Third}
 
+// Cast is who plays a Story beside im-monitor and orphan-controller. Each next one has the ones before in it.
+type Cast int
+
+// The casts. Orphans has nobody else: the World itself moves volumes there.
+const (
+	Orphans Cast = iota
+	Attached
+	Snapshots
+	Upgrades
+)
+
+// Casts are all of them.
+var Casts = []Cast{Orphans, Attached, Snapshots, Upgrades}
+
+// Options are those of a World for the cast.
+func (c Cast) Options() world.Options {
+	return world.Options{Nodes: Nodes, Record: true, Attach: c >= Attached, Snapshots: c >= Snapshots, Upgrades: c >= Upgrades}
+}
+
 // Story is a scenario that may be cut anywhere.
 type Story struct {
 	// ID is its line in the list of scenarios, Sentence what happens.
@@ -31,8 +50,8 @@ type Story struct {
 	// Stage makes what is there before. Act is what people and the world do, and must tolerate that a controller dies
 	// meanwhile. End waits for the end state.
 	Stage, Act, End func(context.Context, *Scene) error
-	// Attach says that the Story needs a World with attach-controller.
-	Attach bool
+	// Cast says which controllers the Story's World needs.
+	Cast Cast
 	// Check is what must hold after the telling; nil means the invariants of orphans.
 	Check func(context.Context, *Scene) error
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,19 +14,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-const (
-	near     = scenarios.Near
-	patience = scenarios.Patience
-	// watching is how long a test watches that nothing happens.
-	watching = 3 * time.Second
-)
+// watching is how long a test watches that nothing happens.
+const watching = 3 * time.Second
 
 // here is the one World of this test binary; every test leaves it as empty as it found it.
 var here *world.World
-
-var counter atomic.Int64
-
-func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
 func TestMain(m *testing.M) {
 	code, err := run(m)

@@ -10,12 +10,6 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// The methods that the simulator's journal counts.
-const (
-	taking   = "VolumeSnapshot"
-	removing = "SnapshotRemove"
-)
-
 // S1: asked for on an attached volume. [SNP-2]
 func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
 	dataEngines(t, func(t *testing.T, engine string) {
