@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -43,11 +44,11 @@ func buildCommand() *cobra.Command {
 		Short: "Find, download or build the binaries, and print their directory",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			dir, err := cluster.Locate(command.Context(), controllerManager, os.Stderr)
+			found, err := cluster.Locate(command.Context(), controllerManager, os.Stderr)
 			if err != nil {
 				return err
 			}
-			fmt.Println(dir)
+			fmt.Println(filepath.Dir(found.Etcd[0]))
 			return nil
 		},
 	}
