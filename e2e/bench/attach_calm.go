@@ -75,7 +75,12 @@ func (b *attachBench) flap(ctx context.Context) error {
 
 // reconciles is how often each controller of attach-controller looked at something.
 func (b *attachBench) reconciles(ctx context.Context) (map[string]float64, error) {
-	lines, err := b.world.Metrics(ctx, world.AttachController)
+	return reconciles(ctx, b.world, world.AttachController)
+}
+
+// reconciles is how often each controller of a binary looked at something.
+func reconciles(ctx context.Context, w *world.World, binary string) (map[string]float64, error) {
+	lines, err := w.Metrics(ctx, binary)
 	if err != nil {
 		return nil, err
 	}

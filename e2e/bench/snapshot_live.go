@@ -1,6 +1,178 @@
 package main
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
 
-// living measures all controllers while snapshots are made, kept and removed.
-func living(context.Context, *report) error { return nil }
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// snapshotQuiet is how long the group snapshot watches that nothing happens.
+var snapshotQuiet = 10 * time.Minute
+
+// living measures all controllers while snapshots are made, kept and removed: nothing is written by hand here.
+func living(ctx context.Context, r *report) (err error) {
+	flags := map[string][]string{}
+	for _, controller := range []string{world.IMMonitor, world.OrphanController, world.AttachController, world.SnapshotController} {
+		flags[controller] = []string{"--log-level=warn", "--log-format=json"}
+	}
+	w, err := world.Start(ctx, world.Options{Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Say: r.say, Flags: flags,
+		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--log-level", "warn"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	b := &snapshotBench{attachBench: attachBench{report: r, world: w}}
+	if b.seen, err = watchVolumes(ctx, w); err != nil {
+		return err
+	}
+	if b.crowd, err = watchCrowd(ctx, w); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{b.cost, b.attachAll, b.make, b.silence, b.removeAll} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type snapshotBench struct {
+	attachBench
+	crowd *crowd
+	rate  float64 // the API server's own
+	made  float64 // writes a second of all binaries while snapshots were made
+}
+
+// attachAll makes the volumes and attaches them.
+func (b *snapshotBench) attachAll(ctx context.Context) error {
+	w := b.world
+	b.say("  attaching %d volumes", snapshotVolumes)
+	if err := each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
+		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 2, nil)
+	}); err != nil {
+		return err
+	}
+	return each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
+		await := b.seen.expect(many(i), healthy)
+		if err := b.ticket(ctx, many(i), fmt.Sprintf("node-%d", i%hosts+1)); err != nil {
+			return err
+		}
+		_, err := await(ctx)
+		return err
+	})
+}
+
+func crowded(i, n int) string { return fmt.Sprintf("many-%d-s-%02d", i, n) }
+
+// make has a chain of snapshots taken of every volume, all at once.
+func (b *snapshotBench) make(ctx context.Context) (err error) {
+	w := b.world
+	if err := settled(ctx, w); err != nil {
+		return err
+	}
+	if b.rate, err = b.apiRate(ctx); err != nil {
+		return err
+	}
+	total := snapshotVolumes * chain
+	b.say("  making %d snapshots", total)
+	b.crowd.reset()
+	w.API.Reset()
+	began := time.Now()
+	if err := each(ctx, total, func(ctx context.Context, i int) error {
+		return w.Snapshot(ctx, many(i%snapshotVolumes), crowded(i%snapshotVolumes, i/snapshotVolumes))
+	}); err != nil {
+		return err
+	}
+	asked := time.Since(began)
+	if err := b.await(ctx, "all snapshots to be ready", total, b.crowd.ready); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	writes := float64(w.API.Counts().Sum(write))
+	b.made = writes / took.Seconds()
+	b.byResource()
+	b.add(Result{Name: "snapshot.bulk.create.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
+		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for them took %.0f s; %.0f writes, %.2f a snapshot", total, snapshotVolumes, asked.Seconds(), writes, writes/float64(total))})
+	return nil
+}
+
+// await waits until so many were counted.
+func (b *snapshotBench) await(ctx context.Context, what string, want int, count func() int) error {
+	said := time.Now()
+	return b.world.WaitSlowly(ctx, what, 20*time.Millisecond, time.Hour, func(context.Context) (string, error) {
+		is := count()
+		if time.Since(said) > 20*time.Second {
+			said = time.Now()
+			b.say("    %d of %d", is, want)
+		}
+		if is < want {
+			return fmt.Sprintf("%d of %d", is, want), nil
+		}
+		return "", nil
+	})
+}
+
+// silence watches all snapshots while nothing happens.
+func (b *snapshotBench) silence(ctx context.Context) error {
+	w := b.world
+	if err := settled(ctx, w); err != nil {
+		return err
+	}
+	before, err := reconciles(ctx, w, world.SnapshotController)
+	if err != nil {
+		return err
+	}
+	w.API.Reset()
+	w.DataPlane.Reset()
+	b.say("  watching %d snapshots for %s", snapshotVolumes*chain, snapshotQuiet)
+	if err := w.Never(ctx, "the death of a controller", snapshotQuiet, func(context.Context) (string, error) { return "", w.Died() }); err != nil {
+		return err
+	}
+	after, err := reconciles(ctx, w, world.SnapshotController)
+	if err != nil {
+		return err
+	}
+	for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
+		b.say("    %s", line)
+	}
+	note := fmt.Sprintf("%d snapshots on %d attached volumes, %s of real time", snapshotVolumes*chain, snapshotVolumes, snapshotQuiet)
+	b.add(Result{Name: "snapshot.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1, Note: note})
+	b.add(Result{Name: "snapshot.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1,
+		Note: fmt.Sprintf("without the named looks, which were %.1f a second", float64(w.DataPlane.Counts().Sum(looks))/snapshotQuiet.Seconds())})
+	b.add(Result{Name: "snapshot.quiet.reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1, Note: "of all controllers of snapshot-controller; " + note})
+	return nil
+}
+
+// removeAll deletes every snapshot but the newest of each volume, on which the volume's head builds.
+func (b *snapshotBench) removeAll(ctx context.Context) error {
+	w := b.world
+	count := snapshotVolumes * (chain - 1)
+	b.say("  deleting %d snapshots", count)
+	b.crowd.reset()
+	w.API.Reset()
+	w.DataPlane.Reset()
+	began := time.Now()
+	if err := each(ctx, count, func(ctx context.Context, i int) error {
+		return w.DeleteSnapshot(ctx, crowded(i/(chain-1), i%(chain-1)))
+	}); err != nil {
+		return err
+	}
+	asked := time.Since(began)
+	if err := b.await(ctx, "all snapshots to be gone", count, b.crowd.gone); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	writes := float64(w.API.Counts().Sum(write))
+	b.byResource()
+	b.add(Result{Name: "snapshot.bulk.delete.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
+		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for it took %.0f s; %.0f writes, %.2f a snapshot; %d removals and %d purges were called", count, snapshotVolumes,
+			asked.Seconds(), writes, writes/float64(count), w.DataPlane.Counts().Sum(only("SnapshotRemove")), w.DataPlane.Counts().Sum(only("SnapshotPurge")))})
+	slower := min(b.made, writes/took.Seconds())
+	b.add(Result{Name: "snapshot.bulk_rate_ratio", Value: slower / b.rate, Unit: "ratio", Goal: ">= 0.5", Runs: 1,
+		Note: fmt.Sprintf("create %.0f, delete %.0f writes a second of all binaries, without the user's; the API server alone takes %.0f status patches a second from 16 writers", b.made, writes/took.Seconds(), b.rate)})
+	return nil
+}

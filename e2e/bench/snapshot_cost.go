@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// cost counts the writes of one creation and one deletion on an attached volume, and what a ticket adds.
+func (b *snapshotBench) cost(ctx context.Context) error {
+	w := b.world
+	const held, loose = "cost", "loose"
+	for _, name := range []string{held, loose} {
+		if err := w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil); err != nil {
+			return err
+		}
+	}
+	if err := b.ticket(ctx, held, node); err != nil {
+		return err
+	}
+	if err := w.WaitRobust(ctx, held, v1beta2.VolumeRobustnessHealthy, time.Minute); err != nil {
+		return err
+	}
+	var creates, deletes, tickets []float64
+	for run := range runs + 1 {
+		create, own, err := b.act(ctx, "create", run == 1, func() error { return b.taken(ctx, held, fmt.Sprintf("%s-%d", held, run)) })
+		if err != nil {
+			return err
+		}
+		_, loosely, err := b.act(ctx, "create with a ticket", run == 1, func() error { return b.taken(ctx, loose, fmt.Sprintf("%s-%d", loose, run)) })
+		if err != nil {
+			return err
+		}
+		if run > 0 { // The first time an engine is opened is another matter.
+			creates, tickets = append(creates, create), append(tickets, loosely-own)
+		}
+	}
+	for run := range runs {
+		name := fmt.Sprintf("%s-%d", held, run)
+		remove, _, err := b.act(ctx, "delete", run == 1, func() error {
+			if err := w.DeleteSnapshot(ctx, name); err != nil {
+				return err
+			}
+			return w.WaitSnapshotGone(ctx, name, time.Minute)
+		})
+		if err != nil {
+			return err
+		}
+		deletes = append(deletes, remove)
+	}
+	b.add(Result{Name: "snapshot.create.api_writes", Value: median(creates), Unit: "count", Goal: "<= 4", Runs: runs, Spread: spread(creates),
+		Note: "of all binaries, on an attached volume; the user's own request, leases and events not counted"})
+	b.add(Result{Name: "snapshot.delete.api_writes", Value: median(deletes), Unit: "count", Goal: "<= 6", Runs: runs, Spread: spread(deletes), Note: "the oldest of a chain of an attached volume"})
+	b.add(Result{Name: "snapshot.ticket.api_writes", Value: median(tickets), Unit: "count", Goal: "<= 4", Runs: runs, Spread: spread(tickets),
+		Note: "writes of the Snapshot and its VolumeAttachment on a detached volume less those on an attached one; attaching and detaching itself is the group attach's"})
+	return nil
+}
+
+func (b *snapshotBench) taken(ctx context.Context, volume, name string) error {
+	if err := b.world.Snapshot(ctx, volume, name); err != nil {
+		return err
+	}
+	return b.world.WaitSnapshot(ctx, name, v1beta2.SnapshotReady, v1beta2.ReasonReady, time.Minute)
+}
+
+// act counts the writes that follow from something until nothing more happens: all, and those of Snapshots and tickets.
+func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func() error) (all, own float64, err error) {
+	w := b.world
+	if err := w.Quiet(ctx, time.Minute); err != nil {
+		return 0, 0, err
+	}
+	w.API.Reset()
+	began := time.Now()
+	if err := do(); err != nil {
+		return 0, 0, err
+	}
+	if err := w.Quiet(ctx, time.Minute); err != nil {
+		return 0, 0, err
+	}
+	for _, request := range w.API.Writes() {
+		if show {
+			b.say("    %s: %6.1f ms  %d  %s  %v  %.250s", what, milliseconds(request.Ended.Sub(began)), request.Code, request.User, request.Request, request.Body)
+		}
+		if request.Code >= http.StatusBadRequest {
+			continue
+		}
+		all++
+		if request.Resource == "snapshots" || request.Resource == "volumeattachments" {
+			own++
+		}
+	}
+	return all, own, nil
+}
+
+func only(name string) func(record.Method) bool {
+	return func(m record.Method) bool { return !m.Stream && m.Name == name }
+}
+
+// byResource says which kinds of writes there were.
+func (b *snapshotBench) byResource() {
+	counts := map[string]int{}
+	for _, request := range b.world.API.Writes() {
+		counts[fmt.Sprintf("%s %s %s %s %d", request.User, request.Verb, request.Resource, request.Subresource, request.Code)]++
+	}
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		b.say("    %7d  %s", counts[what], what)
+	}
+}
