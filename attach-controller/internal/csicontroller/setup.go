@@ -96,7 +96,9 @@ func attachments() client.ObjectList { return &storagev1.VolumeAttachmentList{} 
 
 func persistentVolumes() client.ObjectList { return &corev1.PersistentVolumeList{} }
 
-func isOurs(obj client.Object) bool { return obj.(*storagev1.VolumeAttachment).Spec.Attacher == csi.Driver }
+func isOurs(obj client.Object) bool {
+	return obj.(*storagev1.VolumeAttachment).Spec.Attacher == csi.Driver
+}
 
 func isGoing(obj client.Object) bool { return obj.GetDeletionTimestamp() != nil }
 
