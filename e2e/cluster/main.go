@@ -38,21 +38,29 @@ func main() {
 }
 
 func buildCommand() *cobra.Command {
-	var controllerManager bool
+	var controllerManager, snapshotter bool
 	command := &cobra.Command{
 		Use:   "build",
-		Short: "Find, download or build the binaries, and print their directory",
+		Short: "Find, download or build the binaries, and print their directories",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			found, err := cluster.Locate(command.Context(), controllerManager, os.Stderr)
 			if err != nil {
 				return err
 			}
+			if snapshotter {
+				beside, err := cluster.LocateSnapshotter(command.Context(), os.Stderr)
+				if err != nil {
+					return err
+				}
+				defer fmt.Println(filepath.Dir(beside.Program))
+			}
 			fmt.Println(filepath.Dir(found.Etcd[0]))
 			return nil
 		},
 	}
 	controllerManagerFlag(command, &controllerManager)
+	command.Flags().BoolVar(&snapshotter, "snapshotter", false, "with the common snapshot controller")
 	return command
 }
 

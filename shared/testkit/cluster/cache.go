@@ -24,7 +24,7 @@ func cached(ctx context.Context, controllerManager bool, progress io.Writer) (st
 	if err != nil {
 		return "", err
 	}
-	key, err := cacheKey(source)
+	key, err := cacheKey(source, buildArguments())
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +36,7 @@ func cached(ctx context.Context, controllerManager bool, progress io.Writer) (st
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", fmt.Errorf("making the cache: %w", err)
 	}
-	lock, err := waitForLock(ctx, dir+".lock", progress)
+	lock, err := waitForLock(ctx, dir+".lock", "the control plane", progress)
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +66,7 @@ func inCache(root, built string, controllerManager bool) string {
 }
 
 // waitForLock waits for its turn to fill the cache.
-func waitForLock(ctx context.Context, path string, progress io.Writer) (*os.File, error) {
+func waitForLock(ctx context.Context, path, what string, progress io.Writer) (*os.File, error) {
 	began, told := time.Now(), false
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
@@ -76,7 +76,7 @@ func waitForLock(ctx context.Context, path string, progress io.Writer) (*os.File
 			return lock, err
 		}
 		if !told {
-			_, _ = fmt.Fprintln(progress, "another process is building the control plane; waiting for it")
+			_, _ = fmt.Fprintf(progress, "another process is building %s; waiting for it\n", what)
 			told = true
 		}
 		select {
@@ -88,9 +88,9 @@ func waitForLock(ctx context.Context, path string, progress io.Writer) (*os.File
 }
 
 // cacheKey changes with everything that the binary is made of.
-func cacheKey(source string) (string, error) {
+func cacheKey(source string, arguments []string) (string, error) {
 	sum := sha256.New()
-	_, _ = fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, buildArguments())
+	_, _ = fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, arguments)
 	programs, err := filepath.Glob(filepath.Join(source, "controlplane", "*.go"))
 	if err != nil {
 		return "", fmt.Errorf("looking for the control plane's source: %w", err)
