@@ -3,12 +3,12 @@ package snapshotcontroller
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // The indexes. Each turns an event into the snapshots that it is about, without a look at anything else.
@@ -32,11 +32,8 @@ const (
 // yes is the key of indexes that have one.
 const yes = "yes"
 
-// cloneModeLinked is the Volume.spec.cloneMode of clones that share their source's data.
-const cloneModeLinked = "linked-clone"
-
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	snapshot := func(key func(*v1beta2.Snapshot) string) client.IndexerFunc {
+	of := func(key func(*v1beta2.Snapshot) string) client.IndexerFunc {
 		return func(obj client.Object) []string { return keys(key(obj.(*v1beta2.Snapshot))) }
 	}
 	for _, i := range []struct {
@@ -44,11 +41,11 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		name string
 		keys client.IndexerFunc
 	}{
-		{&v1beta2.Snapshot{}, byVolume, snapshot(func(s *v1beta2.Snapshot) string { return s.Spec.Volume })},
-		{&v1beta2.Snapshot{}, byBusy, snapshot(func(s *v1beta2.Snapshot) string { return volumeIf(s, busy(s)) })},
-		{&v1beta2.Snapshot{}, byTaken, snapshot(func(s *v1beta2.Snapshot) string { return volumeIf(s, s.Status.CreationTime != "") })},
-		{&v1beta2.Snapshot{}, byReason, snapshot(waitsFor)},
-		{&v1beta2.Snapshot{}, byApproved, snapshot(func(s *v1beta2.Snapshot) string {
+		{&v1beta2.Snapshot{}, byVolume, of(func(s *v1beta2.Snapshot) string { return s.Spec.Volume })},
+		{&v1beta2.Snapshot{}, byBusy, of(func(s *v1beta2.Snapshot) string { return volumeIf(s, busy(s)) })},
+		{&v1beta2.Snapshot{}, byTaken, of(func(s *v1beta2.Snapshot) string { return volumeIf(s, s.Status.CreationTime != "") })},
+		{&v1beta2.Snapshot{}, byReason, of(waitsFor)},
+		{&v1beta2.Snapshot{}, byApproved, of(func(s *v1beta2.Snapshot) string {
 			if s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
 				return yes
 			}
@@ -58,7 +55,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Engine{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.NodeID) }},
 		{&v1beta2.Replica{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.VolumeName) }},
 		{&v1beta2.Replica{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.NodeID) }},
-		{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(sharedSnapshot(obj.(*v1beta2.Volume))) }},
+		{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(snapshot.Shared(obj.(*v1beta2.Volume))) }},
 	} {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
@@ -99,16 +96,4 @@ func waitsFor(s *v1beta2.Snapshot) string {
 		return reason
 	}
 	return ""
-}
-
-// sharedSnapshot is the snapshot whose data a linked clone shares, as volume/snapshot.
-func sharedSnapshot(v *v1beta2.Volume) string {
-	if v.Spec.CloneMode != cloneModeLinked {
-		return ""
-	}
-	source, ok := strings.CutPrefix(v.Spec.DataSource, "snap://")
-	if !ok {
-		return ""
-	}
-	return source
 }

@@ -3,6 +3,7 @@ package snapshotcontroller
 import (
 	"context"
 	"maps"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -17,6 +18,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // watches maps the events of other objects to the snapshots that they are about.
@@ -150,12 +152,8 @@ func volumeFacts(v *v1beta2.Volume) ofVolumes {
 
 // source enqueues the snapshot whose data a linked clone shares.
 func (w watches) source(q queue, v *v1beta2.Volume) {
-	shared := sharedSnapshot(v)
-	for i := range shared {
-		if shared[i] == '/' {
-			q.Add(w.request(shared[i+1:]))
-			return
-		}
+	if _, shared, ok := strings.Cut(snapshot.Shared(v), "/"); ok {
+		q.Add(w.request(shared))
 	}
 }
 

@@ -1,0 +1,31 @@
+package csisnapshot
+
+// Decide returns the next write for one content, or none.
+func Decide(w World) Verdict {
+	c := w.Content
+	switch {
+	case !c.Ours(), w.Class != nil && w.Class.Driver != Driver:
+		return Verdict{Step: StepNone, Outcome: OutcomeForeign}
+	case c.goes():
+		return w.end()
+	case c.Status.Ready:
+		return w.settled(OutcomeReady)
+	case c.dynamic():
+		return w.take()
+	}
+	return w.find()
+}
+
+// goes tells that the content is to end: its VolumeSnapshot is deleted, or was never bound to it.
+func (c Content) goes() bool {
+	unbound := c.SnapshotHandle != "" && c.SnapshotUID == ""
+	return c.Deleting && (unbound || c.BeingDeleted)
+}
+
+// settled takes the mark off: what was asked for was answered.
+func (w World) settled(outcome Outcome) Verdict {
+	if w.Content.BeingCreated {
+		return Verdict{Step: StepUnmark, Outcome: outcome}
+	}
+	return Verdict{Step: StepNone, Outcome: outcome}
+}

@@ -1,0 +1,178 @@
+package csisnapshot
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	// patience is how long a snapshot may take before the content says what it waits for.
+	patience = time.Minute
+	// retryAfter is how long after a failure the snapshot is asked for anew.
+	retryAfter = time.Minute
+)
+
+// take leads a content that names a volume to its snapshot, and to the backup of it.
+func (w World) take() Verdict {
+	c := w.Content
+	if c.Status.Handle != "" {
+		return w.upload()
+	}
+	if problem := w.refusal(); problem != "" {
+		return w.err(OutcomeRefused, problem)
+	}
+	_, name, _ := c.Names()
+	switch s := w.Snapshot; {
+	case s != nil && s.Spec.Volume != c.VolumeHandle:
+		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is of volume %s; delete it, or this VolumeSnapshot", name, s.Spec.Volume))
+	case s != nil && s.DeletionTimestamp != nil && reason(s) == v1beta2.ReasonFailed:
+		return Verdict{Step: StepNone, Outcome: OutcomeFailed} // it is asked for anew once this one is gone
+	case s != nil && s.DeletionTimestamp != nil:
+		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is being deleted; it is taken anew once it is gone", name))
+	case s != nil && reason(s) == v1beta2.ReasonFailed:
+		return w.failed()
+	case s != nil && taken(s):
+		return w.taken()
+	case !c.BeingCreated:
+		return Verdict{Step: StepMark, Outcome: OutcomeTaking}
+	case s == nil:
+		return Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}
+	}
+	return w.waits(OutcomeTaking, w.Snapshot.CreationTimestamp.Time, "Snapshot "+name, condition(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady))
+}
+
+// refusal says what a person has to put right before anything is asked for.
+func (w World) refusal() string {
+	c := w.Content
+	switch {
+	case c.SnapshotUID == "":
+		return fmt.Sprintf("VolumeSnapshotContent %s is not bound to a VolumeSnapshot", c.Name)
+	case c.ClassName == "":
+		return fmt.Sprintf("VolumeSnapshotContent %s names no VolumeSnapshotClass, whose parameter type says what to take", c.Name)
+	case w.Class == nil:
+		return fmt.Sprintf("VolumeSnapshotClass %s does not exist", c.ClassName)
+	case w.kind() == "":
+		return fmt.Sprintf("VolumeSnapshotClass %s has type %q: snap and bak can be taken", c.ClassName, w.Class.Type)
+	case w.Volume == nil:
+		return fmt.Sprintf("there is no volume %s", c.VolumeHandle)
+	case w.Volume.DeletionTimestamp != nil:
+		return fmt.Sprintf("volume %s is being deleted", c.VolumeHandle)
+	}
+	return ""
+}
+
+// kind is what the class asks for; empty: nothing that there is.
+func (w World) kind() Kind {
+	switch k := Kind(w.Class.Type); k {
+	case "":
+		return KindBackup
+	case KindSnapshot, KindBackup:
+		return k
+	}
+	return ""
+}
+
+// failed says why, and asks anew after a while by deleting what was not taken.
+func (w World) failed() Verdict {
+	if w.Content.BeingCreated {
+		return Verdict{Step: StepUnmark, Outcome: OutcomeFailed}
+	}
+	v := w.err(OutcomeFailed, w.Snapshot.Status.Error)
+	if v.Step != StepNone {
+		return v
+	}
+	due := since(w.Snapshot).Add(retryAfter)
+	if w.Now.Before(due) {
+		v.WakeAt = due
+		return v
+	}
+	return Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeFailed}
+}
+
+// since is when the failure was seen.
+func since(s *v1beta2.Snapshot) time.Time {
+	if c := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady); c != nil {
+		if at, err := time.Parse(time.RFC3339, c.LastTransitionTime); err == nil {
+			return at
+		}
+	}
+	return s.CreationTimestamp.Time
+}
+
+// taken makes the snapshot the content's, or backs it up.
+func (w World) taken() Verdict {
+	volume, snapshot, backup := w.Content.Names()
+	status := Status{
+		Handle: Handle{KindSnapshot, volume, snapshot}.String(), Ready: true,
+		CreationTime: w.nanoseconds(w.Snapshot.Status.CreationTime), RestoreSize: w.Snapshot.Status.RestoreSize,
+	}
+	if w.kind() == KindSnapshot {
+		return w.say(OutcomeReady, status)
+	}
+	if w.Backup == nil {
+		return Verdict{Step: StepCreateBackup, Outcome: OutcomeUploading}
+	}
+	status.Handle, status.Ready = Handle{KindBackup, volume, backup}.String(), false
+	if status.RestoreSize == 0 {
+		status.RestoreSize = w.Volume.Spec.Size
+	}
+	return w.say(OutcomeUploading, status)
+}
+
+// upload follows the backup; the snapshot was answered for.
+func (w World) upload() Verdict {
+	if w.Content.BeingCreated {
+		return w.settled(OutcomeUploading)
+	}
+	h, ok := ParseHandle(w.Content.Status.Handle)
+	if !ok || h.Kind != KindBackup {
+		return w.find()
+	}
+	return w.ofBackup(h)
+}
+
+// waits says what is being waited for once that takes long.
+func (w World) waits(outcome Outcome, since time.Time, what, why string) Verdict {
+	if due := since.Add(patience); w.Now.Before(due) {
+		v := w.err(outcome, "")
+		v.WakeAt = due
+		return v
+	}
+	return w.err(outcome, what+" is waiting: "+why)
+}
+
+func (w World) nanoseconds(text string) int64 {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at = w.Now
+	}
+	return at.UnixNano()
+}
+
+func bytes(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// taken tells that the snapshot is there and can be used.
+func taken(s *v1beta2.Snapshot) bool { return s.Status.CreationTime != "" && s.Status.ReadyToUse }
+
+func reason(s *v1beta2.Snapshot) string {
+	return conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady)
+}
+
+// condition is a condition in words; who has none was not looked at yet.
+func condition(list []v1beta2.Condition, conditionType string) string {
+	c := conditions.Get(list, conditionType)
+	if c == nil {
+		return "nobody has looked at it yet"
+	}
+	return c.Reason + ": " + c.Message
+}

@@ -1,0 +1,101 @@
+package csisnapshotcontroller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
+)
+
+// observer fills the core's World. It only reads.
+type observer struct{ rt *runkit.Runtime }
+
+// seen is a World and the content that it was taken from, which the writes are bound to.
+type seen struct {
+	world   csisnapshot.World
+	content *volumesnapshot.Content
+}
+
+// observe reads the world of one content; nil: it is gone. With live, the content and what is behind it are read from the
+// API server itself.
+func (o observer) observe(ctx context.Context, name string, live bool) (*seen, error) {
+	decisive := client.Reader(o.rt.Client)
+	if live {
+		decisive = o.rt.Uncached
+	}
+	content, err := get(ctx, decisive, "", name, &volumesnapshot.Content{})
+	if content == nil || err != nil {
+		return nil, err
+	}
+	s := &seen{content: content}
+	s.world.Now, s.world.Content = o.rt.Clock.Now(), csisnapshot.FromContent(content)
+	for _, read := range []func(context.Context, client.Reader, *csisnapshot.World) error{o.readSource, o.readTarget, o.readClones} {
+		if err := read(ctx, decisive, &s.world); err != nil {
+			return nil, fmt.Errorf("reading the world of VolumeSnapshotContent %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// readSource reads what the snapshot is taken of, and how.
+func (o observer) readSource(ctx context.Context, _ client.Reader, w *csisnapshot.World) error {
+	class, err := get(ctx, o.rt.Client, "", w.Content.ClassName, &volumesnapshot.Class{})
+	if err != nil {
+		return err
+	}
+	if class != nil {
+		facts := csisnapshot.FromClass(class)
+		w.Class = &facts
+	}
+	volume, _, _ := w.Content.Names()
+	w.Volume, err = get(ctx, o.rt.Client, o.rt.Namespace, volume, &v1beta2.Volume{})
+	return err
+}
+
+// readTarget reads what is behind the content.
+func (o observer) readTarget(ctx context.Context, decisive client.Reader, w *csisnapshot.World) (err error) {
+	_, snapshot, backup := w.Content.Names()
+	if w.Snapshot, err = get(ctx, decisive, o.rt.Namespace, snapshot, &v1beta2.Snapshot{}); err != nil {
+		return err
+	}
+	w.Backup, err = get(ctx, decisive, o.rt.Namespace, backup, &v1beta2.Backup{})
+	return err
+}
+
+func (o observer) readClones(ctx context.Context, _ client.Reader, w *csisnapshot.World) error {
+	volume, snapshot, _ := w.Content.Names()
+	if snapshot == "" {
+		return nil
+	}
+	var list v1beta2.VolumeList
+	err := o.rt.Client.List(ctx, &list, client.InNamespace(o.rt.Namespace), client.MatchingFields{bySource: volume + "/" + snapshot}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("listing linked clones: %w", err)
+	}
+	for i := range list.Items {
+		w.Clones = append(w.Clones, list.Items[i].Name)
+	}
+	slices.Sort(w.Clones)
+	return nil
+}
+
+// get returns nil where the object does not exist, or the name is empty.
+func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
+	var none T
+	if name == "" {
+		return none, nil
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return none, nil
+		}
+		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
+	}
+	return into, nil
+}

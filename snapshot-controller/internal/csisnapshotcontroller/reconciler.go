@@ -1,0 +1,75 @@
+package csisnapshotcontroller
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/standin"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
+)
+
+// conflictPause is how long to wait after the cache was behind; the event that it waits for comes first as a rule.
+const conflictPause = 100 * time.Millisecond
+
+// reconciler decides on one content and does the verdict's one write; the event of that write brings the next.
+type reconciler struct {
+	rt       *runkit.Runtime
+	observer observer
+	election *standin.Election
+	metrics  *metrics
+}
+
+// Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ctx, done, leads := r.election.Enter(ctx)
+	if !leads {
+		return ctrl.Result{}, nil
+	}
+	defer done()
+	s, verdict, err := r.decide(ctx, request.Name)
+	if s == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	result := ctrl.Result{}
+	if !verdict.WakeAt.IsZero() {
+		result.RequeueAfter = max(verdict.WakeAt.Sub(s.world.Now), time.Millisecond)
+	}
+	if verdict.Step == csisnapshot.StepNone {
+		return result, nil
+	}
+	if err := r.apply(ctx, s, verdict); err != nil {
+		if status.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
+	}
+	if s.world.Volume != nil {
+		events.Emit(r.rt.Recorder, s.world.Volume, announce(s.world, verdict)...)
+	}
+	r.metrics.record(verdict)
+	log.FromContext(ctx).Info("verdict applied", "name", s.content.Name, "step", verdict.Step, "reason", verdict.Outcome, "error", verdict.Status.Error)
+	return result, nil
+}
+
+func (r *reconciler) decide(ctx context.Context, name string) (*seen, csisnapshot.Verdict, error) {
+	s, err := r.observer.observe(ctx, name, false)
+	if s == nil || err != nil {
+		return nil, csisnapshot.Verdict{}, err
+	}
+	verdict := csisnapshot.Decide(s.world)
+	if !verdict.Confirm {
+		return s, verdict, nil
+	}
+	if s, err = r.observer.observe(ctx, name, true); s == nil || err != nil {
+		return nil, csisnapshot.Verdict{}, err
+	}
+	return s, csisnapshot.Decide(s.world), nil
+}

@@ -1,0 +1,63 @@
+package csisnapshotcontroller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/standin"
+	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
+)
+
+// LeaseName is the lease of the csi-snapshotter for this driver.
+const LeaseName = "external-snapshotter-leader-driver-longhorn-io"
+
+// workers is how many contents are looked at at once.
+const workers = 4
+
+// Options say whether and how the csi-snapshotter's role is taken.
+type Options struct {
+	// Take takes the role; without it there is no lease and no watch.
+	Take bool
+	// Lease is the csi-snapshotter's.
+	Lease standin.Lease
+}
+
+// DefaultOptions takes the role.
+func DefaultOptions() Options {
+	return Options{Take: true, Lease: standin.DefaultLease(LeaseName)}
+}
+
+// AddFlags adds the flag that turns the role off.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.Take, "csi-snapshots", o.Take, "take snapshots for Kubernetes in the csi-snapshotter's place, under its lease "+LeaseName)
+}
+
+// Setup registers the election and the controller of VolumeSnapshotContents on the runtime's manager. Metrics go to the registry.
+func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prometheus.Registerer) error {
+	if !options.Take {
+		return nil
+	}
+	if err := volumesnapshot.AddToScheme(rt.Manager.GetScheme()); err != nil {
+		return err
+	}
+	m := newMetrics(registry)
+	q := &standin.Queues{Reader: rt.Client, Log: rt.Log}
+	election, err := standin.New(rt, options.Lease, m.lead, q.All)
+	if err != nil {
+		return err
+	}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: election, metrics: m}
+	c, err := controller.New("csi-snapshot", rt.Manager, controller.Options{Reconciler: r, MaxConcurrentReconciles: workers})
+	if err != nil {
+		return fmt.Errorf("setting up the controller of VolumeSnapshotContents: %w", err)
+	}
+	if err := rt.Manager.Add(&beginning{rt: rt, controller: c, queues: q}); err != nil {
+		return err
+	}
+	return rt.Manager.Add(election)
+}

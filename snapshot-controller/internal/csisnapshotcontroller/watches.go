@@ -1,0 +1,100 @@
+package csisnapshotcontroller
+
+import (
+	"context"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/standin"
+	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
+)
+
+// watches maps the events of other objects to the contents that they are about.
+type watches struct{ reader client.Reader }
+
+func (w watches) add(c controller.Controller, objects cache.Cache, queues *standin.Queues) error {
+	for _, s := range []source.Source{
+		queues.Source(contents, isOurs),
+		source.Kind(objects, &volumesnapshot.Content{}, &handler.TypedEnqueueRequestForObject[*volumesnapshot.Content]{}, predicate.NewTypedPredicateFuncs(ours)),
+		source.Kind(objects, &volumesnapshot.Class{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofClass), news[*volumesnapshot.Class]()),
+		source.Kind(objects, &v1beta2.Snapshot{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofSnapshot), news[*v1beta2.Snapshot]()),
+		source.Kind(objects, &v1beta2.Backup{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofBackup), news[*v1beta2.Backup]()),
+		source.Kind(objects, &v1beta2.Volume{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofVolume), volumeNews()),
+	} {
+		if err := c.Watch(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func contents() client.ObjectList { return &volumesnapshot.ContentList{} }
+
+func isOurs(obj client.Object) bool { return ours(obj.(*volumesnapshot.Content)) }
+
+func ours(c *volumesnapshot.Content) bool { return csisnapshot.FromContent(c).Ours() }
+
+// news drops what was there before: every content is looked at in the beginning, with all that it is about.
+func news[T client.Object]() predicate.TypedPredicate[T] {
+	return predicate.TypedFuncs[T]{
+		CreateFunc: func(e event.TypedCreateEvent[T]) bool { return !e.IsInInitialList },
+		UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
+			return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
+		},
+	}
+}
+
+// volumeNews lets the coming and going of volumes pass, and of clones that share a snapshot's data.
+func volumeNews() predicate.TypedPredicate[*v1beta2.Volume] {
+	p := news[*v1beta2.Volume]().(predicate.TypedFuncs[*v1beta2.Volume])
+	p.UpdateFunc = func(e event.TypedUpdateEvent[*v1beta2.Volume]) bool {
+		was, is := e.ObjectOld, e.ObjectNew
+		return was.UID != is.UID || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) || snapshot.Shared(was) != snapshot.Shared(is)
+	}
+	return p
+}
+
+func (w watches) ofClass(ctx context.Context, c *volumesnapshot.Class) []reconcile.Request {
+	return w.contents(ctx, byClass, c.Name)
+}
+
+func (w watches) ofSnapshot(ctx context.Context, s *v1beta2.Snapshot) []reconcile.Request {
+	return w.contents(ctx, bySnapshot, s.Name)
+}
+
+func (w watches) ofBackup(ctx context.Context, b *v1beta2.Backup) []reconcile.Request {
+	return w.contents(ctx, byBackup, b.Name)
+}
+
+func (w watches) ofVolume(ctx context.Context, v *v1beta2.Volume) []reconcile.Request {
+	found := w.contents(ctx, byVolume, v.Name)
+	if _, shared, ok := strings.Cut(snapshot.Shared(v), "/"); ok {
+		found = append(found, w.contents(ctx, bySnapshot, shared)...)
+	}
+	return found
+}
+
+func (w watches) contents(ctx context.Context, index, key string) []reconcile.Request {
+	var list volumesnapshot.ContentList
+	if err := w.reader.List(ctx, &list, client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+		// A list from a running cache fails only while the process stops.
+		log.FromContext(ctx).Error(err, "listing VolumeSnapshotContents from the cache")
+	}
+	var found []reconcile.Request
+	for i := range list.Items {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKey{Name: list.Items[i].Name}})
+	}
+	return found
+}
