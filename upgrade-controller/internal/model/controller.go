@@ -19,6 +19,8 @@ type Controller struct {
 	// Random and Kill let it die between two writes, so often; nil never.
 	Random *rand.Rand
 	Kill   float64
+	// Wrong is a transition that must not be: set once, empty where there was none.
+	Wrong string
 }
 
 // dies tells that the process ends before the next write.
@@ -83,7 +85,18 @@ func (c *Controller) node(u *v1beta2.NodeDataEngineUpgrade) {
 	case v.DropFinalizer:
 		delete(c.World.Upgrades, u.Name)
 	default:
+		c.forward(u.Status, v.Status)
 		u.Status = v.Status
+	}
+}
+
+// forward: once the old instance manager is not as it was, an upgrade is not given up any more.
+func (c *Controller) forward(before, after v1beta2.NodeDataEngineUpgradeStatus) {
+	if before.State != v1beta2.UpgradeStateUpgradingInstanceManager || after.State != v1beta2.UpgradeStateRollingBack {
+		return
+	}
+	if old := c.World.named(before.OldInstanceManager); old == nil || old.Status.CurrentState != v1beta2.InstanceManagerStateRunning {
+		c.Wrong = "UPG-4: it was rolled back after the instance manager was replaced"
 	}
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ func newGame(seed int64, tell func(string, ...any)) *game {
 	g.Controller = &Controller{World: New(), Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Random: random, Kill: 0.1}
 	for _, name := range nodeNames {
 		g.World.AddNode(name)
-		g.World.Broken[name] = random.Intn(20) == 0
+		g.World.Broken[name] = random.Intn(8) == 0
 	}
 	for i := range 1 + random.Intn(3) {
 		at := random.Perm(3)
@@ -138,7 +139,7 @@ func (g *game) step() {
 
 func (g *game) check() {
 	if g.bad == "" {
-		if g.bad = g.World.Violation(g.excused); g.bad != "" {
+		if g.bad = cmp.Or(g.Wrong, g.World.Violation(g.excused)); g.bad != "" {
 			g.tell("!! %s", g.bad)
 		}
 	}
@@ -160,7 +161,7 @@ func (g *game) told() {
 func (g *game) fault() {
 	switch g.random.Intn(7) {
 	case 0, 1:
-		name := nodeNames[g.random.Intn(3)]
+		name := g.likely()
 		if v1beta2.IsNodeDown(g.World.Nodes[name]) {
 			g.up(name)
 		} else {
@@ -185,6 +186,20 @@ func (g *game) fault() {
 		}
 	}
 	g.check()
+}
+
+// likely is any node, but more often one that holds a target meanwhile: there the death of a node matters most.
+func (g *game) likely() string {
+	if g.random.Intn(2) == 0 {
+		for _, u := range of(g.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade]) {
+			for _, v := range of(g.World.Volumes, all[v1beta2.Volume]) {
+				if at := u.Status.Volumes[v.Name].TemporaryNodeID; at != "" && !nodeupgrade.Ended(u.Status.State) {
+					return at
+				}
+			}
+		}
+	}
+	return nodeNames[g.random.Intn(3)]
 }
 
 // person does what people do to an upgrade.
@@ -297,9 +312,28 @@ func (g *game) unexplained() string {
 			}
 		}
 	}
+	if name := g.forgotten(); name != "" {
+		return "stuck: " + name + " has no target, and another node could hold it"
+	}
 	if m := g.World.Plans["upgrade"]; m != nil && len(stalled) == 0 {
 		if !slices.Contains([]string{v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError}, m.Status.State) || m.DeletionTimestamp != nil {
 			return "stuck: the upgrade is " + m.Status.State
+		}
+	}
+	return ""
+}
+
+// forgotten is a volume that nobody serves although its user's node is up and a node that takes engines has a replica of it.
+func (g *game) forgotten() string {
+	for _, v := range of(g.World.Volumes, all[v1beta2.Volume]) {
+		holder := v.Status.CurrentNodeID
+		if v.Status.State != v1beta2.VolumeStateAttached || v1beta2.IsNodeDown(g.World.Nodes[holder]) || g.World.Serving(v.Name) {
+			continue
+		}
+		for _, r := range g.World.replicasOf(v.Name) {
+			if r.Spec.FailedAt == "" && r.Status.CurrentState == v1beta2.InstanceStateRunning && g.World.takesEngine(r.Spec.NodeID) {
+				return "a volume"
+			}
 		}
 	}
 	return ""
