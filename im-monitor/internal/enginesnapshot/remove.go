@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// removals finds what is removed in one call, once nobody deletes further Snapshots of the volume. v1 marks whatever it is
+// removals finds what is removed in one call, once nobody deletes, or approves of, further Snapshots of the volume. v1 marks whatever it is
 // asked to remove, and purges what it can merge; v2 merges at once, or fails with the whole call.
 func (p *pass) removals() {
 	for _, s := range p.Snapshots {
@@ -47,10 +47,13 @@ func (p *pass) held(gathered time.Time) time.Time {
 
 // gathered is when removals need not wait for further ones.
 func (p *pass) gathered() time.Time {
-	deleting := 0
+	deleting, approved := 0, 0
 	for _, s := range p.Snapshots {
-		if p.mine(s) && s.Deleting && p.listed(s.Name) {
-			deleting++
+		if !p.mine(s) || !s.Deleting || !p.listed(s.Name) {
+			continue
+		}
+		if deleting++; s.Approved {
+			approved++
 		}
 	}
 	m := &p.out.Memory
@@ -59,10 +62,10 @@ func (p *pass) gathered() time.Time {
 		m.Gathering, m.Grown = time.Time{}, time.Time{}
 	case m.Gathering.IsZero():
 		m.Gathering, m.Grown = p.Now, p.Now
-	case deleting > m.Deleting:
+	case deleting > m.Deleting || approved > m.Approved:
 		m.Grown = p.Now
 	}
-	m.Deleting = deleting
+	m.Deleting, m.Approved = deleting, approved
 	if deleting == 0 {
 		return time.Time{}
 	}

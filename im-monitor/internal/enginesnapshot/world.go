@@ -38,9 +38,10 @@ type Memory struct {
 	Open   map[string]time.Time
 	// Removed are snapshots that the engine accepted to remove, since when.
 	Removed map[string]time.Time
-	// Deleting is how many deleted Snapshots were known, since Grown; Gathering is when the first of them was.
-	Deleting         int
-	Grown, Gathering time.Time
+	// Deleting is how many deleted Snapshots were known, and Approved for how many of them removal was, since Grown; Gathering
+	// is when the first of them was deleted.
+	Deleting, Approved int
+	Grown, Gathering   time.Time
 	// TakeAfter and RemoveAfter hold calls back that failed.
 	TakeAfter   map[string]time.Time
 	RemoveAfter time.Time

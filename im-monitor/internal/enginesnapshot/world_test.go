@@ -81,7 +81,7 @@ func missing(name string, ago time.Duration) func(*enginesnapshot.World) {
 
 // gathered says that deletions were known long enough.
 var gathered = remembers(func(m *enginesnapshot.Memory) {
-	m.Deleting, m.Grown, m.Gathering = 9, now.Add(-time.Second), now.Add(-time.Second)
+	m.Deleting, m.Approved, m.Grown, m.Gathering = 9, 9, now.Add(-time.Second), now.Add(-time.Second)
 })
 
 // said are the reasons of the conditions that a verdict writes, by name.
