@@ -27,11 +27,11 @@ func (s *proxyService) VolumeSnapshot(ctx context.Context, in *imrpc.EngineVolum
 
 // SnapshotList tells the volume's snapshots and its head.
 func (s *proxyService) SnapshotList(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotListProxyResponse, error) {
-	server, err := serverOf(ctx)
+	e, err := endpointOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := server.Snapshots(refOf(in))
+	list, err := e.server.Snapshots(refOf(in))
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -43,6 +43,9 @@ func (s *proxyService) SnapshotList(ctx context.Context, in *imrpc.ProxyEngineRe
 			info.Children[child] = true
 		}
 		out.Disks[d.Name] = info
+	}
+	for name := range leftOut(s.servers, e, "SnapshotList", out.Disks) {
+		delete(out.Disks, name)
 	}
 	return out, nil
 }
