@@ -40,7 +40,7 @@ var cores = []string{
 	"im-monitor/internal/engine", "im-monitor/internal/mapping", "im-monitor/internal/orphan",
 	"im-monitor/internal/removal",
 	"orphan-controller/internal/orphan",
-	"snapshot-controller/internal/setting", "snapshot-controller/internal/snapshot",
+	"snapshot-controller/internal/csisnapshot", "snapshot-controller/internal/setting", "snapshot-controller/internal/snapshot",
 	"upgrade-controller/internal/cluster", "upgrade-controller/internal/nodeupgrade", "upgrade-controller/internal/plan",
 	"upgrade-controller/internal/preflight",
 }

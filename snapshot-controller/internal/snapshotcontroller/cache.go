@@ -61,7 +61,7 @@ func thinSnapshot(obj any) any {
 	return thin
 }
 
-// thinBackup keeps what is decided by; of a target's own words nothing is.
+// thinBackup keeps what is decided by, and what Kubernetes is told of it; of a target's own words nothing is.
 func thinBackup(obj any) any {
 	b, ok := obj.(*v1beta2.Backup)
 	if !ok {
@@ -71,6 +71,7 @@ func thinBackup(obj any) any {
 	thin.Labels, thin.Finalizers = b.Labels, words(b.Finalizers)
 	thin.Status.State, thin.Status.VolumeName, thin.Status.URL = word(b.Status.State), word(b.Status.VolumeName), b.Status.URL
 	thin.Status.BackupTargetName, thin.Status.BackupCreatedAt = word(b.Status.BackupTargetName), b.Status.BackupCreatedAt
+	thin.Status.SnapshotCreatedAt, thin.Status.VolumeSize, thin.Status.Error = b.Status.SnapshotCreatedAt, b.Status.VolumeSize, b.Status.Error
 	thin.Status.Conditions = thinConditions(b.Status.Conditions)
 	return thin
 }
