@@ -5,6 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/attach-controller/internal/attach"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 var (
@@ -22,7 +23,19 @@ var (
 	})
 )
 
-func init() { metrics.Registry.MustRegister(decisions, answered, overtaken) }
+// alarming are the answers that somebody has to look after.
+var alarming = []string{
+	v1beta2.ReasonNoNode, v1beta2.ReasonNodeUnknown, v1beta2.ReasonNodeNotReady, v1beta2.ReasonNodeCordoned, v1beta2.ReasonDataLocality,
+	v1beta2.ReasonTooManyTickets, v1beta2.ReasonAttachedWithIncompatibleParameters, v1beta2.ReasonVolumeFaulted,
+}
+
+func init() {
+	metrics.Registry.MustRegister(decisions, answered, overtaken)
+	// An alert does not see the first event of a counter that appears with it.
+	for _, reason := range alarming {
+		answered.WithLabelValues(reason)
+	}
+}
 
 // count counts what was written.
 func count(v attach.Verdict, done []attach.Step, turned []turn) {

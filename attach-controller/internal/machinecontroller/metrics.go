@@ -3,6 +3,8 @@ package machinecontroller
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/attach-controller/internal/machine"
 )
 
 var happenings = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -10,4 +12,10 @@ var happenings = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Help: "What happened to volumes, by the reason of the event that said so.",
 }, []string{"reason"})
 
-func init() { metrics.Registry.MustRegister(happenings) }
+func init() {
+	metrics.Registry.MustRegister(happenings)
+	// An alert does not see the first event of a counter that appears with it.
+	for _, reason := range []string{machine.EventFaulted, machine.EventCloneFailed} {
+		happenings.WithLabelValues(reason)
+	}
+}

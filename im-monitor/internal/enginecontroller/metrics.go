@@ -16,4 +16,9 @@ var (
 	}, []string{"op", "result"})
 )
 
-func init() { metrics.Registry.MustRegister(looks, calls) }
+func init() {
+	metrics.Registry.MustRegister(looks, calls)
+	// An alert does not see the first events of a counter that appears with them.
+	looks.WithLabelValues("failed")
+	calls.WithLabelValues("add", "failed")
+}

@@ -3,6 +3,8 @@ package orphancontroller
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 var (
@@ -34,4 +36,9 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(nonDecisions, undecidedNow, created, withdrawn, deletions, terminatedTotal)
+	// An alert does not see the first events of a counter that appears with them.
+	for _, reason := range []string{v1beta2.ReasonUnreachable, v1beta2.ReasonRefused, v1beta2.ReasonStillPresent, v1beta2.ReasonMappedByEngine, v1beta2.ReasonLastCopy} {
+		deletions.WithLabelValues(reason, v1beta2.DataEngineV1)
+		deletions.WithLabelValues(reason, v1beta2.DataEngineV2)
+	}
 }

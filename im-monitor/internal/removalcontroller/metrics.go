@@ -3,6 +3,8 @@ package removalcontroller
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Results of tries beside the reasons of DataRemoved.
@@ -27,4 +29,8 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(tries, ended)
+	// An alert does not see the first events of a counter that appears with them.
+	for _, reason := range []string{v1beta2.ReasonUnreachable, v1beta2.ReasonMappedByEngine, v1beta2.ReasonUUIDMismatch} {
+		tries.WithLabelValues(reason)
+	}
 }

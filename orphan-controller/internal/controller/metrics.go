@@ -36,6 +36,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"setting"}),
 	}
 	registry.MustRegister(m.verdicts, m.deletions, m.wouldDelete, m.settingInvalid)
+	// An alert does not see the first event of a counter that appears with it.
+	for _, reason := range []string{v1beta2.ReasonFlood, v1beta2.ReasonLastCopy} {
+		m.verdicts.WithLabelValues(string(orphan.StepConditions), reason)
+	}
 	return m
 }
 
