@@ -197,7 +197,9 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 		{"more were deleted just now", world(object("s", approved), object("t", deleting), lists("s"), lists("t"),
 			remembers(func(m *memory) { m.Deleting, m.Grown, m.Gathering = 1, now.Add(-time.Hour), now.Add(-2*time.Second) })), nil, false},
 		{"more were approved just now", world(object("s", approved), object("t", approved), lists("s"), lists("t"),
-			remembers(func(m *memory) { m.Deleting, m.Approved, m.Grown, m.Gathering = 2, 1, now.Add(-time.Hour), now.Add(-2*time.Second) })), nil, false},
+			remembers(func(m *memory) {
+				m.Deleting, m.Approved, m.Grown, m.Gathering = 2, 1, now.Add(-time.Hour), now.Add(-2*time.Second)
+			})), nil, false},
 		{"more and more are deleted", world(object("s", approved), object("t", deleting), lists("s"), lists("t"),
 			remembers(func(m *memory) { m.Deleting, m.Grown, m.Gathering = 1, now, now.Add(-rules.Longest) })), []string{"s"}, true},
 		{"the volume moves", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Alone = false }), nil, false},
