@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"drover.dev/drover/im-monitor/internal/backuphands"
 	"drover.dev/drover/im-monitor/internal/snapshothands"
 )
 
@@ -16,6 +17,8 @@ type Options struct {
 	RebuildPatience time.Duration
 	// Snapshots are the settings of taking and removing snapshots.
 	Snapshots snapshothands.Options
+	// Backups are those of taking backups.
+	Backups backuphands.Options
 }
 
 // AddFlags registers the flags of this package.

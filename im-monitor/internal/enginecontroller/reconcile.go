@@ -2,6 +2,7 @@ package enginecontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -23,16 +24,14 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	e := &v1beta2.Engine{}
 	err := c.rt.Client.Get(ctx, request.NamespacedName, e)
 	if apierrors.IsNotFound(err) {
-		c.memory.forget(request.Name)
-		c.hands.Forget(request.Name)
+		c.forget(request.Name)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reading engine %s: %w", request.Name, err)
 	}
 	if !runs(e) {
-		c.memory.forget(e.Name)
-		c.hands.Forget(e.Name)
+		c.forget(e.Name)
 		return written(c.write(ctx, e, engine.Ended(e)))
 	}
 	known := c.memory.view(e, c.rt.Clock.Now())
@@ -73,11 +72,22 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 	}
 	next := c.spread(verdict)
-	wake, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", len(verdict.Calls) > 0)
-	if wake > 0 {
-		next = min(next, wake)
+	busy := len(verdict.Calls) > 0 || seen.Volume != nil && seen.Volume.Expanding
+	wake, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", busy)
+	again, problem := c.copies(ctx, e, t, proxy, seen, busy)
+	for _, soon := range []time.Duration{wake, again} {
+		if soon > 0 {
+			next = min(next, soon)
+		}
 	}
-	return ctrl.Result{RequeueAfter: next}, err
+	return ctrl.Result{RequeueAfter: next}, errors.Join(err, problem)
+}
+
+// forget drops what is remembered of an engine that does not run.
+func (c *Controller) forget(name string) {
+	c.memory.forget(name)
+	c.hands.Forget(name)
+	c.backups.Forget(name)
 }
 
 // written is the end of a pass after its write: somebody else's write, or the engine's end, is no error.

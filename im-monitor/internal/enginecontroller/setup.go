@@ -20,6 +20,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"drover.dev/drover/im-monitor/internal/backuphands"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/slots"
 	"drover.dev/drover/im-monitor/internal/snapshothands"
@@ -30,6 +31,7 @@ import (
 
 const (
 	enginesByVolume   = "drover.engine.engines"
+	enginesByLabel    = "drover.engine.label"
 	frontendsByVolume = "drover.engine.frontends"
 )
 
@@ -43,6 +45,7 @@ type Controller struct {
 	pool    pool
 	memory  memory
 	hands   *snapshothands.Hands
+	backups *backuphands.Hands
 	slots   slots.Slots
 	woken   chan event.GenericEvent
 	random  func() float64
@@ -53,6 +56,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	err := errors.Join(
 		rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Engine{}, enginesByVolume, func(o client.Object) []string {
 			return []string{o.(*v1beta2.Engine).Spec.VolumeName}
+		}),
+		rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Engine{}, enginesByLabel, func(o client.Object) []string {
+			return []string{v1beta2.LabelValue(o.(*v1beta2.Engine).Spec.VolumeName)}
 		}),
 		rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.EngineFrontend{}, frontendsByVolume, func(o client.Object) []string {
 			return []string{o.(*v1beta2.EngineFrontend).Spec.VolumeName}
@@ -65,11 +71,16 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{hands: hands, rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
+	backups, err := backuphands.New(ctx, rt, options.Backups)
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{hands: hands, backups: backups, rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(c.ofReplica), builder.WithPredicates(replicaChanged())).
 		Watches(&v1beta2.Snapshot{}, handler.EnqueueRequestsFromMapFunc(c.ofSnapshot), builder.WithPredicates(snapshothands.Changed())).
+		Watches(&v1beta2.Backup{}, handler.EnqueueRequestsFromMapFunc(c.ofBackup), builder.WithPredicates(backuphands.Changed())).
 		WatchesRawSource(source.Channel(c.woken, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(c)

@@ -37,7 +37,7 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 	}
 	return c.hands.Pass(ctx, snapshothands.Look{
 		Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
-		Busy: busy || seen.Volume != nil && seen.Volume.Expanding, Period: c.options.Busy,
+		Busy: busy, Period: c.options.Busy,
 		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
 	})
 }

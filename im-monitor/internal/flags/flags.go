@@ -99,7 +99,7 @@ func (o *Options) InstanceOptions() instancecontroller.Options {
 // EngineOptions are those of looking at engines, with the judge's quarantine.
 func (o *Options) EngineOptions() enginecontroller.Options {
 	out := o.Engine
-	out.Snapshots.Quarantine = o.Orphan.Quarantine
+	out.Snapshots.Quarantine, out.Backups.Quarantine = o.Orphan.Quarantine, o.Orphan.Quarantine
 	return out
 }
 

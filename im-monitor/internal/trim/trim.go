@@ -29,6 +29,7 @@ func Cache() map[client.Object]cache.ByObject {
 		&v1beta2.EngineFrontend{}:  {Transform: engineFrontend},
 		&v1beta2.Replica{}:         {Transform: replica},
 		&v1beta2.Snapshot{}:        {Transform: snapshot},
+		&v1beta2.Backup{}:          {Transform: backup},
 		&v1beta2.InstanceManager{}: {Transform: instanceManager},
 		&v1beta2.Node{}:            {Transform: node},
 	}
@@ -169,6 +170,20 @@ func snapshot(obj any) (any, error) {
 	}
 	created := o.Status.CreationTime
 	o.Status = v1beta2.SnapshotStatus{RequestedTime: o.Status.RequestedTime, CreationTime: created, Conditions: slices.Clip(said)}
+	return o, nil
+}
+
+// backup drops what targets tell of those that ended.
+func backup(obj any) (any, error) {
+	o, ok := obj.(*v1beta2.Backup)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&o.ObjectMeta)
+	o.Finalizers, o.Spec.Labels, o.Status.Labels, o.Status.Messages = nil, nil, nil, nil
+	for i := range o.Status.Conditions {
+		o.Status.Conditions[i].Message = ""
+	}
 	return o, nil
 }
 

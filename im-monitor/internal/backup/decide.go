@@ -1,0 +1,119 @@
+package backup
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// steps is how finely progress is told: each step is a write.
+const steps = 10
+
+// What engines say of a piece of work.
+const (
+	workComplete = "complete"
+	workFailed   = "error"
+)
+
+// Decide is total, deterministic and idempotent.
+func Decide(w World) Verdict {
+	p := &pass{World: w}
+	list := slices.SortedFunc(slices.Values(w.Backups), func(a, b Backup) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+	})
+	for _, b := range list {
+		switch {
+		case b.ended():
+		case b.begunBy(w.Run):
+			p.follow(b)
+		case b.Approved:
+			p.waiting = append(p.waiting, b)
+		}
+	}
+	p.begin()
+	return p.out
+}
+
+type pass struct {
+	World
+	// copying tells that a backup is, or may be.
+	copying bool
+	waiting []Backup
+	out     Verdict
+}
+
+// follow is about a Backup that this run of the engine was asked for, or was to be.
+func (p *pass) follow(b Backup) {
+	a, answered := p.Answers[b.Name]
+	switch {
+	case !answered:
+		p.hold(p.Now.Add(p.Pause))
+	case a.Known:
+		p.known(b, a)
+	case b.State == v1beta2.BackupInProgress:
+		p.say(b, Change{State: v1beta2.BackupError, Replica: b.Replica, Progress: b.Progress,
+			Error: "The engine does not know the backup any more that it had begun; create another Backup."})
+	case p.Now.Before(p.openUntil(b)):
+		p.hold(p.openUntil(b))
+	case b.Approved:
+		p.waiting = append(p.waiting, b)
+	}
+}
+
+// known: the engine tells how far it is.
+func (p *pass) known(b Backup, a Answer) {
+	change := Change{State: v1beta2.BackupInProgress, Replica: cmp.Or(a.Replica, b.Replica), Progress: max(b.Progress, a.Percent-a.Percent%steps)}
+	switch {
+	case a.Error != "" || a.State == workFailed:
+		change.State, change.Error = v1beta2.BackupError, cmp.Or(a.Error, "The engine does not say why.")
+	case a.State == workComplete:
+		change.State, change.URL, change.Progress = v1beta2.BackupCompleted, a.URL, 100
+	default:
+		p.hold(p.Now.Add(p.Pause))
+	}
+	p.say(b, change)
+}
+
+// openUntil is until when a call for it may still be under way of which nobody knows.
+func (p *pass) openUntil(b Backup) time.Time {
+	until := p.Open[b.Name]
+	if b.Requested.Before(p.ElectedAt) && p.QuarantineEnds.After(until) {
+		until = p.QuarantineEnds
+	}
+	return until
+}
+
+// begin picks the first that waits, unless one is being copied.
+func (p *pass) begin() {
+	for _, b := range p.waiting {
+		info, listed := p.Listed[b.Snapshot]
+		if !listed || info.Removed {
+			continue
+		}
+		if p.copying || p.Busy || !p.Usable {
+			p.wake(p.Now.Add(p.Pause))
+			return
+		}
+		p.out.Begin = b.Name
+		return
+	}
+}
+
+func (p *pass) say(b Backup, c Change) {
+	if c.Name = b.Name; c.State != b.State || c.Progress != b.Progress || c.Replica != b.Replica {
+		p.out.Changes = append(p.out.Changes, c)
+	}
+}
+
+func (p *pass) hold(until time.Time) {
+	p.copying = true
+	p.wake(until)
+}
+
+func (p *pass) wake(at time.Time) {
+	if p.out.Wake.IsZero() || at.Before(p.out.Wake) {
+		p.out.Wake = at
+	}
+}

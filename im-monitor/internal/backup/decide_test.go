@@ -1,0 +1,146 @@
+package backup
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+const thisRun, otherRun = "run-1", "run-0"
+
+// world is a quiet engine with one snapshot, at which these Backups are looked.
+func world(list ...Backup) World {
+	return World{
+		Now: noon, Run: thisRun, Usable: true, Listed: map[string]v1beta2.SnapshotInfo{"snap": {Name: "snap"}}, Backups: list,
+		Answers: map[string]Answer{}, ElectedAt: noon.Add(-time.Hour), QuarantineEnds: noon.Add(-time.Hour + time.Minute), Pause: time.Second,
+	}
+}
+
+func approved(name string) Backup {
+	return Backup{Name: name, Snapshot: "snap", Created: noon.Add(-time.Minute), Approved: true}
+}
+
+// begun is one that a run was asked for some time ago.
+func begun(name, run, state string, ago time.Duration) Backup {
+	b := approved(name)
+	b.State, b.Run, b.Requested = state, run, noon.Add(-ago)
+	return b
+}
+
+func answers(w World, name string, a Answer) World {
+	w.Answers[name] = a
+	return w
+}
+
+func with(w World, change func(*World)) World {
+	change(&w)
+	return w
+}
+
+func TestDecide(t *testing.T) {
+	pause := noon.Add(time.Second)
+	for name, test := range map[string]struct {
+		world World
+		want  Verdict
+	}{
+		"an approved one is begun":              {world(approved("a")), Verdict{Begin: "a"}},
+		"one that is not approved waits":        {world(with1(approved("a"), func(b *Backup) { b.Approved = false })), Verdict{}},
+		"a deleted one is left alone":           {world(with1(begun("a", thisRun, v1beta2.BackupInProgress, 0), func(b *Backup) { b.Deleting = true })), Verdict{}},
+		"the older of two is begun first":       {world(approved("b"), with1(approved("c"), func(b *Backup) { b.Created = noon.Add(-time.Hour) })), Verdict{Begin: "c"}},
+		"while one is copied the others wait":   {answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")), "a", Answer{Known: true, State: "in_progress"}), Verdict{Wake: pause}},
+		"an engine that is not alone waits":     {with(world(approved("a")), func(w *World) { w.Usable = false }), Verdict{Wake: pause}},
+		"an engine that is busy waits":          {with(world(approved("a")), func(w *World) { w.Busy = true }), Verdict{Wake: pause}},
+		"a snapshot that is not listed waits":   {with(world(approved("a")), func(w *World) { w.Listed = nil }), Verdict{}},
+		"an engine that did not answer is held": {world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), Verdict{Wake: pause}},
+		"one that an earlier leader had begun is adopted": {
+			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{Known: true, State: "in_progress", Percent: 37, Replica: "tcp://r"}),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupInProgress, Replica: "tcp://r", Progress: 30}}, Wake: pause}},
+		"one that an earlier leader may still call for is not begun again": {
+			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), func(w *World) { w.QuarantineEnds = noon.Add(time.Minute) }),
+			Verdict{Wake: noon.Add(time.Minute)}},
+		"one that an earlier leader did not come to is begun": {
+			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), Verdict{Begin: "a"}},
+		"one whose call was not answered is held until that can be over": {
+			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{}), func(w *World) { w.Open = map[string]time.Time{"a": noon.Add(9 * time.Second)} }),
+			Verdict{Wake: noon.Add(9 * time.Second)}},
+		"one that was copied by a run that ended is begun anew": {world(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour)), Verdict{Begin: "a"}},
+		"one that the engine has lost has failed": {
+			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{}),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Error: "The engine does not know the backup any more that it had begun; create another Backup."}}}},
+		"the end is told with the URL": {
+			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{Known: true, State: "complete", Percent: 100, URL: "nfs://x?backup=a"}),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupCompleted, URL: "nfs://x?backup=a", Progress: 100}}}},
+		"a failure is told, and the next one begun": {
+			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")), "a", Answer{Known: true, State: "error", Error: "no space"}),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Error: "no space"}}, Begin: "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.want, Decide(test.world))
+		})
+	}
+}
+
+func with1(b Backup, change func(*Backup)) Backup {
+	change(&b)
+	return b
+}
+
+// Progress that goes on within a step is no write.
+func TestProgressIsToldInSteps(t *testing.T) {
+	b := begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)
+	b.Progress, b.Replica = 30, "tcp://r"
+	w := answers(world(b), "a", Answer{Known: true, State: "in_progress", Percent: 39, Replica: "tcp://r"})
+	require.Empty(t, Decide(w).Changes)
+	require.Len(t, Decide(answers(w, "a", Answer{Known: true, State: "in_progress", Percent: 41})).Changes, 1)
+}
+
+// SNP-2, for backups: nothing is begun of which this run of the engine may know, or may yet hear; nothing that ended or is
+// deleted is touched; and never two at a time.
+func TestNothingIsBegunTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		states := []string{"", v1beta2.BackupNew, v1beta2.BackupPending, v1beta2.BackupInProgress, v1beta2.BackupCompleted, v1beta2.BackupError}
+		var list []Backup
+		for _, name := range []string{"a", "b", "c"} {
+			list = append(list, Backup{
+				Name: name, Snapshot: rapid.SampledFrom([]string{"snap", "gone"}).Draw(t, "snapshot"), Created: noon.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "age")) * time.Minute),
+				Deleting: rapid.Bool().Draw(t, "deleting"), Approved: rapid.Bool().Draw(t, "approved"), State: rapid.SampledFrom(states).Draw(t, "state"),
+				Run: rapid.SampledFrom([]string{"", thisRun, otherRun}).Draw(t, "run"), Requested: noon.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "asked")) * time.Minute),
+			})
+		}
+		w := world(list...)
+		w.QuarantineEnds = noon.Add(time.Duration(rapid.IntRange(-60, 60).Draw(t, "quarantine")) * time.Minute)
+		w.Usable, w.Busy = rapid.Bool().Draw(t, "usable"), rapid.Bool().Draw(t, "busy")
+		for _, b := range Ask(thisRun, list) {
+			if rapid.Bool().Draw(t, "answered") {
+				w.Answers[b.Name] = Answer{Known: rapid.Bool().Draw(t, "known"), State: rapid.SampledFrom([]string{"in_progress", "complete", "error"}).Draw(t, "work"), Percent: rapid.IntRange(0, 100).Draw(t, "percent")}
+			}
+		}
+		v := Decide(w)
+		require.Equal(t, v, Decide(w))
+		if v.Begin != "" {
+			require.True(t, w.Usable && !w.Busy)
+		}
+		for _, b := range list {
+			a, answered := w.Answers[b.Name]
+			if b.Name == v.Begin {
+				require.True(t, b.Approved && !b.ended() && b.Snapshot == "snap")
+				require.False(t, b.begunBy(thisRun) && (!answered || a.Known || b.State == v1beta2.BackupInProgress))
+				require.False(t, b.begunBy(thisRun) && b.Requested.Before(w.ElectedAt) && noon.Before(w.QuarantineEnds))
+			}
+			if v.Begin != "" && b.Name != v.Begin && !b.ended() && b.begunBy(thisRun) && answered && a.Known {
+				require.NotEqual(t, "in_progress", a.State, "two at a time")
+			}
+		}
+		for _, c := range v.Changes {
+			for _, b := range list {
+				require.False(t, b.Name == c.Name && b.ended())
+			}
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package backup
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Backup is one Backup object.
+type Backup struct {
+	Name, Snapshot string
+	Created        time.Time
+	Deleting       bool
+	// Approved tells that it may be taken.
+	Approved bool
+	State    string
+	// Run is the run of the engine that was asked for it, and Requested when; empty and zero: none was.
+	Run       string
+	Requested time.Time
+	// Replica copies; Progress is in percent.
+	Replica  string
+	Progress int
+}
+
+// Answer is what the engine tells of one backup.
+type Answer struct {
+	// Known tells that the engine knows it at all.
+	Known bool
+	State string
+	// Error, URL and Replica may be empty.
+	Error, URL, Replica string
+	Percent             int
+}
+
+// World is a look at a running engine, and what is known beside it.
+type World struct {
+	Now time.Time
+	// Run tells this run of the engine from others.
+	Run string
+	// Usable tells that it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
+	Usable, Busy bool
+	// Listed are its snapshots.
+	Listed map[string]v1beta2.SnapshotInfo
+	// Backups are the volume's.
+	Backups []Backup
+	// Answers are what was asked and answered, by name.
+	Answers map[string]Answer
+	// Open tells until when a call of this process may be under way that nobody answered, by name.
+	Open map[string]time.Time
+	// QuarantineEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
+	ElectedAt, QuarantineEnds time.Time
+	// Pause is the time between looks while something goes on.
+	Pause time.Duration
+}
+
+// Change is what a Backup's status is to say now.
+type Change struct {
+	Name, State         string
+	Error, URL, Replica string
+	Progress            int
+}
+
+// Verdict is everything that one look leads to.
+type Verdict struct {
+	Changes []Change
+	// Begin is the Backup that the engine is asked for now; empty: none.
+	Begin string
+	// Wake is when to look again at the latest; zero is whenever.
+	Wake time.Time
+}
+
+// ended tells that nothing is to be done for it.
+func (b Backup) ended() bool {
+	return b.Deleting || b.State == v1beta2.BackupCompleted || b.State == v1beta2.BackupError
+}
+
+// begunBy tells that this run of the engine was asked, or was to be.
+func (b Backup) begunBy(run string) bool {
+	return b.Run == run && (b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress)
+}
+
+// Wants tells that a Backup has something to ask an engine for.
+func Wants(b Backup) bool {
+	return !b.ended() && (b.Approved || b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress)
+}
+
+// Ask are the Backups of which this run of the engine is asked.
+func Ask(run string, list []Backup) []Backup {
+	var out []Backup
+	for _, b := range list {
+		if !b.ended() && b.begunBy(run) {
+			out = append(out, b)
+		}
+	}
+	return out
+}

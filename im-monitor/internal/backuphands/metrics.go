@@ -1,0 +1,19 @@
+package backuphands
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var (
+	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_backup_calls_total",
+		Help: "Backups that engines were asked for, by how the call ended: ok, failed, unanswered.",
+	}, []string{"result"})
+	ends = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_backups_ended_total",
+		Help: "Backups that came to their end, by their state: Completed, Error.",
+	}, []string{"state"})
+)
+
+func init() { metrics.Registry.MustRegister(calls, ends) }

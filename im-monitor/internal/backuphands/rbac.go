@@ -1,0 +1,7 @@
+package backuphands
+
+// What taking backups needs. Volumes, Backups and BackupTargets are read past the cache right before a call.
+//
+// +kubebuilder:rbac:groups=longhorn.io,resources=backups,verbs=get;list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=backups/status;backuptargets/status,verbs=patch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=backuptargets;volumes,verbs=get,namespace=longhorn-system

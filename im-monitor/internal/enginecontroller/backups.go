@@ -1,0 +1,54 @@
+package enginecontroller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/im-monitor/internal/backuphands"
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ofBackup are the active engines that run of the volume whose label the Backup has.
+func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []reconcile.Request {
+	label := obj.GetLabels()[v1beta2.LabelBackupVolume]
+	if label == "" {
+		return nil
+	}
+	var engines v1beta2.EngineList
+	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByLabel: label}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		c.rt.Log.Error(err, "listing engines from the cache")
+	}
+	var out []reconcile.Request
+	for i := range engines.Items {
+		if e := &engines.Items[i]; e.Spec.Active && runs(e) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e)})
+		}
+	}
+	return out
+}
+
+// copies does what a look means for the volume's backups, and tells when to look again on their account; zero is whenever.
+func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, busy bool) (time.Duration, error) {
+	rw := slices.ContainsFunc(seen.Replicas, func(r engine.Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
+	return c.backups.Pass(ctx, backuphands.Look{
+		Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
+		Usable: e.Spec.Active && rw && c.alone(ctx, e), Busy: busy, Period: c.options.Busy,
+		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
+	})
+}
+
+// runOf is a word for a run of an engine that no other run of it has, as long as its server gives instances UUIDs.
+func runOf(e *v1beta2.Engine) string {
+	sum := sha256.Sum256([]byte(fmt.Sprint(e.Name, where(e))))
+	return hex.EncodeToString(sum[:])[:16]
+}
