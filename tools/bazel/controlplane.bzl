@@ -51,6 +51,8 @@ def _servers_impl(rctx):
         fail("building the control plane:\n" + built.stderr)
     from_dir = rctx.path(built.stdout.strip())
     for name in _SERVERS:
+        if not from_dir.get_child(name).exists:
+            fail("%s has no %s" % (from_dir, name))
         rctx.symlink(from_dir.get_child(name), name)
     rctx.file("BUILD.bazel", """
 exports_files(["etcd"])
@@ -62,7 +64,15 @@ filegroup(
 )
 """.format(repr(_SERVERS)))
 
-_servers = repository_rule(implementation = _servers_impl, environ = ["KUBEBUILDER_ASSETS", "XDG_CACHE_HOME"])
+# Local: looked up anew by each Bazel server, because somebody may have emptied the cache.
+_servers = repository_rule(
+    implementation = _servers_impl,
+    environ = [
+        "KUBEBUILDER_ASSETS",
+        "XDG_CACHE_HOME",
+    ],
+    local = True,
+)
 
 def _extension_impl(_ctx):
     _servers(name = "controlplane")
