@@ -120,6 +120,13 @@ func (w *snapshots) provisioned(name string, status v1beta2.ConditionStatus, rea
 	return w.says(name, v1beta2.SnapshotProvisioned, status, reason)
 }
 
+// taken waits until the engine's status lists it, and returns its object.
+func (w *snapshots) taken(name string) *v1beta2.Snapshot {
+	w.t.Helper()
+	w.until("it is not listed", func(e *v1beta2.Engine) bool { _, there := e.Status.Snapshots[name]; return there })
+	return w.read(name)
+}
+
 // gone waits until the engine's status does not list these any more.
 func (w *snapshots) gone(names ...string) {
 	w.t.Helper()
@@ -137,9 +144,9 @@ func (w *snapshots) gone(names ...string) {
 func TestWhatIsAskedForIsTakenOnce(t *testing.T) {
 	w := startedSnapshots(t, lazy)
 	w.asked("s-1")
-	s := w.provisioned("s-1", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
+	s := w.taken("s-1")
 	require.Empty(t, s.Status.CreationTime, "the rest of the status is policy's")
-	require.Equal(t, map[string]string{"why": "test"}, w.get().Status.Snapshots["s-1"].Labels, "the engine's status tells of it before that is said")
+	require.Equal(t, map[string]string{"why": "test"}, w.get().Status.Snapshots["s-1"].Labels)
 	w.server.do(func() {
 		require.Len(t, w.server.work.taken, 1)
 		require.Equal(t, "s-1", w.server.work.taken[0].GetSnapshotVolume().GetName())
@@ -152,11 +159,11 @@ func TestWritesAndCallsForOneSnapshot(t *testing.T) {
 	w.until("no size", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == gib })
 	before := len(p.client.Writes())
 	w.asked("s-1")
-	w.provisioned("s-1", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
-	require.Equal(t, []string{"patch Engine/status " + name, "apply Snapshot/status s-1"}, p.client.Writes()[before:])
+	w.taken("s-1")
+	require.Equal(t, []string{"patch Engine/status " + name}, p.client.Writes()[before:])
 
 	w.asked("s-2")
-	w.provisioned("s-2", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
+	w.taken("s-2")
 	s := w.read("s-1")
 	w.status(s, map[string]any{"creationTime": "2026-01-01T00:00:00Z"})
 	before = len(p.client.Writes())
@@ -222,7 +229,7 @@ func TestACallWhoseAnswerIsLostMakesOneSnapshot(t *testing.T) {
 	w := startedSnapshots(t, lively)
 	w.server.do(func() { w.server.work.lost = map[string]int{"VolumeSnapshot": 1} })
 	w.asked("s-1")
-	w.provisioned("s-1", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
+	w.taken("s-1")
 	w.server.do(func() { require.Len(t, w.server.work.taken, 1) })
 }
 
@@ -425,9 +432,9 @@ func TestAnObserverOfSnapshotsCallsNothing(t *testing.T) {
 func (w *snapshots) lives() {
 	w.t.Helper()
 	w.asked("s-1")
-	w.provisioned("s-1", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
+	w.taken("s-1")
 	w.asked("s-2")
-	w.provisioned("s-2", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
+	w.taken("s-2")
 	s := w.read("s-1")
 	w.status(s, map[string]any{"creationTime": "2026-01-01T00:00:00Z"})
 	w.deletes(s)

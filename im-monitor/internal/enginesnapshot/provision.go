@@ -34,16 +34,18 @@ func (p *pass) provision() {
 	}
 }
 
-// there: the engine has what was asked for.
+// there: the engine has what was asked for. That it was taken is told by the engine's list; a condition is written where
+// that would not do: something else was said before, or nobody took it.
 func (p *pass) there(s Snapshot) {
-	if is(s.Provisioned, v1beta2.ConditionTrue) {
-		return
-	}
-	if p.Memory.Called[s.Name] || p.taken(s) {
+	ours := p.Memory.Called[s.Name] || p.taken(s)
+	switch {
+	case is(s.Provisioned, v1beta2.ConditionTrue):
+	case ours && s.Provisioned != nil:
 		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonTaken, "The engine took the snapshot.")
-		return
+	case ours || s.Provisioned == nil && s.Seen && !s.Requested.IsZero():
+	default:
+		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted, "The engine had a snapshot of this name already.")
 	}
-	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted, "The engine had a snapshot of this name already.")
 }
 
 // taken tells that a snapshot was made after it was asked for: by an earlier leader, then.
