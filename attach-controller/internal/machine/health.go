@@ -134,6 +134,9 @@ func (p *pass) failReplicas() {
 	if started := e.exists && e.uuid != ""; started && !up && e.state != v1beta2.InstanceStateError && !p.Rules.off(RuleModesOfThisRun) {
 		return // the engine cannot be seen: nothing that it said is of now
 	}
+	if up {
+		p.takeBack()
+	}
 	if up || e.state == v1beta2.InstanceStateError { // the last word of an engine that failed comes before its replicas' own
 		p.failDropped()
 	}

@@ -19,6 +19,7 @@ const (
 	EventHealthy       = "Healthy"
 	EventReplicaFailed = "ReplicaFailed"
 	EventRebuilt       = "ReplicaRebuilt"
+	EventStillGood     = "ReplicaStillGood"
 	EventMigrated      = "Migrated"
 	EventRestored      = "Restored"
 	EventCloned        = "Cloned"

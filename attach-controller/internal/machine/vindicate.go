@@ -1,0 +1,63 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// takeBack clears the mark of a replica that counts as failed although it alone serves: it was marked because its node could not be reached while
+// the target was to move away, and the node came back first, so that the frontend never left. What the other replicas lack since, it has. Until
+// then the marks say the opposite, and the volume would be opened over what it lacks. [UPG-1]
+//
+// The engine says so itself, in a look that is newer than the mark, and nothing else serves or is about to.
+func (p *pass) takeBack() {
+	alone := p.alone()
+	if len(alone) == 0 || p.second != nil || p.state != v1beta2.VolumeStateAttached || !p.frontendStays() || !p.lookedSince(alone) {
+		return
+	}
+	for _, r := range alone {
+		p.patch(StageFail, r, "failedAt", "")
+		p.tell(r, Happening{Reason: EventStillGood, Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
+	}
+}
+
+// alone are the marked replicas that the engine reads and writes while it has no other good one.
+func (p *pass) alone() []*v1beta2.Replica {
+	var out []*v1beta2.Replica
+	for _, r := range p.Replicas {
+		switch i := ofReplica(r); {
+		case p.mode(r.Name) != v1beta2.ReplicaModeRW:
+		case r.Spec.FailedAt == "":
+			return nil
+		case r.DeletionTimestamp == nil && r.Spec.HealthyAt != "" && i.wanted && p.running(i) && !p.down(i.node) && !p.takenOut(r):
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// frontendStays tells that I/O goes to the volume's engine, and that no frontend was told to go elsewhere. A v1 engine is its own frontend.
+func (p *pass) frontendStays() bool {
+	if len(p.Frontends) == 0 {
+		return !p.isV2()
+	}
+	return p.served() == p.engine && p.frontend.Spec.EngineName == p.engine.Name && p.frontend.Status.SwitchoverPhase == ""
+}
+
+// lookedSince asks for a look at the engine that is newer than every mark. Marks have no fractions of seconds.
+func (p *pass) lookedSince(marked []*v1beta2.Replica) bool {
+	looked, err := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
+	if !p.freshLook() || err != nil {
+		return false
+	}
+	for _, r := range marked {
+		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
+		if err != nil || looked.Before(failed.Add(time.Second)) {
+			p.patch(StageStop, p.engine, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,94 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// cutWhileAway is a volume on x whose target is on y, which went down and came back before the frontend had left for z: the replica on y counts as
+// failed and alone serves, while the engine dropped the one on z, which counts as healthy.
+func cutWhileAway(t *testing.T) *stageWorld {
+	t.Helper()
+	s := moved(t, "x", "y", "z")
+	out := s.Replicas[0] // by an upgrade of x
+	out.Spec.FailedAt, out.Spec.DesireState = stamp(s.Now), v1beta2.InstanceStateStopped
+	delete(s.engineOn("y").Spec.ReplicaAddressMap, out.Name)
+	require.True(t, s.settle(), "%s", s)
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	s.Volume.Spec.TargetNodeID = "z"
+	for len(s.Engines) < 2 {
+		require.True(t, s.step(), "%s", s)
+		s.imMonitor()
+	}
+	require.NotEmpty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+	s.Nodes["y"] = Node{Known: true}
+	for _, e := range s.Engines {
+		if e.Spec.NodeID == "y" {
+			e.Status.CurrentState = v1beta2.InstanceStateRunning
+			e.Status.ReplicaModeMap = map[string]string{"vol-r-1": v1beta2.ReplicaModeRW, "vol-r-2": v1beta2.ReplicaModeERR}
+		}
+	}
+	require.True(t, leadsTo(s.Frontends[0], s.engineOn("y")), "%s", s)
+	return s
+}
+
+func (s *stageWorld) engineOn(node string) *v1beta2.Engine {
+	for _, e := range s.Engines {
+		if e.Spec.NodeID == node {
+			return e
+		}
+	}
+	return nil
+}
+
+// UPG-1: what the frontend writes meanwhile only the marked replica has. If it stayed marked, the volume would be opened over the other one next.
+func TestAReplicaThatAloneServesIsNotTakenForFailed(t *testing.T) {
+	s := cutWhileAway(t)
+	for range 40 {
+		s.step()
+		s.imMonitor()
+		s.Now = s.Now.Add(time.Second)
+		require.True(t, hasWay(s), "%s", s)
+	}
+	require.Empty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+	require.NotEmpty(t, s.Replicas[1].Spec.LastFailedAt)
+	require.NotEmpty(t, s.Replicas[2].Spec.FailedAt, "the other one lacks what was written since:\n%s", s)
+}
+
+// The engine must say it after the mark, the frontend must stay, and nothing else may serve.
+func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
+	for name, doubt := range map[string]func(*stageWorld, *v1beta2.Engine){
+		"a look from before the mark": func(s *stageWorld, e *v1beta2.Engine) {
+			e.Spec.LookRequestedAt = s.Now.Add(-2 * time.Second).UTC().Format(time.RFC3339Nano)
+			e.Status.LookedAt = e.Spec.LookRequestedAt
+		},
+		"a frontend that was told to go elsewhere": func(s *stageWorld, _ *v1beta2.Engine) { s.Frontends[0].Spec.EngineName = "vol-e-9" },
+		"a frontend between two targets": func(s *stageWorld, _ *v1beta2.Engine) {
+			s.Frontends[0].Status.SwitchoverPhase = "switching"
+		},
+		"another good replica": func(s *stageWorld, e *v1beta2.Engine) {
+			e.Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeRW
+		},
+		"a replica that leaves for good": func(s *stageWorld, _ *v1beta2.Engine) { s.Replicas[1].DeletionTimestamp = &s.Volume.CreationTimestamp },
+		"a replica that does not run": func(s *stageWorld, _ *v1beta2.Engine) {
+			s.Replicas[1].Status.CurrentState = v1beta2.InstanceStateError
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := cutWhileAway(t)
+			e := s.engineOn("y")
+			s.Engines = []*v1beta2.Engine{e}
+			s.Now = s.Now.Add(20 * time.Second)
+			s.Replicas[1].Spec.FailedAt = stamp(s.Now.Add(-time.Second))
+			e.Spec.LookRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
+			e.Status.LookedAt = e.Spec.LookRequestedAt
+			doubt(s, e)
+			s.step()
+			require.NotEmpty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+		})
+	}
+}
