@@ -3,6 +3,7 @@ package snapshotcontroller
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -67,11 +68,13 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q queue
 		return
 	}
 	names := changedInfos(before.Status.Snapshots, after.Status.Snapshots)
-	for _, name := range names {
-		q.Add(w.request(name))
-	}
 	if was != is || len(names) > 0 {
-		w.volume(ctx, q, byBusy, after.Spec.VolumeName)
+		names = append(names, w.names(ctx, byBusy, after.Spec.VolumeName)...)
+	}
+	// Each once: one that is asked for twice is decided on again before what was written of it is seen.
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		q.Add(w.request(name))
 	}
 }
 
