@@ -1,6 +1,6 @@
-"""etcd, kube-apiserver and kube-controller-manager as inputs of tests.
+"""etcd, kube-apiserver, kube-controller-manager and the common snapshot controller as inputs of tests.
 
-They are those of `go test`: found in the cache or built there once from e2e/devcluster, which is a Go module of its own.
+They are those of `go test`: found in the cache or built there once from the Go modules below e2e/devcluster.
 """
 
 # What whoever starts a control plane reads: the servers, the module's root, the CRDs and the controllers' roles. It is
@@ -30,18 +30,20 @@ BINARIES = [
 # Where etcd is among the runfiles; the other servers are beside it.
 ETCD = "$(rlocationpath @controlplane//:etcd)"
 
+# What lies in the directories that `e2e/cluster build` prints, one a line.
 _SERVERS = ["etcd", "kube-apiserver", "kube-controller-manager"]
+_SNAPSHOTTER = ["common-snapshot-controller", "snapshot-crds"]
 
 def _servers_impl(rctx):
     root = rctx.path(Label("//:go.mod")).dirname
-    for name in ["go.mod", "go.sum"]:
+    for name in ["go.mod", "go.sum", "snapshotter/go.mod", "snapshotter/go.sum"]:
         rctx.path(Label("//:e2e/devcluster/" + name))
     go = rctx.which("go")
     if not go:
         fail("go is not in PATH: the control plane of the tests is built with it")
     rctx.report_progress("finding or building etcd and kube-apiserver; the first time takes minutes")
     built = rctx.execute(
-        [go, "run", "./e2e/cluster", "build", "--controller-manager"],
+        [go, "run", "./e2e/cluster", "build", "--controller-manager", "--snapshotter"],
         working_directory = str(root),
         environment = {"CGO_ENABLED": "0"},
         timeout = 3600,
@@ -49,20 +51,21 @@ def _servers_impl(rctx):
     )
     if built.return_code != 0:
         fail("building the control plane:\n" + built.stderr)
-    from_dir = rctx.path(built.stdout.strip())
-    for name in _SERVERS:
-        if not from_dir.get_child(name).exists:
-            fail("%s has no %s" % (from_dir, name))
-        rctx.symlink(from_dir.get_child(name), name)
+    for directory, names in zip(built.stdout.strip().split("\n"), [_SERVERS, _SNAPSHOTTER]):
+        for name in names:
+            source = rctx.path(directory).get_child(name)
+            if not source.exists:
+                fail("there is no " + str(source))
+            rctx.symlink(source, name)
     rctx.file("BUILD.bazel", """
 exports_files(["etcd"])
 
 filegroup(
     name = "servers",
-    srcs = {},
+    srcs = {} + glob(["snapshot-crds/**"]),
     visibility = ["//visibility:public"],
 )
-""".format(repr(_SERVERS)))
+""".format(repr(_SERVERS + ["common-snapshot-controller"])))
 
 # Local: looked up anew by each Bazel server, because somebody may have emptied the cache.
 _servers = repository_rule(
