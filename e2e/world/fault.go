@@ -8,6 +8,7 @@ type Fault struct {
 	Kind       string   `json:"kind"`
 	Mode       string   `json:"mode,omitempty"`
 	Node       string   `json:"node,omitempty"`
+	Pod        string   `json:"pod,omitempty"`
 	DataEngine string   `json:"dataEngine,omitempty"`
 	Method     string   `json:"method,omitempty"`
 	Names      []string `json:"names,omitempty"`

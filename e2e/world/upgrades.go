@@ -1,0 +1,113 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ImageSetting names the image that upgrades freeze.
+const ImageSetting = "default-instance-manager-image"
+
+// Upgrade makes the setting name the image, and orders an upgrade as a person does. change may be nil.
+func (w *World) Upgrade(ctx context.Context, name, image string, change func(*v1beta2.DataEngineUpgradeManagerSpec)) error {
+	if err := w.Set(ctx, ImageSetting, image); err != nil {
+		return err
+	}
+	m := &v1beta2.DataEngineUpgradeManager{}
+	m.Name, m.Namespace, m.Spec.DataEngine = name, w.Namespace, v1beta2.DataEngineV2
+	if change != nil {
+		change(&m.Spec)
+	}
+	if err := w.Admin.Create(ctx, m); err != nil {
+		return fmt.Errorf("ordering upgrade %s: %w", name, err)
+	}
+	return nil
+}
+
+// WaitUpgrade waits until the whole upgrade is in one of the states, and tells what each node's upgrade says meanwhile.
+func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Duration, states ...string) (*v1beta2.DataEngineUpgradeManager, error) {
+	found := &v1beta2.DataEngineUpgradeManager{}
+	err := w.Wait(ctx, fmt.Sprintf("upgrade %s to be one of %v", name, states), within, func(ctx context.Context) (string, error) {
+		if err := w.Get(ctx, name, found); err != nil || slices.Contains(states, found.Status.State) {
+			return "", err
+		}
+		return w.sayUpgrade(ctx, found)
+	})
+	return found, err
+}
+
+// UpgradeSays is what an upgrade and those of its nodes say.
+func (w *World) sayUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (string, error) {
+	var nodes v1beta2.NodeDataEngineUpgradeList
+	if err := w.List(ctx, &nodes); err != nil {
+		return "", err
+	}
+	lines := []string{fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, Say(m.Status.Conditions))}
+	for _, u := range nodes.Items {
+		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, Say(u.Status.Conditions), u.Status.Volumes))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// NodeUpgrade is the name of the upgrade of a node.
+func NodeUpgrade(upgrade, node string) string { return upgrade + "-" + node }
+
+// WaitNodeUpgrade waits until the upgrade of a node satisfies check, which says what is missing.
+func (w *World) WaitNodeUpgrade(ctx context.Context, upgrade, node, what string, within time.Duration, check func(*v1beta2.NodeDataEngineUpgrade) string) error {
+	name := NodeUpgrade(upgrade, node)
+	return w.Wait(ctx, "upgrade "+name+" "+what, within, func(ctx context.Context) (string, error) {
+		u := &v1beta2.NodeDataEngineUpgrade{}
+		if err := w.Get(ctx, name, u); err != nil {
+			return "", err
+		}
+		if why := check(u); why != "" {
+			return fmt.Sprintf("%s; it is %q: %s %v", why, u.Status.State, Say(u.Status.Conditions), u.Status.Volumes), nil
+		}
+		return "", nil
+	})
+}
+
+// WaitNodeUpgradeState waits until the upgrade of a node is in one of the states.
+func (w *World) WaitNodeUpgradeState(ctx context.Context, upgrade, node string, within time.Duration, states ...string) error {
+	return w.WaitNodeUpgrade(ctx, upgrade, node, fmt.Sprintf("to be one of %v", states), within, func(u *v1beta2.NodeDataEngineUpgrade) string {
+		return unless(slices.Contains(states, u.Status.State), "it is not")
+	})
+}
+
+// ChangeUpgrade changes fields of the upgrade's spec, as a person does who resumes, pauses or aborts it.
+func (w *World) ChangeUpgrade(ctx context.Context, name string, fields map[string]any) error {
+	m := &v1beta2.DataEngineUpgradeManager{}
+	m.Name, m.Namespace = name, w.Namespace
+	return w.patch(ctx, m, map[string]any{"spec": fields})
+}
+
+// sweepUpgrades ends every upgrade, and lets the nodes go back to the image of every World once nothing runs there.
+func (w *World) sweepUpgrades(ctx context.Context) error {
+	if err := w.Admin.DeleteAllOf(ctx, &v1beta2.DataEngineUpgradeManager{}, client.InNamespace(w.Namespace)); err != nil {
+		return fmt.Errorf("deleting all upgrades: %w", err)
+	}
+	if err := w.Wait(ctx, "the end of all upgrades", time.Minute, func(ctx context.Context) (string, error) {
+		var plans v1beta2.DataEngineUpgradeManagerList
+		var nodes v1beta2.NodeDataEngineUpgradeList
+		if err := w.List(ctx, &plans); err != nil {
+			return "", err
+		}
+		if err := w.List(ctx, &nodes); err != nil {
+			return "", err
+		}
+		for i := range plans.Items {
+			return w.sayUpgrade(ctx, &plans.Items[i])
+		}
+		return unless(len(nodes.Items) == 0, "%d of nodes are left", len(nodes.Items)), nil
+	}); err != nil {
+		return err
+	}
+	return w.Set(ctx, ImageSetting, Image)
+}
