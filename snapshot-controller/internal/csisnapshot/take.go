@@ -86,6 +86,9 @@ func (w World) failed() Verdict {
 		return v
 	}
 	due := since(w.Snapshot).Add(retryAfter)
+	if w.Snapshot.Status.CreationTime != "" {
+		return v // it was there once, whatever is said of it now
+	}
 	if w.Now.Before(due) {
 		v.WakeAt = due
 		return v
