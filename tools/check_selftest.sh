@@ -7,19 +7,24 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy" "$copy.said"' EXIT
 git archive HEAD | tar -xf - -C "$copy"
 cd "$copy"
+save() { git add -A && git -c user.name=check -c user.email=check@localhost commit -q --allow-empty -m "$1"; }
 git init -q
-git add -A
-git -c user.name=check -c user.email=check@localhost commit -q -m clean
+save committed
+
+check() { tools/check.sh "$1" >"$copy.said" 2>&1; }
+mend() {
+  mend=$(sed -n 's/^  mend it with: //p' "$copy.said")
+  $mend >"$copy.said" 2>&1 || { cat "$copy.said" >&2; exit 1; }
+}
 
 # prove KIND PLANT: the plant is the drift.
 prove() {
   git checkout -q . && git clean -fdq
-  tools/check.sh "$1" >"$copy.said" 2>&1 || { cat "$copy.said" >&2; echo "$1 has drifted before anything was planted" >&2; exit 1; }
+  check "$1" || { mend && save "what had drifted already"; }
   eval "$2"
-  ! tools/check.sh "$1" >"$copy.said" 2>&1 || { echo "$1 passes with a drift planted: $2" >&2; exit 1; }
-  mend=$(sed -n 's/^  mend it with: //p' "$copy.said")
-  $mend >"$copy.said" 2>&1 || { cat "$copy.said" >&2; exit 1; }
-  tools/check.sh "$1" >"$copy.said" 2>&1 || { cat "$copy.said" >&2; echo "$1 still drifts after: $mend" >&2; exit 1; }
+  ! check "$1" || { echo "$1 passes with a drift planted: $2" >&2; exit 1; }
+  mend
+  check "$1" || { cat "$copy.said" >&2; echo "$1 still drifts after: $mend" >&2; exit 1; }
   printf '%-13s fails after a planted drift, passes after: %s\n' "$1" "$mend"
 }
 
