@@ -39,8 +39,9 @@ var rare = map[testkit.Permission]string{
 func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	requests := slices.Concat(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t), whileSnapshotsAreTaken(ctx, t))
-	for _, binary := range []string{world.AttachController, world.IMMonitor, world.OrphanController, world.SnapshotController} {
+	requests := slices.Concat(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t), whileSnapshotsAreTaken(ctx, t),
+		whileANodeIsUpgraded(ctx, t))
+	for _, binary := range []string{world.AttachController, world.IMMonitor, world.OrphanController, world.SnapshotController, world.UpgradeController} {
 		for _, request := range requests {
 			require.False(t, request.Code == http.StatusForbidden && strings.HasSuffix(request.User, ":"+binary),
 				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)
@@ -120,6 +121,27 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	require.NoError(t, w.Admin.Delete(ctx, job))
 	require.NoError(t, w.Admin.Delete(ctx, &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume, Namespace: w.Namespace}}))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "stays", patience))
+	require.NoError(t, w.Sweep(ctx))
+	return audited(t, w)
+}
+
+// whileANodeIsUpgraded upgrades one node under an attached volume, and withdraws an upgrade in the middle.
+func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
+	t.Helper()
+	const volume = "upgraded"
+	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true, Snapshots: true, Upgrades: true})
+	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 3, nil))
+	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
+	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
+	for _, name := range []string{"ends", "withdrawn"} {
+		require.NoError(t, w.Upgrade(ctx, name, world.Image+"-"+name, func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{scenarios.Near} }))
+		if name == "withdrawn" {
+			require.NoError(t, w.WaitNodeUpgradeState(ctx, name, scenarios.Near, 2*patience, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas))
+			break
+		}
+		_, err := w.WaitUpgrade(ctx, name, 4*patience, v1beta2.UpgradeStateCompleted)
+		require.NoError(t, err)
+	}
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
 }
