@@ -1,0 +1,229 @@
+package backup
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	// copying is the call that the simulator's journal counts.
+	copying = "SnapshotBackup"
+	// brisk is how long a copy takes that nobody watches.
+	brisk = 100 * time.Millisecond
+)
+
+// target makes the default target and returns its directory.
+func target(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	directory := t.TempDir()
+	require.NoError(t, here.BackupTarget(ctx, v1beta2.BackupTargetDefault, directory))
+	return directory
+}
+
+// written makes a volume whose first block says "first", with a snapshot of that, and lets it be detached. What was
+// written later is not in the snapshot.
+func written(t *testing.T, ctx context.Context, engine string) (vol, snap string) {
+	t.Helper()
+	vol, snap = volume(t, ctx, engine), unique("snap")
+	require.NoError(t, here.Write(ctx, vol, 1, "first"))
+	require.NoError(t, here.Snapshot(ctx, vol, snap))
+	ready(t, ctx, snap)
+	require.NoError(t, here.Write(ctx, vol, 1, "later"))
+	return vol, snap
+}
+
+func detach(t *testing.T, ctx context.Context, vol string) {
+	t.Helper()
+	require.NoError(t, here.DropTicket(ctx, vol, "csi-1"))
+	require.NoError(t, here.WaitDetached(ctx, vol, patience))
+}
+
+// S14: of a detached volume, which is attached for it; its progress is told; the volume is let go; what comes back is
+// what the snapshot had; and what is deleted afterwards is the object alone.
+func TestS14TakenRestoredAndDeleted(t *testing.T) {
+	dataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		directory := target(t, ctx)
+		vol, snap := written(t, ctx, engine)
+		detach(t, ctx, vol)
+		name := unique("backup")
+		require.NoError(t, w.ReleaseCopies(ctx, vol, 3*time.Second))
+		require.NoError(t, w.Backup(ctx, name, snap))
+		_, err := w.WaitBackup(ctx, name, "to be on its way", patience, func(b *v1beta2.Backup) bool {
+			return b.Status.State == v1beta2.BackupInProgress && b.Status.Progress > 0 && b.Status.Progress < 100
+		})
+		require.NoError(t, err)
+		b, err := w.WaitBackupState(ctx, name, v1beta2.BackupCompleted, patience)
+		require.NoError(t, err)
+		require.Equal(t, vol, b.Status.VolumeName)
+		require.Equal(t, v1beta2.BackupTargetDefault, b.Status.BackupTargetName)
+		require.NoError(t, w.WaitDetached(ctx, vol, patience))
+		tickets, err := w.Tickets(ctx, vol)
+		require.NoError(t, err)
+		require.Empty(t, tickets)
+		require.Equal(t, 1, calls(t, ctx, vol, copying))
+		files, err := world.Stored(directory, vol)
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+
+		require.NoError(t, w.DeleteVolume(ctx, vol))
+		require.NoError(t, w.WaitVolumeGone(ctx, vol, patience))
+		restored := unique("restored")
+		require.NoError(t, w.Order(ctx, restored, engine, 2, func(s *v1beta2.VolumeSpec) { s.FromBackup = b.Status.URL }))
+		require.NoError(t, w.Ticket(ctx, restored, "csi-1", v1beta2.AttacherCSI, near, nil))
+		require.NoError(t, w.WaitTicket(ctx, restored, "csi-1", true, "", patience))
+		require.NoError(t, w.Keeps(ctx, restored, 1, "first"))
+
+		require.NoError(t, w.DeleteBackup(ctx, name))
+		require.NoError(t, w.WaitBackupGone(ctx, name, patience))
+		require.FileExists(t, files[0], "what is in a target stays there")
+	})
+}
+
+// S14: a copy that fails says why, and is not tried again: another Backup is another try.
+func TestS14ACopyThatFails(t *testing.T) {
+	ctx, w := stage(t)
+	directory := target(t, ctx)
+	vol, snap := written(t, ctx, v1beta2.DataEngineV2)
+	first, second := unique("backup"), unique("backup")
+	require.NoError(t, w.Inject(ctx, world.Fault{Kind: "fail-later", Method: copying, Times: 1}))
+	require.NoError(t, w.Backup(ctx, first, snap))
+	b, err := w.WaitBackupState(ctx, first, v1beta2.BackupError, patience)
+	require.NoError(t, err)
+	require.NotEmpty(t, b.Status.Error)
+	require.NoError(t, w.Backup(ctx, second, snap))
+	_, err = w.WaitBackupState(ctx, second, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err)
+	require.Equal(t, 2, calls(t, ctx, vol, copying))
+	files, err := world.Stored(directory, vol)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+}
+
+// S14: what stands against a backup is said, holds no ticket, and lets it go on when it is mended.
+func TestS14WhatABackupWaitsFor(t *testing.T) {
+	ctx, w := stage(t)
+	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
+	detach(t, ctx, vol)
+	early, name := unique("backup"), unique("backup")
+	late := unique("late")
+	require.NoError(t, w.Backup(ctx, early, late))
+	require.NoError(t, w.WaitBackupReason(ctx, early, v1beta2.ReasonSnapshotNotReady, patience))
+	require.NoError(t, w.Backup(ctx, name, snap))
+	require.NoError(t, w.WaitBackupReason(ctx, name, v1beta2.ReasonTargetUnavailable, patience))
+	tickets, err := w.Tickets(ctx, vol)
+	require.NoError(t, err)
+	require.Empty(t, tickets)
+
+	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, "/dev/null"))
+	_, err = w.WaitBackupState(ctx, name, v1beta2.BackupError, patience)
+	require.NoError(t, err, "nobody can write there")
+	again := unique("backup")
+	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "nfs://nowhere/backups"))
+	require.NoError(t, w.Backup(ctx, again, snap))
+	_, err = w.WaitBackupState(ctx, again, v1beta2.BackupError, patience)
+	require.NoError(t, err, "the engine refuses to begin")
+	third := unique("backup")
+	require.NoError(t, w.Backup(ctx, third, snap))
+	require.NoError(t, w.WaitBackupReason(ctx, third, v1beta2.ReasonTargetUnavailable, patience), "and the next one is spared that")
+	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "file://"+t.TempDir()))
+	_, err = w.WaitBackupState(ctx, third, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err)
+
+	require.NoError(t, w.Snapshot(ctx, vol, late))
+	_, err = w.WaitBackupState(ctx, early, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err)
+	require.NoError(t, w.WaitDetached(ctx, vol, patience))
+}
+
+// S14: im-monitor dies when the engine has begun and nobody noted it: its successor finds that, and there is one backup.
+func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
+	dataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		directory := target(t, ctx)
+		vol, snap := written(t, ctx, engine)
+		name := unique("backup")
+		require.NoError(t, w.HoldCopies(ctx, vol))
+		require.NoError(t, w.Inject(ctx, world.Fault{Kind: "hang", Method: copying, After: true}))
+		require.NoError(t, w.Backup(ctx, name, snap))
+		require.NoError(t, w.Wait(ctx, "the call", patience, func(ctx context.Context) (string, error) {
+			if count, err := w.EngineCalls(ctx, vol, copying); err != nil || count == 0 {
+				return "none was made", err
+			}
+			return "", nil
+		}))
+		monitor := w.Process(world.IMMonitor)
+		monitor.Kill()
+		require.NoError(t, w.Heal(ctx))
+		b := &v1beta2.Backup{}
+		require.NoError(t, w.Get(ctx, name, b))
+		require.Equal(t, v1beta2.BackupPending, b.Status.State)
+		require.NoError(t, monitor.Restart())
+		_, err := w.WaitBackupState(ctx, name, v1beta2.BackupInProgress, patience)
+		require.NoError(t, err)
+		require.NoError(t, w.ReleaseCopies(ctx, vol, brisk))
+		_, err = w.WaitBackupState(ctx, name, v1beta2.BackupCompleted, patience)
+		require.NoError(t, err)
+		require.Equal(t, 1, calls(t, ctx, vol, copying))
+		files, err := world.Stored(directory, vol)
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+	})
+}
+
+// S14: a pod elsewhere comes first; what the engine was copying then is copied anew, under its name.
+func TestS14AWorkloadInterruptsABackup(t *testing.T) {
+	ctx, w := stage(t)
+	directory := target(t, ctx)
+	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
+	detach(t, ctx, vol)
+	name := unique("backup")
+	require.NoError(t, w.HoldCopies(ctx, vol))
+	require.NoError(t, w.Backup(ctx, name, snap))
+	_, err := w.WaitBackupState(ctx, name, v1beta2.BackupInProgress, patience)
+	require.NoError(t, err)
+	v := &v1beta2.Volume{}
+	require.NoError(t, w.Get(ctx, vol, v))
+	elsewhere := near
+	if v.Status.CurrentNodeID == near {
+		elsewhere = far
+	}
+	require.NoError(t, w.Ticket(ctx, vol, "csi-1", v1beta2.AttacherCSI, elsewhere, nil))
+	require.NoError(t, w.WaitAttached(ctx, vol, elsewhere, patience))
+	require.NoError(t, w.ReleaseCopies(ctx, vol, brisk))
+	_, err = w.WaitBackupState(ctx, name, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err)
+	files, err := world.Stored(directory, vol)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+}
+
+// A Backup of a volume that goes says so, and is deleted without it.
+func TestS14AVolumeThatGoes(t *testing.T) {
+	ctx, w := stage(t)
+	target(t, ctx)
+	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
+	done, waits := unique("backup"), unique("backup")
+	require.NoError(t, w.Backup(ctx, done, snap))
+	_, err := w.WaitBackupState(ctx, done, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err)
+	require.NoError(t, w.HoldCopies(ctx, vol))
+	require.NoError(t, w.Backup(ctx, waits, snap))
+	_, err = w.WaitBackupState(ctx, waits, v1beta2.BackupInProgress, patience)
+	require.NoError(t, err)
+	require.NoError(t, w.DeleteVolume(ctx, vol))
+	require.NoError(t, w.WaitVolumeGone(ctx, vol, patience))
+	require.NoError(t, w.WaitBackupReason(ctx, waits, v1beta2.ReasonVolumeNotFound, patience))
+	_, err = w.WaitBackupState(ctx, done, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err, "backups outlive their volume")
+	for _, name := range []string{done, waits} {
+		require.NoError(t, w.DeleteBackup(ctx, name))
+		require.NoError(t, w.WaitBackupGone(ctx, name, patience))
+	}
+}

@@ -1,0 +1,100 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// BackupTarget makes a place for backups: a directory that every node reaches.
+func (w *World) BackupTarget(ctx context.Context, name, directory string) error {
+	target := &v1beta2.BackupTarget{}
+	target.Name, target.Namespace = name, w.Namespace
+	target.Spec.BackupTargetURL = "file://" + directory
+	if err := w.Admin.Create(ctx, target); err != nil {
+		return fmt.Errorf("creating backup target %s: %w", name, err)
+	}
+	return nil
+}
+
+// MoveTarget gives a backup target another URL.
+func (w *World) MoveTarget(ctx context.Context, name, url string) error {
+	target := &v1beta2.BackupTarget{}
+	target.Name, target.Namespace = name, w.Namespace
+	return w.patch(ctx, target, map[string]any{"spec": map[string]any{"backupTargetURL": url}})
+}
+
+// Backup asks for a backup of a snapshot, as a person does.
+func (w *World) Backup(ctx context.Context, name, snapshot string) error {
+	backup := &v1beta2.Backup{}
+	backup.Name, backup.Namespace = name, w.Namespace
+	backup.Spec.SnapshotName = snapshot
+	if err := w.Admin.Create(ctx, backup); err != nil {
+		return fmt.Errorf("creating backup %s: %w", name, err)
+	}
+	return nil
+}
+
+// DeleteBackup deletes a Backup, as a person does.
+func (w *World) DeleteBackup(ctx context.Context, name string) error {
+	backup := &v1beta2.Backup{}
+	backup.Name, backup.Namespace = name, w.Namespace
+	if err := w.Admin.Delete(ctx, backup); err != nil {
+		return fmt.Errorf("deleting backup %s: %w", name, err)
+	}
+	return nil
+}
+
+// WaitBackup waits until check has nothing to say against the Backup, and returns it.
+func (w *World) WaitBackup(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Backup) bool) (*v1beta2.Backup, error) {
+	backup := &v1beta2.Backup{}
+	return backup, w.Wait(ctx, "backup "+name+" "+what, within, func(ctx context.Context) (string, error) {
+		*backup = v1beta2.Backup{}
+		if err := w.Get(ctx, name, backup); err != nil {
+			return "", err
+		}
+		s := backup.Status
+		return unless(check(backup), "it is %q at %d %%, error %q, conditions %+v", s.State, s.Progress, s.Error, s.Conditions), nil
+	})
+}
+
+// WaitBackupState waits until the Backup is in a state.
+func (w *World) WaitBackupState(ctx context.Context, name, state string, within time.Duration) (*v1beta2.Backup, error) {
+	return w.WaitBackup(ctx, name, "to be "+state, within, func(b *v1beta2.Backup) bool { return b.Status.State == state })
+}
+
+// WaitBackupReason waits until the Backup says why it waits, or that it does not.
+func (w *World) WaitBackupReason(ctx context.Context, name, reason string, within time.Duration) error {
+	_, err := w.WaitBackup(ctx, name, "to say "+reason, within, func(b *v1beta2.Backup) bool {
+		return conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved) == reason
+	})
+	return err
+}
+
+// WaitBackupGone waits until the Backup does not exist.
+func (w *World) WaitBackupGone(ctx context.Context, name string, within time.Duration) error {
+	return w.Wait(ctx, "the end of backup "+name, within, func(ctx context.Context) (string, error) {
+		b := &v1beta2.Backup{}
+		err := w.Get(ctx, name, b)
+		if apierrors.IsNotFound(err) {
+			return "", nil
+		}
+		return fmt.Sprintf("it says %+v", b.Status), err
+	})
+}
+
+// Stored are the files of the backups of a volume that a directory of BackupTarget has.
+func Stored(directory, volume string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(directory, "volumes", volume, "backups", "*"))
+	if err != nil {
+		return nil, fmt.Errorf("listing backups: %w", err)
+	}
+	return files, nil
+}
+
