@@ -97,4 +97,3 @@ func Stored(directory, volume string) ([]string, error) {
 	}
 	return files, nil
 }
-
