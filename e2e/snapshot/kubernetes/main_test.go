@@ -1,0 +1,123 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const (
+	near     = scenarios.Near
+	patience = scenarios.Patience
+	// taking is what the simulator's journal calls the taking of a snapshot.
+	taking = "VolumeSnapshot"
+)
+
+// here is the one World of this test binary; every test leaves it as empty as it found it.
+var here *world.World
+
+var counter atomic.Int64
+
+func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (int, error) {
+	ctx := context.Background()
+	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true})
+	if err != nil {
+		return 1, err
+	}
+	here = w
+	if err := furnish(ctx); err != nil {
+		return 1, errors.Join(err, w.Close())
+	}
+	code := m.Run()
+	return code, w.Close()
+}
+
+// furnish makes VolumeSnapshots known to the cluster, and classes for them.
+func furnish(ctx context.Context) error {
+	if err := here.VolumeSnapshots(ctx); err != nil {
+		return err
+	}
+	for _, kind := range []string{"snap", "bak", "film"} {
+		for _, policy := range []string{"Delete", "Retain"} {
+			if err := here.SnapshotClass(ctx, class(kind, policy), kind, policy); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func class(kind, policy string) string {
+	return kind + "-" + map[string]string{"Delete": "delete", "Retain": "retain"}[policy]
+}
+
+// stage gives a test an empty World, and empties it again at the end. A test that failed shows the logs' ends.
+func stage(t *testing.T) (context.Context, *world.World) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	t.Cleanup(func() {
+		cancel()
+		if t.Failed() {
+			for _, name := range append(here.Controllers(), world.SnapshotterProcess) {
+				t.Logf("the log of %s ends:\n%s", name, here.Process(name).Tail(40))
+			}
+		}
+		clean, done := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer done()
+		require.NoError(t, here.SweepVolumeSnapshots(clean))
+		require.NoError(t, here.Sweep(clean))
+	})
+	return ctx, here
+}
+
+// claimed makes a volume with two replicas, attached or not, and a claim that is bound to it.
+func claimed(t *testing.T, ctx context.Context, engine string, attached bool) string {
+	t.Helper()
+	name := unique("pvc")
+	require.NoError(t, here.Order(ctx, name, engine, 2, nil))
+	require.NoError(t, here.WaitDetached(ctx, name, patience))
+	if attached {
+		require.NoError(t, here.Ticket(ctx, name, "csi-1", v1beta2.AttacherCSI, near, nil))
+		require.NoError(t, here.WaitAttached(ctx, name, near, patience))
+	}
+	require.NoError(t, here.PersistentVolume(ctx, name))
+	require.NoError(t, here.Claim(ctx, name))
+	return name
+}
+
+// ready waits until Kubernetes says that the snapshot can be used.
+func ready(t *testing.T, ctx context.Context, name string) world.VolumeSnapshotStatus {
+	t.Helper()
+	now, err := here.WaitVolumeSnapshot(ctx, name, "to be ready", patience, func(s world.VolumeSnapshotStatus) bool { return s.Ready })
+	require.NoError(t, err)
+	return now
+}
+
+// taken tells how often the volume's engine took a snapshot.
+func taken(t *testing.T, ctx context.Context, volume string) int {
+	t.Helper()
+	count, err := here.EngineCalls(ctx, volume, taking)
+	require.NoError(t, err)
+	return count
+}
