@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/snapshot"
 	"drover.dev/drover/e2e/world"
 )
 
@@ -34,6 +38,7 @@ func (h *harness) plants(ctx context.Context, _ options) (caught, planted int, e
 
 // catch tells the plant's trial and returns what the harness found wrong; nil when it noticed nothing.
 func (h *harness) catch(ctx context.Context, p plant, overlay world.Overlay) (found, err error) {
+	h.cast = p.trial.story.Cast
 	if err := h.start(ctx, overlay); err != nil {
 		return nil, err
 	}
@@ -47,7 +52,7 @@ func (h *harness) catch(ctx context.Context, p plant, overlay world.Overlay) (fo
 }
 
 func story(id string) scenarios.Story {
-	for _, s := range append(scenarios.Stories(), scenarios.Unreachable(), scenarios.UnknownIsNotEmpty()) {
+	for _, s := range slices.Concat(scenarios.Stories(), snapshot.Stories(), []scenarios.Story{scenarios.Unreachable(), scenarios.UnknownIsNotEmpty()}) {
 		if s.ID == id {
 			return s
 		}
@@ -67,6 +72,8 @@ const (
 	withdrawFile = "im-monitor/internal/orphan/withdraw.go"
 	statusFile   = "im-monitor/internal/orphan/status.go"
 	policyFile   = "orphan-controller/internal/orphan/decide.go"
+	takeFile     = "im-monitor/internal/enginesnapshot/provision.go"
+	removeFile   = "snapshot-controller/internal/snapshot/remove.go"
 )
 
 // plantedMistakes are the mistakes that the harness must notice, each with the trial that shows it.
@@ -110,7 +117,26 @@ func plantedMistakes() []plant {
 			},
 			trial: trial{story: story("O10"), name: "undisturbed"},
 		},
+		{
+			name: "taken twice", sentence: "a leader takes a snapshot that an earlier one has taken",
+			edits: []world.Edit{{File: takeFile, From: "		case p.listed(s.Name):\n", To: "		case p.listed(s.Name) && (s.Seen || p.Memory.Called[s.Name]):\n"}},
+			trial: crashAfter(story("S4"), "VolumeSnapshot"),
+		},
+		{
+			name: "gone where nobody looks", sentence: "a snapshot that no running engine tells of is taken for removed",
+			edits: []world.Edit{{File: removeFile, From: "w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved)", To: "w.seen() && w.info() == nil"}},
+			trial: trial{story: story("S7b"), name: "undisturbed"},
+		},
 	}
+}
+
+// crashAfter kills the actor of the first step that begins so, when the step is done.
+func crashAfter(s scenarios.Story, begins string) trial {
+	return trial{story: s, name: "crash after " + begins,
+		arm: func(ctx context.Context, h *harness, scene *scenarios.Scene) (func(context.Context) error, error) {
+			h.sequence().Reset(func(step record.Step) bool { return strings.HasPrefix(step.What, begins) })
+			return crash(s, 1, record.After, begins).arm(ctx, h, scene)
+		}}
 }
 
 // behindEverywhere holds the caches of both controllers for the claims, so that only an uncached read can save it.

@@ -27,7 +27,7 @@ func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.
 
 // Stories are the scenarios of snapshots whose every write and call is a crash point.
 func Stories() []scenarios.Story {
-	stories := []scenarios.Story{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), goesWithItsVolume()}
+	stories := []scenarios.Story{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(), goesWithItsVolume()}
 	for i := range stories {
 		stories[i].Cast = scenarios.Snapshots
 	}
@@ -204,6 +204,30 @@ func removed() scenarios.Story {
 			}
 			return carriedOut(3, 2)(ctx, s)
 		},
+	}
+}
+
+// S7: of a detached volume, which is attached for it and let go.
+func removedDetached() scenarios.Story {
+	return scenarios.Story{
+		ID: "S7b", Sentence: "a snapshot of a detached volume is removed where its data is",
+		Stage: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := attached(v1beta2.DataEngineV2, 2)(ctx, s); err != nil {
+				return err
+			}
+			if err := s.DropTicket(ctx, s.Volume, "csi-pod"); err != nil {
+				return err
+			}
+			return letGo(ctx, s)
+		},
+		Act: func(ctx context.Context, s *scenarios.Scene) error { return s.DeleteSnapshot(ctx, numbered(s, 0)) },
+		End: func(ctx context.Context, s *scenarios.Scene) error {
+			if err := s.WaitSnapshotGone(ctx, numbered(s, 0), patience); err != nil {
+				return err
+			}
+			return letGo(ctx, s)
+		},
+		Check: carriedOut(2, 1),
 	}
 }
 
