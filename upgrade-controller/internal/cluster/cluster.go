@@ -11,10 +11,12 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Cluster is every node, and every v2 volume that is not detached.
+// Cluster is every node, and every v2 volume that is not detached; or those of them that one node's upgrade is about.
 type Cluster struct {
 	Nodes   map[string]Node
 	Volumes map[string]Volume
+	// Load counts the targets on each node where Volumes are not all; nil: they are.
+	Load map[string]int
 }
 
 // Node is a node with its v2 instance managers.
@@ -45,6 +47,9 @@ func (c Cluster) On(node string) []string {
 
 // Engines counts the volumes whose target is on the node.
 func (c Cluster) Engines(node string) int {
+	if c.Load != nil {
+		return c.Load[node]
+	}
 	count := 0
 	for _, v := range c.Volumes {
 		if v.TargetOn(node) {
@@ -55,9 +60,9 @@ func (c Cluster) Engines(node string) int {
 }
 
 // Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. A node
-// with a healthy replica goes before others, then one that has the image already, then the one with fewest engines, then
-// the name decides.
-func (c Cluster) Temporary(v Volume, upgraded, image string) string {
+// with a healthy replica goes before others, then one that has the image already, then the one with fewest engines, those
+// that are about to come counted, then the name decides.
+func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]int) string {
 	var candidates []string
 	for name, node := range c.Nodes {
 		if name != upgraded && node.Serves() && !node.Object.Spec.UpgradeRequested {
@@ -71,7 +76,7 @@ func (c Cluster) Temporary(v Volume, upgraded, image string) string {
 		return 1
 	}
 	rank := func(name string) [3]int {
-		return [3]int{first(c.healthyOn(v, name)), first(c.Nodes[name].Runs(image)), c.Engines(name)}
+		return [3]int{first(c.healthyOn(v, name)), first(c.Nodes[name].Runs(image)), c.Engines(name) + coming[name]}
 	}
 	slices.SortFunc(candidates, func(a, b string) int {
 		x, y := rank(a), rank(b)

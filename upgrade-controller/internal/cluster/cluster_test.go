@@ -32,12 +32,14 @@ func upgrade(w *model.World, node string) {
 func TestTheTemporaryNodeOfATarget(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*model.World)
+		coming map[string]int
 		want   string
 	}{
 		"the first by name of those with a healthy replica": {want: "b"},
 		"one that is upgraded already":                      {change: func(w *model.World) { upgrade(w, "c") }, want: "c"},
 		"but a healthy replica counts more":                 {change: func(w *model.World) { upgrade(w, "d") }, want: "b"},
 		"one with fewer engines":                            {change: func(w *model.World) { w.AddVolume("more", "b", "b", "c") }, want: "c"},
+		"those that are about to come count":                {coming: map[string]int{"b": 1}, want: "c"},
 		"not one that is down":                              {change: func(w *model.World) { down(w, "b") }, want: "c"},
 		"not one that is closed":                            {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true }, want: "c"},
 		"any that runs, where no other replica is healthy":  {change: func(w *model.World) { down(w, "b"); down(w, "c") }, want: "d"},
@@ -49,9 +51,20 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 				c.change(w)
 			}
 			found := w.Cluster()
-			require.Equal(t, c.want, found.Temporary(found.Volumes["vol"], "a", model.NewImage))
+			require.Equal(t, c.want, found.Temporary(found.Volumes["vol"], "a", model.NewImage, c.coming))
 		})
 	}
+}
+
+// Where not all volumes are known, the load of each node is.
+func TestTheLoadOfANodeIsCountedOrKnown(t *testing.T) {
+	w := four()
+	w.AddVolume("more", "b", "b", "c")
+	all := w.Cluster()
+	require.Equal(t, 1, all.Engines("b"))
+	all.Load = map[string]int{"b": 7}
+	require.Equal(t, 7, all.Engines("b"))
+	require.Zero(t, all.Engines("c"))
 }
 
 func down(w *model.World, node string) {

@@ -2,12 +2,14 @@ package model
 
 import (
 	"math/rand"
+	"reflect"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
@@ -44,6 +46,10 @@ func (c *Controller) plan(m *v1beta2.DataEngineUpgradeManager) {
 	w.Others = of(c.World.Plans, func(o *v1beta2.DataEngineUpgradeManager) bool { return o != m })
 	w.Upgrades = of(c.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade])
 	v := plan.Decide(w)
+	if blind := w; !plan.ReadsCluster(m) {
+		blind.Cluster = cluster.Cluster{}
+		c.same(v, plan.Decide(blind), "an upgrade was decided on with a cluster that is not read for it")
+	}
 	switch {
 	case c.dies():
 		return
@@ -69,11 +75,14 @@ func (c *Controller) plan(m *v1beta2.DataEngineUpgradeManager) {
 }
 
 func (c *Controller) node(u *v1beta2.NodeDataEngineUpgrade) {
-	v := nodeupgrade.Decide(nodeupgrade.World{
+	w := nodeupgrade.World{
 		Now: c.Now, Upgrade: u, Manager: c.World.Plans[u.Spec.DataEngineUpgradeManager], Cluster: c.World.Cluster(),
 		Snapshots: c.World.Snapshots, Fresh: true,
 		Others: of(c.World.Upgrades, func(o *v1beta2.NodeDataEngineUpgrade) bool { return o != u }),
-	})
+	}
+	v := nodeupgrade.Decide(w)
+	w.Cluster = c.World.around(u)
+	c.same(v, nodeupgrade.Decide(w), "the upgrade of a node was decided on with volumes that are not read for it")
 	for _, e := range v.Effects {
 		if c.dies() {
 			return
@@ -98,6 +107,36 @@ func (c *Controller) forward(before, after v1beta2.NodeDataEngineUpgradeStatus) 
 	if old := c.World.named(before.OldInstanceManager); old == nil || old.Status.CurrentState != v1beta2.InstanceManagerStateRunning {
 		c.Wrong = "UPG-4: it was rolled back after the instance manager was replaced"
 	}
+}
+
+// same holds two decisions against each other: on everything, and on what the shell reads.
+func (c *Controller) same(all, read any, wrong string) {
+	if !reflect.DeepEqual(all, read) {
+		c.Wrong = wrong
+	}
+}
+
+// around is the cluster as the shell reads it for the upgrade of a node: the volumes that use the node or are named, and how
+// many targets each node has only where that is asked.
+func (w *World) around(u *v1beta2.NodeDataEngineUpgrade) cluster.Cluster {
+	out := w.Cluster()
+	load := map[string]int{}
+	for name := range out.Nodes {
+		load[name] = out.Engines(name)
+	}
+	for name, v := range out.Volumes {
+		_, named := u.Status.Volumes[name]
+		uses := v.Object.Spec.NodeID == u.Spec.NodeID || v.Object.Status.CurrentNodeID == u.Spec.NodeID ||
+			slices.ContainsFunc(v.Engines, func(e *v1beta2.Engine) bool { return e.Spec.NodeID == u.Spec.NodeID }) ||
+			slices.ContainsFunc(v.Replicas, func(r *v1beta2.Replica) bool { return r.Spec.NodeID == u.Spec.NodeID })
+		if !named && !uses {
+			delete(out.Volumes, name)
+		}
+	}
+	if nodeupgrade.Chooses(u, out) {
+		out.Load = load
+	}
+	return out
 }
 
 func (c *Controller) effect(e nodeupgrade.Effect) {

@@ -110,7 +110,7 @@ func (p *pass) moved(name string) bool {
 	}
 	planned := x.TemporaryNodeID
 	if planned == "" || !p.Cluster.Nodes[planned].Serves() {
-		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target())
+		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target(), p.coming())
 		if chosen == "" {
 			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTemporaryNode, "no other node can hold its target meanwhile.")
 		}
@@ -124,6 +124,31 @@ func (p *pass) moved(name string) bool {
 	}
 	p.away(name)
 	return true
+}
+
+// coming counts the targets that this upgrade has sent to each node, or is about to, and that are not there yet.
+func (p *pass) coming() map[string]int {
+	out := map[string]int{}
+	for name, x := range p.status.Volumes {
+		if v, exists := p.Cluster.Volumes[name]; exists && x.TemporaryNodeID != "" && !v.TargetOn(x.TemporaryNodeID) {
+			out[x.TemporaryNodeID]++
+		}
+	}
+	return out
+}
+
+// Chooses tells that a decision may choose a temporary node, so that it has to know how many targets each node has.
+func Chooses(u *v1beta2.NodeDataEngineUpgrade, c cluster.Cluster) bool {
+	if !begun(u.Status.State) || u.Status.State == v1beta2.UpgradeStateInitializing {
+		return false
+	}
+	for name, v := range c.Volumes {
+		planned := u.Status.Volumes[name].TemporaryNodeID
+		if v.Holder() == u.Spec.NodeID && (planned == "" || !c.Nodes[planned].Serves()) {
+			return true
+		}
+	}
+	return false
 }
 
 // away marks the volume, unless it is further already.

@@ -72,6 +72,18 @@ var steps = map[string]func(*pass){
 	v1beta2.UpgradeStateError:        (*pass).failed,
 }
 
+// ReadsCluster tells that a decision about the manager looks at nodes and volumes: for the blockers, and to choose the next
+// node. While a node is under way, it does not.
+func ReadsCluster(m *v1beta2.DataEngineUpgradeManager) bool {
+	switch m.Status.State {
+	case v1beta2.UpgradeStateInitializing:
+		return true
+	case v1beta2.UpgradeStateUpgrading, v1beta2.UpgradeStatePaused:
+		return m.Status.UpgradingNode == ""
+	}
+	return false
+}
+
 func (p *pass) to(state string) { p.status.State = state }
 
 func (p *pass) fail(reason, why string) {

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
@@ -55,7 +54,7 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 			w.Others = append(w.Others, u)
 		}
 	}
-	if w.Cluster, err = o.cluster(ctx, reader, found.Status.Volumes); err != nil {
+	if w.Cluster, err = o.around(ctx, found, fresh); err != nil {
 		return nil, err
 	}
 	for _, x := range found.Status.Volumes {
@@ -98,8 +97,10 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 	if setting != nil {
 		w.DefaultImage = strings.TrimSpace(setting.Value)
 	}
-	if w.Cluster, err = o.cluster(ctx, reader, nil); err != nil {
-		return nil, err
+	if plan.ReadsCluster(found) {
+		if w.Cluster, err = o.everything(ctx, reader, nil); err != nil {
+			return nil, err
+		}
 	}
 	if w.Images, err = o.images(ctx, reader, found); err != nil {
 		return nil, err
@@ -114,50 +115,6 @@ func (o observer) upgrades(ctx context.Context, reader client.Reader) ([]*v1beta
 		return nil, err
 	}
 	return pointers(found.Items, func(u *v1beta2.NodeDataEngineUpgrade) string { return u.Name }), nil
-}
-
-// cluster reads the nodes, and the v2 volumes that are in use or named.
-func (o observer) cluster(ctx context.Context, reader client.Reader, named map[string]v1beta2.VolumeUpgradeStatus) (cluster.Cluster, error) {
-	out := cluster.Cluster{Nodes: map[string]cluster.Node{}, Volumes: map[string]cluster.Volume{}}
-	var nodes v1beta2.NodeList
-	var managers v1beta2.InstanceManagerList
-	var volumes v1beta2.VolumeList
-	var engines v1beta2.EngineList
-	var replicas v1beta2.ReplicaList
-	for _, into := range []client.ObjectList{&nodes, &managers, &volumes, &engines, &replicas} {
-		if err := list(ctx, reader, o.namespace, into); err != nil {
-			return out, err
-		}
-	}
-	for i := range nodes.Items {
-		out.Nodes[nodes.Items[i].Name] = cluster.Node{Object: &nodes.Items[i]}
-	}
-	for _, m := range pointers(managers.Items, func(m *v1beta2.InstanceManager) string { return m.Name }) {
-		if node := out.Nodes[m.Spec.NodeID]; m.Spec.DataEngine == v1beta2.DataEngineV2 && m.Spec.Type == v1beta2.InstanceManagerTypeAIO {
-			node.Managers = append(node.Managers, m)
-			out.Nodes[m.Spec.NodeID] = node
-		}
-	}
-	for i := range volumes.Items {
-		v := &volumes.Items[i]
-		_, listed := named[v.Name]
-		if v.Spec.DataEngine == v1beta2.DataEngineV2 && (listed || v.Status.State != v1beta2.VolumeStateDetached) {
-			out.Volumes[v.Name] = cluster.Volume{Object: v}
-		}
-	}
-	for _, e := range pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }) {
-		if v, ok := out.Volumes[e.Spec.VolumeName]; ok {
-			v.Engines = append(v.Engines, e)
-			out.Volumes[e.Spec.VolumeName] = v
-		}
-	}
-	for _, r := range pointers(replicas.Items, func(r *v1beta2.Replica) string { return r.Name }) {
-		if v, ok := out.Volumes[r.Spec.VolumeName]; ok {
-			v.Replicas = append(v.Replicas, r)
-			out.Volumes[r.Spec.VolumeName] = v
-		}
-	}
-	return out, nil
 }
 
 // images reads what is known of the frozen image, by node: an instance manager that runs it says that it is there, else

@@ -13,7 +13,10 @@ import (
 )
 
 // Setup registers the controllers of whole upgrades and of nodes on the runtime's manager. Metrics go to the registry.
-func Setup(_ context.Context, rt *runkit.Runtime, registry prometheus.Registerer) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Registerer) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
 	m := newMetrics(registry)
 	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}

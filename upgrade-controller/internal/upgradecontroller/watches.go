@@ -25,16 +25,16 @@ type watches struct {
 }
 
 func (w watches) addNode(b *builder.Builder) *builder.Builder {
-	active := w.to(w.activeNodes)
+	active, about := w.to(w.activeNodes), w.to(w.nodesAbout)
 	return b.
 		Watches(&v1beta2.DataEngineUpgradeManager{}, w.to(w.nodesOfManager), changed(managerFacts)).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.activeNodes), changed(upgradeFacts)).
 		Watches(&v1beta2.Node{}, active, changed(nodeFacts)).
 		Watches(&v1beta2.InstanceManager{}, active, changed(instanceManagerFacts)).
-		Watches(&v1beta2.Volume{}, active, changed(volumeFacts)).
-		Watches(&v1beta2.Engine{}, active, changed(engineFacts)).
-		Watches(&v1beta2.Replica{}, active, changed(replicaFacts)).
-		Watches(&v1beta2.Snapshot{}, active, changed(snapshotFacts))
+		Watches(&v1beta2.Volume{}, about, changed(volumeFacts)).
+		Watches(&v1beta2.Engine{}, about, changed(engineFacts)).
+		Watches(&v1beta2.Replica{}, about, changed(replicaFacts)).
+		Watches(&v1beta2.Snapshot{}, about, changed(snapshotFacts))
 }
 
 func (w watches) addPlan(b *builder.Builder) *builder.Builder {
@@ -61,6 +61,37 @@ func (w watches) activeNodes(ctx context.Context, _ client.Object) []string {
 	return w.nodes(ctx, func(u *v1beta2.NodeDataEngineUpgrade) bool {
 		return !nodeupgrade.Ended(u.Status.State) || u.DeletionTimestamp != nil
 	})
+}
+
+// nodesAbout are the active upgrades that the object is about.
+func (w watches) nodesAbout(ctx context.Context, obj client.Object) []string {
+	return w.nodes(ctx, func(u *v1beta2.NodeDataEngineUpgrade) bool {
+		return (!nodeupgrade.Ended(u.Status.State) || u.DeletionTimestamp != nil) && concerns(u, obj)
+	})
+}
+
+// concerns tells that a volume, or a part of one, matters to the upgrade: the node carries it, or the status names it. An
+// upgrade that has not begun names none yet, and waits for any of them.
+func concerns(u *v1beta2.NodeDataEngineUpgrade, obj client.Object) bool {
+	if u.Status.State == "" || u.Status.State == v1beta2.UpgradeStateUndefined {
+		return true
+	}
+	node, volume := "", ""
+	switch o := obj.(type) {
+	case *v1beta2.Volume:
+		node, volume = o.Spec.NodeID, o.Name
+		if o.Status.CurrentNodeID == u.Spec.NodeID {
+			return true
+		}
+	case *v1beta2.Engine:
+		node, volume = o.Spec.NodeID, o.Spec.VolumeName
+	case *v1beta2.Replica:
+		node, volume = o.Spec.NodeID, o.Spec.VolumeName
+	case *v1beta2.Snapshot:
+		volume = o.Spec.Volume
+	}
+	_, named := u.Status.Volumes[volume]
+	return named || node == u.Spec.NodeID
 }
 
 func (w watches) nodesOfManager(ctx context.Context, obj client.Object) []string {

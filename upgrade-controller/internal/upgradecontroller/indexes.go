@@ -1,0 +1,66 @@
+package upgradecontroller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// The indexes: what a node carries, and what belongs to a volume, without a look at anything else.
+const (
+	byNode   = "node"
+	byVolume = "volume"
+	// byTarget is the node of engines that serve their volumes.
+	byTarget = "target"
+)
+
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, x := range []struct {
+		of   client.Object
+		name string
+		keys func(client.Object) []string
+	}{
+		{&v1beta2.Volume{}, byNode, func(o client.Object) []string {
+			v := o.(*v1beta2.Volume)
+			if v.Spec.NodeID == v.Status.CurrentNodeID {
+				return keys(v.Spec.NodeID)
+			}
+			return keys(v.Spec.NodeID, v.Status.CurrentNodeID)
+		}},
+		{&v1beta2.Engine{}, byNode, func(o client.Object) []string { return keys(o.(*v1beta2.Engine).Spec.NodeID) }},
+		{&v1beta2.Engine{}, byVolume, func(o client.Object) []string { return keys(o.(*v1beta2.Engine).Spec.VolumeName) }},
+		{&v1beta2.Engine{}, byTarget, func(o client.Object) []string {
+			if e := o.(*v1beta2.Engine); serves(e) {
+				return keys(e.Spec.NodeID)
+			}
+			return nil
+		}},
+		{&v1beta2.Replica{}, byNode, func(o client.Object) []string { return keys(o.(*v1beta2.Replica).Spec.NodeID) }},
+		{&v1beta2.Replica{}, byVolume, func(o client.Object) []string { return keys(o.(*v1beta2.Replica).Spec.VolumeName) }},
+	} {
+		if err := indexer.IndexField(ctx, x.of, x.name, x.keys); err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", x.of, x.name, err)
+		}
+	}
+	return nil
+}
+
+// serves tells that an engine is its volume's, and runs.
+func serves(e *v1beta2.Engine) bool {
+	return e.Spec.DataEngine == v1beta2.DataEngineV2 && e.Spec.Active && e.DeletionTimestamp == nil &&
+		e.Status.CurrentState == v1beta2.InstanceStateRunning
+}
+
+// keys leaves out what is empty.
+func keys(values ...string) []string {
+	var out []string
+	for _, v := range values {
+		if v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
