@@ -1,7 +1,6 @@
 package trouble
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -148,12 +147,11 @@ func TestATemporaryNodeThatDiesIsReplacedByAnother(t *testing.T) {
 		}
 		return ""
 	}))
-	require.NoError(t, s.Wait(s.Ctx, "a target on another node", stage.Patience, func(ctx context.Context) (string, error) {
-		nodes, err := s.EngineNodes(ctx, "orphaned")
-		if err == nil && len(nodes) > 0 && nodes[len(nodes)-1] != first {
-			return "", nil
+	require.NoError(t, s.WaitVolume(s.Ctx, "orphaned", "to have its target elsewhere", stage.Patience, func(v *v1beta2.Volume) string {
+		if at := v.Status.CurrentTargetNodeID; at == first || at == "" {
+			return "it is still on " + at
 		}
-		return "engines are on " + world.Join(nodes), err
+		return ""
 	}))
 	require.NoError(t, s.JoinNode(s.Ctx, first))
 	require.NoError(t, s.WaitNode(s.Ctx, first, v1beta2.ConditionTrue, stage.Patience))
