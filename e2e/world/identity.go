@@ -12,6 +12,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -59,10 +60,20 @@ func (w *World) applyFile(ctx context.Context, path string) error {
 		if !identityKinds[object.GetKind()] {
 			continue
 		}
-		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
-			return fmt.Errorf("creating %s %s of %s: %w", object.GetKind(), object.GetName(), path, err)
+		if err := w.install(ctx, object); err != nil {
+			return fmt.Errorf("installing %s %s of %s: %w", object.GetKind(), object.GetName(), path, err)
 		}
 	}
+}
+
+// install makes the object. Rules that a kept population has from an earlier version become those of today.
+func (w *World) install(ctx context.Context, object *unstructured.Unstructured) error {
+	rules := object.Object["rules"]
+	err := w.Admin.Create(ctx, object)
+	if err == nil || !apierrors.IsAlreadyExists(err) || rules == nil {
+		return client.IgnoreAlreadyExists(err)
+	}
+	return w.patch(ctx, object, map[string]any{"rules": rules})
 }
 
 // token asks the API server for a token of the ServiceAccount that outlives the run.
