@@ -4,7 +4,7 @@
 // missed is printed as missed.
 //
 //	bench                   every group
-//	bench --group orphan    one group: orphan, attach, snapshot, quiet, scale, faults, failover
+//	bench --group orphan    one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover
 package main
 
 import (
@@ -25,16 +25,17 @@ type group struct {
 }
 
 func groups() []group {
-	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"quiet", quiet}, {"scale", scale}, {"faults", faults}, {"failover", failover}}
+	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet}, {"scale", scale}, {"faults", faults}, {"failover", failover}}
 }
 
 func main() {
-	only := flag.String("group", "", "one group: orphan, attach, snapshot, quiet, scale, faults, failover; empty means all")
+	only := flag.String("group", "", "one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover; empty means all")
 	out := flag.String("out", "bench.json", "where the results go")
 	flag.IntVar(&manyNodes, "nodes", manyNodes, "nodes of the large cluster of the groups quiet and scale")
 	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
 	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
+	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded, "most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot watches that nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -49,7 +50,7 @@ func main() {
 func run(ctx context.Context, only, out string) error {
 	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
 	if len(chosen) == 0 {
-		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, quiet, scale, faults and failover", strings.TrimSpace(only))
+		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults and failover", strings.TrimSpace(only))
 	}
 	r := &report{out: os.Stdout}
 	for _, g := range chosen {

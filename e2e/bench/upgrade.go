@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// manyUpgraded is the most volumes of a node whose upgrade is measured.
+var manyUpgraded = 100
+
+// upgradePatience is how long one upgrade of a node may take.
+const upgradePatience = 30 * time.Minute
+
+// upgrade measures what the upgrade of a node's v2 data engine costs: the longest pause that a workload sees, what is lost
+// (nothing), how often the API server is written to for each volume, and how the time grows with the volumes of the node.
+func upgrade(ctx context.Context, r *report) (err error) {
+	w, err := world.Start(ctx, world.Options{Nodes: threeNodes, Record: true, Attach: true, Snapshots: true, Upgrades: true, Say: r.say, Flags: measuredUpgrade(),
+		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--copy-time", "0", "--log-level", "warn"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	b := &upgradeBench{report: r, world: w}
+	if b.seen, err = watchVolumes(ctx, w); err != nil {
+		return err
+	}
+	if b.patch, _, err = floor(ctx, w); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{b.pauses, b.writesPerVolume, b.growth} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measuredUpgrade are the flags of real controllers.
+func measuredUpgrade() map[string][]string {
+	flags := measuredAttach()
+	for _, controller := range []string{world.SnapshotController, world.UpgradeController} {
+		flags[controller] = flags[world.IMMonitor]
+	}
+	return flags
+}
+
+type upgradeBench struct {
+	*report
+	world *world.World
+	seen  *volumes
+	patch float64 // the API server's own status patch, ms
+	done  int     // how many upgrades there were
+}
+
+// volumesOn makes volumes of three replicas that are attached to the node, and waits until all are healthy.
+func (b *upgradeBench) volumesOn(ctx context.Context, name func(int) string, count int) error {
+	w := b.world
+	if err := each(ctx, count, func(ctx context.Context, i int) error {
+		if err := w.Order(ctx, name(i), v1beta2.DataEngineV2, 3, nil); err != nil {
+			return err
+		}
+		return w.Ticket(ctx, name(i), benchTicket, v1beta2.AttacherCSI, node, nil)
+	}); err != nil {
+		return err
+	}
+	return each(ctx, count, func(ctx context.Context, i int) error {
+		_, err := b.seen.expect(name(i), healthy)(ctx)
+		return err
+	})
+}
+
+func (b *upgradeBench) drop(ctx context.Context, name func(int) string, count int) error {
+	return each(ctx, count, func(ctx context.Context, i int) error {
+		gone := b.seen.expect(name(i), detached)
+		if err := b.world.DropTicket(ctx, name(i), benchTicket); err != nil {
+			return err
+		}
+		if _, err := gone(ctx); err != nil {
+			return err
+		}
+		if err := b.world.DeleteVolume(ctx, name(i)); err != nil {
+			return err
+		}
+		return b.world.WaitVolumeGone(ctx, name(i), 5*time.Minute)
+	})
+}
+
+// once upgrades the node to an image of its own, and returns the seconds from the order to the end.
+func (b *upgradeBench) once(ctx context.Context) (float64, error) {
+	b.done++
+	name := fmt.Sprintf("bench-%d", b.done)
+	long := map[string]v1beta2.StateTimeout{}
+	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas} {
+		long[state] = "30m"
+	}
+	began := time.Now()
+	if err := b.world.Upgrade(ctx, name, "longhornio/longhorn-instance-manager:"+name, func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
+		spec.Nodes, spec.Timeouts = []string{node}, long
+	}); err != nil {
+		return 0, err
+	}
+	m, err := b.world.WaitUpgrade(ctx, name, upgradePatience, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError)
+	if err == nil && m.Status.State != v1beta2.UpgradeStateCompleted {
+		err = fmt.Errorf("upgrade %s failed: %s", name, m.Status.ErrorMessage)
+	}
+	return time.Since(began).Seconds(), err
+}
