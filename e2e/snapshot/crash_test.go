@@ -1,0 +1,44 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// S4: who dies between a call and what is written of it leaves exactly one snapshot. [SNP-2]
+func TestS4ACrashBetweenCallAndStatusLeavesExactlyOne(t *testing.T) {
+	for _, c := range []struct{ name, actor, step string }{
+		{"im-monitor dies when the engine took it, before anybody knows", world.IMMonitor, taking},
+		{"snapshot-controller dies when it had approved it, before it knows", world.SnapshotController, "snapshots/status"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, w := stage(t)
+			vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), unique("snap")
+			require.NoError(t, w.Quiet(ctx, patience))
+			w.Sequence.Reset(func(s record.Step) bool { return s.Actor == c.actor && strings.Contains(s.What, c.step) })
+			t.Cleanup(func() { w.Sequence.Reset(nil) })
+			w.Sequence.CutAt(1, record.After, func(record.Step) record.Verdict {
+				process := w.Process(c.actor)
+				process.Kill()
+				if err := process.Restart(); err != nil {
+					t.Errorf("restarting %s: %v", c.actor, err)
+				}
+				return record.Drop
+			})
+			require.NoError(t, w.Snapshot(ctx, vol, name))
+			ready(t, ctx, name)
+			require.True(t, w.Sequence.Cut(), "nobody died")
+			require.Equal(t, 1, calls(t, ctx, vol, taking))
+			list, err := w.SnapshotsOf(ctx, vol)
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			require.NoError(t, w.NoHarm(ctx))
+		})
+	}
+}
