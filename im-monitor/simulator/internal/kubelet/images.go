@@ -23,20 +23,24 @@ const (
 // triesImage tells that a pod's only purpose is to try an image.
 func triesImage(pod *corev1.Pod) bool { return pod.Labels[v1beta2.LabelComponent] == componentCheck }
 
-// tryImage ends a pod that tries an image well, or lets it wait for an image that does not exist.
+// pulls tells that a node can have the image of a pod.
+func pulls(pod *corev1.Pod) bool { return !strings.Contains(container(pod).Image, noImage) }
+
+// tryImage ends a pod that tries an image well.
 func (k *Kubelet) tryImage(ctx context.Context, pod *corev1.Pod) error {
-	c := container(pod)
-	if !strings.Contains(c.Image, noImage) {
-		now := metav1.NewTime(k.options.Clock.Now())
-		status := baseStatus(pod, corev1.PodSucceeded, false)
-		c.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
-		status.ContainerStatuses = []corev1.ContainerStatus{c}
-		return k.writeStatus(ctx, pod, status)
-	}
+	now := metav1.NewTime(k.options.Clock.Now())
+	c, status := container(pod), baseStatus(pod, corev1.PodSucceeded, false)
+	c.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+	status.ContainerStatuses = []corev1.ContainerStatus{c}
+	return k.writeStatus(ctx, pod, status)
+}
+
+// cannotPull lets a pod wait for an image that does not exist.
+func (k *Kubelet) cannotPull(ctx context.Context, pod *corev1.Pod) error {
 	if len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Waiting != nil {
 		return nil
 	}
-	status := baseStatus(pod, corev1.PodPending, false)
+	c, status := container(pod), baseStatus(pod, corev1.PodPending, false)
 	c.ImageID, c.State.Waiting = "", &corev1.ContainerStateWaiting{Reason: pullFailed, Message: "image " + c.Image + " not found"}
 	status.ContainerStatuses = []corev1.ContainerStatus{c}
 	return k.writeStatus(ctx, pod, status)

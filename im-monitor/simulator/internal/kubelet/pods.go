@@ -44,7 +44,10 @@ func (k *Kubelet) reconcilePod(ctx context.Context, name string) error {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return nil
 	}
-	if triesImage(pod) {
+	switch {
+	case !here && !pulls(pod):
+		return k.cannotPull(ctx, pod)
+	case triesImage(pod):
 		return k.tryImage(ctx, pod)
 	}
 	return k.run(ctx, pod, running, here)
