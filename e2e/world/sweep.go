@@ -23,6 +23,11 @@ func (w *World) Sweep(ctx context.Context) error {
 		w.API.Before(nil)
 		w.DataPlane.Before(nil)
 	}
+	if w.options.Upgrades {
+		if err := w.sweepUpgrades(ctx); err != nil {
+			return err
+		}
+	}
 	if w.options.Attach {
 		if err := w.sweepKubernetes(ctx); err != nil {
 			return err

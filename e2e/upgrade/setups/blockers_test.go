@@ -30,7 +30,6 @@ var blockers = []blocked{
 	{name: "source", act: clone, kinds: []string{"Cloning"}},
 	{name: "restored", act: restore, kinds: nil},
 	{name: "ublk", change: func(spec *v1beta2.VolumeSpec) { spec.Frontend = "ublk" }, kinds: []string{"UblkFrontend"}},
-	{name: "bare", change: func(spec *v1beta2.VolumeSpec) { spec.DisableFrontend = true }, kinds: []string{"NoFrontend"}},
 	{name: "skipped", kinds: []string{"SkippedVolumeAttached"}},
 }
 
@@ -102,7 +101,7 @@ func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
 			parts = append(parts, "Node "+near+", volume "+b.name+": "+kind+": ")
 		}
 	}
-	parts = append(parts, "volume clone: Cloning: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
+	parts = append(parts, "volume clone: Cloning: ", "volume clone: NoFrontend: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
 		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: ErrImagePull", "Node node-9: UnknownNode: ")
 	before := s.Untouched(names...)
 	s.OrderedSo("all", stage.Image("missing"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {

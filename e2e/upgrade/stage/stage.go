@@ -64,6 +64,9 @@ func Begin(t *testing.T) *Story {
 			for _, name := range here.Controllers() {
 				t.Logf("the log of %s ends:\n%s", name, here.Process(name).Tail(60))
 			}
+			if err := here.Sweep(context.WithoutCancel(ctx)); err != nil {
+				t.Logf("sweeping: %v", err)
+			}
 		}
 	})
 	return &Story{World: here, T: t, Ctx: ctx}

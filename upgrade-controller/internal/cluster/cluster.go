@@ -32,6 +32,16 @@ type Volume struct {
 	Object   *v1beta2.Volume
 	Engines  []*v1beta2.Engine
 	Replicas []*v1beta2.Replica
+	// Clones are the names of the volumes that are being filled from this one, sorted.
+	Clones []string
+}
+
+// FilledFrom is the volume that this one is being filled from; "" where it is not.
+func FilledFrom(v *v1beta2.Volume) string {
+	if v.DeletionTimestamp != nil || v.Status.CloneStatus.State != v1beta2.CloneInitiated {
+		return ""
+	}
+	return v.Status.CloneStatus.SourceVolume
 }
 
 // On returns the names of the attached volumes that the node carries, sorted.

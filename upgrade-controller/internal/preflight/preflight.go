@@ -257,6 +257,9 @@ func cloning(_ World, v cluster.Volume) string {
 			}
 		}
 	}
+	if len(v.Clones) > 0 {
+		return fmt.Sprintf("volume %s gets its data from it; wait until that is done.", v.Clones[0])
+	}
 	return ""
 }
 

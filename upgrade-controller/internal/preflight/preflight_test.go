@@ -76,6 +76,24 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			change: func(w *model.World) { w.Volumes["vol"].Status.RestoreRequired = true }, want: []preflight.Kind{preflight.Restoring}},
 		"a volume that is being cloned": {
 			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneInitiated }, want: []preflight.Kind{preflight.Cloning}},
+		"a volume from which another one is being filled": {
+			ask: func(w *preflight.World) {
+				v := w.Cluster.Volumes["vol"]
+				v.Clones = []string{"copy"}
+				w.Cluster.Volumes["vol"] = v
+			}, want: []preflight.Kind{preflight.Cloning}},
+		"an engine that takes part in a clone": {
+			change: func(w *model.World) {
+				w.Engines["vol-e-0"].Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"r": {IsCloning: true}}
+			}, want: []preflight.Kind{preflight.Cloning}},
+		"an engine that is being restored": {
+			change: func(w *model.World) {
+				w.Engines["vol-e-0"].Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"r": {IsRestoring: true}}
+			}, want: []preflight.Kind{preflight.Restoring}},
+		"an engine that says that it rebuilds": {
+			change: func(w *model.World) {
+				w.Engines["vol-e-0"].Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"r": {IsRebuilding: true}}
+			}, want: []preflight.Kind{preflight.Rebuilding}},
 		"a clone that is done": {
 			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneCompleted }},
 		"a ublk frontend on the node": {

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
 // The indexes: what a node carries, and what belongs to a volume, without a look at anything else.
@@ -15,6 +16,8 @@ const (
 	byVolume = "volume"
 	// byTarget is the node of engines that serve their volumes.
 	byTarget = "target"
+	// bySource is the volume that volumes are being filled from.
+	bySource = "source"
 )
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
@@ -30,6 +33,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 			}
 			return keys(v.Spec.NodeID, v.Status.CurrentNodeID)
 		}},
+		{&v1beta2.Volume{}, bySource, func(o client.Object) []string { return keys(cluster.FilledFrom(o.(*v1beta2.Volume))) }},
 		{&v1beta2.Engine{}, byNode, func(o client.Object) []string { return keys(o.(*v1beta2.Engine).Spec.NodeID) }},
 		{&v1beta2.Engine{}, byVolume, func(o client.Object) []string { return keys(o.(*v1beta2.Engine).Spec.VolumeName) }},
 		{&v1beta2.Engine{}, byTarget, func(o client.Object) []string {

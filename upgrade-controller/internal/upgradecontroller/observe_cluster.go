@@ -2,6 +2,7 @@ package upgradecontroller
 
 import (
 	"context"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,14 +21,14 @@ func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, 
 	if err != nil {
 		return out, err
 	}
-	names, err := o.using(ctx, u.Spec.NodeID)
+	used, err := o.using(ctx, u.Spec.NodeID)
 	if err != nil {
 		return out, err
 	}
 	for name := range u.Status.Volumes {
-		names[name] = true
+		used[name] = true
 	}
-	for name := range names {
+	for name := range used {
 		_, listed := u.Status.Volumes[name]
 		if err := o.volume(ctx, name, listed, out.Volumes); err != nil {
 			return out, err
@@ -75,12 +76,26 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 			return err
 		}
 	}
+	var clones v1beta2.VolumeList
+	if err := list(ctx, o.cached, o.namespace, &clones, client.MatchingFields{bySource: name}); err != nil {
+		return err
+	}
 	into[name] = cluster.Volume{
 		Object:   v,
+		Clones:   names(clones.Items),
 		Engines:  pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }),
 		Replicas: pointers(replicas.Items, func(r *v1beta2.Replica) string { return r.Name }),
 	}
 	return nil
+}
+
+func names(volumes []v1beta2.Volume) []string {
+	var out []string
+	for i := range volumes {
+		out = append(out, volumes[i].Name)
+	}
+	slices.Sort(out)
+	return out
 }
 
 func counts(v *v1beta2.Volume, listed bool) bool {
@@ -140,6 +155,14 @@ func (o observer) everything(ctx context.Context, reader client.Reader, named ma
 		v := &volumes.Items[i]
 		if _, listed := named[v.Name]; counts(v, listed) {
 			out.Volumes[v.Name] = cluster.Volume{Object: v}
+		}
+	}
+	for i := range volumes.Items {
+		clone := &volumes.Items[i]
+		if v, ok := out.Volumes[cluster.FilledFrom(clone)]; ok {
+			v.Clones = append(v.Clones, clone.Name)
+			slices.Sort(v.Clones)
+			out.Volumes[v.Object.Name] = v
 		}
 	}
 	for _, e := range pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }) {

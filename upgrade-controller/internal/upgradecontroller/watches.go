@@ -80,7 +80,8 @@ func concerns(u *v1beta2.NodeDataEngineUpgrade, obj client.Object) bool {
 	switch o := obj.(type) {
 	case *v1beta2.Volume:
 		node, volume = o.Spec.NodeID, o.Name
-		if o.Status.CurrentNodeID == u.Spec.NodeID {
+		_, filled := u.Status.Volumes[o.Status.CloneStatus.SourceVolume]
+		if filled || o.Status.CurrentNodeID == u.Spec.NodeID {
 			return true
 		}
 	case *v1beta2.Engine:
