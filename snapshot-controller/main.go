@@ -5,37 +5,60 @@ package main
 import (
 	"context"
 	_ "embed"
+	"maps"
 
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
+	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
+	"drover.dev/drover/snapshot-controller/internal/webhookserver"
 )
 
 //go:embed VERSION
 var version string
 
 func main() {
-	take := csisnapshotcontroller.DefaultOptions()
+	o := options{take: csisnapshotcontroller.DefaultOptions(), answer: webhookserver.DefaultOptions()}
 	runkit.Main(runkit.Program{
 		Name:    snapshotcontroller.Owner,
 		Version: version,
 		Short:   "Decides when snapshots are taken and removed",
 		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
 			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. What it approves, im-monitor carries out.",
-		Flags:     take.AddFlags,
+		Flags:     o.addFlags,
 		Contracts: []string{"1"},
-		Cache:     snapshotcontroller.Cached(),
-		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, take) },
+		Cache:     cached(),
+		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, o) },
 	})
 }
 
+// options are those of the parts that can be turned off.
+type options struct {
+	take   csisnapshotcontroller.Options
+	answer webhookserver.Options
+}
+
+func (o *options) addFlags(flags *pflag.FlagSet) {
+	o.take.AddFlags(flags)
+	o.answer.AddFlags(flags)
+}
+
+func cached() map[client.Object]cache.ByObject {
+	out := snapshotcontroller.Cached()
+	maps.Copy(out, certificatecontroller.Cached())
+	return out
+}
+
 // setup wires the controllers; each concern is one.
-func setup(ctx context.Context, rt *runkit.Runtime, take csisnapshotcontroller.Options) error {
+func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
@@ -49,5 +72,8 @@ func setup(ctx context.Context, rt *runkit.Runtime, take csisnapshotcontroller.O
 	if err := recurringcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
-	return csisnapshotcontroller.Setup(ctx, rt, take, metrics.Registry)
+	if err := webhookserver.Setup(ctx, rt, o.answer); err != nil {
+		return err
+	}
+	return csisnapshotcontroller.Setup(ctx, rt, o.take, metrics.Registry)
 }

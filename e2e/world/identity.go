@@ -26,6 +26,7 @@ import (
 // the world runs the processes.
 var identityKinds = map[string]bool{
 	"ServiceAccount": true, "Role": true, "ClusterRole": true, "RoleBinding": true, "ClusterRoleBinding": true, "Lease": true,
+	"Secret": true,
 }
 
 // Install creates the identity of a controller from its deploy directory, exactly as a user would apply it.

@@ -21,6 +21,7 @@ type Process struct {
 	binary          string
 	args            []string
 	metrics, health string // addresses
+	hook            string // address where the API server is answered, if the binary does that
 
 	mutex   sync.Mutex
 	command *exec.Cmd

@@ -54,10 +54,8 @@ func (w World) outlived() bool {
 
 // unrepaired tells that the label, the finalizer or the owner reference is missing.
 func (w World) unrepaired() bool {
-	s := w.Snapshot
-	return !slices.Contains(s.Finalizers, v1beta2.Finalizer) ||
-		s.Labels[v1beta2.LabelVolume] != v1beta2.LabelValue(s.Spec.Volume) ||
-		w.Volume != nil && UID(s) == ""
+	_, lacking := Complete(w.Snapshot, w.Volume)
+	return lacking
 }
 
 // end lets the object go without any call: it is deleted if nobody did, the ticket goes, then the finalizer.

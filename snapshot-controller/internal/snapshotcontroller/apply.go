@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,15 +41,16 @@ func apply(ctx context.Context, c client.Client, w *snapshot.World, v snapshot.V
 // repair puts label, finalizer and owner reference right in one patch.
 func repair(ctx context.Context, c client.Client, w *snapshot.World) error {
 	s := w.Snapshot
-	metadata := map[string]any{
-		"uid": string(s.UID), "resourceVersion": s.ResourceVersion,
-		"labels": map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(s.Spec.Volume)},
+	lacking, _ := snapshot.Complete(s, w.Volume)
+	metadata := map[string]any{"uid": string(s.UID), "resourceVersion": s.ResourceVersion}
+	if lacking.Labels != nil {
+		metadata["labels"] = lacking.Labels
 	}
-	if !slices.Contains(s.Finalizers, v1beta2.Finalizer) {
-		metadata["finalizers"] = append(slices.Clone(s.Finalizers), v1beta2.Finalizer)
+	if lacking.Finalizers != nil {
+		metadata["finalizers"] = lacking.Finalizers
 	}
-	if w.Volume != nil && snapshot.UID(s) == "" {
-		metadata["ownerReferences"] = append(slices.Clone(s.OwnerReferences), snapshot.OwnerReference(w.Volume))
+	if lacking.OwnerReferences != nil {
+		metadata["ownerReferences"] = lacking.OwnerReferences
 	}
 	body, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {

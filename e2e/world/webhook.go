@@ -1,0 +1,87 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// webhookConfigurations are the kinds that tell the API server whom to ask.
+var webhookConfigurations = map[string]bool{"MutatingWebhookConfiguration": true, "ValidatingWebhookConfiguration": true}
+
+// AskAboutSnapshots lets the API server ask this process of snapshot-controller about Snapshots, as the configurations of its
+// deploy directory say, but at its address instead of a Service, which nobody routes here. Calling it again with another
+// process lets it ask that one.
+func (w *World) AskAboutSnapshots(ctx context.Context, process *Process) error {
+	root, err := root(ctx, w.options.Sources[SnapshotController])
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(filepath.Join(root, SnapshotController, "deploy", "webhook.yaml"))
+	if err != nil {
+		return fmt.Errorf("reading the webhook configurations: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(file, 4096); ; {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("reading the webhook configurations: %w", err)
+		}
+		if !webhookConfigurations[object.GetKind()] {
+			continue
+		}
+		if err := w.askAt(ctx, object, process.hook); err != nil {
+			return err
+		}
+	}
+}
+
+// askAt replaces the Service of every webhook by an address, and applies the configuration, which keeps whom it trusts.
+func (w *World) askAt(ctx context.Context, configuration *unstructured.Unstructured, address string) error {
+	hooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", configuration.GetName(), err)
+	}
+	for _, hook := range hooks {
+		config := hook.(map[string]any)["clientConfig"].(map[string]any)
+		path := config["service"].(map[string]any)["path"].(string)
+		delete(config, "service")
+		config["url"] = "https://" + address + path
+	}
+	configuration.Object["webhooks"] = hooks
+	err = w.Admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration), client.FieldOwner("e2e"), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("applying %s %s: %w", configuration.GetKind(), configuration.GetName(), err)
+	}
+	return nil
+}
+
+// AskNobody lets the API server ask nobody about Snapshots any more.
+func (w *World) AskNobody(ctx context.Context) error {
+	for kind := range webhookConfigurations {
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion("admissionregistration.k8s.io/v1")
+		object.SetKind(kind)
+		object.SetName("drover-" + SnapshotController)
+		if err := w.Admin.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting %s %s: %w", kind, object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func portOf(address string) string {
+	_, port, _ := strings.Cut(address, ":")
+	return port
+}

@@ -1,0 +1,110 @@
+package certificatecontroller
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/snapshot-controller/internal/certificate"
+)
+
+// Keys of the Secret.
+const (
+	servingCertificate = "tls.crt"
+	servingKey         = "tls.key"
+	nextCertificate    = "next.crt"
+	nextKey            = "next.key"
+	previousKey        = "previous.crt"
+)
+
+func servingIn(s *corev1.Secret) certificate.Pair {
+	return certificate.Pair{Certificate: s.Data[servingCertificate], Key: s.Data[servingKey]}
+}
+
+func nextIn(s *corev1.Secret) certificate.Pair {
+	return certificate.Pair{Certificate: s.Data[nextCertificate], Key: s.Data[nextKey]}
+}
+
+// apply does the step. What is written into the Secret is bound to the version that was judged.
+func (k *keeper) apply(ctx context.Context, s *seen, v certificate.Verdict) error {
+	switch v.Step {
+	case certificate.StepTrust:
+		return k.trust(ctx, s, v.Bundle)
+	case certificate.StepPromote:
+		return k.write(ctx, s.secret, map[string]any{
+			servingCertificate: s.world.Next.Certificate, servingKey: s.world.Next.Key,
+			nextCertificate: nil, nextKey: nil, previousKey: s.world.Serving.Certificate,
+		})
+	}
+	made, err := certificate.Issue(rand.Reader, s.world.Hosts, s.world.Now, s.world.Validity)
+	if err != nil {
+		return err
+	}
+	if v.Step == certificate.StepStage {
+		return k.write(ctx, s.secret, map[string]any{nextCertificate: made.Certificate, nextKey: made.Key, previousKey: nil})
+	}
+	return k.write(ctx, s.secret, map[string]any{
+		servingCertificate: made.Certificate, servingKey: made.Key, nextCertificate: nil, nextKey: nil, previousKey: nil,
+	})
+}
+
+func (k *keeper) write(ctx context.Context, secret *corev1.Secret, data map[string]any) error {
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": string(secret.UID), "resourceVersion": secret.ResourceVersion}, "data": data,
+	})
+	if err != nil {
+		return fmt.Errorf("rendering the webhook's certificate: %w", err)
+	}
+	if err := k.rt.Client.Patch(ctx, secret.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
+		return fmt.Errorf("writing the webhook's certificate: %w", err)
+	}
+	return nil
+}
+
+// trust writes the bundle into every webhook of both configurations.
+func (k *keeper) trust(ctx context.Context, s *seen, bundle []byte) error {
+	if c := s.mutating; c != nil {
+		var names []string
+		for _, w := range c.Webhooks {
+			names = append(names, w.Name)
+		}
+		if err := k.trustIn(ctx, c.DeepCopy(), names, bundle); err != nil {
+			return err
+		}
+	}
+	if c := s.validating; c != nil {
+		var names []string
+		for _, w := range c.Webhooks {
+			names = append(names, w.Name)
+		}
+		return k.trustIn(ctx, c.DeepCopy(), names, bundle)
+	}
+	return nil
+}
+
+// trustIn changes the bundle and nothing else, of the webhooks that were seen.
+func (k *keeper) trustIn(ctx context.Context, configuration client.Object, webhooks []string, bundle []byte) error {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	var patch []operation
+	for i, name := range webhooks {
+		at := fmt.Sprintf("/webhooks/%d", i)
+		patch = append(patch, operation{"test", at + "/name", name}, operation{"add", at + "/clientConfig/caBundle", bundle})
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("rendering the bundle of %s: %w", configuration.GetName(), err)
+	}
+	if err := k.rt.Client.Patch(ctx, configuration, client.RawPatch(types.JSONPatchType, body)); err != nil {
+		return fmt.Errorf("letting %T %s trust the webhook's certificate: %w", configuration, configuration.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package certificatecontroller
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var (
+	expiry = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "drover_snapshot_controller_webhook_certificate_expiry_timestamp_seconds",
+		Help: "When the certificate that this process serves the webhook with expires, in seconds since 1970; 0: it has none.",
+	})
+	steps = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_snapshot_controller_webhook_certificate_steps_total",
+		Help: "What the leader did about the webhook's certificate.",
+	}, []string{"step"})
+)
+
+func init() { metrics.Registry.MustRegister(expiry, steps) }

@@ -1,0 +1,68 @@
+package certificatecontroller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/shared/runkit"
+)
+
+// The objects of the deployment; the first two are in the binary's namespace.
+const (
+	SecretName  = "snapshot-controller-webhook"
+	ServiceName = "snapshot-controller-webhook"
+	// ConfigurationName is that of both webhook configurations.
+	ConfigurationName = "drover-snapshot-controller"
+)
+
+// Cached says that of each kind only the one object of that name is read: nothing else is allowed to be.
+func Cached() map[client.Object]cache.ByObject {
+	named := func(name string) cache.ByObject {
+		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
+	}
+	return map[client.Object]cache.ByObject{
+		&corev1.Secret{}: named(SecretName),
+		&admissionv1.MutatingWebhookConfiguration{}:   named(ConfigurationName),
+		&admissionv1.ValidatingWebhookConfiguration{}: named(ConfigurationName),
+	}
+}
+
+// Hosts are whom the certificate is for: the Service, and this machine, for people who look.
+func Hosts(namespace string) []string {
+	return []string{ServiceName + "." + namespace + ".svc", "localhost", "127.0.0.1", "::1"}
+}
+
+// Setup registers both controllers. What is to be served is put into the store.
+func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
+	anyone := false
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate-in-use").
+		WithOptions(controller.Options{NeedLeaderElection: &anyone}).
+		For(&corev1.Secret{}).
+		Complete(&loader{rt: rt, store: store})
+	if err != nil {
+		return fmt.Errorf("setting up the reader of the webhook's certificate: %w", err)
+	}
+	one := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: rt.Namespace, Name: SecretName}}}
+	})
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate").
+		For(&corev1.Secret{}).
+		Watches(&admissionv1.MutatingWebhookConfiguration{}, one).
+		Watches(&admissionv1.ValidatingWebhookConfiguration{}, one).
+		Complete(&keeper{rt: rt, validity: validity})
+	if err != nil {
+		return fmt.Errorf("setting up the controller of the webhook's certificate: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package certificatecontroller
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/runkit"
+)
+
+// Store is the certificate that is served now.
+type Store struct {
+	now atomic.Pointer[tls.Certificate]
+}
+
+// Get is for tls.Config.GetCertificate.
+func (s *Store) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if c := s.now.Load(); c != nil {
+		return c, nil
+	}
+	return nil, errors.New("the webhook has no certificate yet")
+}
+
+// loader puts what the Secret has into the store.
+type loader struct {
+	rt    *runkit.Runtime
+	store *Store
+}
+
+// Reconcile implements reconcile.Reconciler. What cannot be read leaves what is served as it is.
+func (l *loader) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	secret := &corev1.Secret{}
+	if err := l.rt.Client.Get(ctx, request.NamespacedName, secret); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, fmt.Errorf("reading the webhook's certificate: %w", err)
+	}
+	pair := servingIn(secret)
+	if len(pair.Certificate) == 0 {
+		return ctrl.Result{}, nil // the leader makes one
+	}
+	loaded, err := pair.Load()
+	if err != nil {
+		return ctrl.Result{}, nil // the leader makes another
+	}
+	l.store.now.Store(loaded)
+	expiry.Set(float64(loaded.Leaf.NotAfter.Unix()))
+	return ctrl.Result{}, nil
+}

@@ -1,0 +1,146 @@
+package webhookserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/webhook"
+)
+
+// completer gives a new Snapshot what the controllers would give it later.
+type completer struct{ rt *runkit.Runtime }
+
+// Handle implements admission.Handler. An error is for the API server to ignore, as the configuration tells it.
+func (c *completer) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation != admissionv1.Create {
+		return count("complete", admission.Allowed(""))
+	}
+	s, err := decode(request.Object.Raw)
+	if err != nil {
+		return count("complete", admission.Errored(http.StatusBadRequest, err))
+	}
+	volume, err := findVolume(ctx, c.rt, s.Spec.Volume)
+	if err != nil {
+		return count("complete", admission.Errored(http.StatusInternalServerError, err))
+	}
+	whole, err := completed(request.Object.Raw, s, volume)
+	if err != nil {
+		return count("complete", admission.Errored(http.StatusInternalServerError, err))
+	}
+	return count("complete", admission.PatchResponseFromRaw(request.Object.Raw, whole))
+}
+
+// completed is the object with what it lacked; what this version does not know of stays.
+func completed(raw []byte, s *v1beta2.Snapshot, volume *v1beta2.Volume) ([]byte, error) {
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &object.Object); err != nil {
+		return nil, fmt.Errorf("reading the Snapshot: %w", err)
+	}
+	lacking, _ := snapshot.Complete(s, volume)
+	labels := object.GetLabels()
+	for key, value := range lacking.Labels {
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[key] = value
+	}
+	object.SetLabels(labels)
+	if lacking.Finalizers != nil {
+		object.SetFinalizers(lacking.Finalizers)
+	}
+	if lacking.OwnerReferences != nil {
+		object.SetOwnerReferences(lacking.OwnerReferences)
+	}
+	out, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the Snapshot: %w", err)
+	}
+	return out, nil
+}
+
+// judge refuses what the controllers would not carry out.
+type judge struct{ rt *runkit.Runtime }
+
+// Handle implements admission.Handler. An error is for the API server to ignore, as the configuration tells it.
+func (j *judge) Handle(ctx context.Context, request admission.Request) admission.Response {
+	w, err := j.observe(ctx, request)
+	if err != nil {
+		return count("judge", admission.Errored(http.StatusInternalServerError, err))
+	}
+	if refusal := webhook.Refusal(w); refusal != "" {
+		return count("judge", admission.Denied(refusal))
+	}
+	return count("judge", admission.Allowed(""))
+}
+
+func (j *judge) observe(ctx context.Context, request admission.Request) (w webhook.World, err error) {
+	w.Operation = webhook.Operation(request.Operation)
+	if len(request.Object.Raw) > 0 {
+		if w.New, err = decode(request.Object.Raw); err != nil {
+			return w, err
+		}
+	}
+	if len(request.OldObject.Raw) > 0 {
+		if w.Old, err = decode(request.OldObject.Raw); err != nil {
+			return w, err
+		}
+	}
+	switch w.Operation {
+	case webhook.Create:
+		w.Volume, err = findVolume(ctx, j.rt, w.New.Spec.Volume)
+	case webhook.Delete:
+		if w.Clones, err = j.clones(ctx, w.Old); len(w.Clones) > 0 {
+			w.Volume, err = findVolume(ctx, j.rt, w.Old.Spec.Volume)
+		}
+	}
+	return w, err
+}
+
+func (j *judge) clones(ctx context.Context, s *v1beta2.Snapshot) ([]string, error) {
+	var list v1beta2.VolumeList
+	err := j.rt.Client.List(ctx, &list, client.InNamespace(j.rt.Namespace),
+		client.MatchingFields{bySource: s.Spec.Volume + "/" + s.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("listing linked clones: %w", err)
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// findVolume looks past the cache before it says that there is none; nil: there is none.
+func findVolume(ctx context.Context, rt *runkit.Runtime, name string) (*v1beta2.Volume, error) {
+	for _, reader := range []client.Reader{rt.Client, rt.Uncached} {
+		volume := &v1beta2.Volume{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: rt.Namespace, Name: name}, volume)
+		if err == nil {
+			return volume, nil
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading volume %s: %w", name, err)
+		}
+	}
+	return nil, nil
+}
+
+func decode(raw []byte) (*v1beta2.Snapshot, error) {
+	s := &v1beta2.Snapshot{}
+	if err := json.Unmarshal(raw, s); err != nil {
+		return nil, fmt.Errorf("reading the Snapshot: %w", err)
+	}
+	return s, nil
+}

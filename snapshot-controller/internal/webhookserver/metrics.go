@@ -1,0 +1,29 @@
+package webhookserver
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+var answers = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "drover_snapshot_controller_webhook_answers_total",
+	Help: "Answers to the API server about Snapshots, by the webhook and what was said: allowed, refused, failed.",
+}, []string{"webhook", "answer"})
+
+func init() { metrics.Registry.MustRegister(answers) }
+
+func count(name string, r admission.Response) admission.Response {
+	answer := "allowed"
+	switch {
+	case r.Allowed:
+	case r.Result != nil && r.Result.Code == http.StatusForbidden:
+		answer = "refused"
+	default:
+		answer = "failed"
+	}
+	answers.WithLabelValues(name, answer).Inc()
+	return r
+}

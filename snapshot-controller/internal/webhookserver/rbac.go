@@ -1,0 +1,3 @@
+package webhookserver
+
+// +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=get;list;watch,namespace=longhorn-system

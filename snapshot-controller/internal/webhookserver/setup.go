@@ -1,0 +1,71 @@
+package webhookserver
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// The paths that the webhook configurations name.
+const (
+	CompletePath = "/complete-snapshot"
+	JudgePath    = "/judge-snapshot"
+)
+
+// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
+const bySource = "webhookserver.source"
+
+// Options say whether and how the API server is answered.
+type Options struct {
+	// Port is where; 0: nowhere.
+	Port int
+	// Validity is how long a certificate is valid.
+	Validity time.Duration
+}
+
+// DefaultOptions answers.
+func DefaultOptions() Options { return Options{Port: 9443, Validity: 90 * 24 * time.Hour} }
+
+// AddFlags adds the flags.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&o.Port, "webhook-port", o.Port, "port on which the API server is answered about Snapshots; 0 turns that off")
+	flags.DurationVar(&o.Validity, "webhook-certificate-validity", o.Validity, "how long a certificate of the webhook is valid; it is changed after two thirds of that")
+}
+
+// Setup registers the server, and what keeps its certificate. A process that only observes answers nobody: that would
+// change what others write.
+func Setup(ctx context.Context, rt *runkit.Runtime, options Options) error {
+	if options.Port == 0 || rt.Observe {
+		return nil
+	}
+	store := &certificatecontroller.Store{}
+	if err := certificatecontroller.Setup(rt, store, options.Validity); err != nil {
+		return err
+	}
+	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Volume{}, bySource, func(obj client.Object) []string {
+		if source := snapshot.Shared(obj.(*v1beta2.Volume)); source != "" {
+			return []string{source}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("indexing linked clones: %w", err)
+	}
+	server := webhook.NewServer(webhook.Options{Port: options.Port, TLSOpts: []func(*tls.Config){
+		func(c *tls.Config) { c.GetCertificate, c.MinVersion = store.Get, tls.VersionTLS12 },
+	}})
+	server.Register(CompletePath, &admission.Webhook{Handler: &completer{rt: rt}})
+	server.Register(JudgePath, &admission.Webhook{Handler: &judge{rt: rt}})
+	return rt.Manager.Add(server)
+}
