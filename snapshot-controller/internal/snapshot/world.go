@@ -85,15 +85,34 @@ func (w World) known() bool {
 	return ok
 }
 
-// info is what the running engine tells of the snapshot; nil: it lists none, or no list is known.
+// info is what the running engine tells of the snapshot; nil: it lists none, or no list is known. An entry that says
+// nothing of children has those that name it as their parent.
 func (w World) info() *v1beta2.SnapshotInfo {
 	if !w.known() {
 		return nil
 	}
-	if info, ok := w.Engine.Status.Snapshots[w.Snapshot.Name]; ok && w.Snapshot.Name != VolumeHead {
-		return &info
+	info, ok := w.Engine.Status.Snapshots[w.Snapshot.Name]
+	if !ok || w.Snapshot.Name == VolumeHead {
+		return nil
 	}
-	return nil
+	if info.Children == nil {
+		info.Children = w.namedBy()
+	}
+	return &info
+}
+
+// namedBy are the entries that name the snapshot as their parent; nil where there is none.
+func (w World) namedBy() (out map[string]bool) {
+	for name, other := range w.Engine.Status.Snapshots {
+		if other.Parent != w.Snapshot.Name {
+			continue
+		}
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[name] = true
+	}
+	return out
 }
 
 func (w World) deleting() bool { return w.Snapshot.DeletionTimestamp != nil }

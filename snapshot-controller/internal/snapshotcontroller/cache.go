@@ -1,8 +1,8 @@
 package snapshotcontroller
 
 import (
+	"slices"
 	"strings"
-	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -28,9 +28,6 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// word keeps one copy of a string that many objects share.
-func word(s string) string { return unique.Make(s).Value() }
-
 // thinMeta keeps what identifies an object and its version.
 func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
@@ -47,17 +44,16 @@ func thinSnapshot(obj any) any {
 	thin := &v1beta2.Snapshot{ObjectMeta: thinMeta(s.ObjectMeta), Spec: s.Spec, Status: s.Status}
 	thin.Spec.Volume, thin.Spec.Labels = word(s.Spec.Volume), nil
 	if job, ok := s.Spec.Labels[v1beta2.LabelRecurringJob]; ok {
-		thin.Spec.Labels = map[string]string{v1beta2.LabelRecurringJob: word(job)}
+		thin.Spec.Labels = jobLabel(job)
 	}
-	thin.Finalizers = words(s.Finalizers)
+	thin.Finalizers, thin.OwnerReferences = finalizers(s.Finalizers), owners(s.OwnerReferences)
 	if label, ok := s.Labels[v1beta2.LabelVolume]; ok {
-		thin.Labels = map[string]string{v1beta2.LabelVolume: word(label)}
+		thin.Labels = volumeLabel(label)
 	}
-	for _, o := range s.OwnerReferences {
-		o.APIVersion, o.Kind, o.Name = word(o.APIVersion), word(o.Kind), word(o.Name)
-		thin.OwnerReferences = append(thin.OwnerReferences, o)
-	}
-	thin.Status.Conditions = thinConditions(s.Status.Conditions)
+	thin.Status.Children, thin.Status.Checksum, thin.Status.ChecksumCalculatedAt, thin.Status.OwnerID = children(s.Status.Children), "", "", ""
+	thin.Status.Conditions = thinConditions(slices.DeleteFunc(slices.Clone(s.Status.Conditions), func(c v1beta2.Condition) bool {
+		return c.Type == v1beta2.SnapshotProvisioned && c.Status == v1beta2.ConditionTrue // only that it was not taken decides anything
+	}))
 	return thin
 }
 
@@ -74,14 +70,6 @@ func thinBackup(obj any) any {
 	thin.Status.SnapshotCreatedAt, thin.Status.VolumeSize, thin.Status.Error = b.Status.SnapshotCreatedAt, b.Status.VolumeSize, b.Status.Error
 	thin.Status.Conditions = thinConditions(b.Status.Conditions)
 	return thin
-}
-
-func words(list []string) []string {
-	out := make([]string, 0, len(list))
-	for _, s := range list {
-		out = append(out, word(s))
-	}
-	return out
 }
 
 func thinConditions(list []v1beta2.Condition) []v1beta2.Condition {
@@ -101,7 +89,7 @@ func thinEngine(obj any) any {
 	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
 	thin.OwnerReferences = e.OwnerReferences
 	thin.Spec.VolumeName, thin.Spec.NodeID, thin.Spec.Active = word(e.Spec.VolumeName), word(e.Spec.NodeID), e.Spec.Active
-	thin.Status.CurrentState, thin.Status.Snapshots = word(e.Status.CurrentState), e.Status.Snapshots
+	thin.Status.CurrentState, thin.Status.Snapshots = word(e.Status.CurrentState), chained(e.Status.Snapshots)
 	for name, mode := range e.Status.ReplicaModeMap {
 		if mode == v1beta2.ReplicaModeWO {
 			thin.Status.ReplicaModeMap = map[string]string{name: mode}

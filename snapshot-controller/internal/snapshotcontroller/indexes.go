@@ -21,8 +21,6 @@ const (
 	byReason = "snapshotcontroller.reason"
 	// byApproved is the one key of snapshots whose removal is approved.
 	byApproved = "snapshotcontroller.approved"
-	// byTaken finds those snapshots of a volume that were taken.
-	byTaken = "snapshotcontroller.taken"
 	// byNode finds engines and replicas on a node.
 	byNode = "snapshotcontroller.node"
 	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
@@ -43,7 +41,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}{
 		{&v1beta2.Snapshot{}, byVolume, of(func(s *v1beta2.Snapshot) string { return s.Spec.Volume })},
 		{&v1beta2.Snapshot{}, byBusy, of(func(s *v1beta2.Snapshot) string { return volumeIf(s, busy(s)) })},
-		{&v1beta2.Snapshot{}, byTaken, of(func(s *v1beta2.Snapshot) string { return volumeIf(s, s.Status.CreationTime != "") })},
 		{&v1beta2.Snapshot{}, byReason, of(waitsFor)},
 		{&v1beta2.Snapshot{}, byApproved, of(func(s *v1beta2.Snapshot) string {
 			if s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {

@@ -119,8 +119,12 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 		return nil
 	}
 	var list v1beta2.SnapshotList
-	err := o.list(ctx, &list, byTaken, w.Volume.Name)
-	w.Taken = len(list.Items)
+	err := o.list(ctx, &list, byVolume, w.Volume.Name)
+	for i := range list.Items {
+		if list.Items[i].Status.CreationTime != "" {
+			w.Taken++
+		}
+	}
 	return err
 }
 

@@ -87,27 +87,31 @@ type ofEngines struct {
 
 func engineFacts(e *v1beta2.Engine) ofEngines {
 	running := e.Status.CurrentState == v1beta2.InstanceStateRunning
-	_, whole := e.Status.Snapshots["volume-head"]
+	_, whole := e.Status.Snapshots[snapshot.VolumeHead]
 	return ofEngines{
 		uid: e.UID, state: e.Status.CurrentState, node: e.Spec.NodeID, known: running && whole, active: e.Spec.Active,
 		rebuilding: len(e.Status.ReplicaModeMap) > 0, going: e.DeletionTimestamp != nil,
 	}
 }
 
-// changedInfos are the names whose entries differ.
+// changedInfos are the names whose entries differ, and those that entries begin or cease to name as their parents.
 func changedInfos(before, after map[string]v1beta2.SnapshotInfo) []string {
 	var out []string
 	for name, is := range after {
-		if was, ok := before[name]; !ok || !sameInfo(was, is) {
+		was, ok := before[name]
+		if !ok || !sameInfo(was, is) {
 			out = append(out, name)
 		}
+		if !ok || was.Parent != is.Parent {
+			out = append(out, is.Parent, was.Parent)
+		}
 	}
-	for name := range before {
+	for name, was := range before {
 		if _, ok := after[name]; !ok {
-			out = append(out, name)
+			out = append(out, name, was.Parent)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(name string) bool { return name == "" || name == snapshot.VolumeHead })
 }
 
 func sameInfo(a, b v1beta2.SnapshotInfo) bool {
