@@ -39,7 +39,7 @@ var moreCores = []string{
 	"attach-controller/internal/placement",
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",
 	"orphan-controller/internal/orphan", "orphan-controller/internal/setting",
-	"snapshot-controller/internal/certificate", "snapshot-controller/internal/volumesnapshot", "snapshot-controller/internal/webhook",
+	"snapshot-controller/internal/volumesnapshot", "snapshot-controller/internal/webhook",
 	"upgrade-controller/internal/cluster", "upgrade-controller/internal/nodeupgrade", "upgrade-controller/internal/plan",
 	"upgrade-controller/internal/preflight",
 }

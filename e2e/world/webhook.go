@@ -85,3 +85,18 @@ func portOf(address string) string {
 	_, port, _ := strings.Cut(address, ":")
 	return port
 }
+
+// Unasked are those requests of the API server to a webhook that failed, in the words of its log. They were let through.
+func (w *World) Unasked() ([]string, error) {
+	content, err := os.ReadFile(filepath.Join(w.cluster.Dir(), "kube-apiserver.log"))
+	if err != nil {
+		return nil, fmt.Errorf("reading the API server's log: %w", err)
+	}
+	var out []string
+	for line := range strings.Lines(string(content)) {
+		if strings.Contains(line, "failing open") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out, nil
+}

@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (int, error) {
 	ctx := context.Background()
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true})
+	flags := map[string][]string{world.SnapshotController: append(world.FastFlags(world.SnapshotController), "--webhook-certificate-validity=20s")}
+	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true, Flags: flags})
 	if err != nil {
 		return 1, err
 	}
