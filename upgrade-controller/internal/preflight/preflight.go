@@ -163,7 +163,7 @@ func imageMissing(w World) string {
 	if w.Image.Missing == "" || !w.Cluster.Nodes[w.Node].Exists() {
 		return ""
 	}
-	return fmt.Sprintf("it cannot run %s: %s", w.Target, w.Image.Missing)
+	return fmt.Sprintf("it cannot run %s: %s.", w.Target, strings.TrimSuffix(w.Image.Missing, "."))
 }
 
 func skippedAttached(w World, v cluster.Volume) string {
