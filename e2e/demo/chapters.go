@@ -34,7 +34,7 @@ type demo struct {
 
 func (d *demo) tell(ctx context.Context) error {
 	for _, chapter := range []func(context.Context) error{
-		d.volumes, d.competition, d.snapshots, d.outage, d.healing, d.orphans, d.forgery, d.deletion, d.automation, d.untouched,
+		d.volumes, d.competition, d.snapshots, d.outage, d.healing, d.orphans, d.forgery, d.deletion, d.automation, d.untouched, d.upgrades,
 	} {
 		if err := chapter(ctx); err != nil {
 			return err

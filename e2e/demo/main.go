@@ -1,7 +1,8 @@
 // Command demo shows Drover's main job on a real Kubernetes API server with simulated nodes: volumes are attached by
 // tickets, a pod and a snapshot compete for one, snapshots are taken and pruned, a node dies under two of them and they go
-// elsewhere; it comes back with stale engines, which are found, explained and cleaned up. Separate binaries do it, and
-// nothing that is claimed is ever touched.
+// elsewhere; it comes back with stale engines, which are found, explained and cleaned up. Then the v2 data engine of all
+// three nodes is replaced under load, one upgrade is refused, and one fails half-way and is resumed. Separate binaries do
+// it, and nothing that is claimed is ever touched.
 //
 // Every line is printed when the thing has happened and was looked at; a step that fails ends the demo with exit code
 // 1 and the reason. --keep leaves everything up at the end and says how to look around.
@@ -39,8 +40,8 @@ func main() {
 
 func run(ctx context.Context, keep bool) (err error) {
 	s := &story{out: os.Stdout, began: time.Now()}
-	s.chapter("A real control plane, three simulated nodes, four controllers")
-	w, err := world.Start(ctx, world.Options{Nodes: nodes, Say: s.note, Attach: true, Snapshots: true})
+	s.chapter("A real control plane, three simulated nodes, five controllers")
+	w, err := world.Start(ctx, world.Options{Nodes: nodes, Say: s.note, Attach: true, Snapshots: true, Upgrades: true})
 	if err != nil {
 		return err
 	}
