@@ -23,7 +23,11 @@ type trial struct {
 
 // run tells the Story, checks the invariants and the end state, and leaves an empty stage.
 func (t trial) run(ctx context.Context, h *harness) (failed error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	within := 3 * time.Minute
+	if t.story.Cast >= scenarios.Upgrades { // three nodes, one after the other
+		within = 6 * time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	calm := func(context.Context) error { return nil }
 	_, told := t.story.Tell(ctx, h.world, func(scene *scenarios.Scene) (err error) {
@@ -70,6 +74,9 @@ func crash(story scenarios.Story, n int, side record.Side, what string) trial {
 func points(story scenarios.Story, steps []record.Step) []trial {
 	var out []trial
 	for _, step := range steps {
+		if story.Point != nil && !story.Point(step) {
+			continue
+		}
 		for _, side := range []record.Side{record.Before, record.After} {
 			out = append(out, crash(story, step.Number, side, strings.TrimSpace(step.What)))
 		}

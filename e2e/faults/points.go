@@ -15,6 +15,7 @@ import (
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/snapshot"
+	"drover.dev/drover/e2e/upgrade"
 	"drover.dev/drover/e2e/world"
 )
 
@@ -97,7 +98,7 @@ func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, 
 
 func chosen(id string, cast scenarios.Cast) []scenarios.Story {
 	var out []scenarios.Story
-	for _, story := range slices.Concat(scenarios.Stories(), attach.Stories(), snapshot.Stories()) {
+	for _, story := range slices.Concat(scenarios.Stories(), attach.Stories(), snapshot.Stories(), upgrade.Stories()) {
 		if story.Cast == cast && (id == "" || strings.EqualFold(id, story.ID)) {
 			out = append(out, story)
 		}
@@ -122,6 +123,11 @@ func troubles(story scenarios.Story, steps []record.Step) []trial {
 	if story.Cast >= scenarios.Snapshots {
 		out = append(out, staleReads(story, world.IMMonitor, "snapshots"), staleReads(story, world.SnapshotController, "snapshots"),
 			staleReads(story, world.SnapshotController, "engines"), staleReads(story, world.SnapshotController, "volumes", "volumeattachments"))
+	}
+	if story.Cast >= scenarios.Upgrades {
+		out = append(out, staleReads(story, world.UpgradeController, "volumes", "engines", "replicas"),
+			staleReads(story, world.UpgradeController, "instancemanagers", "nodes"),
+			staleReads(story, world.UpgradeController, "nodedataengineupgrades", "dataengineupgrademanagers"))
 	}
 	for _, step := range steps {
 		// A pause matters where something is decided or done: the data plane's calls, and what approves, deletes or ends.

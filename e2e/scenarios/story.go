@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -54,6 +55,8 @@ type Story struct {
 	Cast Cast
 	// Check is what must hold after the telling; nil means the invariants of orphans.
 	Check func(context.Context, *Scene) error
+	// Point tells which steps are crash points; nil means all.
+	Point func(record.Step) bool
 }
 
 // Scene is one telling of a Story.
@@ -67,6 +70,8 @@ type Scene struct {
 	MayDelete []Permit
 	// MayStay are the names of Orphans that are part of the end state.
 	MayStay map[string]bool
+	// Watch watches over the telling, where the Story wants that, and says in the end what it found.
+	Watch interface{ Stop() error }
 	// Volume is the name of the volume that the Story is about, where attach-controller made it.
 	Volume string
 	// seen are the names of Orphans that were there once.

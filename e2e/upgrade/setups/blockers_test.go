@@ -102,7 +102,7 @@ func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
 		}
 	}
 	parts = append(parts, "volume clone: Cloning: ", "volume clone: NoFrontend: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
-		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: ErrImagePull", "Node node-9: UnknownNode: ")
+		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: it cannot run "+stage.Image("missing")+": ErrImagePull", "Node node-9: UnknownNode: ")
 	before := s.Untouched(names...)
 	s.OrderedSo("all", stage.Image("missing"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
 		spec.Nodes, spec.SkipVolumes = []string{near, far, third, "node-9"}, []string{"skipped"}
