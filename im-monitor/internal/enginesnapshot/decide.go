@@ -61,7 +61,7 @@ func had(s Snapshot) bool {
 func (p *pass) withdraw() {
 	missing := map[string]time.Time{}
 	for _, s := range p.Snapshots {
-		if !p.mine(s) || p.listed(s.Name) || !had(s) {
+		if !p.mine(s) || p.listed(s.Name) || !had(s) || s.Deleting && s.Approved && s.Seen { // of these the engine's status tells enough
 			continue
 		}
 		since, before := p.Memory.Missing[s.Name]
@@ -70,7 +70,7 @@ func (p *pass) withdraw() {
 		}
 		removed, ours := p.Memory.Removed[s.Name]
 		switch {
-		case ours && p.Began.After(removed) && !(s.Seen && s.Approved): // else the engine's status tells enough
+		case ours && p.Began.After(removed):
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "Two looks at the volume's running engine did not find the snapshot.")

@@ -112,6 +112,7 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 		{"two looks did not find a taken one", world(object("s", asked, seen), long), gone},
 		{"two looks did not find one that was said to be taken", world(object("s", asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)), long), gone},
 		{"two looks did not find one that is being deleted", world(object("s", deleting), long), gone},
+		{"two looks did not find one whose removal was approved: the engine's status tells that", world(object("s", approved, seen), long), ""},
 		{"the looks were too close", world(object("s"), missing("s", rules.Gap-1)), ""},
 		{"this is the second look at the engine", world(object("s")), ""},
 		{"this is the first look at the engine", world(object("s"), long, remembers(func(m *memory) { m.Looked, m.Missing = false, nil })), ""},
