@@ -119,7 +119,8 @@ func plantedMistakes() []plant {
 		},
 		{
 			name: "taken twice", sentence: "a leader takes a snapshot that an earlier one has taken",
-			edits: []world.Edit{{File: takeFile, From: "		case p.listed(s.Name):\n", To: "		case p.listed(s.Name) && (s.Seen || p.Memory.Called[s.Name]):\n"}},
+			edits: []world.Edit{{File: takeFile, From: "		case p.listed(s.Name):\n", To: "		case p.listed(s.Name) && p.Memory.Called[s.Name]:\n"},
+				{File: takeFile, From: "case s.Requested.IsZero() || had(s):", To: "case s.Requested.IsZero():"}},
 			trial: crashAfter(story("S4"), "VolumeSnapshot"),
 		},
 		{
