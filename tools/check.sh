@@ -24,7 +24,7 @@ kinds=("$@")
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar -cf - -T - | tar -xf - -C "$copy"
+git ls-files -z --cached --others --exclude-standard | { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy"
 inside() { git -C "$copy" -c user.name=check -c user.email=check@localhost "$@"; }
 inside init -q
 inside add -A

@@ -35,7 +35,7 @@ digests() {
 
 rm -rf "$copy"; mkdir -p "$copy"
 trap 'rm -rf "$copy" "$copy.log"' EXIT
-git ls-files -z | xargs -0 ls -d 2>/dev/null | tar -cf - -T - | tar -xf - -C "$copy"
+git ls-files -z | { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy"
 
 echo "building all binaries here, and again in $copy; the second time from nothing"
 build .
