@@ -97,6 +97,10 @@ func TestATicketIsPassedOverWithAReason(t *testing.T) {
 		"a person's node is cordoned": {basic(person, node(here, Node{Cordoned: true})), v1beta2.ReasonNodeCordoned, "uncordon it"},
 		"the data is on another node": {basic(person, local, replicaOn(there)), v1beta2.ReasonDataLocality, there},
 		"the pod waits for the share": {basic(ticket("a", v1beta2.AttacherCSI, here), shared), v1beta2.ReasonWaitingForShare, "share"},
+		"the data is still to come":   {basic(ticket("a", v1beta2.AttacherCSI, here), volume(func(v *Volume) { v.Unfilled = true })), v1beta2.ReasonLowerPriority, "backup"},
+		"who brings the data is served": {
+			basic(ticket("a", v1beta2.AttacherRestore, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueTrue), volume(func(v *Volume) { v.Unfilled = true })), "", "",
+		},
 		"a cordoned node still serves pods": {
 			basic(ticket("a", v1beta2.AttacherCSI, here), node(here, Node{Cordoned: true})), "", "",
 		},

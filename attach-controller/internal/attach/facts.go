@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -32,12 +33,26 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		Shared:      v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable,
 		Migratable:  v.Spec.Migratable,
 		StrictLocal: v.Spec.DataLocality == strictLocal,
+		Unfilled:    unfilled(v),
 		V2:          v.Spec.DataEngine == v1beta2.DataEngineV2,
 		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
 	}
 	out.Blocker, out.Fault = blockerOf(v), faultOf(v)
 	return out
+}
+
+// unfilled tells that a volume waits for data from a backup, or from another volume.
+func unfilled(v *v1beta2.Volume) bool {
+	s := v.Status
+	if s.RestoreRequired || v.Spec.FromBackup != "" && !s.RestoreInitiated {
+		return true
+	}
+	from, named := strings.CutPrefix(v.Spec.DataSource, "vol://")
+	if !named {
+		from, named = strings.CutPrefix(v.Spec.DataSource, "snap://")
+	}
+	return named && from != "" && s.CloneStatus.State != v1beta2.CloneCompleted && s.CloneStatus.State != v1beta2.CloneFailed
 }
 
 // blockerOf is what the volume machine waits for, in its own words. A volume of which a replica cannot be placed is held up

@@ -27,6 +27,21 @@ func TestWhatCountsOfAVolume(t *testing.T) {
 	require.False(t, VolumeOf(v).Shared, "pods reach a volume that migrates by its own device")
 }
 
+func TestAVolumeIsUnfilledUntilItsDataIsThere(t *testing.T) {
+	of := func(spec v1beta2.VolumeSpec, status v1beta2.VolumeStatus) bool {
+		return VolumeOf(&v1beta2.Volume{Spec: spec, Status: status}).Unfilled
+	}
+	fromBackup, clone := v1beta2.VolumeSpec{FromBackup: "nfs://x?backup=b"}, v1beta2.VolumeSpec{DataSource: "vol://source"}
+	require.False(t, of(v1beta2.VolumeSpec{}, v1beta2.VolumeStatus{}))
+	require.True(t, of(fromBackup, v1beta2.VolumeStatus{}), "before anybody noted that it is to be restored")
+	require.True(t, of(fromBackup, v1beta2.VolumeStatus{RestoreInitiated: true, RestoreRequired: true}))
+	require.False(t, of(fromBackup, v1beta2.VolumeStatus{RestoreInitiated: true}))
+	require.True(t, of(clone, v1beta2.VolumeStatus{}))
+	for state, unfilled := range map[string]bool{v1beta2.CloneInitiated: true, v1beta2.CloneCompleted: false, v1beta2.CloneFailed: false} {
+		require.Equal(t, unfilled, of(clone, v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: state}}), state)
+	}
+}
+
 func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
 	attached := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
 		return v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: status, Reason: reason, Message: message}

@@ -87,6 +87,8 @@ func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message
 	switch {
 	case !w.counted(t):
 		return v1beta2.ReasonWaitingForShare, "Pods reach this volume by its share, which does not run yet."
+	case w.Volume.Unfilled && !Matches(t, true):
+		return v1beta2.ReasonLowerPriority, "The volume still waits for data from its backup or source: it can be used when that is whole."
 	case t.NodeID == "":
 		return v1beta2.ReasonNoNode, "The ticket names no node: set its nodeID."
 	case !exists:

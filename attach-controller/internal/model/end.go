@@ -37,6 +37,9 @@ func (w *world) tickets() []v1beta2.AttachmentTicket {
 // selectable tells that a ticket could be served, were the volume detached.
 func (w *world) selectable(t v1beta2.AttachmentTicket) bool {
 	n := w.node(t.NodeID)
+	if attach.VolumeOf(w.volume.now).Unfilled && !attach.Matches(t, true) {
+		return false // nobody may use what is half there
+	}
 	return n != nil && n.reachable && !n.now.Spec.UpgradeRequested && !(cordoned(n.now) && t.Type == v1beta2.AttacherLonghornAPI)
 }
 
