@@ -93,7 +93,7 @@ func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Reques
 func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
 	const volume = "taken"
-	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true, Snapshots: true})
+	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true, Snapshots: true, Kubernetes: true})
 	take := func(name string) {
 		require.NoError(t, w.Snapshot(ctx, volume, name))
 		require.NoError(t, w.WaitSnapshot(ctx, name, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
@@ -112,6 +112,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	take("stays")
 	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
+	kubernetesTakesSnapshots(ctx, t, w, volume)
 	require.NoError(t, w.Wait(ctx, "a run of the job", 2*patience, func(ctx context.Context) (string, error) {
 		if err := w.Get(ctx, job.Name, job); err != nil || job.Status.LastRun != "" {
 			return "", err
