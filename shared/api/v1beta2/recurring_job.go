@@ -6,6 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 const (
 	RecurringTaskSnapshot            = "snapshot"
 	RecurringTaskSnapshotForceCreate = "snapshot-force-create"
+	RecurringTaskBackup              = "backup"
+	RecurringTaskBackupForceCreate   = "backup-force-create"
 )
 
 // Which volumes a RecurringJob is for, and whose a Snapshot is.

@@ -31,18 +31,18 @@ func Decide(w World) Verdict {
 		return w.say(w.noRun(), v1beta2.ReasonBadCron, fmt.Sprintf("It never runs, because spec.cron %q cannot be read: %v.", w.Job.Spec.Cron, err))
 	}
 	v := w.run(times)
-	v.Delete = w.surplus()
+	v.Delete, v.DeleteBackups = w.surplus()
 	return v
 }
 
 func unsupported(spec v1beta2.RecurringJobSpec) string {
 	switch spec.Task {
-	case v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate:
+	case v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate, v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskBackupForceCreate:
 	default:
-		return fmt.Sprintf("Task %q is not done here; %s and %s are.", spec.Task, v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate)
+		return fmt.Sprintf("Task %q is not done here; %s and %s are, with or without -force-create.", spec.Task, v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup)
 	}
 	if spec.RetentionPolicy == policyAge {
-		return fmt.Sprintf("Snapshots are not kept by age; use retentionPolicy %s and retain.", policyCount)
+		return fmt.Sprintf("Nothing is kept by age; use retentionPolicy %s and retain.", policyCount)
 	}
 	return ""
 }
@@ -63,12 +63,12 @@ func (w World) run(times schedule) Verdict {
 		}
 		return w.ended(status, times)
 	}
-	create, busy, wake := w.progress(current)
-	if len(create) == 0 && busy == 0 {
+	p := w.progress(current)
+	if p.over() {
 		return w.ended(status, times)
 	}
 	v := w.underWay(status, times, current)
-	v.Create, v.Wake = create, wake
+	v.Create, v.BackUp, v.Wake = p.snapshots, p.backups, p.wake
 	return v
 }
 

@@ -7,5 +7,7 @@
 // process that dies makes nothing twice, and its successor goes on where it was. Of any number of times that passed while
 // no controller was running, or while a run was under way, the last one is made good, once.
 //
-// It knows nothing of how a snapshot is taken: that is what package snapshot decides about each.
+// A job that backs up asks for a Snapshot of each volume and, once that is ready, for a Backup of it under the same name.
+//
+// It knows nothing of how a snapshot or a backup is taken: that is what packages snapshot and backup decide about each.
 package recurring

@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,14 @@ func (w *World) done(v Verdict) {
 		made.CreationTimestamp = metav1.NewTime(w.Now)
 		w.Snapshots = append(w.Snapshots, made)
 	}
+	for _, b := range v.BackUp {
+		made := b.DeepCopy()
+		made.CreationTimestamp = metav1.NewTime(w.Now)
+		w.Backups = append(w.Backups, made)
+	}
+	for _, gone := range v.DeleteBackups {
+		w.Backups = slices.DeleteFunc(w.Backups, func(b *v1beta2.Backup) bool { return b.Name == gone.Name })
+	}
 	for _, gone := range v.Delete {
 		var kept []*v1beta2.Snapshot
 		for _, s := range w.Snapshots {
@@ -68,6 +77,18 @@ func (w *World) taken() {
 	}
 }
 
+// copied brings every Backup to an end that has none.
+func (w *World) copied(state string) {
+	for _, b := range w.Backups {
+		if !v1beta2.IsBackupEnded(b) {
+			b.Status.State = state
+			if state == v1beta2.BackupCompleted {
+				b.Status.BackupCreatedAt = format(w.Now)
+			}
+		}
+	}
+}
+
 func says(s *v1beta2.Snapshot, reason string) {
 	c := v1beta2.Condition{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: reason}
 	if reason == v1beta2.ReasonReady {
@@ -80,11 +101,12 @@ func says(s *v1beta2.Snapshot, reason string) {
 func (w *World) runs(t require.TestingT) {
 	for range 1000 {
 		v := Decide(*w)
-		if !v.Write && len(v.Create)+len(v.Delete) == 0 && w.Job.Status.CurrentRun == "" {
+		if !v.Write && len(v.Create)+len(v.Delete)+len(v.BackUp)+len(v.DeleteBackups) == 0 && w.Job.Status.CurrentRun == "" {
 			return
 		}
 		w.done(v)
 		w.taken()
+		w.copied(v1beta2.BackupCompleted)
 	}
 	require.Fail(t, "it comes to no end")
 }
@@ -245,6 +267,12 @@ func TestWhatIsSurplus(t *testing.T) {
 		{"nothing without a number", func(w *World) { w.Job.Spec.Retain = 0 }, 0},
 		{"one that is not ready neither counts nor goes", func(w *World) { says(w.Snapshots[0], v1beta2.ReasonCreating) }, 1},
 		{"one that goes already", func(w *World) { w.Snapshots[0].DeletionTimestamp = &metav1.Time{Time: noon} }, 1},
+		{"one that failed goes once a newer one did not", func(w *World) { says(w.Snapshots[0], v1beta2.ReasonFailed) }, 2},
+		{"the newest that failed stays while nothing newer did not", func(w *World) { says(w.Snapshots[3], v1beta2.ReasonFailed) }, 1},
+		{"of those that failed the newest stays", func(w *World) {
+			says(w.Snapshots[1], v1beta2.ReasonFailed)
+			says(w.Snapshots[3], v1beta2.ReasonFailed)
+		}, 1},
 		{"another job's", func(w *World) { w.Snapshots[0].Spec.Labels = nil }, 1},
 		{"those of an earlier volume of the name", func(w *World) { w.Volumes[0].UID = "other" }, 0},
 		{"those of a volume that does not name the job any more", func(w *World) { w.Volumes[0].Labels = nil }, 0},

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,37 +25,6 @@ const nameLimit = 20
 func Name(job *v1beta2.RecurringJob, run time.Time, v *v1beta2.Volume) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{job.Name, string(job.UID), format(run), v.Name, string(v.UID)}, "/")))
 	return strings.TrimRight(job.Name[:min(len(job.Name), nameLimit)], "-.") + "-" + hex.EncodeToString(sum[:])[:16]
-}
-
-// progress returns which Snapshots of the run are to be asked for now, how many are being taken, and when the first of
-// those has tried the run's patience.
-func (w World) progress(run time.Time) (create []*v1beta2.Snapshot, busy int, wake time.Time) {
-	made, waiting := map[string]bool{}, map[string]bool{}
-	for _, s := range w.Snapshots {
-		made[s.Name] = true
-		if !untaken(s) {
-			continue
-		}
-		waiting[s.Spec.Volume] = true
-		until := s.CreationTimestamp.Add(patience)
-		if blocked(s) || !w.Now.Before(until) {
-			continue
-		}
-		busy++
-		if wake.IsZero() || until.Before(wake) {
-			wake = until
-		}
-	}
-	for _, v := range w.volumes() {
-		if busy+len(create) >= max(w.Job.Spec.Concurrency, 1) {
-			break
-		}
-		// A volume that still waits for the snapshot of an earlier run gets no further one.
-		if name := Name(w.Job, run, v); !made[name] && !waiting[v.Name] {
-			create = append(create, w.newSnapshot(name, v))
-		}
-	}
-	return create, busy, wake
 }
 
 // untaken tells that the Snapshot is still to be taken.
@@ -91,33 +59,6 @@ func (w World) newSnapshot(name string, v *v1beta2.Volume) *v1beta2.Snapshot {
 		},
 		Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true, Labels: labels},
 	}
-}
-
-// surplus returns of each volume of the job those of its ready Snapshots that are older than the newest retain of them.
-// Without a number nothing is surplus, and nothing of the run that is under way is: it would be made again.
-func (w World) surplus() []*v1beta2.Snapshot {
-	if w.Job.Spec.Retain <= 0 {
-		return nil
-	}
-	ready := map[string][]*v1beta2.Snapshot{}
-	for _, s := range w.Snapshots {
-		if s.DeletionTimestamp == nil && s.Spec.Labels[v1beta2.LabelRecurringJob] == w.Job.Name &&
-			conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) {
-			ready[s.Spec.Volume] = append(ready[s.Spec.Volume], s)
-		}
-	}
-	current, running := parseTime(w.Job.Status.CurrentRun)
-	var out []*v1beta2.Snapshot
-	for _, v := range w.volumes() {
-		list := slices.DeleteFunc(ready[v.Name], func(s *v1beta2.Snapshot) bool { return snapshot.UID(s) != v.UID })
-		slices.SortFunc(list, newerFirst)
-		for _, s := range list[min(w.Job.Spec.Retain, len(list)):] {
-			if !running || s.Name != Name(w.Job, current, v) {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
 }
 
 func newerFirst(a, b *v1beta2.Snapshot) int {

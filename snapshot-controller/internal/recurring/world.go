@@ -16,6 +16,8 @@ type World struct {
 	Volumes []*v1beta2.Volume
 	// Snapshots has each Snapshot that names the job in the labels of its spec.
 	Snapshots []*v1beta2.Snapshot
+	// Backups has each Backup that does.
+	Backups []*v1beta2.Backup
 }
 
 // Verdict is what to do now, in this order.
@@ -25,8 +27,11 @@ type Verdict struct {
 	Status v1beta2.RecurringJobStatus
 	// Create are Snapshots to ask for.
 	Create []*v1beta2.Snapshot
-	// Delete are Snapshots that the job does not keep any more.
-	Delete []*v1beta2.Snapshot
+	// BackUp are Backups to ask for.
+	BackUp []*v1beta2.Backup
+	// Delete and DeleteBackups are what the job does not keep any more.
+	Delete        []*v1beta2.Snapshot
+	DeleteBackups []*v1beta2.Backup
 	// Wake is when time alone changes the verdict; zero: never.
 	Wake time.Time
 	// Reason and Message say how the job stands.

@@ -29,20 +29,47 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 		}
 	}
 	for _, s := range v.Create {
-		// One that is there was made by this very verdict: before a crash, or before the cache had it.
-		if err := r.client.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := r.create(ctx, s); err != nil {
 			return fmt.Errorf("creating snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
 		}
-		done.WithLabelValues(doneCreate).Inc()
 	}
+	for _, b := range v.BackUp {
+		if err := r.create(ctx, b); err != nil {
+			return fmt.Errorf("creating backup %s: %w", b.Name, err)
+		}
+	}
+	return r.retain(ctx, job, v)
+}
+
+// create makes what is not there. One that is was made by this very verdict: before a crash, or before the cache had it.
+func (r *reconciler) create(ctx context.Context, obj client.Object) error {
+	if err := r.client.Create(ctx, obj); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	done.WithLabelValues(doneCreate).Inc()
+	return nil
+}
+
+// retain deletes what is surplus.
+func (r *reconciler) retain(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) error {
+	surplus := make([]client.Object, 0, len(v.Delete)+len(v.DeleteBackups))
 	for _, s := range v.Delete {
-		if err := status.Delete(ctx, r.client, s); err != nil {
+		surplus = append(surplus, s)
+	}
+	for _, b := range v.DeleteBackups {
+		surplus = append(surplus, b)
+	}
+	for _, obj := range surplus {
+		if err := status.Delete(ctx, r.client, obj); err != nil {
 			return err
 		}
 		done.WithLabelValues(doneDelete).Inc()
 	}
 	if len(v.Delete) > 0 {
 		events.Emit(r.recorder, job, retained(len(v.Delete)))
+	}
+	if len(v.DeleteBackups) > 0 {
+		events.Emit(r.recorder, job, retainedBackups(len(v.DeleteBackups)))
 	}
 	return nil
 }

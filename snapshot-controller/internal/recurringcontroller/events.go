@@ -48,3 +48,10 @@ func retained(count int) events.Event {
 		Note: fmt.Sprintf("%d Snapshots beyond those that are kept were deleted.", count),
 	}
 }
+
+func retainedBackups(count int) events.Event {
+	return events.Event{
+		Type: corev1.EventTypeNormal, Reason: "SurplusBackupsDeleted", Action: actionRetain,
+		Note: fmt.Sprintf("%d Backups beyond those that are kept were deleted; their data stays in the target.", count),
+	}
+}

@@ -14,7 +14,7 @@ const (
 
 var done = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "drover_snapshot_controller_recurring_total",
-	Help: "Runs of recurring jobs that came to their end, and Snapshots created and deleted for them.",
+	Help: "Runs of recurring jobs that came to their end, and Snapshots and Backups created and deleted for them.",
 }, []string{"what"})
 
 func init() { metrics.Registry.MustRegister(done) }

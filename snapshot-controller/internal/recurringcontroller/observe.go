@@ -15,7 +15,7 @@ import (
 const (
 	// byKey finds the volumes that name a job or a group.
 	byKey = "recurringcontroller.key"
-	// byJob finds the Snapshots that a job made.
+	// byJob finds the Snapshots and Backups that a job made.
 	byJob = "recurringcontroller.job"
 )
 
@@ -24,21 +24,29 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err != nil {
 		return fmt.Errorf("indexing volumes by job: %w", err)
 	}
-	err = indexer.IndexField(ctx, &v1beta2.Snapshot{}, byJob, func(obj client.Object) []string {
-		if job := jobOf(obj); job != "" {
-			return []string{job}
+	for _, kind := range []client.Object{&v1beta2.Snapshot{}, &v1beta2.Backup{}} {
+		err = indexer.IndexField(ctx, kind, byJob, func(obj client.Object) []string {
+			if job := jobOf(obj); job != "" {
+				return []string{job}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("indexing %T by job: %w", kind, err)
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("indexing snapshots by job: %w", err)
 	}
 	return nil
 }
 
-// jobOf is the job that made the Snapshot; empty: none did.
+// jobOf is the job that made the Snapshot or Backup; empty: none did.
 func jobOf(obj client.Object) string {
-	return obj.(*v1beta2.Snapshot).Spec.Labels[v1beta2.LabelRecurringJob]
+	switch made := obj.(type) {
+	case *v1beta2.Snapshot:
+		return made.Spec.Labels[v1beta2.LabelRecurringJob]
+	case *v1beta2.Backup:
+		return made.Spec.Labels[v1beta2.LabelRecurringJob]
+	}
+	return ""
 }
 
 // observer reads worlds. It only reads.
@@ -69,6 +77,13 @@ func (o observer) observe(ctx context.Context, name string) (*recurring.World, e
 	}
 	for i := range snapshots.Items {
 		w.Snapshots = append(w.Snapshots, &snapshots.Items[i])
+	}
+	var backups v1beta2.BackupList
+	if err := o.list(ctx, &backups, byJob, name); err != nil {
+		return nil, err
+	}
+	for i := range backups.Items {
+		w.Backups = append(w.Backups, &backups.Items[i])
 	}
 	w.Now = o.clock.Now()
 	return w, nil

@@ -29,9 +29,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.apply(ctx, world.Job, verdict); err != nil {
 		return ctrl.Result{}, err
 	}
-	if verdict.Write || len(verdict.Create)+len(verdict.Delete) > 0 {
+	if made, gone := len(verdict.Create)+len(verdict.BackUp), len(verdict.Delete)+len(verdict.DeleteBackups); verdict.Write || made+gone > 0 {
 		log.FromContext(ctx).Info("verdict applied", "name", request.Name, "reason", verdict.Reason, "message", verdict.Message,
-			"created", len(verdict.Create), "deleted", len(verdict.Delete))
+			"created", made, "deleted", gone)
 	}
 	if verdict.Wake.IsZero() {
 		return ctrl.Result{}, nil

@@ -24,7 +24,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").
 		For(&v1beta2.RecurringJob{}).
 		Watches(&v1beta2.Volume{}, w.ofVolumes()).
-		Watches(&v1beta2.Snapshot{}, w.ofSnapshots()).
+		Watches(&v1beta2.Snapshot{}, w.ofMade()).
+		Watches(&v1beta2.Backup{}, w.ofMade()).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of recurring jobs: %w", err)

@@ -20,7 +20,7 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// watches maps the events of volumes and Snapshots to the jobs that they are about.
+// watches maps the events of volumes, Snapshots and Backups to the jobs that they are about.
 type watches struct {
 	reader    client.Reader
 	namespace string
@@ -43,7 +43,8 @@ func (w watches) ofVolumes() handler.Funcs {
 	}
 }
 
-func (w watches) ofSnapshots() handler.Funcs {
+// ofMade is for the Snapshots and Backups of jobs.
+func (w watches) ofMade() handler.Funcs {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
 			if !e.IsInInitialList {
@@ -51,7 +52,7 @@ func (w watches) ofSnapshots() handler.Funcs {
 			}
 		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			if factsOf(e.ObjectOld.(*v1beta2.Snapshot)) != factsOf(e.ObjectNew.(*v1beta2.Snapshot)) {
+			if factsOf(e.ObjectOld) != factsOf(e.ObjectNew) {
 				w.job(q, jobOf(e.ObjectNew))
 			}
 		},
@@ -59,16 +60,21 @@ func (w watches) ofSnapshots() handler.Funcs {
 	}
 }
 
-// facts are what the core looks at of a Snapshot.
+// facts are what the core looks at of a Snapshot or a Backup.
 type facts struct {
 	reason, taken string
 	going         bool
 }
 
-func factsOf(s *v1beta2.Snapshot) facts {
-	return facts{
-		reason: conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady), taken: s.Status.CreationTime, going: s.DeletionTimestamp != nil,
+func factsOf(obj client.Object) facts {
+	out := facts{going: obj.GetDeletionTimestamp() != nil}
+	switch made := obj.(type) {
+	case *v1beta2.Snapshot:
+		out.reason, out.taken = conditions.Reason(made.Status.Conditions, v1beta2.SnapshotReady), made.Status.CreationTime
+	case *v1beta2.Backup:
+		out.reason, out.taken = conditions.Reason(made.Status.Conditions, v1beta2.BackupApproved), made.Status.State
 	}
+	return out
 }
 
 // named enqueues the jobs that volumes with one of these labels name, by themselves or by a group.

@@ -1,0 +1,80 @@
+package recurring
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// backsUp tells that the job backs up the snapshots that it asks for.
+func (w World) backsUp() bool {
+	return w.Job.Spec.Task == v1beta2.RecurringTaskBackup || w.Job.Spec.Task == v1beta2.RecurringTaskBackupForceCreate
+}
+
+// underWayBackups notes what is being copied, and returns the names of all that were asked for. One that an engine copies
+// may take its time; one that waits has the run's patience; one that waits for people does not hold the run up.
+func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool {
+	made := map[string]bool{}
+	for _, b := range w.Backups {
+		made[b.Name] = true
+		if b.DeletionTimestamp != nil || v1beta2.IsBackupEnded(b) {
+			continue
+		}
+		waiting[b.Labels[v1beta2.LabelBackupVolume]] = true
+		approved := conditions.IsTrue(b.Status.Conditions, v1beta2.BackupApproved)
+		until := b.CreationTimestamp.Add(patience)
+		switch {
+		case approved && v1beta2.IsBackupBegun(b):
+			p.busy++
+		case !stuck(b) && w.Now.Before(until):
+			p.hold(until)
+		}
+	}
+	return made
+}
+
+// stuck tells that the Backup waits for people, not for its turn.
+func stuck(b *v1beta2.Backup) bool {
+	switch conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved) {
+	case v1beta2.ReasonTargetUnavailable, v1beta2.ReasonVolumeNotFound:
+		return true
+	}
+	return false
+}
+
+// newBackup is the one of the run's Snapshot, and has its name.
+func (w World) newBackup(name string, v *v1beta2.Volume) *v1beta2.Backup {
+	labels := maps.Clone(w.Job.Spec.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[v1beta2.LabelRecurringJob] = w.Job.Name
+	return &v1beta2.Backup{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.Job.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
+			Labels: map[string]string{
+				v1beta2.LabelBackupVolume: v1beta2.LabelValue(v.Name), v1beta2.LabelRecurringJob: v1beta2.LabelValue(w.Job.Name),
+			},
+		},
+		Spec: v1beta2.BackupSpec{SnapshotName: name, Labels: labels},
+	}
+}
+
+func newerBackupFirst(a, b *v1beta2.Backup) int {
+	if c := backedUpAt(b).Compare(backedUpAt(a)); c != 0 {
+		return c
+	}
+	return strings.Compare(b.Name, a.Name)
+}
+
+func backedUpAt(b *v1beta2.Backup) time.Time {
+	if t, ok := parseTime(b.Status.BackupCreatedAt); ok {
+		return t
+	}
+	return b.CreationTimestamp.UTC()
+}

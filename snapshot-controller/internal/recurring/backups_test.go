@@ -1,0 +1,109 @@
+package recurring
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// backingUp is a world whose job backs up.
+func backingUp(volumes ...string) World {
+	w := world(volumes...)
+	w.Job.Spec.Task = v1beta2.RecurringTaskBackup
+	return w
+}
+
+func TestARunThatBacksUp(t *testing.T) {
+	w := backingUp("a", "b", "c")
+	w.done(Decide(w))
+	w.done(Decide(w))
+	require.Len(t, w.Snapshots, 2, "no more at once than its concurrency")
+	require.Empty(t, Decide(w).BackUp, "what is not taken yet is not copied")
+	w.taken()
+	v := Decide(w)
+	require.Len(t, v.BackUp, 2)
+	require.Empty(t, v.Create)
+	b := v.BackUp[0]
+	require.Equal(t, w.Snapshots[0].Name, b.Name)
+	require.Equal(t, b.Name, b.Spec.SnapshotName)
+	require.Equal(t, "hourly", b.Spec.Labels[v1beta2.LabelRecurringJob])
+	require.Equal(t, "a", b.Labels[v1beta2.LabelBackupVolume])
+	require.Equal(t, []string{v1beta2.Finalizer}, b.Finalizers)
+	w.done(v)
+	v = Decide(w)
+	require.Empty(t, v.BackUp)
+	require.Empty(t, v.Create, "a volume that is copied is being worked on")
+	w.copied(v1beta2.BackupCompleted)
+	w.done(Decide(w))
+	require.Equal(t, "c", w.Snapshots[2].Spec.Volume)
+	w.taken()
+	w.done(Decide(w))
+	w.copied(v1beta2.BackupError)
+	w.done(Decide(w))
+	require.Equal(t, 1, w.Job.Status.ExecutionCount, "a failure ends the run, too")
+	require.Len(t, w.Backups, 3)
+}
+
+// A copy may take as long as it takes; what only waits is waited for as long as for a snapshot.
+func TestForHowLongABackupHoldsARunUp(t *testing.T) {
+	start := func() World {
+		w := backingUp("a")
+		w.done(Decide(w))
+		w.done(Decide(w))
+		w.taken()
+		w.done(Decide(w))
+		return w
+	}
+	approval := func(w *World, status v1beta2.ConditionStatus, reason string) {
+		w.Backups[0].Status.Conditions = conditions.Set(nil, v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason}, noon)
+	}
+	copying := start()
+	copying.Backups[0].Status.State = v1beta2.BackupInProgress
+	approval(&copying, v1beta2.ConditionTrue, v1beta2.ReasonReady)
+	copying.Now = noon.Add(24 * time.Hour)
+	v := Decide(copying)
+	require.Equal(t, "2026-08-01T12:00:00Z", v.Status.CurrentRun)
+	require.Zero(t, v.Wake)
+
+	waiting := start()
+	approval(&waiting, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForAttach)
+	require.Equal(t, noon.Add(patience), Decide(waiting).Wake)
+	waiting.Now = Decide(waiting).Wake
+	waiting.done(Decide(waiting))
+	require.Equal(t, 1, waiting.Job.Status.ExecutionCount)
+	waiting.Now = noon.Add(time.Hour)
+	waiting.done(Decide(waiting))
+	waiting.done(Decide(waiting))
+	require.Len(t, waiting.Snapshots, 1, "a volume that still waits for one gets no second")
+
+	stuck := start()
+	approval(&stuck, v1beta2.ConditionFalse, v1beta2.ReasonTargetUnavailable)
+	stuck.done(Decide(stuck))
+	require.Equal(t, 1, stuck.Job.Status.ExecutionCount, "what waits for people holds up nobody")
+}
+
+// Of each volume the newest backups are kept, and the one snapshot that the next backup is told apart from.
+func TestWhatAJobThatBacksUpKeeps(t *testing.T) {
+	w := backingUp("a", "b")
+	for range 4 {
+		w.runs(t)
+		w.Now = w.Now.Add(time.Hour)
+	}
+	w.Now = w.Now.Add(-30 * time.Minute)
+	w.done(Decide(w))
+	require.Len(t, w.Snapshots, 2)
+	require.Len(t, w.Backups, 4)
+	for _, b := range w.Backups {
+		require.Contains(t, []string{"2026-08-01T14:00:00Z", "2026-08-01T15:00:00Z"}, b.Status.BackupCreatedAt)
+	}
+
+	w.Backups[0].Status.State = v1beta2.BackupError
+	v := Decide(w)
+	require.Equal(t, []*v1beta2.Backup{w.Backups[0]}, v.DeleteBackups, "one that failed goes once a newer one did not")
+	w.Volumes = nil
+	require.Empty(t, Decide(w).DeleteBackups, "backups outlive their volume")
+}

@@ -1,0 +1,59 @@
+package recurring
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// plan is what a run asks for now.
+type plan struct {
+	snapshots []*v1beta2.Snapshot
+	backups   []*v1beta2.Backup
+	// busy is how many are being taken; wake is when the first of them has tried the run's patience.
+	busy int
+	wake time.Time
+}
+
+func (p plan) over() bool { return len(p.snapshots)+len(p.backups)+p.busy == 0 }
+
+func (p *plan) hold(until time.Time) {
+	p.busy++
+	if p.wake.IsZero() || until.Before(p.wake) {
+		p.wake = until
+	}
+}
+
+// progress returns what of the run is to be asked for now, and what is under way.
+func (w World) progress(run time.Time) plan {
+	var p plan
+	waiting := map[string]bool{} // A volume that still waits for what an earlier run wanted gets no further one.
+	snapshots := map[string]*v1beta2.Snapshot{}
+	for _, s := range w.Snapshots {
+		snapshots[s.Name] = s
+		if !untaken(s) {
+			continue
+		}
+		waiting[s.Spec.Volume] = true
+		if until := s.CreationTimestamp.Add(patience); !blocked(s) && w.Now.Before(until) {
+			p.hold(until)
+		}
+	}
+	backups := w.underWayBackups(&p, waiting)
+	for _, v := range w.volumes() {
+		if p.busy+len(p.snapshots)+len(p.backups) >= max(w.Job.Spec.Concurrency, 1) {
+			break
+		}
+		name := Name(w.Job, run, v)
+		s := snapshots[name]
+		switch {
+		case waiting[v.Name] || waiting[v1beta2.LabelValue(v.Name)] || backups[name]:
+		case s == nil:
+			p.snapshots = append(p.snapshots, w.newSnapshot(name, v))
+		case w.backsUp() && s.DeletionTimestamp == nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
+			p.backups = append(p.backups, w.newBackup(name, v))
+		}
+	}
+	return p
+}
