@@ -19,7 +19,7 @@ demo: controlplane ## the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
 
 test: ## every test, on a real API server
-	@$(GO) run ./e2e/cluster build --controller-manager
+	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	$(GO) test -timeout 30m ./...
 
 bazel-test: bazel-install ## every test under Bazel; BAZEL=bazel where the Central Registry can be reached

@@ -45,6 +45,7 @@ func Hosts(namespace string) []string {
 
 // Setup registers both controllers. What is to be served is put into the store.
 func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
+	expiry.WithLabelValues().Set(0)
 	anyone := false
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate-in-use").
 		WithOptions(controller.Options{NeedLeaderElection: &anyone}).

@@ -51,6 +51,6 @@ func (l *loader) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil // the leader makes another
 	}
 	l.store.now.Store(loaded)
-	expiry.Set(float64(loaded.Leaf.NotAfter.Unix()))
+	expiry.WithLabelValues().Set(float64(loaded.Leaf.NotAfter.Unix()))
 	return ctrl.Result{}, nil
 }
