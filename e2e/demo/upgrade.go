@@ -77,6 +77,15 @@ func (d *demo) underLoad(ctx context.Context) error {
 func (d *demo) nodeUpgraded(ctx context.Context, count int) error {
 	w := d.world
 	if count == 2 {
+		if err := w.Wait(ctx, "the second node", patience, func(ctx context.Context) (string, error) {
+			m := &v1beta2.DataEngineUpgradeManager{}
+			if err := w.Get(ctx, "upgrade", m); err != nil || m.Status.Step != "" || len(m.Status.UpgradedNodes) > 1 {
+				return "", err
+			}
+			return "none is under way", nil
+		}); err != nil {
+			return err
+		}
 		if err := d.tables(ctx, "dataengineupgrademanagers", "lhum"); err != nil {
 			return err
 		}
