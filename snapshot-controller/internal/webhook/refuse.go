@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -77,9 +78,9 @@ func sameSpec(a, b v1beta2.SnapshotSpec) bool {
 	return equality.Semantic.DeepEqual(a, b)
 }
 
-// delete keeps data that is in use. With its volume a snapshot goes all the same.
+// delete keeps data that is in use. With its volume a snapshot goes all the same, and an object goes whose snapshot is gone.
 func (w World) delete() string {
-	if len(w.Clones) == 0 || w.Old.DeletionTimestamp != nil || w.Volume == nil || w.Volume.DeletionTimestamp != nil {
+	if len(w.Clones) == 0 || conditions.IsTrue(w.Old.Status.Conditions, v1beta2.SnapshotWithdrawn) || w.Old.DeletionTimestamp != nil || w.Volume == nil || w.Volume.DeletionTimestamp != nil {
 		return ""
 	}
 	return fmt.Sprintf("linked clones share the data of snapshot %s: %s; delete them first", w.Old.Name, strings.Join(w.Clones, ", "))

@@ -36,6 +36,10 @@ func label(value string) func(*v1beta2.Snapshot) {
 	return func(s *v1beta2.Snapshot) { s.Labels = map[string]string{v1beta2.LabelVolume: value} }
 }
 
+func withdrawn(s *v1beta2.Snapshot) {
+	s.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotWithdrawn, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSnapshotGone}}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		world World
@@ -55,6 +59,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"other labels are people's":                       {World{Operation: Update, Old: snap(), New: snap(func(s *v1beta2.Snapshot) { s.Labels["team"] = "a" })}, ""},
 		"a snapshot may be deleted":                       {World{Operation: Delete, Old: snap(), Volume: vol()}, ""},
 		"but not one whose data a clone shares":           {World{Operation: Delete, Old: snap(), Volume: vol(), Clones: []string{"c1", "c2"}}, "c1, c2; delete them first"},
+		"unless the engine lost it anyway":                {World{Operation: Delete, Old: snap(withdrawn), Volume: vol(), Clones: []string{"c1"}}, ""},
 		"unless the volume goes":                          {World{Operation: Delete, Old: snap(), Volume: goingVol(), Clones: []string{"c1"}}, ""},
 		"or went":                                         {World{Operation: Delete, Old: snap(), Clones: []string{"c1"}}, ""},
 		"or it is being deleted already":                  {World{Operation: Delete, Old: snap(func(s *v1beta2.Snapshot) { s.DeletionTimestamp = &metav1.Time{} }), Volume: vol(), Clones: []string{"c1"}}, ""},

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -21,22 +21,22 @@ import (
 // completer gives a new Snapshot what the controllers would give it later.
 type completer struct{ rt *runkit.Runtime }
 
-// Handle implements admission.Handler. An error is for the API server to ignore, as the configuration tells it.
+// Handle implements admission.Handler.
 func (c *completer) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create {
 		return count("complete", admission.Allowed(""))
 	}
 	s, err := decode(request.Object.Raw)
 	if err != nil {
-		return count("complete", admission.Errored(http.StatusBadRequest, err))
+		return unanswered(ctx, "complete", err)
 	}
 	volume, err := findVolume(ctx, c.rt, s.Spec.Volume)
 	if err != nil {
-		return count("complete", admission.Errored(http.StatusInternalServerError, err))
+		return unanswered(ctx, "complete", err)
 	}
 	whole, err := completed(request.Object.Raw, s, volume)
 	if err != nil {
-		return count("complete", admission.Errored(http.StatusInternalServerError, err))
+		return unanswered(ctx, "complete", err)
 	}
 	return count("complete", admission.PatchResponseFromRaw(request.Object.Raw, whole))
 }
@@ -72,16 +72,24 @@ func completed(raw []byte, s *v1beta2.Snapshot, volume *v1beta2.Volume) ([]byte,
 // judge refuses what the controllers would not carry out.
 type judge struct{ rt *runkit.Runtime }
 
-// Handle implements admission.Handler. An error is for the API server to ignore, as the configuration tells it.
+// Handle implements admission.Handler.
 func (j *judge) Handle(ctx context.Context, request admission.Request) admission.Response {
 	w, err := j.observe(ctx, request)
 	if err != nil {
-		return count("judge", admission.Errored(http.StatusInternalServerError, err))
+		return unanswered(ctx, "judge", err)
 	}
 	if refusal := webhook.Refusal(w); refusal != "" {
 		return count("judge", admission.Denied(refusal))
 	}
 	return count("judge", admission.Allowed(""))
+}
+
+// unanswered lets a request pass that could not be judged. The API server takes an answer with an error for a refusal, whatever
+// its failure policy; the controllers check and repair the same later.
+func unanswered(ctx context.Context, name string, err error) admission.Response {
+	answers.WithLabelValues(name, "failed").Inc()
+	log.FromContext(ctx).Error(err, "a request passes unjudged", "webhook", name)
+	return admission.Allowed("").WithWarnings("drover could not check this Snapshot now, and does so later: " + err.Error())
 }
 
 func (j *judge) observe(ctx context.Context, request admission.Request) (w webhook.World, err error) {

@@ -1,8 +1,6 @@
 package webhookserver
 
 import (
-	"net/http"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -17,12 +15,8 @@ func init() { metrics.Registry.MustRegister(answers) }
 
 func count(name string, r admission.Response) admission.Response {
 	answer := "allowed"
-	switch {
-	case r.Allowed:
-	case r.Result != nil && r.Result.Code == http.StatusForbidden:
+	if !r.Allowed {
 		answer = "refused"
-	default:
-		answer = "failed"
 	}
 	answers.WithLabelValues(name, answer).Inc()
 	return r
