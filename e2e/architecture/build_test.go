@@ -142,8 +142,10 @@ func mayOpenTo(rule target, owner, to string) bool {
 	switch {
 	case to == "//visibility:private", strings.HasPrefix(to, "//"+owner+":"), strings.HasPrefix(to, "//"+owner+"/"):
 		return true
-	case to == "//:__subpackages__": // the sources of data, too: roles, definitions, the module's root
-		return owner == "shared" || owner == "crds" || rule.kind == "filegroup"
+	case rule.kind == "filegroup", rule.kind == "exports_files": // data: roles, definitions, alerts, the module's root
+		return true
+	case to == "//:__subpackages__":
+		return owner == "shared" || owner == "crds"
 	default:
 		return to == "//e2e/model:__pkg__" && rule.pkg == owner+"/model"
 	}

@@ -79,6 +79,7 @@ func TestABrokenBuildIsAnErrorWithTheCompilersWords(t *testing.T) {
 func TestProgramsInTheNamedDirectoryComeFirst(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("KUBEBUILDER_ASSETS", dir)
+	t.Setenv("TEST_SRCDIR", "")
 	_, err := cluster.Locate(t.Context(), false, io.Discard)
 	require.ErrorContains(t, err, "KUBEBUILDER_ASSETS", "an empty directory is the user's mistake, not a reason to build")
 

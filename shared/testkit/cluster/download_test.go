@@ -78,5 +78,6 @@ func useFake(t *testing.T, script string) string {
 	t.Setenv("XDG_CACHE_HOME", fake)
 	t.Setenv("HOME", fake)
 	t.Setenv("KUBEBUILDER_ASSETS", "")
+	t.Setenv("TEST_SRCDIR", "") // not those that Bazel gives to the other tests
 	return fake
 }
