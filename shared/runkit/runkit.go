@@ -149,6 +149,9 @@ func run(ctx context.Context, p Program, o options) error {
 	if err := addChecks(manager, refuse); err != nil {
 		return err
 	}
+	if err := giveBack(manager, rt.Clock); err != nil {
+		return err
+	}
 	if err := p.Setup(ctx, rt); err != nil {
 		return fmt.Errorf("setting up: %w", err)
 	}
@@ -218,8 +221,9 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 		return nil, nil, err
 	}
 	managerOptions := ctrl.Options{
-		Scheme: scheme,
-		Logger: log,
+		Scheme:         scheme,
+		Logger:         log,
+		MapperProvider: newMapper,
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{o.namespace: {}},
 			DefaultTransform:  cache.TransformStripManagedFields(),
