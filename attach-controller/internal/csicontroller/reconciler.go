@@ -27,7 +27,7 @@ type reconciler struct {
 	observer observer
 	election *standin.Election
 	metrics  *metrics
-	written  guard
+	written  standin.Guard
 }
 
 // Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
@@ -41,7 +41,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if s == nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	if r.written.behind(s) {
+	if r.behind(s) {
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	verdict := csi.Decide(s.world)
@@ -101,7 +101,7 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("listing VolumeAttachments of PersistentVolume %s: %w", pv.Name, err)
 	}
-	if !csi.DecidePersistentVolume(csi.FromPersistentVolume(pv), len(list.Items)) || r.written.stale(pv) {
+	if !csi.DecidePersistentVolume(csi.FromPersistentVolume(pv), len(list.Items)) || r.written.Stale(pv) {
 		return ctrl.Result{}, nil
 	}
 	if err := status.DropFinalizer(ctx, r.rt.Client, pv, csi.Finalizer); err != nil {
@@ -118,6 +118,11 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 // note remembers a version that we changed; under --observe nothing was changed.
 func (r *reconciler) note(obj client.Object) {
 	if !r.rt.Observe {
-		r.written.changed(obj)
+		r.written.Changed(obj)
 	}
+}
+
+// behind tells that the cache was behind for one of the objects that the world was taken from.
+func (r *reconciler) behind(s *seen) bool {
+	return r.written.Stale(s.attachment) || s.persistentVolume != nil && r.written.Stale(s.persistentVolume) || s.tickets != nil && r.written.Stale(s.tickets)
 }

@@ -59,7 +59,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: guard{clock: rt.Clock}}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: standin.Guard{Clock: rt.Clock}}
 	if err := setUpAttachments(rt, r, q); err != nil {
 		return fmt.Errorf("setting up the controller of VolumeAttachments: %w", err)
 	}

@@ -226,6 +226,14 @@ func (w *world) ends(obj client.Object) {
 	require.NoError(w.t, status.DropFinalizer(w.t.Context(), w.admin, obj, v1beta2.Finalizer))
 }
 
+// wrote waits until the process has written so often, and no more.
+func (w *world) wrote(p *process, times int) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { return len(p.client.Writes()) >= times }, patience, poll, "%v", p.client.Writes())
+	w.quiet(p)
+	require.Len(w.t, p.client.Writes(), times, "%v", p.client.Writes())
+}
+
 // quiet tells that the process writes nothing for a while.
 func (w *world) quiet(p *process) {
 	w.t.Helper()

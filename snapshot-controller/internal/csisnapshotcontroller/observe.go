@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -20,6 +21,23 @@ type observer struct{ rt *runkit.Runtime }
 type seen struct {
 	world   csisnapshot.World
 	content *volumesnapshot.Content
+}
+
+// judged is what a step changes, as it was judged; what a step makes was judged to be absent.
+func (s *seen) judged(step csisnapshot.Step) client.Object {
+	switch step {
+	case csisnapshot.StepCreateSnapshot:
+		_, name, _ := s.world.Content.Names()
+		return &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	case csisnapshot.StepCreateBackup:
+		_, _, name := s.world.Content.Names()
+		return &v1beta2.Backup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	case csisnapshot.StepDeleteSnapshot:
+		return s.world.Snapshot
+	case csisnapshot.StepDeleteBackup:
+		return s.world.Backup
+	}
+	return s.content
 }
 
 // observe reads the world of one content; nil: it is gone. With live, the content and what is behind it are read from the

@@ -25,6 +25,7 @@ type reconciler struct {
 	observer observer
 	election *standin.Election
 	metrics  *metrics
+	written  standin.Guard
 }
 
 // Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
@@ -45,11 +46,18 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if verdict.Step == csisnapshot.StepNone {
 		return result, nil
 	}
+	judged := s.judged(verdict.Step)
+	if r.written.Stale(judged) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
 	if err := r.apply(ctx, s, verdict); err != nil {
 		if status.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
+	}
+	if !r.rt.Observe {
+		r.written.Changed(judged)
 	}
 	if s.world.Volume != nil {
 		events.Emit(r.rt.Recorder, s.world.Volume, announce(s.world, verdict)...)

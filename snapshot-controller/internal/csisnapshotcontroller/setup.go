@@ -51,7 +51,7 @@ func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prom
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: election, metrics: m}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: election, metrics: m, written: standin.Guard{Clock: rt.Clock}}
 	c, err := controller.New("csi-snapshot", rt.Manager, controller.Options{Reconciler: r, MaxConcurrentReconciles: workers})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of VolumeSnapshotContents: %w", err)

@@ -46,10 +46,10 @@ func isOurs(obj client.Object) bool { return ours(obj.(*volumesnapshot.Content))
 
 func ours(c *volumesnapshot.Content) bool { return csisnapshot.FromContent(c).Ours() }
 
-// news drops what was there before: every content is looked at in the beginning, with all that it is about.
-func news[T client.Object]() predicate.TypedPredicate[T] {
+// news drops updates that are none. What is there in the beginning is news, too: a content may have been looked at before that
+// watch began.
+func news[T client.Object]() predicate.TypedFuncs[T] {
 	return predicate.TypedFuncs[T]{
-		CreateFunc: func(e event.TypedCreateEvent[T]) bool { return !e.IsInInitialList },
 		UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
 			return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
 		},
@@ -58,7 +58,7 @@ func news[T client.Object]() predicate.TypedPredicate[T] {
 
 // volumeNews lets the coming and going of volumes pass, and of clones that share a snapshot's data.
 func volumeNews() predicate.TypedPredicate[*v1beta2.Volume] {
-	p := news[*v1beta2.Volume]().(predicate.TypedFuncs[*v1beta2.Volume])
+	p := news[*v1beta2.Volume]()
 	p.UpdateFunc = func(e event.TypedUpdateEvent[*v1beta2.Volume]) bool {
 		was, is := e.ObjectOld, e.ObjectNew
 		return was.UID != is.UID || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) || snapshot.Shared(was) != snapshot.Shared(is)

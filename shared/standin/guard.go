@@ -1,4 +1,4 @@
-package csicontroller
+package standin
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 // and must not hold up for longer.
 const behindFor = 2 * time.Second
 
-// guard remembers the version at which each object was last changed, so that nothing is decided on that version again
+// Guard remembers the version at which each object was last changed, so that nothing is decided on that version again
 // while the cache still shows it: the same would be written twice.
-type guard struct {
-	clock clock.PassiveClock
+type Guard struct {
+	Clock clock.PassiveClock
 
 	mutex  sync.Mutex
 	writes map[string]write
@@ -28,11 +28,11 @@ type write struct {
 	at      time.Time
 }
 
-// changed notes that the object, as given, was judged and then changed.
-func (g *guard) changed(obj client.Object) {
+// Changed notes that the object, as given, was judged and then changed.
+func (g *Guard) Changed(obj client.Object) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	now := g.clock.Now()
+	now := g.Clock.Now()
 	if g.writes == nil {
 		g.writes = map[string]write{}
 	}
@@ -40,17 +40,12 @@ func (g *guard) changed(obj client.Object) {
 	g.writes[key(obj)] = write{version(obj), now}
 }
 
-// stale tells that the object, as given, was changed a moment ago: the event of that change is still to come.
-func (g *guard) stale(obj client.Object) bool {
+// Stale tells that the object, as given, was changed a moment ago: the event of that change is still to come.
+func (g *Guard) Stale(obj client.Object) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	w, ok := g.writes[key(obj)]
-	return ok && w.version == version(obj) && g.clock.Since(w.at) <= behindFor
-}
-
-// behind tells that the cache was behind for one of the objects that the world was taken from.
-func (g *guard) behind(s *seen) bool {
-	return g.stale(s.attachment) || s.persistentVolume != nil && g.stale(s.persistentVolume) || s.tickets != nil && g.stale(s.tickets)
+	return ok && w.version == version(obj) && g.Clock.Since(w.at) <= behindFor
 }
 
 func key(obj client.Object) string { return fmt.Sprintf("%T/%s", obj, obj.GetName()) }
