@@ -27,7 +27,8 @@ func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.
 
 // Stories are the scenarios of snapshots whose every write and call is a crash point.
 func Stories() []scenarios.Story {
-	stories := []scenarios.Story{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(), goesWithItsVolume()}
+	stories := []scenarios.Story{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(), goesWithItsVolume(),
+		takenForKubernetes()}
 	for i := range stories {
 		stories[i].Cast = scenarios.Snapshots
 	}

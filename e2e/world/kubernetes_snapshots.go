@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,11 +22,8 @@ const SnapshotterProcess = "common-snapshot-controller"
 // VolumeSnapshots are Kubernetes' objects for snapshots: the definitions are installed, and the real common snapshot controller
 // runs. The World must have been started with Kubernetes.
 func (w *World) VolumeSnapshots(ctx context.Context) error {
-	found, err := cluster.LocateSnapshotter(ctx, said(w.options.Say))
+	found, err := w.snapshotDefinitions(ctx)
 	if err != nil {
-		return err
-	}
-	if err := w.cluster.InstallCRDs(ctx, found.CRDs); err != nil {
 		return err
 	}
 	kubeconfig, err := w.AdminKubeconfig()
@@ -39,6 +37,20 @@ func (w *World) VolumeSnapshots(ctx context.Context) error {
 		"--kubeconfig", kubeconfig, "--kube-api-qps=100", "--kube-api-burst=200", "--retry-interval-start=100ms", "--retry-interval-max=2s",
 	}})
 	return err
+}
+
+// SnapshotDefinitions installs what defines VolumeSnapshots, without anybody who turns them into contents.
+func (w *World) SnapshotDefinitions(ctx context.Context) error {
+	_, err := w.snapshotDefinitions(ctx)
+	return err
+}
+
+func (w *World) snapshotDefinitions(ctx context.Context) (cluster.Snapshotter, error) {
+	found, err := cluster.LocateSnapshotter(ctx, said(w.options.Say))
+	if err != nil {
+		return found, err
+	}
+	return found, w.cluster.InstallCRDs(ctx, found.CRDs)
 }
 
 // snapshotKind is an empty object of one of the kinds.
@@ -179,6 +191,9 @@ func (w *World) SweepVolumeSnapshots(ctx context.Context) error {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: kind + "List"})
 		if err := w.Admin.List(ctx, list); err != nil {
+			if meta.IsNoMatchError(err) {
+				return nil // nobody defined them
+			}
 			return fmt.Errorf("listing %ss: %w", kind, err)
 		}
 		for i := range list.Items {

@@ -86,7 +86,6 @@ func stage(t *testing.T) (context.Context, *world.World) {
 		}
 		clean, done := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer done()
-		require.NoError(t, here.SweepVolumeSnapshots(clean))
 		require.NoError(t, here.Sweep(clean))
 	})
 	return ctx, here
