@@ -32,9 +32,9 @@ func snapshots(ctx context.Context, r *report) error {
 
 // figures are what was measured beside one stored population.
 type figures struct {
-	snapshots                      int
-	seconds, rss, heap, writes     []float64
-	latency, cpu, reconciles, busy []float64 // of one engine's change
+	snapshots                         int
+	seconds, spent, rss, heap, writes []float64 // of a start
+	latency, cpu, reconciles, busy    []float64 // of one engine's change
 }
 
 // storedPopulation starts snapshot-controller beside a stored population, five times, and then changes engines.
@@ -87,23 +87,31 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 		return nil, err
 	}
 	seconds := time.Since(began).Seconds()
-	// What the start needed once is given back to the system within some seconds; the heap is told by the next collection.
-	if err := w.Never(ctx, "the death of a controller", 10*time.Second, func(context.Context) (string, error) { return "", w.Died() }); err != nil {
+	cpu, _, err := spent(ctx, w, process)
+	if err != nil {
 		return nil, err
 	}
-	lines, err := w.Metrics(ctx, process.Name)
-	if err != nil {
+	// What the start needed once is given back to the system within some seconds, at a collection that also tells the heap.
+	collections := "go_gc_cycles_forced_gc_cycles_total"
+	var lines []string
+	if err := w.WaitSlowly(ctx, "a collection after the start", time.Second, time.Minute, func(ctx context.Context) (string, error) {
+		lines, err = w.Metrics(ctx, process.Name)
+		if err == nil && sum(lines, collections, "") == 0 {
+			return "there was none", nil
+		}
+		return "", err
+	}); err != nil {
 		return nil, err
 	}
 	rss, err := process.RSS()
 	if err != nil {
 		return nil, err
 	}
-	f.seconds, f.rss = append(f.seconds, seconds), append(f.rss, float64(rss)/1e6)
+	f.seconds, f.spent, f.rss = append(f.seconds, seconds), append(f.spent, cpu), append(f.rss, float64(rss)/1e6)
 	f.heap = append(f.heap, sum(lines, "go_gc_heap_live_bytes", "")/1e6)
 	f.writes = append(f.writes, float64(w.API.Counts().Sum(write)))
-	r.say("  %d snapshots, start %d of %d: settled after %.2f s, %.0f writes; %.0f MB resident, %.1f MB live", f.snapshots, run+1, runs,
-		seconds, f.writes[run], f.rss[run], f.heap[run])
+	r.say("  %d snapshots, start %d of %d: settled after %.2f s, %.2f s of processor time, %.0f writes; %.0f MB resident, %.1f MB live", f.snapshots, run+1, runs,
+		seconds, cpu, f.writes[run], f.rss[run], f.heap[run])
 	for _, line := range w.API.Counts().Lines(write) {
 		r.say("    %s", line)
 	}
@@ -115,8 +123,9 @@ func compare(r *report, small, large figures) {
 	size := fmt.Sprintf("%d snapshots on %d attached volumes, stored as the controllers leave them", large.snapshots, large.snapshots/chain)
 	r.add(Result{Name: "snapshot.cold_start", Value: median(large.seconds), Unit: "s", Goal: "<= 6", Runs: runs, Spread: spread(large.seconds),
 		Note: "from the process's start until each was decided on and nothing waits; " + size})
+	r.add(Result{Name: "snapshot.cold_start.processor_time", Value: median(large.spent), Unit: "s", Runs: runs, Spread: spread(large.spent), Note: "of the process until then; " + size})
 	r.add(Result{Name: "snapshot.cold_start.api_writes", Value: median(large.writes), Unit: "count", Goal: "0", Runs: runs, Spread: spread(large.writes), Note: size})
-	r.add(Result{Name: "snapshot.rss", Value: median(large.rss), Unit: "MB", Goal: "<= 150", Runs: runs, Spread: spread(large.rss), Note: "10 s after it settled; " + size})
+	r.add(Result{Name: "snapshot.rss", Value: median(large.rss), Unit: "MB", Goal: "<= 150", Runs: runs, Spread: spread(large.rss), Note: "after it settled; " + size})
 	r.add(Result{Name: "snapshot.live_heap", Value: median(large.heap), Unit: "MB", Goal: "<= 100", Runs: runs, Spread: spread(large.heap), Note: "what the last collection marked; " + size})
 	each := (median(large.heap) - median(small.heap)) * 1e6 / float64(large.snapshots-small.snapshots)
 	r.add(Result{Name: "snapshot.heap_per_snapshot", Value: each, Unit: "bytes", Goal: "<= 2200", Runs: runs,

@@ -6,9 +6,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -58,7 +60,7 @@ func (b *snapshotBench) cost(ctx context.Context) error {
 		Note: "of all binaries, on an attached volume; the user's own request, leases and events not counted"})
 	b.add(Result{Name: "snapshot.delete.api_writes", Value: median(deletes), Unit: "count", Goal: "<= 6", Runs: runs, Spread: spread(deletes), Note: "the oldest of a chain of an attached volume"})
 	b.add(Result{Name: "snapshot.ticket.api_writes", Value: median(tickets), Unit: "count", Goal: "<= 4", Runs: runs, Spread: spread(tickets),
-		Note: "writes of the Snapshot and its VolumeAttachment on a detached volume less those on an attached one; attaching and detaching itself is the group attach's"})
+		Note: "writes of snapshot-controller for a snapshot of a detached volume less those of an attached one; what others write to attach and detach it is the cycle of the group attach"})
 	return nil
 }
 
@@ -69,7 +71,7 @@ func (b *snapshotBench) taken(ctx context.Context, volume, name string) error {
 	return b.world.WaitSnapshot(ctx, name, v1beta2.SnapshotReady, v1beta2.ReasonReady, time.Minute)
 }
 
-// act counts the writes that follow from something until nothing more happens: all, and those of Snapshots and tickets.
+// act counts the writes that follow from something until nothing more happens: all, and those of snapshot-controller.
 func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func() error) (all, own float64, err error) {
 	w := b.world
 	if err := w.Quiet(ctx, time.Minute); err != nil {
@@ -91,7 +93,7 @@ func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func
 			continue
 		}
 		all++
-		if request.Resource == "snapshots" || request.Resource == "volumeattachments" {
+		if request.User == world.SnapshotController {
 			own++
 		}
 	}
@@ -100,6 +102,28 @@ func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func
 
 func only(name string) func(record.Method) bool {
 	return func(m record.Method) bool { return !m.Stream && m.Name == name }
+}
+
+// processors tells, when asked, how many seconds of processor time each controller has used since.
+func (b *snapshotBench) processors(ctx context.Context) func(context.Context) string {
+	now := func(ctx context.Context) map[string]float64 {
+		out := map[string]float64{}
+		for _, name := range b.world.Controllers() {
+			if value, err := b.world.Counter(ctx, name, "process_cpu_seconds_total"); err == nil {
+				out[name] = value
+			}
+		}
+		return out
+	}
+	before := now(ctx)
+	return func(ctx context.Context) string {
+		var text []string
+		after := now(ctx)
+		for _, name := range slices.Sorted(maps.Keys(after)) {
+			text = append(text, fmt.Sprintf("%s %.1f s", name, after[name]-before[name]))
+		}
+		return strings.Join(text, ", ")
+	}
 }
 
 // byResource says which kinds of writes there were.

@@ -81,6 +81,7 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 	b.say("  making %d snapshots", total)
 	b.crowd.reset()
 	w.API.Reset()
+	used := b.processors(ctx)
 	began := time.Now()
 	if err := each(ctx, total, func(ctx context.Context, i int) error {
 		return w.Snapshot(ctx, many(i%snapshotVolumes), crowded(i%snapshotVolumes, i/snapshotVolumes))
@@ -95,6 +96,7 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 	writes := float64(w.API.Counts().Sum(write))
 	b.made = writes / took.Seconds()
 	b.byResource()
+	b.say("    processor time: %s", used(ctx))
 	b.add(Result{Name: "snapshot.bulk.create.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
 		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for them took %.0f s; %.0f writes, %.2f a snapshot", total, snapshotVolumes, asked.Seconds(), writes, writes/float64(total))})
 	return nil
@@ -155,6 +157,7 @@ func (b *snapshotBench) removeAll(ctx context.Context) error {
 	b.crowd.reset()
 	w.API.Reset()
 	w.DataPlane.Reset()
+	used := b.processors(ctx)
 	began := time.Now()
 	if err := each(ctx, count, func(ctx context.Context, i int) error {
 		return w.DeleteSnapshot(ctx, crowded(i/(chain-1), i%(chain-1)))
@@ -168,6 +171,7 @@ func (b *snapshotBench) removeAll(ctx context.Context) error {
 	took := time.Since(began)
 	writes := float64(w.API.Counts().Sum(write))
 	b.byResource()
+	b.say("    processor time: %s", used(ctx))
 	b.add(Result{Name: "snapshot.bulk.delete.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
 		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for it took %.0f s; %.0f writes, %.2f a snapshot; %d removals and %d purges were called", count, snapshotVolumes,
 			asked.Seconds(), writes, writes/float64(count), w.DataPlane.Counts().Sum(only("SnapshotRemove")), w.DataPlane.Counts().Sum(only("SnapshotPurge")))})
