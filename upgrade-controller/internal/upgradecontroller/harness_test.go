@@ -44,7 +44,7 @@ const (
 // world is a namespace of a real API server with upgrade-controller in it, as its own ServiceAccount with its generated
 // role. Three nodes run the old image; the default is the new one.
 type world struct {
-	t         *testing.T
+	t         testing.TB
 	namespace string
 	admin     client.Client
 	identity  *rest.Config
@@ -61,7 +61,7 @@ type process struct {
 	done     chan error
 }
 
-func newWorld(t *testing.T, build func(*model.World)) *world {
+func newWorld(t testing.TB, build func(*model.World)) *world {
 	t.Helper()
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
 	namespaced, clusterWide := generatedRules(t)
@@ -84,7 +84,7 @@ func newWorld(t *testing.T, build func(*model.World)) *world {
 }
 
 // generatedRules reads what deploy/role.yaml allows, so that a right that is missing there fails here.
-func generatedRules(t *testing.T) (namespaced, clusterWide []rbacv1.PolicyRule) {
+func generatedRules(t testing.TB) (namespaced, clusterWide []rbacv1.PolicyRule) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", "role.yaml"))
 	require.NoError(t, err)

@@ -1,0 +1,123 @@
+package upgradecontroller
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/upgrade-controller/internal/model"
+)
+
+// observed is an observer over a cache with its indexes, beside a world of volumes: those of node-1 and those of others.
+func observed(t testing.TB, w *world) observer {
+	t.Helper()
+	scheme, err := runkit.Scheme()
+	require.NoError(t, err)
+	manager, err := ctrl.NewManager(w.identity, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: Cached()}})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(t, addIndexes(ctx, manager.GetFieldIndexer()))
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	require.True(t, manager.GetCache().WaitForCacheSync(ctx))
+	o := observer{cached: manager.GetClient(), live: manager.GetAPIReader(), namespace: w.namespace, clock: clock.RealClock{}}
+	for _, kind := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.InstanceManagerList{}, &v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}} {
+		require.NoError(t, list(ctx, o.cached, o.namespace, kind)) // it begins to watch
+	}
+	return o
+}
+
+// What the cache shows of a node's volumes by index is what a whole read shows, of those volumes.
+func TestANodesVolumesAreReadByIndex(t *testing.T) {
+	w := newWorld(t, func(m *model.World) {
+		m.AddVolume("here", "node-1", "node-2", "node-3")
+		m.AddVolume("replica", "node-2", "node-1", "node-2")
+		m.AddVolume("elsewhere", "node-2", "node-2", "node-3")
+		m.AddVolume("listed", "node-3", "node-2", "node-3")
+		m.AddVolume("detached", "", "node-1", "node-2")
+	})
+	o := observed(t, w)
+	u := &v1beta2.NodeDataEngineUpgrade{}
+	u.Spec.NodeID, u.Status.State = "node-1", v1beta2.UpgradeStateSwitchingOver
+	u.Status.Volumes = map[string]v1beta2.VolumeUpgradeStatus{"listed": {}}
+	found, err := o.around(t.Context(), u, false)
+	require.NoError(t, err)
+	all, err := o.around(t.Context(), u, true)
+	require.NoError(t, err)
+	require.Len(t, found.Volumes, 3)
+	for _, name := range []string{"here", "replica", "listed"} {
+		require.Equal(t, all.Volumes[name].Object.UID, found.Volumes[name].Object.UID)
+		require.Len(t, found.Volumes[name].Engines, len(all.Volumes[name].Engines))
+		require.Len(t, found.Volumes[name].Replicas, len(all.Volumes[name].Replicas))
+	}
+	require.Len(t, found.Nodes, 3)
+	require.NotEmpty(t, found.Nodes["node-1"].Managers)
+	require.Equal(t, map[string]int{"node-1": 1, "node-2": 2, "node-3": 1}, found.Load, "a temporary node is to be chosen for volume here")
+	require.Equal(t, 2, all.Engines("node-2"))
+}
+
+// BenchmarkDecision is one read of what is decided on: 10 volumes of the node, beside others that it has nothing of.
+func BenchmarkDecision(b *testing.B) {
+	for _, others := range []int{100, 1000} {
+		w := newBenchWorld(b, others)
+		o := observed(b, w)
+		u := &v1beta2.NodeDataEngineUpgrade{}
+		u.Spec.NodeID, u.Status.State = "node-1", v1beta2.UpgradeStateRebuildingReplica
+		b.Run(fmt.Sprintf("indexed/%d", others), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := o.around(b.Context(), u, false); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("everything/%d", others), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := o.everything(b.Context(), o.cached, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func newBenchWorld(b *testing.B, others int) *world {
+	b.Helper()
+	w := newWorld(b, func(m *model.World) {
+		for i := range 10 {
+			m.AddVolume(fmt.Sprintf("here-%d", i), "node-1", "node-1", "node-2", "node-3")
+		}
+	})
+	more := model.New()
+	for _, name := range []string{"node-2", "node-3"} {
+		more.AddNode(name)
+	}
+	for i := range others {
+		more.AddVolume(fmt.Sprintf("other-%d", i), "node-2", "node-2", "node-3")
+	}
+	group, ctx := errgroup.WithContext(b.Context())
+	group.SetLimit(16)
+	n := &neighbours{admin: w.admin, namespace: w.namespace}
+	empty := model.New()
+	group.Go(func() error { return write(ctx, n, empty.Volumes, more.Volumes) })
+	group.Go(func() error { return write(ctx, n, empty.Engines, more.Engines) })
+	group.Go(func() error { return write(ctx, n, empty.Replicas, more.Replicas) })
+	require.NoError(b, group.Wait())
+	return w
+}
