@@ -141,3 +141,31 @@ func named(volume string) *v1beta2.Volume {
 	v.Name, v.Namespace = volume, here.Namespace
 	return v
 }
+
+// Without a type of its own a class means backups: ready once the backup is whole in its target.
+func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
+	ctx, w := stage(t)
+	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, t.TempDir()))
+	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, true), unique("vs")
+	require.NoError(t, w.Write(ctx, vol, 1, "saved"))
+	require.NoError(t, w.ReleaseCopies(ctx, vol, 100*time.Millisecond))
+	require.NoError(t, w.VolumeSnapshot(ctx, name, class("bak", "Delete"), vol))
+	now := ready(t, ctx, name)
+	saved := "backup-" + now.UID
+	require.Equal(t, "bak://"+vol+"/"+saved, now.Handle)
+	require.Equal(t, "1Gi", now.RestoreSize)
+	b := &v1beta2.Backup{}
+	require.NoError(t, w.Get(ctx, saved, b))
+	require.Equal(t, v1beta2.BackupCompleted, b.Status.State)
+	require.NotEmpty(t, b.Status.URL)
+	require.Equal(t, 1, taken(t, ctx, vol))
+
+	found := unique("vs")
+	require.NoError(t, w.FoundSnapshot(ctx, found, now.Handle, "Retain"))
+	require.Equal(t, "1Gi", ready(t, ctx, found).RestoreSize, "a backup is found by its handle, too")
+
+	require.NoError(t, w.DeleteVolumeSnapshot(ctx, name))
+	require.NoError(t, w.WaitVolumeSnapshotGone(ctx, name, now.Content, patience))
+	require.NoError(t, w.WaitBackupGone(ctx, saved, patience))
+	require.NoError(t, w.WaitSnapshotGone(ctx, "snapshot-"+now.UID, patience))
+}
