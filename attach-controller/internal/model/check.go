@@ -39,8 +39,15 @@ func (w *world) checkWriters() {
 	nodes := map[string]bool{}
 	for _, x := range w.live() {
 		for name, mode := range x.modes {
-			if mode == v1beta2.ReplicaModeRW && w.serves(name, x) && w.counts(name) {
-				nodes[x.node] = true
+			if mode != v1beta2.ReplicaModeRW || !w.serves(name, x) || !w.counts(name) {
+				continue
+			}
+			at := []string{x.node}
+			if w.v2() && len(current(w.frontends)) > 0 {
+				at = w.leading(x)
+			}
+			for _, node := range at {
+				nodes[node] = true
 			}
 		}
 	}
@@ -90,6 +97,7 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 		return
 	}
 	if at == "" {
+		delete(w.plane.givenUp, r.Name)
 		w.checkSalvage(r)
 		return
 	}

@@ -10,7 +10,9 @@
 //	         a pass ends after any of its writes
 //	quiet    nothing goes wrong any more: everything must settle, and every ticket that can be served is
 //
-// What is checked: ATT-1 to ATT-4 and UPG-1 of the design, that an engine never opens over replicas that differ, that the
+// The targets of v2 volumes are sent to other nodes meanwhile, as an upgrade of a node does.
+//
+// What is checked: ATT-1 to ATT-4, UPG-1, UPG-3 and UPG-4 of the design, that an engine never opens over replicas that differ, that the
 // quiet settles, and that nobody starves. It refuses to know how a decision is made, and how a write reaches the API server:
 // it applies each write alone, bound to the version that was judged where the shell binds it.
 package model

@@ -10,7 +10,7 @@ import (
 
 // ends are what must hold of a world that has settled; the first that does not is told.
 var ends = []func(*world) string{
-	(*world).endsAnswered, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed, (*world).endsWithoutLeftovers, (*world).endsWorked,
+	(*world).endsAnswered, (*world).endsMoved, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed, (*world).endsWithoutLeftovers, (*world).endsWorked,
 }
 
 func (w *world) checkEnd() {
@@ -72,11 +72,10 @@ func (w *world) endsAnswered() string {
 
 // runs tells that an engine, and for v2 its frontend, runs on the node.
 func (w *world) runs(node string) bool {
-	engine := slices.ContainsFunc(w.live(), func(x *process) bool { return x.node == node })
 	if !w.v2() || w.volume.now.Spec.DisableFrontend {
-		return engine
+		return slices.ContainsFunc(w.live(), func(x *process) bool { return x.node == node })
 	}
-	return engine && slices.ContainsFunc(w.plane.running, func(x *process) bool { return x.kind == kindFrontend && x.node == node && w.alive(node) })
+	return slices.ContainsFunc(w.live(), func(x *process) bool { return slices.Contains(w.leading(x), node) })
 }
 
 // endsDetached is one half of ATT-3: a volume that nobody wants is detached.

@@ -15,6 +15,11 @@ func (w *world) start(i instance) {
 	if i.kind == kindEngine {
 		w.open(x)
 	}
+	for _, f := range current(w.frontends) {
+		if i.kind == kindFrontend && f.Name == i.name {
+			w.connect(f)
+		}
+	}
 }
 
 // open connects an engine to the replicas that it was given; it goes on without those that do not answer.

@@ -16,24 +16,27 @@ type instance struct {
 	concluded         bool // the condition NodeDown
 	uuid              string
 	port              int
+	// targetIP and targetPort are where a frontend leads to.
+	targetIP   string
+	targetPort int
 }
 
 func ofEngine(e *v1beta2.Engine) instance {
 	s := e.Status
 	return instance{kindEngine, e.Name, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, e.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port}
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0}
 }
 
 func ofFrontend(f *v1beta2.EngineFrontend) instance {
 	s := f.Status
 	return instance{kindFrontend, f.Name, f.Spec.NodeID, f.Spec.DesireState == v1beta2.InstanceStateRunning, f.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port}
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, s.TargetIP, s.TargetPort}
 }
 
 func ofReplica(r *v1beta2.Replica) instance {
 	s := r.Status
 	return instance{kindReplica, r.Name, r.Spec.NodeID, r.Spec.DesireState == v1beta2.InstanceStateRunning, r.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port}
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0}
 }
 
 // begun tells that something may run for all that the status says.
@@ -56,6 +59,7 @@ func (i instance) in(state string) instance {
 
 func (i instance) stopped(concluded bool) instance {
 	i.state, i.starting, i.started, i.uuid, i.port, i.concluded = v1beta2.InstanceStateStopped, false, false, "", 0, concluded
+	i.targetIP, i.targetPort = "", 0
 	return i
 }
 
@@ -72,6 +76,12 @@ func (i instance) shows(x *process) instance {
 	x.reported = true
 	i.state, i.starting, i.started, i.concluded = v1beta2.InstanceStateRunning, false, true, false
 	i.uuid, i.port = strconv.Itoa(x.uuid), 1
+	if x.kind == kindEngine {
+		i.port = x.uuid
+	}
+	if x.target != nil {
+		i.targetIP, i.targetPort = x.target.node, x.target.uuid
+	}
 	return i
 }
 
@@ -91,9 +101,11 @@ func (w *world) superviseEngine(s *slot[v1beta2.Engine]) {
 }
 
 func (w *world) superviseFrontend(s *slot[v1beta2.EngineFrontend]) {
+	w.connect(s.now)
 	supervise(w, s, ofFrontend, func(f *v1beta2.EngineFrontend, i instance) {
 		f.Status.CurrentState, f.Status.Starting, f.Status.Started, f.Status.UUID = i.state, i.starting, i.started, i.uuid
 		f.Status.Port, f.Status.StorageIP, f.Status.Conditions = i.port, i.node, i.conditions()
+		f.Status.TargetIP, f.Status.TargetPort = i.targetIP, i.targetPort
 	})
 }
 
@@ -178,6 +190,7 @@ func (w *world) bringDown(i instance, report func(instance) bool) {
 		}
 		if report(i) && w.lastLook(x) {
 			w.trace("monitor: ends %s %s on %s", i.kind, i.name, i.node)
+			w.checkStop(x)
 			w.end(x)
 		}
 	case w.reachable(i.node):
@@ -219,7 +232,8 @@ func (w *world) mayStartEngine(i instance) bool {
 			me = e
 		}
 	}
-	second := !me.Spec.Active && (w.v2() || w.migrating())
+	v := w.volume.now.Spec
+	second := !me.Spec.Active && (w.v2() && (i.node == v.TargetNodeID || i.node == v.NodeID) || w.migrating())
 	for _, x := range w.plane.running { // what is listed where it should not be ends first
 		if x.kind == kindEngine && x.name == i.name && x.node != i.node && w.reachable(x.node) {
 			w.end(x)
@@ -233,7 +247,7 @@ func (w *world) mayStartEngine(i instance) bool {
 		if e.Name == i.name || !ofEngine(e).live() {
 			continue
 		}
-		if !second || !w.allRW(me, e) {
+		if !second || w.migrating() && !w.allRW(me, e) || !w.migrating() && !saidRW(me, e) {
 			return false
 		}
 	}
@@ -262,6 +276,16 @@ func (w *world) allRW(second, first *v1beta2.Engine) bool {
 	}
 	for name := range second.Spec.ReplicaAddressMap {
 		if x.modes[name] != v1beta2.ReplicaModeRW || !w.serves(name, x) {
+			return false
+		}
+	}
+	return true
+}
+
+// saidRW tells that an engine has the replicas that another one shall open in mode RW, as far as it said.
+func saidRW(second, first *v1beta2.Engine) bool {
+	for name := range second.Spec.ReplicaAddressMap {
+		if first.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {
 			return false
 		}
 	}

@@ -29,6 +29,8 @@ type process struct {
 	modes map[string]string
 	// failed is listed as an error.
 	failed bool
+	// target is the engine that a frontend leads to; nil: none yet.
+	target *process
 	// reported tells that im-monitor said that it runs. Nobody writes through an engine before.
 	reported bool
 }
@@ -151,13 +153,29 @@ func (w *world) live() []*process {
 	return out
 }
 
+// led tells that I/O gets to an engine: a v2 engine needs a frontend that leads to it, where the volume has any.
+func (w *world) led(e *process) bool {
+	return !w.v2() || len(current(w.frontends)) == 0 || len(w.leading(e)) > 0
+}
+
+// leading are the nodes of the frontends whose I/O gets to an engine.
+func (w *world) leading(e *process) []string {
+	var out []string
+	for _, x := range w.plane.running {
+		if x.kind == kindFrontend && x.target == e && w.linked(x.node, e.node) {
+			out = append(out, x.node)
+		}
+	}
+	return out
+}
+
 // io is one write by each engine that somebody writes through. Of two engines of a migration that is the one where the
 // volume is wanted, and both see who does not answer.
 func (w *world) io() {
 	engines := w.live()
 	w.rng.Shuffle(len(engines), func(i, j int) { engines[i], engines[j] = engines[j], engines[i] })
 	for _, e := range engines {
-		if e.reported && (!w.migrating() || e.node == w.volume.now.Spec.NodeID) {
+		if e.reported && (!w.migrating() || e.node == w.volume.now.Spec.NodeID) && w.led(e) {
 			w.writeThrough(e, engines)
 		}
 	}

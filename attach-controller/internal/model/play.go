@@ -144,6 +144,9 @@ func (w *world) calm() {
 			w.mark(n, "upgrading", func(o *v1beta2.Node) { o.Spec.UpgradeRequested = false })
 		}
 	}
+	if w.chanceOf(w.moves, 0.5) {
+		w.retarget("")
+	}
 	w.trace("---- quiet: %s", w.text())
 	still := 0
 	for range rounds {
@@ -171,7 +174,7 @@ func (w *world) round() {
 		w.ask()
 	}
 	w.ask()
-	for _, act := range []func(){w.moveShare, w.produce, w.decideHolder, w.runVolume, w.lookAtEngines, w.replenish, w.work, w.judgeOrphans, w.io} {
+	for _, act := range []func(){w.release, w.moveShare, w.produce, w.decideHolder, w.runVolume, w.lookAtEngines, w.replenish, w.work, w.judgeOrphans, w.io} {
 		w.advance()
 		act()
 		w.checkWriters()
@@ -192,7 +195,7 @@ func (w *world) round() {
 func (w *world) text() string {
 	v := w.volume.now
 	var out strings.Builder
-	fmt.Fprintf(&out, "spec %q %q off=%v, status %s %s %q %q off=%v", v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.DisableFrontend,
+	fmt.Fprintf(&out, "spec %q %q target %q off=%v, status %s %s %q %q off=%v", v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID, v.Spec.DisableFrontend,
 		v.Status.State, v.Status.Robustness, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.FrontendDisabled)
 	for _, c := range v.Status.Conditions {
 		fmt.Fprintf(&out, "; %s=%s %s %s", c.Type, c.Status, c.Reason, c.Message)

@@ -10,6 +10,10 @@ import (
 // disturb is one thing that the outside does.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
+	if w.moves && w.chance(0.3) {
+		w.retarget(n.name)
+		return
+	}
 	switch w.kind {
 	case plain:
 		w.disturbPlainly(n)

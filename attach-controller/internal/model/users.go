@@ -177,7 +177,7 @@ func (w *world) served(id string) bool {
 	if !exists || !answer.Satisfied || answer.Generation != t.Generation || !w.reachable(t.NodeID) {
 		return false
 	}
-	return slices.ContainsFunc(w.live(), func(x *process) bool { return x.node == t.NodeID })
+	return w.runs(t.NodeID)
 }
 
 // moveShare plays who makes shares: the share is on a node that is there.

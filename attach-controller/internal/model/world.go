@@ -72,10 +72,12 @@ type world struct {
 
 	// broken is the first invariant that did not hold; log is what happened, where it is kept.
 	broken string
-	keeps  bool
-	quiet  bool
-	kind   kind
-	log    []string
+	// moves tells that an upgrade sends the volume's target to other nodes.
+	moves bool
+	keeps bool
+	quiet bool
+	kind  kind
+	log   []string
 }
 
 // node is one node: its object, and what is true.
@@ -99,6 +101,7 @@ func newWorld(seed uint64, rules Rules) *world {
 		w.nodes = append(w.nodes, n)
 	}
 	v := w.newVolume()
+	w.moves = seed%2 == 0 && v.Spec.DataEngine == v1beta2.DataEngineV2 && !v.Spec.Migratable
 	w.volume = slot[v1beta2.Volume]{now: v, before: v}
 	a := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volumeName, Generation: 1}}
 	a.Spec.Volume = volumeName

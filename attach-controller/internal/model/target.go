@@ -1,0 +1,99 @@
+package model
+
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// retarget plays the upgrade of a node: the target of an attached volume is wished on another node, or home.
+func (w *world) retarget(node string) {
+	v := w.volume.now
+	if v.Status.State != v1beta2.VolumeStateAttached || w.rng.IntN(3) == 0 {
+		node = ""
+	}
+	if v.Spec.TargetNodeID != node {
+		w.trace("an upgrade wishes the target on %q", node)
+		write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.TargetNodeID = node })
+	}
+}
+
+// release is what an upgrade does with a volume that its user detached: its target is wished nowhere.
+func (w *world) release() {
+	if v := w.volume.now; v.Spec.TargetNodeID != "" && v.Status.State != v1beta2.VolumeStateAttached {
+		w.retarget("")
+	}
+}
+
+func (w *world) chanceOf(may bool, p float64) bool { return may && w.chance(p) }
+
+// connect is im-monitor's part for a running frontend: it goes to the engine that its spec names, once that serves.
+func (w *world) connect(f *v1beta2.EngineFrontend) {
+	if f == nil || f.Spec.DesireState != v1beta2.InstanceStateRunning || !w.reachable(f.Spec.NodeID) {
+		return
+	}
+	x := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID)
+	if x == nil {
+		return
+	}
+	for _, e := range w.live() {
+		if e.node != f.Spec.TargetIP || e.uuid != f.Spec.TargetPort || x.target == e || !w.linked(x.node, e.node) || !w.saysRunning(e) {
+			continue
+		}
+		w.trace("monitor: frontend %s goes to engine %s on %s", x.name, e.name, e.node)
+		w.checkConnect(e)
+		x.target = e
+	}
+}
+
+// saysRunning tells that the object of an engine says that it runs, and shall.
+func (w *world) saysRunning(x *process) bool {
+	return slices.ContainsFunc(current(w.engines), func(e *v1beta2.Engine) bool {
+		i := ofEngine(e)
+		return e.Name == x.name && e.Spec.NodeID == x.node && i.wanted && i.state == v1beta2.InstanceStateRunning && !i.concluded
+	})
+}
+
+// checkConnect: whoever reads and writes through a frontend finds what was acknowledged before.
+func (w *world) checkConnect(x *process) {
+	for name, mode := range x.modes {
+		if mode != v1beta2.ReplicaModeRW || !w.serves(name, x) {
+			continue
+		}
+		for _, r := range current(w.replicas) {
+			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] && healthy(r) {
+				w.violated("DATA: a frontend goes to an engine with older data than another replica has")
+			}
+		}
+	}
+}
+
+// checkStop is UPG-3: no engine is ended that the I/O of a volume in use goes to.
+func (w *world) checkStop(x *process) {
+	for _, f := range current(w.frontends) {
+		wanted := f.Spec.DesireState == v1beta2.InstanceStateRunning
+		if y := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID); wanted && y != nil && y.target == x && !x.failed && w.linked(y.node, x.node) {
+			w.violated("UPG-3: the engine ends that a frontend leads to")
+		}
+	}
+}
+
+// endsMoved is UPG-4: the target of an attached volume is where it is wished, alone, where that can be.
+func (w *world) endsMoved() string {
+	v := w.volume.now
+	wished := v.Spec.TargetNodeID
+	if wished == "" {
+		wished = v.Spec.NodeID
+	}
+	if !w.moves || v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached || !w.reachable(v.Spec.NodeID) || !w.reachable(wished) {
+		return ""
+	}
+	if v.Status.RestoreRequired || v.Status.CloneStatus.State == v1beta2.CloneInitiated {
+		return "" // it stays until it is whole
+	}
+	engines := current(w.engines)
+	if len(engines) != 1 || engines[0].Spec.NodeID != wished {
+		return "UPG-4: the target of a volume is not where it is wished"
+	}
+	return ""
+}
