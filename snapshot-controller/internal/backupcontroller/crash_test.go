@@ -1,0 +1,77 @@
+package backupcontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// story is the whole life of a Backup of a detached volume; its end must be the same wherever the controller dies.
+func story(w *world) {
+	b := w.backup()
+	w.says(v1beta2.ReasonWaitingForAttach)
+	w.holds(true)
+	w.attach()
+	w.says(v1beta2.ReasonReady)
+	require.Equal(w.t, vol, w.now().Labels[v1beta2.LabelBackupVolume])
+	w.status(b, map[string]any{"state": v1beta2.BackupInProgress, "volumeName": vol, "backupTargetName": v1beta2.BackupTargetDefault})
+	w.holds(true)
+	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
+	w.holds(false)
+	w.delete(b)
+	w.gone()
+}
+
+// ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
+// comes to the same end.
+func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+	writes := runCrash(t, cut.Point{})
+	require.Positive(t, writes)
+	for _, point := range cut.Points(writes) {
+		t.Run(point.String(), func(t *testing.T) {
+			t.Parallel()
+			runCrash(t, point)
+		})
+	}
+}
+
+// runCrash plays the story, restarting the controller when it is cut, and returns how many writes the first process sent.
+func runCrash(t *testing.T, point cut.Point) int {
+	w := newWorld(t)
+	next := cut.NewSuccession()
+	p := w.start(point, next.Cut)
+	next.Follow(func() {
+		<-p.done
+		w.start(cut.Point{}, nil)
+	})
+	story(w)
+	if point.Write > 0 {
+		next.Wait(p.stop)
+	}
+	return len(p.client.Writes())
+}
+
+// What a person mends is seen at once; what waits for a person holds no ticket.
+func TestWhatIsMendedLetsItGoOn(t *testing.T) {
+	w := newWorld(t)
+	target := &v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault)}
+	w.delete(target)
+	w.start(cut.Point{}, nil)
+	w.backup()
+	w.says(v1beta2.ReasonTargetUnavailable)
+	w.holds(false)
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+	w.says(v1beta2.ReasonWaitingForAttach)
+	w.holds(true)
+	w.delete(&v1beta2.Snapshot{ObjectMeta: w.meta(snap)})
+	w.says(v1beta2.ReasonSnapshotNotReady)
+	w.holds(false)
+	w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)})
+	b := w.now()
+	require.NotNil(t, b)
+	w.delete(b)
+	w.gone()
+}

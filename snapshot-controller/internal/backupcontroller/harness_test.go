@@ -1,0 +1,203 @@
+package backupcontroller
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/snapshot-controller/internal/backup"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	testkit.Main(m)
+}
+
+const (
+	patience = 60 * time.Second
+	poll     = 10 * time.Millisecond
+	vol      = "vol-1"
+	snap     = "snap-1"
+	name     = "backup-1"
+)
+
+// world is a namespace of a real API server with the controller in it, as snapshot-controller's ServiceAccount with its
+// generated roles. The test plays people, attach-controller, im-monitor and the controller of snapshots.
+type world struct {
+	t         *testing.T
+	namespace string
+	admin     client.Client
+
+	mutex   sync.Mutex
+	running *process
+}
+
+// process is one run of the controller.
+type process struct {
+	client *cut.Client
+	stop   context.CancelFunc
+	done   chan error
+}
+
+// newWorld has a node that is ready, a detached volume with a snapshot that is ready, and a target.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
+	n := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
+	w.create(n)
+	w.status(n, map[string]any{"conditions": said(v1beta2.NodeReady, v1beta2.ReasonNodeReady)})
+	v := &v1beta2.Volume{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
+	w.create(v)
+	w.status(v, map[string]any{"state": v1beta2.VolumeStateDetached, "robustness": v1beta2.VolumeRobustnessUnknown})
+	w.create(&v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeAttachmentSpec{Volume: vol}})
+	w.create(&v1beta2.Replica{ObjectMeta: w.meta(vol + "-r-1"), Spec: v1beta2.ReplicaSpec{VolumeName: vol, NodeID: "node-1"}})
+	w.create(&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0"), Spec: v1beta2.EngineSpec{VolumeName: vol, Active: true}})
+	s := &v1beta2.Snapshot{ObjectMeta: w.meta(snap), Spec: v1beta2.SnapshotSpec{Volume: vol}}
+	s.OwnerReferences = []metav1.OwnerReference{snapshot.OwnerReference(v)}
+	w.create(s)
+	w.status(s, map[string]any{"conditions": said(v1beta2.SnapshotReady, v1beta2.ReasonReady)})
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+	t.Cleanup(w.end)
+	return w
+}
+
+func said(conditionType, reason string) any {
+	return status.ConditionsField([]v1beta2.Condition{{Type: conditionType, Status: v1beta2.ConditionTrue, Reason: reason}})
+}
+
+func (w *world) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+}
+
+// start runs the controller until it is stopped, or cut.
+func (w *world) start(at cut.Point, onCut func()) *process {
+	w.t.Helper()
+	scheme, err := runkit.Scheme()
+	require.NoError(w.t, err)
+	manager, err := ctrl.NewManager(testkit.BinaryIdentity(w.t, w.namespace, owner), ctrl.Options{
+		Scheme: scheme,
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: snapshotcontroller.Cached(),
+			DefaultTransform: cache.TransformStripManagedFields(),
+		},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{stop: cancel, done: make(chan error, 1)}
+	p.client = cut.New(manager.GetClient(), at, func() {
+		cancel()
+		if onCut != nil {
+			onCut()
+		}
+	})
+	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
+		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(owner),
+		Namespace: w.namespace, Clock: clock.RealClock{},
+	}))
+	go func() { p.done <- manager.Start(ctx) }()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.running = p
+	return p
+}
+
+func (w *world) end() {
+	w.mutex.Lock()
+	p := w.running
+	w.running = nil
+	w.mutex.Unlock()
+	if p != nil {
+		p.stop()
+		require.NoError(w.t, <-p.done)
+	}
+}
+
+func (w *world) create(obj client.Object) {
+	w.t.Helper()
+	require.NoError(w.t, w.admin.Create(w.t.Context(), obj))
+}
+
+func (w *world) status(obj client.Object, fields map[string]any) {
+	w.t.Helper()
+	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, obj, fields))
+}
+
+func (w *world) delete(obj client.Object) {
+	w.t.Helper()
+	require.NoError(w.t, client.IgnoreNotFound(w.admin.Delete(w.t.Context(), obj)))
+}
+
+// backup asks for one, as a person does.
+func (w *world) backup() *v1beta2.Backup {
+	w.t.Helper()
+	b := &v1beta2.Backup{ObjectMeta: w.meta(name), Spec: v1beta2.BackupSpec{SnapshotName: snap}}
+	w.create(b)
+	return b
+}
+
+// attach plays attach-controller.
+func (w *world) attach() {
+	w.t.Helper()
+	v := &v1beta2.Volume{ObjectMeta: w.meta(vol)}
+	require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, v, map[string]any{"nodeID": "node-1"}))
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}, map[string]any{"currentState": v1beta2.InstanceStateRunning})
+	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttached, "currentNodeID": "node-1"})
+}
+
+// now is the Backup; nil: it is gone.
+func (w *world) now() *v1beta2.Backup {
+	b := &v1beta2.Backup{}
+	if err := w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, b); err != nil {
+		require.NoError(w.t, client.IgnoreNotFound(err))
+		return nil
+	}
+	return b
+}
+
+// says waits until the Backup has this reason.
+func (w *world) says(reason string) {
+	w.t.Helper()
+	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
+		b := w.now()
+		require.NotNil(c, b)
+		require.Equal(c, reason, conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved))
+	}, patience, poll)
+}
+
+// holds waits until the Backup's ticket is there, or not.
+func (w *world) holds(ticket bool) {
+	w.t.Helper()
+	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
+		a := &v1beta2.VolumeAttachment{}
+		require.NoError(c, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: vol}, a))
+		_, held := a.Spec.AttachmentTickets[backup.TicketID(name)]
+		require.Equal(c, ticket, held)
+	}, patience, poll)
+}
+
+func (w *world) gone() {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { return w.now() == nil }, patience, poll, "it stays")
+}
