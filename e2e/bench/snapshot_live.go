@@ -25,6 +25,9 @@ func living(ctx context.Context, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.AskAboutSnapshots(ctx, w.Process(world.SnapshotController)); err != nil {
+		return err
+	}
 	b := &snapshotBench{attachBench: attachBench{report: r, world: w}}
 	if b.seen, err = watchVolumes(ctx, w); err != nil {
 		return err
