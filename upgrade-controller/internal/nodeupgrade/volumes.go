@@ -139,7 +139,10 @@ func (p *pass) coming() map[string]int {
 
 // Chooses tells that a decision may choose a temporary node, so that it has to know how many targets each node has.
 func Chooses(u *v1beta2.NodeDataEngineUpgrade, c cluster.Cluster) bool {
-	if !begun(u.Status.State) || u.Status.State == v1beta2.UpgradeStateInitializing {
+	switch u.Status.State {
+	case v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager,
+		v1beta2.UpgradeStateSwitchingBack, v1beta2.UpgradeStateRollingBack:
+	default:
 		return false
 	}
 	for name, v := range c.Volumes {

@@ -16,9 +16,13 @@ const (
 	byVolume = "volume"
 	// byTarget is the node of engines that serve their volumes.
 	byTarget = "target"
-	// bySource is the volume that volumes are being filled from.
-	bySource = "source"
+	// byName is the name of volumes; a list by it copies nothing. byFilling has one key: volumes that are being filled from another one.
+	byName    = "name"
+	byFilling = "filling"
 )
+
+// filling is the one key of byFilling.
+const filling = "yes"
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, x := range []struct {
@@ -33,7 +37,13 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 			}
 			return keys(v.Spec.NodeID, v.Status.CurrentNodeID)
 		}},
-		{&v1beta2.Volume{}, bySource, func(o client.Object) []string { return keys(cluster.FilledFrom(o.(*v1beta2.Volume))) }},
+		{&v1beta2.Volume{}, byName, func(o client.Object) []string { return keys(o.GetName()) }},
+		{&v1beta2.Volume{}, byFilling, func(o client.Object) []string {
+			if cluster.FilledFrom(o.(*v1beta2.Volume)) != "" {
+				return keys(filling)
+			}
+			return nil
+		}},
 		{&v1beta2.Engine{}, byNode, func(o client.Object) []string { return keys(o.(*v1beta2.Engine).Spec.NodeID) }},
 		{&v1beta2.Engine{}, byVolume, func(o client.Object) []string { return keys(o.(*v1beta2.Engine).Spec.VolumeName) }},
 		{&v1beta2.Engine{}, byTarget, func(o client.Object) []string {

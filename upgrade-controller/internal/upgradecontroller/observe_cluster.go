@@ -34,6 +34,11 @@ func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, 
 			return out, err
 		}
 	}
+	var filled v1beta2.VolumeList
+	if err := list(ctx, o.cached, o.namespace, &filled, client.MatchingFields{byFilling: filling}); err != nil {
+		return out, err
+	}
+	clones(filled.Items, out.Volumes)
 	if nodeupgrade.Chooses(u, out) {
 		out.Load, err = o.load(ctx, out.Nodes)
 	}
@@ -65,9 +70,12 @@ func (o observer) using(ctx context.Context, node string) (map[string]bool, erro
 
 // volume reads one volume with its parts; only a v2 volume in use, or one that is listed, counts.
 func (o observer) volume(ctx context.Context, name string, listed bool, into map[string]cluster.Volume) error {
-	v, err := get(ctx, o.cached, o.namespace, name, &v1beta2.Volume{})
-	if v == nil || err != nil || !counts(v, listed) {
+	var volumes v1beta2.VolumeList
+	if err := list(ctx, o.cached, o.namespace, &volumes, client.MatchingFields{byName: name}); err != nil {
 		return err
+	}
+	if len(volumes.Items) == 0 || !counts(&volumes.Items[0], listed) {
+		return nil
 	}
 	var engines v1beta2.EngineList
 	var replicas v1beta2.ReplicaList
@@ -76,26 +84,24 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 			return err
 		}
 	}
-	var clones v1beta2.VolumeList
-	if err := list(ctx, o.cached, o.namespace, &clones, client.MatchingFields{bySource: name}); err != nil {
-		return err
-	}
 	into[name] = cluster.Volume{
-		Object:   v,
-		Clones:   names(clones.Items),
+		Object:   &volumes.Items[0],
 		Engines:  pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }),
 		Replicas: pointers(replicas.Items, func(r *v1beta2.Replica) string { return r.Name }),
 	}
 	return nil
 }
 
-func names(volumes []v1beta2.Volume) []string {
-	var out []string
+// clones notes at each volume which others are being filled from it.
+func clones(volumes []v1beta2.Volume, into map[string]cluster.Volume) {
 	for i := range volumes {
-		out = append(out, volumes[i].Name)
+		clone := &volumes[i]
+		if v, ok := into[cluster.FilledFrom(clone)]; ok {
+			v.Clones = append(v.Clones, clone.Name)
+			slices.Sort(v.Clones)
+			into[v.Object.Name] = v
+		}
 	}
-	slices.Sort(out)
-	return out
 }
 
 func counts(v *v1beta2.Volume, listed bool) bool {
@@ -157,14 +163,7 @@ func (o observer) everything(ctx context.Context, reader client.Reader, named ma
 			out.Volumes[v.Name] = cluster.Volume{Object: v}
 		}
 	}
-	for i := range volumes.Items {
-		clone := &volumes.Items[i]
-		if v, ok := out.Volumes[cluster.FilledFrom(clone)]; ok {
-			v.Clones = append(v.Clones, clone.Name)
-			slices.Sort(v.Clones)
-			out.Volumes[v.Object.Name] = v
-		}
-	}
+	clones(volumes.Items, out.Volumes)
 	for _, e := range pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }) {
 		if v, ok := out.Volumes[e.Spec.VolumeName]; ok {
 			v.Engines = append(v.Engines, e)
