@@ -1,5 +1,6 @@
 // The snapshot-controller decides about Snapshot objects: when a snapshot is taken, also by the clock, when its data is
-// removed, and when its volume is attached for that. It never speaks to the data plane.
+// removed, and when its volume is attached for that; so it does for Kubernetes and its VolumeSnapshots. It answers the API
+// server about Snapshots. It never speaks to the data plane.
 package main
 
 import (
@@ -32,7 +33,8 @@ func main() {
 		Version: version,
 		Short:   "Decides when snapshots are taken and removed",
 		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
-			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. What it approves, im-monitor carries out.",
+			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. It takes VolumeSnapshots for Kubernetes, and answers the API " +
+			"server about Snapshots. What it approves, im-monitor carries out.",
 		Flags:     o.addFlags,
 		Contracts: []string{"1"},
 		Cache:     cached(),
