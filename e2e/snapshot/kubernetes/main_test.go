@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (int, error) {
 	ctx := context.Background()
-	flags := map[string][]string{world.SnapshotController: append(world.FastFlags(world.SnapshotController), "--webhook-certificate-validity=20s")}
+	flags := map[string][]string{world.SnapshotController: append(world.FastFlags(world.SnapshotController), "--webhook-certificate-validity=24s")}
 	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true, Flags: flags})
 	if err != nil {
 		return 1, err

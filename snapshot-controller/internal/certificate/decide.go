@@ -64,7 +64,7 @@ func Decide(w World) Verdict {
 		}
 		return Verdict{Step: StepPromote, Bundle: bundle}
 	}
-	due := serving.Made.Add(serving.Ends.Sub(serving.Made) * 2 / 3)
+	due := serving.Made.Add(serving.Ends.Sub(serving.Made) / 2)
 	if w.Now.Before(due) && w.covered(serving) {
 		return Verdict{Step: StepNone, Bundle: bundle, WakeAt: due}
 	}

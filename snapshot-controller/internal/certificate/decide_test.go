@@ -37,7 +37,7 @@ func bundle(parts ...[]byte) []byte {
 }
 
 func TestTheLifeOfACertificate(t *testing.T) {
-	first, second := pair(t, start), pair(t, days(60))
+	first, second := pair(t, start), pair(t, days(45))
 	alone, both := bundle(first.Certificate), bundle(first.Certificate, second.Certificate)
 	w := func(at time.Time, change func(*World)) World {
 		out := World{Now: at, Serving: first, Hosts: hosts, Validity: validity, Bundles: [][]byte{alone, alone}}
@@ -52,19 +52,19 @@ func TestTheLifeOfACertificate(t *testing.T) {
 		"so there is for one that cannot be read":         {w(start, func(w *World) { w.Serving.Key = []byte("?") }), Verdict{Step: StepIssue}},
 		"and for one that has expired":                    {w(days(90), func(*World) {}), Verdict{Step: StepIssue}},
 		"what is served must be trusted":                  {w(start, func(w *World) { w.Bundles[1] = nil }), Verdict{Step: StepTrust, Bundle: alone}},
-		"without a configuration there is nobody to tell": {w(start, func(w *World) { w.Bundles = nil }), Verdict{Step: StepNone, Bundle: alone, WakeAt: days(60)}},
-		"for two thirds of its time it stays":             {w(days(59), func(*World) {}), Verdict{Step: StepNone, Bundle: alone, WakeAt: days(60)}},
-		"then the next is made":                           {w(days(60), func(*World) {}), Verdict{Step: StepStage, Bundle: alone}},
+		"without a configuration there is nobody to tell": {w(start, func(w *World) { w.Bundles = nil }), Verdict{Step: StepNone, Bundle: alone, WakeAt: days(45)}},
+		"for half of its time it stays":             {w(days(44), func(*World) {}), Verdict{Step: StepNone, Bundle: alone, WakeAt: days(45)}},
+		"then the next is made":                           {w(days(45), func(*World) {}), Verdict{Step: StepStage, Bundle: alone}},
 		"or when it is for others":                        {w(start, func(w *World) { w.Hosts = []string{"other"} }), Verdict{Step: StepStage, Bundle: alone}},
-		"that is trusted first":                           {w(days(60), func(w *World) { w.Next = second }), Verdict{Step: StepTrust, Bundle: both}},
-		"for a while": {w(days(60), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
-			Verdict{Step: StepNone, Bundle: both, WakeAt: days(60).Add(time.Minute)}},
-		"and served then": {w(days(60).Add(time.Minute), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
+		"that is trusted first":                           {w(days(45), func(w *World) { w.Next = second }), Verdict{Step: StepTrust, Bundle: both}},
+		"for a while": {w(days(45), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
+			Verdict{Step: StepNone, Bundle: both, WakeAt: days(45).Add(time.Minute)}},
+		"and served then": {w(days(45).Add(time.Minute), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
 			Verdict{Step: StepPromote, Bundle: both}},
-		"the one before stays trusted": {w(days(61), func(w *World) {
+		"the one before stays trusted": {w(days(46), func(w *World) {
 			w.Serving, w.Previous, w.Bundles = second, first.Certificate, [][]byte{bundle(second.Certificate, first.Certificate)}
-		}), Verdict{Step: StepNone, Bundle: bundle(second.Certificate, first.Certificate), WakeAt: days(120)}},
-		"a next one that cannot be read is made again": {w(days(60), func(w *World) { w.Next = Pair{Certificate: []byte("?")} }), Verdict{Step: StepStage, Bundle: alone}},
+		}), Verdict{Step: StepNone, Bundle: bundle(second.Certificate, first.Certificate), WakeAt: days(90)}},
+		"a next one that cannot be read is made again": {w(days(45), func(w *World) { w.Next = Pair{Certificate: []byte("?")} }), Verdict{Step: StepStage, Bundle: alone}},
 	} {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, c.verdict, Decide(c.world)) })
 	}
@@ -117,5 +117,5 @@ func TestNoRequestIsRefusedByAChange(t *testing.T) {
 			require.Contains(t, string(w.Bundles[0]), string(w.Serving.Certificate))
 		}
 	}
-	require.True(t, w.Now.After(days(600)), "it stops at %s", w.Now)
+	require.True(t, w.Now.After(days(400)), "it stops at %s", w.Now)
 }

@@ -4,7 +4,7 @@
 // key of an authority that could be lost. So that no request is refused by a change, a new certificate is first only
 // trusted, and served after the API server had time to learn of it; the one before stays trusted until the next change.
 //
-//	none, or expired ─ Issue ─► serving ─ two thirds of its time ─ Stage ─► serving, next ─ a while ─ Promote ─► serving, previous
+//	none, or expired ─ Issue ─► serving ─ half of its time ─ Stage ─► serving, next ─ a while ─ Promote ─► serving, previous
 //	                                            at any time the configurations differ ─ Trust
 //
 // All of it is in one Secret, so that any process can go on from any point.
