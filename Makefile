@@ -40,7 +40,7 @@ faults: controlplane ## kill a controller before and after each write and call; 
 skew: controlplane ## controllers and definitions of an earlier commit beside those of now
 	$(GO) run ./e2e/skew
 
-bench: controlplane ## measure; BENCH=orphan|attach|quiet|scale|faults|failover runs one group
+bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover runs one group
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH))
 
 controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into the cache
