@@ -97,3 +97,17 @@ func Stored(directory, volume string) ([]string, error) {
 	}
 	return files, nil
 }
+
+// Revert asks for a volume to have the content of its snapshot again, as a person does.
+func (w *World) Revert(ctx context.Context, volume, snapshot string, at time.Time) error {
+	object := &v1beta2.Volume{}
+	object.Name, object.Namespace = volume, w.Namespace
+	return w.patch(ctx, object, map[string]any{"spec": map[string]any{"revertToSnapshot": snapshot, "revertRequestedAt": at.UTC().Format(time.RFC3339Nano)}})
+}
+
+// WaitReverted waits until the volume says so of what was asked for.
+func (w *World) WaitReverted(ctx context.Context, volume, reason string, within time.Duration) error {
+	return w.WaitVolume(ctx, volume, "to say that it is "+reason, within, func(v *v1beta2.Volume) string {
+		return unless(conditions.Reason(v.Status.Conditions, v1beta2.VolumeReverted) == reason, "it says %+v", v.Status.Conditions)
+	})
+}

@@ -27,6 +27,8 @@ type pass struct {
 	rebuiltNow map[string]bool
 	// why is the reason of what is not so yet.
 	why waiting
+	// reverted is what there is to say of what a person asked to revert to; nil: nothing new.
+	reverted *v1beta2.Condition
 }
 
 // waiting says what a volume waits for, as a reason and a sentence.
@@ -57,6 +59,7 @@ func Decide(w World) Verdict {
 		p.move()
 		p.salvage()
 		p.progress()
+		p.revert()
 	}
 	p.status()
 	p.out.Writes = p.list()

@@ -24,6 +24,8 @@ const (
 	EventRestored      = "Restored"
 	EventCloned        = "Cloned"
 	EventCloneFailed   = "CloneFailed"
+	EventReverted      = "Reverted"
+	EventRevertFailed  = "RevertFailed"
 )
 
 // say is for what the status tells, tell for what the patch of a replica does.
@@ -101,7 +103,7 @@ func (p *pass) robustness() string {
 
 // conditions say where the volume is, and why it is not where it should be.
 func (p *pass) conditions(robustness string) []v1beta2.Condition {
-	list := conditions.Owned(p.v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
+	list := p.revertSaid(conditions.Owned(p.v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted, v1beta2.VolumeReverted))
 	list = conditions.Set(list, p.attachedCondition(), p.Now)
 	faulted := v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUsable}
 	if robustness == v1beta2.VolumeRobustnessFaulted {

@@ -26,14 +26,15 @@ func differ(of facts, before, after client.Object) bool {
 func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
 	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID,
-		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired}
+		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
+		v.Status.FrontendDisabled, v.Status.LastRevert}
 }
 
 func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
 	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
-		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus}
+		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError}
 }
 
 func frontendFacts(obj client.Object) any {

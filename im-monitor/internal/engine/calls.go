@@ -15,6 +15,9 @@ func (p *pass) calls() {
 		return
 	}
 	switch e := p.Engine; {
+	case e.Spec.Active && e.Spec.RequestedRevert != "" && e.Spec.RequestedRevert != e.Status.LastRevert && !p.waits(Call{Op: OpRevert}):
+		snapshot, _, _ := strings.Cut(e.Spec.RequestedRevert, "@")
+		p.call(Call{Op: OpRevert, Snapshot: snapshot})
 	case p.Seen.Volume != nil && e.Spec.VolumeSize > p.Seen.Volume.Size && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
 		p.call(Call{Op: OpExpand, Size: e.Spec.VolumeSize})
 	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):

@@ -235,3 +235,19 @@ func TestNoReplicaIsAddedWhileSnapshotsAreMerged(t *testing.T) {
 	w.Seen.Purges["tcp://"+at("a")] = v1beta2.PurgeStatus{State: "complete"}
 	require.Equal(t, []engine.Call{add("b")}, engine.Decide(w).Calls)
 }
+
+func TestAnEngineIsAskedToRevertOnce(t *testing.T) {
+	w := lists(world("a"), "a", rw)
+	w.Engine.Spec.Active, w.Engine.Spec.RequestedRevert = true, "snap-1@2026-03-04T05:00:00Z"
+	revert := engine.Call{Op: engine.OpRevert, Snapshot: "snap-1"}
+	require.Equal(t, []engine.Call{revert}, engine.Decide(w).Calls)
+	w.Waits = map[engine.Key]time.Time{revert.Key(): now.Add(time.Second)}
+	require.Empty(t, engine.Decide(w).Calls, "not again at once")
+	w.Waits = nil
+	w.Engine.Status.LastRevert = w.Engine.Spec.RequestedRevert
+	require.Empty(t, engine.Decide(w).Calls, "what was answered is not asked again")
+	w.Engine.Status.LastRevert = "snap-1@2026-03-03T05:00:00Z"
+	w = lists(w, "b", wo)
+	w.Engine.Spec.ReplicaAddressMap["b"] = at("b")
+	require.Empty(t, engine.Decide(w).Calls, "not while a replica is rebuilt")
+}

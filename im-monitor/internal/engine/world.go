@@ -55,6 +55,7 @@ const (
 	OpExpand  Op = "expand"
 	OpClone   Op = "clone"
 	OpRestore Op = "restore"
+	OpRevert  Op = "revert"
 )
 
 // Call is one call that is due.

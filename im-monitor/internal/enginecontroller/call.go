@@ -47,6 +47,8 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		err = c.clone(ctx, t, proxy, call)
 	case engine.OpRestore:
 		err = c.restore(ctx, e, t, proxy)
+	case engine.OpRevert:
+		err = c.revert(ctx, e, t, proxy, call.Snapshot)
 	}
 	c.ended(e, call, err)
 }
@@ -68,6 +70,10 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 		return fmt.Errorf("replica %s is wanted again", call.Name)
 	case call.Op == engine.OpClone || call.Op == engine.OpRestore:
 		return c.empty(ctx, e, call.Op)
+	case call.Op == engine.OpRevert && now.Spec.RequestedRevert != e.Spec.RequestedRevert:
+		return fmt.Errorf("engine %s is not to revert any more", e.Name)
+	case call.Op == engine.OpRevert:
+		return c.maintained(ctx, e)
 	}
 	return nil
 }

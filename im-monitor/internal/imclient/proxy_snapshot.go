@@ -34,6 +34,14 @@ func (p *Proxy) PurgeSnapshots(ctx context.Context, t Target) error {
 	return callError(ctx, "SnapshotPurge", p.address, err)
 }
 
+// Revert lets the volume have the content of a snapshot again. A v1 engine must have no frontend.
+func (p *Proxy) Revert(ctx context.Context, t Target, snapshot string) error {
+	ctx, cancel := p.change(ctx)
+	defer cancel()
+	_, err := p.service.SnapshotRevert(ctx, &imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: t.request(), Name: snapshot})
+	return callError(ctx, "SnapshotRevert", p.address, err)
+}
+
 // Purges tells how far the last purge is, by the address of the replica; v2 never tells.
 func (p *Proxy) Purges(ctx context.Context, t Target) (map[string]v1beta2.PurgeStatus, error) {
 	ctx, cancel := p.read(ctx)

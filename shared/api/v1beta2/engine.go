@@ -49,6 +49,10 @@ type EngineSpec struct {
 	// attach-controller; absent means none.
 	// +optional
 	ReplicaAddressMap map[string]string `json:"replicaAddressMap,omitempty"`
+	// Snapshot to revert to, and when that was asked for, as <snapshot>@<time>. Written by attach-controller; absent means
+	// none.
+	// +optional
+	RequestedRevert string `json:"requestedRevert,omitempty"`
 	// Name of the backup to restore next. Written by attach-controller; absent means none.
 	// +optional
 	RequestedBackupRestore string `json:"requestedBackupRestore,omitempty"`
@@ -151,6 +155,12 @@ type EngineStatus struct {
 	// fail.
 	// +optional
 	LastExpansionFailedAt string `json:"lastExpansionFailedAt,omitempty"`
+	// The requestedRevert that the engine answered last. Written by im-monitor; absent means none.
+	// +optional
+	LastRevert string `json:"lastRevert,omitempty"`
+	// Why it did not do what lastRevert names. Written by im-monitor; absent means that it did.
+	// +optional
+	LastRevertError string `json:"lastRevertError,omitempty"`
 	// Name of the backup that was restored last. Written by im-monitor; absent means none.
 	// +optional
 	LastRestoredBackup string `json:"lastRestoredBackup,omitempty"`

@@ -148,6 +148,14 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	RestoreVolumeRecurringJob string `json:"restoreVolumeRecurringJob,omitempty"`
+	// RFC 3339 time at which reverting to revertToSnapshot was asked for; another time asks anew. Written by a person;
+	// absent means that nobody asked.
+	// +optional
+	RevertRequestedAt string `json:"revertRequestedAt,omitempty"`
+	// Snapshot whose content a v1 volume shall have again; what was written since is lost. It is done while the volume is
+	// attached with its frontend disabled. Written by a person; absent means none.
+	// +optional
+	RevertToSnapshot string `json:"revertToSnapshot,omitempty"`
 	// Whether v1 replicas count their writes no more; salvage then goes by time and size alone. Written by a person;
 	// absent means false.
 	// +optional
@@ -269,6 +277,10 @@ type VolumeStatus struct {
 	// serves in its place. Written by im-monitor; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// What was asked for and came to its end, well or not, as <snapshot>@<time>: it is not done again. The condition
+	// Reverted says how it ended. Written by attach-controller; absent means never.
+	// +optional
+	LastRevert string `json:"lastRevert,omitempty"`
 	// RFC 3339 time at which the workload's pods were asked to mount the volume again. Written by attach-controller;
 	// absent means never.
 	// +optional

@@ -6,6 +6,18 @@ const (
 	VolumeAttached = "Attached"
 	// VolumeFaulted is True while the volume cannot go on: its engine failed, or no replica is usable.
 	VolumeFaulted = "Faulted"
+	// VolumeReverted tells what became of the last spec.revertRequestedAt.
+	VolumeReverted = "Reverted"
+)
+
+// Reasons of VolumeReverted beside Failed, Migrating, Rebuilding and Unsupported.
+const (
+	// ReasonReverted surfaces when the volume has the content of the snapshot again.
+	ReasonReverted = "Reverted"
+	// ReasonReverting surfaces while the engine is asked to revert.
+	ReasonReverting = "Reverting"
+	// ReasonWaitingForMaintenance surfaces until the volume is attached with its frontend disabled.
+	ReasonWaitingForMaintenance = "WaitingForMaintenance"
 )
 
 // Reasons of VolumeAttached and VolumeFaulted beside those of other kinds.

@@ -1,0 +1,105 @@
+package machine
+
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// revertRequest is what a person asks for, as <snapshot>@<time>; empty: nothing.
+func (p *pass) revertRequest() string {
+	at := p.v.Spec.RevertRequestedAt
+	if _, err := time.Parse(time.RFC3339Nano, at); err != nil || p.v.Spec.RevertToSnapshot == "" {
+		return ""
+	}
+	return p.v.Spec.RevertToSnapshot + "@" + at
+}
+
+// revert leads what a person asked for to the engine, and reads how it went. It happens only while nobody can write, and
+// what came to its end is not done again: an engine that was asked and whose volume is let go before it answered is not
+// asked a second time, for by then somebody may have written.
+func (p *pass) revert() {
+	request, e := p.revertRequest(), p.engine
+	if e == nil {
+		return
+	}
+	asked := request != "" && e.Spec.RequestedRevert == request
+	if request == "" || p.v.Status.LastRevert == request {
+		p.withdrawRevert()
+		return
+	}
+	reason, message := p.revertBlocker()
+	switch {
+	case asked && e.Status.LastRevert == request && e.Status.LastRevertError == "":
+		p.endRevert(request, v1beta2.ReasonReverted, "The volume has the content of snapshot "+p.v.Spec.RevertToSnapshot+" again.")
+	case asked && e.Status.LastRevert == request:
+		p.endRevert(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+p.v.Spec.RevertToSnapshot+": "+e.Status.LastRevertError)
+	case asked && reason == v1beta2.ReasonWaitingForMaintenance:
+		p.endRevert(request, v1beta2.ReasonFailed, "The volume was let go before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, or leave it.")
+	case asked:
+		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.v.Spec.RevertToSnapshot+".")
+	case reason != "":
+		p.withdrawRevert()
+		p.sayRevert(reason, message)
+	default:
+		p.patch(StageStop, e, "requestedRevert", request)
+		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.v.Spec.RevertToSnapshot+".")
+	}
+}
+
+// revertBlocker says what stands against reverting now.
+func (p *pass) revertBlocker() (reason, message string) {
+	s := p.v.Status
+	switch {
+	case p.isV2():
+		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: make a new one with spec.dataSource snap://" + p.v.Name + "/" + p.v.Spec.RevertToSnapshot + "."
+	case p.v.Spec.MigrationNodeID != "" || s.CurrentMigrationNodeID != "":
+		return v1beta2.ReasonMigrating, "The volume moves to another node; it is reverted when that is done."
+	case p.state != v1beta2.VolumeStateAttached || !p.engineUp() || !p.v.Spec.DisableFrontend || !s.FrontendDisabled || p.v.Spec.NodeID != p.current:
+		return v1beta2.ReasonWaitingForMaintenance, "It is reverted while nobody can write: have it attached by a ticket with disableFrontend \"true\" and no other."
+	case s.RestoreRequired || s.CloneStatus.State == v1beta2.CloneInitiated:
+		return v1beta2.ReasonWaitingForMaintenance, "The volume still waits for its data."
+	}
+	for _, mode := range p.engine.Status.ReplicaModeMap {
+		if mode == v1beta2.ReplicaModeWO {
+			return v1beta2.ReasonRebuilding, "A replica of the volume is being rebuilt; it is reverted when that is done."
+		}
+	}
+	return "", ""
+}
+
+// withdrawRevert takes back what an engine was asked for.
+func (p *pass) withdrawRevert() {
+	if p.engine.Spec.RequestedRevert != "" {
+		p.patch(StageStop, p.engine, "requestedRevert", "")
+	}
+}
+
+func (p *pass) endRevert(request, reason, message string) {
+	p.set("lastRevert", p.v.Status.LastRevert, request)
+	p.sayRevert(reason, message)
+	h := Happening{Reason: EventReverted, Note: message}
+	if reason != v1beta2.ReasonReverted {
+		h = Happening{Reason: EventRevertFailed, Warning: true, Note: message}
+	}
+	p.say(h)
+}
+
+func (p *pass) sayRevert(reason, message string) {
+	p.reverted = &v1beta2.Condition{Type: v1beta2.VolumeReverted, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
+	if reason == v1beta2.ReasonReverted {
+		p.reverted.Status = v1beta2.ConditionTrue
+	}
+}
+
+// revertSaid puts into a list what there is to say; the end of a request stays, until another one.
+func (p *pass) revertSaid(list []v1beta2.Condition) []v1beta2.Condition {
+	switch {
+	case p.reverted != nil:
+		return conditions.Set(list, *p.reverted, p.Now)
+	case p.revertRequest() == "":
+		return conditions.Remove(list, v1beta2.VolumeReverted)
+	}
+	return list
+}
