@@ -37,9 +37,9 @@ rm -rf "$copy"; mkdir -p "$copy"
 trap 'rm -rf "$copy" "$copy.log"' EXIT
 git ls-files -z | { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy"
 
-echo "building all binaries here, and again in $copy; the second time from nothing"
-build .
+echo "building all binaries from nothing in $copy, and here"
 build "$copy"
+build .
 row "" "${binaries[@]}"
 first=(); versions=()
 for name in "${binaries[@]}"; do
