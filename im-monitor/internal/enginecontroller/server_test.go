@@ -55,6 +55,7 @@ type engineServer struct {
 	restored  []*imrpc.EngineBackupRestoreRequest
 	joined    []string
 	work      snapshotWork
+	copies    copyWork
 }
 
 const serverAddress = "10.0.0.1"
