@@ -199,6 +199,8 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running}, Peer{Name: "r-2", State: halted, On: true})), outcome{halted, OpNone, "", ReasonDone}},
 		{"with no replica in service there is nothing to be cut off from", world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running})), outcome{halted, OpNone, "", ReasonDone}},
 		{"what still answers on a node that is down is stopped as usual", world(status(was(running)), lists(running), down), outcome{running, OpDelete, im, ReasonCalling}},
+		{"a v2 engine that a frontend still leads to goes on", world(v2, status(was(running)), lists(running), func(w *World) { w.LedBy = "vol-ef-0" }), outcome{running, OpNone, "", ReasonLed}},
+		{"unless it has failed, so that it carries nothing", world(v2, status(was(failed)), lists(failed), func(w *World) { w.LedBy = "vol-ef-0" }), outcome{failed, OpDelete, im, ReasonCalling}},
 		{"unless it is cut off already, which a hung server cannot hold up",
 			world(status(was(running)), lists(running), down, peers(Peer{Name: "r-2", State: halted, On: true})), outcome{halted, OpNone, "", ReasonDone}},
 		{"and then it is left until the node is back", world(status(stopped(v1beta2.ReasonNodeDown)), lists(running), down), outcome{halted, OpNone, "", ReasonDone}},

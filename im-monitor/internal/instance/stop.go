@@ -66,6 +66,9 @@ func end(w World, p *Place) Verdict {
 		return endingVerdict(w)
 	case !lives(e.State) && w.replica():
 		return settle(w)
+	case w.LedBy != "" && e.State == v1beta2.InstanceStateRunning:
+		// Whoever stops it does not know yet where the frontend went. [UPG-3]
+		return keep(w, ReasonLed, fmt.Sprintf("Frontend %s still leads to it.", w.LedBy))
 	}
 	status := w.Status
 	status.NodeDown = ""

@@ -99,6 +99,8 @@ const (
 	ReasonTargetNotServing = "TargetNotServing"
 	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
 	ReasonMoveRefused = "MoveRefused"
+	// ReasonLed: a frontend that shall run still leads to the engine that shall stop.
+	ReasonLed = "FrontendLeadsHere"
 	// ReasonMissing: it was started and is proven gone.
 	ReasonMissing = "InstanceMissing"
 	// ReasonFailed: its server says that it failed.

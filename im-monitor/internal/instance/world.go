@@ -38,6 +38,8 @@ type World struct {
 	Refusal  string
 	// Serving are the addresses (ip:port) of those engines that a frontend's spec and paths name and that run there.
 	Serving []string
+	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
+	LedBy string
 	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
 	MoveAfter time.Time
 	// Settings are what instances are made with.

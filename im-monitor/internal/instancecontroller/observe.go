@@ -38,6 +38,9 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 			return w, err
 		}
 	}
+	if err := s.ledBy(ctx, key, &w); err != nil {
+		return w, err
+	}
 	t := s.attempts.of(key)
 	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.notBefore, t.refusals, t.refusal, t.moveAfter
 	w.Taken = t.taken

@@ -70,7 +70,7 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 
 func waitsForVolume(reason string) bool {
 	switch reason {
-	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff:
+	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed:
 		return true
 	}
 	return false

@@ -3,6 +3,7 @@ package instancecontroller_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -146,4 +147,23 @@ func TestAMoveEndsWhateverCallTheProcessDiesAt(t *testing.T) {
 			w.thereAndBack("call-1", "call-2")
 		})
 	}
+}
+
+// UPG-3: whoever stops an engine may not have seen yet that the frontend went there. It ends once the frontend has left it.
+func TestAnEngineThatAFrontendLeadsToIsNotEnded(t *testing.T) {
+	w := newWorld(t, "led-1", "led-2")
+	_, e, f := w.openV2("vol", "led-1")
+	second := w.target("vol-e-1", "vol", "led-2", e)
+	w.moveTo(f, second)
+	w.moved(f, second)
+	w.spec(second, map[string]any{"desireState": "stopped"})
+	w.never(func() bool { return w.deleted(second.Name) }, "the engine was ended under its frontend")
+	w.moveTo(f, e)
+	w.moved(f, e)
+	w.Eventually(func() bool { return w.deleted(second.Name) }, "the engine never ended")
+}
+
+// deleted tells that a server was asked to end an instance.
+func (w *world) deleted(name string) bool {
+	return slices.ContainsFunc(w.Servers.Calls(), func(c shelltest.Call) bool { return c.Delete != nil && c.Delete.Name == name })
 }
