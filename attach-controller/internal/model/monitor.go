@@ -101,12 +101,12 @@ func (w *world) superviseEngine(s *slot[v1beta2.Engine]) {
 }
 
 func (w *world) superviseFrontend(s *slot[v1beta2.EngineFrontend]) {
-	w.connect(s.now)
 	supervise(w, s, ofFrontend, func(f *v1beta2.EngineFrontend, i instance) {
 		f.Status.CurrentState, f.Status.Starting, f.Status.Started, f.Status.UUID = i.state, i.starting, i.started, i.uuid
 		f.Status.Port, f.Status.StorageIP, f.Status.Conditions = i.port, i.node, i.conditions()
 		f.Status.TargetIP, f.Status.TargetPort = i.targetIP, i.targetPort
 	})
+	w.connect(s.now) // which is seen the next time
 }
 
 func (w *world) superviseReplica(s *slot[v1beta2.Replica]) {
@@ -183,6 +183,7 @@ func (w *world) bringUp(i instance, report func(instance) bool) {
 func (w *world) bringDown(i instance, report func(instance) bool) {
 	x := w.plane.find(i.kind, i.name, i.node)
 	switch {
+	case w.reachable(i.node) && x != nil && w.ledTo(x): // whoever stops it does not know yet where the frontend went
 	case w.reachable(i.node) && x != nil:
 		i.concluded = false
 		if i.state == "" || i.state == v1beta2.InstanceStateStopped { // somebody may believe that it does not run
@@ -190,7 +191,6 @@ func (w *world) bringDown(i instance, report func(instance) bool) {
 		}
 		if report(i) && w.lastLook(x) {
 			w.trace("monitor: ends %s %s on %s", i.kind, i.name, i.node)
-			w.checkStop(x)
 			w.end(x)
 		}
 	case w.reachable(i.node):

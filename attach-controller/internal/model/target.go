@@ -18,6 +18,19 @@ func (w *world) retarget(node string) {
 	}
 }
 
+// disturbMove wishes a target elsewhere, or takes the node away that holds one, or gives it back.
+func (w *world) disturbMove(n *node) {
+	at := w.node(w.volume.now.Status.CurrentTargetNodeID)
+	switch {
+	case at == nil || w.chance(0.4):
+		w.retarget(n.name)
+	case at.reachable && w.chance(0.5):
+		w.retarget(at.name)
+	default:
+		w.fail(at)
+	}
+}
+
 // release is what an upgrade does with a volume that its user detached: its target is wished nowhere.
 func (w *world) release() {
 	if v := w.volume.now; v.Spec.TargetNodeID != "" && v.Status.State != v1beta2.VolumeStateAttached {
@@ -68,14 +81,15 @@ func (w *world) checkConnect(x *process) {
 	}
 }
 
-// checkStop is UPG-3: no engine is ended that the I/O of a volume in use goes to.
-func (w *world) checkStop(x *process) {
+// ledTo is im-monitor's last word before it ends an engine: a frontend that shall run still leads to it. [UPG-3]
+func (w *world) ledTo(x *process) bool {
 	for _, f := range current(w.frontends) {
-		wanted := f.Spec.DesireState == v1beta2.InstanceStateRunning
-		if y := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID); wanted && y != nil && y.target == x && !x.failed && w.linked(y.node, x.node) {
-			w.violated("UPG-3: the engine ends that a frontend leads to")
+		y := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID)
+		if x.kind == kindEngine && !x.failed && y != nil && y.target == x && f.Spec.DesireState == v1beta2.InstanceStateRunning && w.reachable(f.Spec.NodeID) {
+			return true
 		}
 	}
+	return false
 }
 
 // endsMoved is UPG-4: the target of an attached volume is where it is wished, alone, where that can be.

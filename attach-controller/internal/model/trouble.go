@@ -11,7 +11,7 @@ import (
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
 	if w.moves && w.chance(0.3) {
-		w.retarget(n.name)
+		w.disturbMove(n)
 		return
 	}
 	switch w.kind {
