@@ -112,6 +112,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	take("stays")
 	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
+	aSnapshotIsBackedUp(ctx, t, w, "stays")
 	kubernetesTakesSnapshots(ctx, t, w, volume)
 	require.NoError(t, w.Wait(ctx, "a run of the job", 2*patience, func(ctx context.Context) (string, error) {
 		if err := w.Get(ctx, job.Name, job); err != nil || job.Status.LastRun != "" {
