@@ -52,8 +52,10 @@ type Look struct {
 	// Proxy and Target are where the engine is asked.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Usable tells that it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
-	Usable, Busy bool
+	// Usable tells that it is the volume's one engine and has a replica that is RW; it is asked only where there is a Backup.
+	Usable func() bool
+	// Busy tells that something else is being done.
+	Busy bool
 	// Period is the time between looks while something goes on.
 	Period time.Duration
 	// Still reads the engine past the cache; an error says why nothing may be called on it now.

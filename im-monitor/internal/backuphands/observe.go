@@ -16,7 +16,7 @@ import (
 
 // observe gathers the volume's Backups, and asks the engine about those that it was asked for.
 func (h *Hands) observe(ctx context.Context, l Look) (backup.World, error) {
-	w := backup.World{Run: l.Run, Usable: l.Usable, Busy: l.Busy, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
+	w := backup.World{Run: l.Run, Busy: l.Busy, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
 	var list v1beta2.BackupList
 	key := client.MatchingFields{ByVolume: v1beta2.LabelValue(l.Engine.Spec.VolumeName)}
 	if err := h.rt.Client.List(ctx, &list, client.InNamespace(h.rt.Namespace), key, client.UnsafeDisableDeepCopy); err != nil {
@@ -25,6 +25,10 @@ func (h *Hands) observe(ctx context.Context, l Look) (backup.World, error) {
 	for i := range list.Items {
 		w.Backups = append(w.Backups, backupOf(&list.Items[i]))
 	}
+	if len(w.Backups) == 0 {
+		return w, nil
+	}
+	w.Usable = l.Usable()
 	if h.rt.ElectedAt != nil {
 		w.ElectedAt = h.rt.ElectedAt()
 		w.QuarantineEnds = w.ElectedAt.Add(h.options.Quarantine)

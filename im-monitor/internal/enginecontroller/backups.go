@@ -39,10 +39,13 @@ func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []reconcil
 
 // copies does what a look means for the volume's backups, and tells when to look again on their account; zero is whenever.
 func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, busy bool) (time.Duration, error) {
-	rw := slices.ContainsFunc(seen.Replicas, func(r engine.Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
+	usable := func() bool {
+		rw := slices.ContainsFunc(seen.Replicas, func(r engine.Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
+		return e.Spec.Active && rw && c.alone(ctx, e)
+	}
 	return c.backups.Pass(ctx, backuphands.Look{
 		Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
-		Usable: e.Spec.Active && rw && c.alone(ctx, e), Busy: busy, Period: c.options.Busy,
+		Usable: usable, Busy: busy, Period: c.options.Busy,
 		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
 	})
 }
