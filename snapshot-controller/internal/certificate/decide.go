@@ -16,7 +16,7 @@ type World struct {
 	// Serving and Next are pairs of the Secret; empty or unreadable ones are none. Previous is a certificate.
 	Serving, Next Pair
 	Previous      []byte
-	// Bundles is what each webhook configuration trusts.
+	// Bundles is what each webhook of the configurations trusts; none: there is no configuration.
 	Bundles [][]byte
 	// Hosts are whom a certificate must be for, Validity how long one is.
 	Hosts    []string
@@ -44,12 +44,15 @@ type Verdict struct {
 	Step Step
 	// Bundle is what the configurations are to trust.
 	Bundle []byte
-	// WakeAt is when to look again, with StepNone.
+	// WakeAt is when to look again, with StepNone; zero: when something happens.
 	WakeAt time.Time
 }
 
 // Decide returns the next step.
 func Decide(w World) Verdict {
+	if len(w.Bundles) == 0 {
+		return Verdict{Step: StepNone} // nobody asks, so nobody needs to trust
+	}
 	serving, next := facts(w.Serving), facts(w.Next)
 	if serving == nil || !w.Now.Before(serving.Ends) {
 		return Verdict{Step: StepIssue}

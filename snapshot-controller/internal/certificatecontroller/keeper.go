@@ -45,6 +45,9 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	verdict := certificate.Decide(s.world)
 	if verdict.Step == certificate.StepNone {
+		if verdict.WakeAt.IsZero() {
+			return ctrl.Result{}, nil
+		}
 		return ctrl.Result{RequeueAfter: verdict.WakeAt.Sub(s.world.Now)}, nil
 	}
 	if err := k.apply(ctx, s, verdict); err != nil {
