@@ -4,7 +4,8 @@ package v1beta2
 const (
 	// SnapshotRemovalApproved (writer snapshot-controller) True means: remove the snapshot and purge.
 	SnapshotRemovalApproved = "RemovalApproved"
-	// SnapshotProvisioned (writer im-monitor) is True once the snapshot was seen in the engine.
+	// SnapshotProvisioned (writer im-monitor) says what became of a request where the engine's list of snapshots alone does not
+	// tell it: that none was taken, that one is there after all, or that it was there before.
 	SnapshotProvisioned = "Provisioned"
 	// SnapshotWithdrawn (writer im-monitor) True means that the engine has no such snapshot any more. It is final.
 	SnapshotWithdrawn = "Withdrawn"
@@ -38,7 +39,7 @@ const (
 
 // Reasons of SnapshotProvisioned.
 const (
-	// ReasonTaken surfaces when our call made the snapshot.
+	// ReasonTaken surfaces when a call made the snapshot of which something else was said before.
 	ReasonTaken = "Taken"
 	// ReasonAdopted surfaces when the engine had a snapshot of that name already.
 	ReasonAdopted = "Adopted"
