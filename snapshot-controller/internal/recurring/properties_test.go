@@ -15,6 +15,7 @@ import (
 func anyWorld(t *rapid.T) World {
 	w := world(rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 0, 5, rapid.ID).Draw(t, "volumes")...)
 	w.Job.Spec.Cron = rapid.SampledFrom([]string{"* * * * *", "*/5 * * * *", "0 * * * *", "CRON_TZ=Asia/Tokyo 0 3 * * *", "0 0 30 2 *", "x", ""}).Draw(t, "cron")
+	w.Job.Spec.Task = rapid.SampledFrom([]string{v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup}).Draw(t, "task")
 	w.Job.Spec.Retain = rapid.IntRange(0, 3).Draw(t, "retain")
 	w.Job.Spec.Concurrency = rapid.IntRange(-1, 3).Draw(t, "concurrency")
 	w.Job.Status.CurrentRun = rapid.SampledFrom([]string{"", "", "2026-08-01T11:00:00Z", "rubbish"}).Draw(t, "currentRun")
@@ -39,7 +40,9 @@ func TestWhatIsDoneIsNotDecidedAgain(t *testing.T) {
 		v := Decide(w)
 		require.False(t, v.Write)
 		require.Empty(t, v.Create)
+		require.Empty(t, v.BackUp)
 		require.Empty(t, v.Delete)
+		require.Empty(t, v.DeleteBackups)
 		require.True(t, v.Reason != v1beta2.ReasonScheduled || v.Wake.After(w.Now))
 	})
 }
