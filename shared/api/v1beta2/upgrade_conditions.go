@@ -57,7 +57,8 @@ const (
 const (
 	// ReasonPassed surfaces when nothing stands against the upgrade.
 	ReasonPassed = "Passed"
-	// ReasonCheckingImages surfaces while pods find out whether the nodes have the new image.
+	// ReasonCheckingImages surfaces while pods find out whether the nodes have the new image, or what runs is not seen at the
+	// moment.
 	ReasonCheckingImages = "CheckingImages"
 	// ReasonUpgradeBlocked surfaces when something stands against the upgrade; the message names every blocker.
 	ReasonUpgradeBlocked = "UpgradeBlocked"

@@ -121,6 +121,37 @@ func (c Cluster) HealthyBeside(v Volume, node string) int {
 	return count
 }
 
+// Unseen names the instance managers of nodes in service of which nobody sees at the moment what they do, and the volumes in use of which nobody sees
+// whether a part that shall run does: what stands against an upgrade is not known then either. Sorted.
+func (c Cluster) Unseen() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
+		node := c.Nodes[name]
+		if !node.Down() && slices.ContainsFunc(node.Managers, func(m *v1beta2.InstanceManager) bool {
+			return m.Status.CurrentState == v1beta2.InstanceManagerStateUnknown
+		}) {
+			out = append(out, "the instance manager of node "+name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Volumes)) {
+		v, unseen := c.Volumes[name], false
+		for _, e := range v.Engines {
+			unseen = unseen || c.unseen(e.Spec.NodeID, e.Spec.DesireState, e.Status.CurrentState)
+		}
+		for _, r := range v.Replicas {
+			unseen = unseen || c.unseen(r.Spec.NodeID, r.Spec.DesireState, r.Status.CurrentState)
+		}
+		if unseen && v.Attached() {
+			out = append(out, "volume "+name)
+		}
+	}
+	return out
+}
+
+func (c Cluster) unseen(node, desired, current string) bool {
+	return desired == v1beta2.InstanceStateRunning && current == v1beta2.InstanceStateUnknown && !c.Nodes[node].Down()
+}
+
 func (c Cluster) healthyOn(v Volume, node string) bool { return slices.Contains(c.Healthy(v), node) }
 
 // healthy: the running engine reads and writes the replica, nobody wants it gone, and its node serves.

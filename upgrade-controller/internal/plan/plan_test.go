@@ -119,6 +119,33 @@ func TestAnImageIsTriedWhereNobodyKnowsIt(t *testing.T) {
 	require.Contains(t, late.Status.ErrorMessage, "Node node-2: ImageMissing")
 }
 
+// Whoever does not see what runs does not know what stands against an upgrade: it waits, as long as for images.
+func TestWhatIsNotSeenAtTheMomentIsWaitedFor(t *testing.T) {
+	for name, unseen := range map[string]func(*plan.World){
+		"volume vol-1": func(w *plan.World) {
+			w.Cluster.Volumes["vol-1"].Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
+		},
+		"What runs of volume vol-1": func(w *plan.World) {
+			w.Cluster.Volumes["vol-1"].Replicas[1].Status.CurrentState = v1beta2.InstanceStateUnknown
+		},
+		"the instance manager of node node-2": func(w *plan.World) {
+			w.Cluster.Nodes["node-2"].Managers[0].Status.CurrentState = v1beta2.InstanceManagerStateUnknown
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := manager("upgrade", v1beta2.UpgradeStateInitializing, nil)
+			v := plan.Decide(world(m, unseen))
+			require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
+			require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, name)
+			require.Equal(t, now.Add(10*time.Minute), v.WakeAt)
+			m.Status = v.Status
+			require.Equal(t, v1beta2.UpgradeStateUpgrading, plan.Decide(world(m, nil)).Status.State, "and goes on when it is seen")
+			late := plan.Decide(world(m, func(w *plan.World) { unseen(w); w.Now = now.Add(10 * time.Minute) }))
+			require.NotEqual(t, v1beta2.UpgradeStateInitializing, late.Status.State, "but not for ever")
+		})
+	}
+}
+
 func TestARefusalNamesTheBlockersOfEveryNode(t *testing.T) {
 	v := plan.Decide(world(manager("upgrade", v1beta2.UpgradeStateInitializing, func(m *v1beta2.DataEngineUpgradeManager) {
 		m.Spec.Nodes = []string{"node-9", "node-1", "node-3"}

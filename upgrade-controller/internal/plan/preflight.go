@@ -20,7 +20,7 @@ func (p *pass) initializing() {
 		return
 	}
 	nodes := p.left(Nodes(p.Manager.Spec, p.Cluster))
-	if p.checking(nodes) {
+	if p.checking(nodes) || p.unseen() {
 		return
 	}
 	var found []preflight.Blocker
@@ -91,6 +91,21 @@ func (p *pass) checking(nodes []string) bool {
 	p.verdict.Check = asked
 	p.wake(deadline)
 	message := fmt.Sprintf("Pods find out whether the image %s runs on: %s.", p.status.InstanceManagerImage, strings.Join(silent, ", "))
+	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
+	p.move(v1beta2.ReasonCheckingImages, message)
+	return true
+}
+
+// unseen tells that it is not known at the moment what runs of a volume: that stands against nothing for good. It is not waited for longer than for
+// the images.
+func (p *pass) unseen() bool {
+	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
+	names := p.Cluster.Unseen()
+	if len(names) == 0 || !p.Now.Before(deadline) {
+		return false
+	}
+	p.wake(deadline)
+	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is.", strings.Join(names, ", "))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
