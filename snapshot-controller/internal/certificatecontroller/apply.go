@@ -1,10 +1,12 @@
 package certificatecontroller
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -63,26 +65,28 @@ func (k *keeper) write(ctx context.Context, secret *corev1.Secret, data map[stri
 	if err := k.rt.Client.Patch(ctx, secret.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
 		return fmt.Errorf("writing the webhook's certificate: %w", err)
 	}
+	k.note(secret)
 	return nil
 }
 
-// trust writes the bundle into every webhook of both configurations.
+// trust writes the bundle into those configurations of which a webhook trusts something else.
 func (k *keeper) trust(ctx context.Context, s *seen, bundle []byte) error {
-	if c := s.mutating; c != nil {
+	other := func(is []byte) bool { return !bytes.Equal(is, bundle) }
+	if c := s.mutating; c != nil && slices.ContainsFunc(mutatingBundles(c), other) {
 		var names []string
 		for _, w := range c.Webhooks {
 			names = append(names, w.Name)
 		}
-		if err := k.trustIn(ctx, c.DeepCopy(), names, bundle); err != nil {
+		if err := k.trustIn(ctx, c, names, bundle); err != nil {
 			return err
 		}
 	}
-	if c := s.validating; c != nil {
+	if c := s.validating; c != nil && slices.ContainsFunc(validatingBundles(c), other) {
 		var names []string
 		for _, w := range c.Webhooks {
 			names = append(names, w.Name)
 		}
-		return k.trustIn(ctx, c.DeepCopy(), names, bundle)
+		return k.trustIn(ctx, c, names, bundle)
 	}
 	return nil
 }
@@ -103,8 +107,18 @@ func (k *keeper) trustIn(ctx context.Context, configuration client.Object, webho
 	if err != nil {
 		return fmt.Errorf("rendering the bundle of %s: %w", configuration.GetName(), err)
 	}
-	if err := k.rt.Client.Patch(ctx, configuration, client.RawPatch(types.JSONPatchType, body)); err != nil {
+	// The answer must not land in an object that the cache shares.
+	into := configuration.DeepCopyObject().(client.Object)
+	if err := k.rt.Client.Patch(ctx, into, client.RawPatch(types.JSONPatchType, body)); err != nil {
 		return fmt.Errorf("letting %T %s trust the webhook's certificate: %w", configuration, configuration.GetName(), err)
 	}
+	k.note(configuration)
 	return nil
+}
+
+// note remembers a version that we changed; under --observe nothing was changed.
+func (k *keeper) note(obj client.Object) {
+	if !k.rt.Observe {
+		k.written.Changed(obj)
+	}
 }

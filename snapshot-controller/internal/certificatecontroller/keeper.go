@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/certificate"
 )
@@ -23,6 +24,7 @@ const conflictPause = 100 * time.Millisecond
 type keeper struct {
 	rt       *runkit.Runtime
 	validity time.Duration
+	written  standin.Guard
 }
 
 // seen is a World and the objects that it was taken from.
@@ -38,6 +40,9 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	s, err := k.observe(ctx, request.NamespacedName)
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if s.secret != nil && k.behind(s) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	if s.secret == nil {
 		log.FromContext(ctx).Info("the webhook has no Secret for its certificate, and serves nobody: apply snapshot-controller/deploy", "name", request.Name)
@@ -59,6 +64,11 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	steps.WithLabelValues(string(verdict.Step)).Inc()
 	log.FromContext(ctx).Info("verdict applied", "step", verdict.Step)
 	return ctrl.Result{}, nil
+}
+
+// behind tells that one of the objects was changed a moment ago, and the cache does not know yet.
+func (k *keeper) behind(s *seen) bool {
+	return k.written.Stale(s.secret) || s.mutating != nil && k.written.Stale(s.mutating) || s.validating != nil && k.written.Stale(s.validating)
 }
 
 func (k *keeper) observe(ctx context.Context, key client.ObjectKey) (*seen, error) {
