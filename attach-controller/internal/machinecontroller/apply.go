@@ -105,7 +105,7 @@ func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict mach
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
 		return false, nil
 	}
-	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
+	own := machine.Owned(v.Status.Conditions)
 	fields := map[string]any{}
 	maps.Copy(fields, verdict.Status)
 	if !conditions.Equal(own, verdict.Conditions) && !later {
@@ -122,7 +122,7 @@ func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict mach
 func merged(all, own []v1beta2.Condition) []any {
 	out := slices.Clone(own)
 	for _, c := range all {
-		if c.Type != v1beta2.VolumeAttached && c.Type != v1beta2.VolumeFaulted {
+		if len(machine.Owned([]v1beta2.Condition{c})) == 0 {
 			out = append(out, c)
 		}
 	}
