@@ -10,8 +10,10 @@ binaries=("${controllers[@]}" im-monitor/simulator)
 copy=${TMPDIR:-/tmp}/drover-digests-$(id -u)
 failed=0
 
-build() { (cd "$1" && "$bazel" build --noshow_progress --ui_event_filters=-info,-warning "${flags[@]}" "${binaries[@]/#///}" 2>&1) >"$copy.log" ||
-  { cat "$copy.log" >&2; exit 1; }; }
+build() {
+  (cd "$1" && "$bazel" build --curses=no --show_progress_rate_limit=30 --ui_event_filters=-info,-warning \
+    "${flags[@]}" "${binaries[@]/#///}" >&2)
+}
 binary() { echo "$1/bazel-bin/$2/$(basename "$2")_/$(basename "$2")"; }
 digest() { sha256sum "$(binary "$1" "$2")" | cut -c1-12; }
 wrong() { echo "digests: $1" >&2; failed=1; }
@@ -34,7 +36,7 @@ digests() {
 }
 
 rm -rf "$copy"; mkdir -p "$copy"
-trap 'rm -rf "$copy" "$copy.log"' EXIT
+trap 'rm -rf "$copy"' EXIT
 git ls-files -z | { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy"
 
 echo "building all binaries from nothing in $copy, and here"
@@ -51,14 +53,13 @@ row "version" "${versions[@]}"
 row "here" "${first[@]}"
 digests "$copy" "" "in another directory"
 for name in "${controllers[@]}"; do
-  cp "$copy/$name/VERSION" "$copy.kept"; echo 99.0.0 >"$copy/$name/VERSION"
+  cp "$copy/$name/VERSION" "$copy/kept"; echo 99.0.0 >"$copy/$name/VERSION"
   build "$copy"; digests "$copy" "$name" "VERSION of $name"
-  cp "$copy.kept" "$copy/$name/VERSION"
-  cp "$copy/$name/main.go" "$copy.kept"; printf '\nfunc init() { print() }\n' >>"$copy/$name/main.go"
+  mv "$copy/kept" "$copy/$name/VERSION"
+  cp "$copy/$name/main.go" "$copy/kept"; printf '\nfunc init() { print() }\n' >>"$copy/$name/main.go"
   build "$copy"; digests "$copy" "$name" "code of $name"
-  cp "$copy.kept" "$copy/$name/main.go"
+  mv "$copy/kept" "$copy/$name/main.go"
 done
-rm -f "$copy.kept"
 (cd "$copy" && "$bazel" shutdown)
 [ "$failed" = 0 ] && echo "each binary is static, the same wherever it is built, and changes only with its own sources"
 exit "$failed"
