@@ -17,8 +17,9 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 )
 
-// workers is how many snapshots are decided on at once; each has its own object and its own ticket.
-const workers = 8
+// workers is how many snapshots are decided on at once; each has its own object and its own ticket. What takes time is the one
+// write of a decision, and of many snapshots those are many.
+const workers = 32
 
 // wakeBuffer is how many wake-ups may wait until the queue takes them.
 const wakeBuffer = 1024
