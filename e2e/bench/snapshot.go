@@ -81,7 +81,8 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Wait(ctx, "the judgement of every snapshot", 10*time.Minute, func(ctx context.Context) (string, error) {
+	// Telling its metrics costs the process something, too.
+	if err := w.WaitSlowly(ctx, "the judgement of every snapshot", 100*time.Millisecond, 10*time.Minute, func(ctx context.Context) (string, error) {
 		lines, err := w.Metrics(ctx, process.Name)
 		if err != nil {
 			return err.Error(), nil
