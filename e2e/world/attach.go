@@ -30,8 +30,9 @@ func (w *World) Order(ctx context.Context, name, dataEngine string, replicas int
 	if err := w.Admin.Create(ctx, object); err != nil {
 		return fmt.Errorf("creating volume %s: %w", name, err)
 	}
-	return w.WaitVolume(ctx, name, "to be detached for the first time", 30*time.Second, func(v *v1beta2.Volume) string {
-		return unless(v.Status.State == v1beta2.VolumeStateDetached, "it is %q", v.Status.State)
+	// One that is filled from elsewhere is detached for a moment only.
+	return w.WaitVolume(ctx, name, "to be created", 30*time.Second, func(v *v1beta2.Volume) string {
+		return unless(v.Status.State != "" && v.Status.State != v1beta2.VolumeStateCreating, "it is %q", v.Status.State)
 	})
 }
 
