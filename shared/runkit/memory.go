@@ -11,7 +11,7 @@ import (
 )
 
 // startPatience is how long after the caches are filled what the start brought along is taken to be done.
-const startPatience = 5 * time.Second
+const startPatience = 15 * time.Second
 
 // giveBack returns memory to the system once after the start: filling the caches takes more than they keep, and a quiet
 // process would hardly ever collect it.

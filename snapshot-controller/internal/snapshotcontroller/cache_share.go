@@ -130,7 +130,7 @@ func chained(list map[string]v1beta2.SnapshotInfo) map[string]v1beta2.SnapshotIn
 		case len(info.Children) == 0:
 			info.Children = noChildren
 		}
-		info.Name, info.Parent, info.Size = same(info.Name), same(info.Parent), word(info.Size)
+		info.Name, info.Parent = same(info.Name), same(info.Parent)
 		out[same(name)] = info
 	}
 	return out
