@@ -3,6 +3,8 @@ package backuphands
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 var (
@@ -16,4 +18,8 @@ var (
 	}, []string{"state"})
 )
 
-func init() { metrics.Registry.MustRegister(calls, ends) }
+func init() {
+	metrics.Registry.MustRegister(calls, ends)
+	// An alert does not see the first event of a counter that appears with it.
+	ends.WithLabelValues(v1beta2.BackupError)
+}
