@@ -74,6 +74,8 @@ type Runtime struct {
 	Observe bool
 	Clock   clock.Clock
 	Log     logr.Logger
+	// LeaseDuration and RetryPeriod are the times of the lease beside RenewDeadline.
+	LeaseDuration, RetryPeriod time.Duration
 	// RenewDeadline is how long a leader that lost contact may go on; calls with an effect end earlier.
 	RenewDeadline time.Duration
 	// ElectedAt is when this process became leader, never earlier than it did; zero until then.
@@ -259,7 +261,7 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 	rt := &Runtime{
 		Manager: manager, Client: manager.GetClient(), Uncached: manager.GetAPIReader(),
 		Recorder: manager.GetEventRecorder(p.Name), Namespace: o.namespace, Observe: o.observe,
-		Clock: clock.RealClock{}, Log: log, RenewDeadline: o.renewDeadline,
+		Clock: clock.RealClock{}, Log: log, LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod,
 	}
 	if o.observe {
 		rt.Client = observer{rt.Client, log.WithName("observe")}

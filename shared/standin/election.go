@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +21,14 @@ import (
 // Lease is the lease of the other program.
 type Lease struct {
 	Name string
-	// The times of the lease: what the other program uses, but for a shorter period, so that a standby follows soon.
+	// The times of the lease; zero is that of the binary's own lease, so that after a crash both run out together.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// DefaultLease is a lease of that name with the times of kubernetes-csi's programs.
-func DefaultLease(name string) Lease {
-	return Lease{Name: name, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second}
+// orOf is the lease with the binary's times where it has none of its own.
+func (l Lease) orOf(rt *runkit.Runtime) Lease {
+	return Lease{Name: l.Name, LeaseDuration: cmp.Or(l.LeaseDuration, rt.LeaseDuration), RenewDeadline: cmp.Or(l.RenewDeadline, rt.RenewDeadline),
+		RetryPeriod: cmp.Or(l.RetryPeriod, rt.RetryPeriod)}
 }
 
 // Election holds the other program's lease and tells whether this process may act. Work under way ends before the
@@ -54,6 +56,7 @@ type term struct {
 // New returns an election to be added to the runtime's manager. leading is told each time that this process begins or ends
 // to act, won is called at the beginning of each term. The lease of a process that only observes is never touched.
 func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.Context)) (*Election, error) {
+	lease = lease.orOf(rt)
 	e := &Election{lease: lease, won: won, leading: leading}
 	if rt.Observe {
 		return e, nil

@@ -36,7 +36,7 @@ type Options struct {
 
 // DefaultOptions takes the role.
 func DefaultOptions() Options {
-	return Options{Attach: true, Lease: standin.DefaultLease(LeaseName)}
+	return Options{Attach: true, Lease: standin.Lease{Name: LeaseName}}
 }
 
 // AddFlags adds the flag that turns the role off.

@@ -29,7 +29,7 @@ type Options struct {
 
 // DefaultOptions takes the role.
 func DefaultOptions() Options {
-	return Options{Take: true, Lease: standin.DefaultLease(LeaseName)}
+	return Options{Take: true, Lease: standin.Lease{Name: LeaseName}}
 }
 
 // AddFlags adds the flag that turns the role off.
