@@ -135,8 +135,11 @@ func TestAVolumeIsWrittenRebuiltAndExpandedOnTheWire(t *testing.T) {
 		s.do("GET", "/v1/volumes/vol/read?block=100", nil, &read)
 		require.Equal(t, control.ReadBlock{Text: "by hand", Written: true}, read)
 		var writers []control.Writer
+		require.Eventually(t, func() bool {
+			s.do("GET", "/v1/writers", nil, &writers)
+			return writers[0].Writes > 0
+		}, soon, tick)
 		s.do("DELETE", "/v1/writers?volume=vol", nil, &writers)
-		require.Positive(t, writers[0].Writes)
 		require.Zero(t, writers[0].Lost+writers[0].Doubled+writers[0].Misdirected+writers[0].Failed, writers[0].Errors)
 		var verified dataplane.Verification
 		s.do("GET", "/v1/volumes/vol/verify", nil, &verified)
