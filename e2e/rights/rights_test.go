@@ -109,6 +109,9 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	take("detached")
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	take("attached")
+	// One that the engine has already is adopted, and im-monitor says so.
+	require.NoError(t, w.SaveSnapshot(ctx, volume, "adopted"))
+	take("adopted")
 	take("stays")
 	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
