@@ -109,9 +109,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	take("detached")
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	take("attached")
-	// One that the engine has already is adopted, and im-monitor says so.
-	require.NoError(t, w.SaveSnapshot(ctx, volume, "adopted"))
-	take("adopted")
+	refused(ctx, t, w, volume)
 	take("stays")
 	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
@@ -128,6 +126,18 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	require.NoError(t, w.WaitSnapshotGone(ctx, "stays", patience))
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
+}
+
+// refused lets an engine refuse a snapshot, which im-monitor says.
+func refused(ctx context.Context, t *testing.T, w *world.World, volume string) {
+	t.Helper()
+	const name = "refused"
+	require.NoError(t, w.Inject(ctx, world.Fault{Kind: "error", Method: "VolumeSnapshot", Code: "Unknown"}))
+	require.NoError(t, w.Snapshot(ctx, volume, name))
+	require.NoError(t, w.WaitSnapshot(ctx, name, v1beta2.SnapshotProvisioned, v1beta2.ReasonFailed, patience))
+	require.NoError(t, w.Heal(ctx))
+	require.NoError(t, w.DeleteSnapshot(ctx, name))
+	require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
 }
 
 // whileANodeIsUpgraded upgrades one node under an attached volume, and withdraws an upgrade in the middle.
