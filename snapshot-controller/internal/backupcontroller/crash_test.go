@@ -6,7 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
 // story is the whole life of a Backup of a detached volume; its end must be the same wherever the controller dies.
@@ -72,6 +74,23 @@ func TestWhatIsMendedLetsItGoOn(t *testing.T) {
 	w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)})
 	b := w.now()
 	require.NotNil(t, b)
+	w.delete(b)
+	w.gone()
+}
+
+// A cache that is behind shows the ticket, or its end, when the Backup is ended: it goes all the same, and so does the Backup.
+func TestATicketThatShowsUpAfterTheEndGoes(t *testing.T) {
+	w := newWorld(t)
+	w.start(cut.Point{}, nil)
+	b := w.backup()
+	w.says(v1beta2.ReasonWaitingForAttach)
+	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
+	w.holds(false)
+	late := v1beta2.AttachmentTicket{ID: backup.TicketID(name), Type: v1beta2.AttacherBackup, NodeID: "node-1",
+		Parameters: map[string]string{v1beta2.TicketOwnerKind: "Backup", v1beta2.TicketOwnerName: name}}
+	require.NoError(t, status.MergeSpec(t.Context(), w.admin, &v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol)},
+		map[string]any{"attachmentTickets": map[string]any{late.ID: late}}))
+	w.holds(false)
 	w.delete(b)
 	w.gone()
 }

@@ -29,6 +29,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Snapshot{}, w.to(func(o client.Object) (string, string) { return bySnapshot, o.GetName() }), changed(snapshotFacts)).
 		Watches(&v1beta2.Volume{}, w.to(volumeNamed(client.Object.GetName)), changed(volumeFacts)).
 		Watches(&v1beta2.VolumeAttachment{}, w.to(volumeNamed(client.Object.GetName)), builder.WithPredicates(attachments())).
+		Watches(&v1beta2.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(w.holders), builder.WithPredicates(attachments())).
 		Watches(&v1beta2.Engine{}, w.to(volumeNamed(func(o client.Object) string { return o.(*v1beta2.Engine).Spec.VolumeName })), changed(engineFacts)).
 		Watches(&v1beta2.Replica{}, w.to(volumeNamed(func(o client.Object) string { return o.(*v1beta2.Replica).Spec.VolumeName })), changed(replicaFacts)).
 		Watches(&v1beta2.Node{}, w.to(everyOpen), changed(nodeFacts)).
@@ -57,6 +58,18 @@ func (w watches) to(key func(client.Object) (index, key string)) handler.EventHa
 		}
 		return out
 	})
+}
+
+// holders enqueues the Backups that a VolumeAttachment has tickets of, ended ones, too: the cache may show a ticket, or that it is
+// gone, only after the end, and its Backup could not let go.
+func (w watches) holders(_ context.Context, o client.Object) []reconcile.Request {
+	var out []reconcile.Request
+	for _, t := range o.(*v1beta2.VolumeAttachment).Spec.AttachmentTickets {
+		if t.Type == v1beta2.AttacherBackup {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace, Name: t.Parameters[v1beta2.TicketOwnerName]}})
+		}
+	}
+	return out
 }
 
 // changed lets updates pass that change what is decided by. Each Backup is decided on when its own first event comes, so
