@@ -53,7 +53,7 @@ func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *progr
 			}
 			return rt.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 				written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
-				if err := rt.Client.Create(ctx, written); err != nil {
+				if err := rt.Client.Create(ctx, written); client.IgnoreAlreadyExists(err) != nil {
 					return err
 				}
 				<-ctx.Done()
