@@ -58,8 +58,10 @@ func TestAV2VolumeRunsAndStopsAndKeepsItsData(t *testing.T) {
 func TestServersOfTodayThatTellNoUUIDsAreServedByName(t *testing.T) {
 	w := newWorld(t, "today-1")
 	w.Servers.Today(true)
-	_, e, _ := w.openV2("vol", "today-1")
+	_, e, f := w.openV2("vol", "today-1")
 	require.Empty(t, e.Status.UUID)
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
 	w.stop(e)
 	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
 	require.True(t, w.deletions(e.Name)[0].ByName)
