@@ -37,14 +37,14 @@ func staleReads(story scenarios.Story, user string, resources ...string) trial {
 func leaderPaused(story scenarios.Story, n int, side record.Side, what string) trial {
 	return trial{story: story, name: fmt.Sprintf("leader paused %s step %d (%s), another takes over", side, n, what),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
-			paused := make(chan *world.Process, 1)
+			paused := make(chan frozen, 1)
 			woken := make(chan struct{})
 			h.sequence().CutAt(n, side, func(step record.Step) record.Verdict {
 				old := h.world.Process(step.Actor)
 				if err := old.Pause(); err != nil {
 					h.say("pausing %s: %v", step.Actor, err)
 				}
-				paused <- old
+				paused <- frozen{old, time.Now()}
 				<-woken
 				return record.Pass
 			})
@@ -60,11 +60,26 @@ func leaderPaused(story scenarios.Story, n int, side record.Side, what string) t
 		}}
 }
 
+// frozen is a leader that was paused.
+type frozen struct {
+	*world.Process
+	since time.Time
+}
+
+// takeOver is longer than a lease, and the time in which the next leader sees that it ran out.
+const takeOver = 6 * time.Second
+
 // wake lets the old leader go on after the Story has ended, watches that nothing more happens, and leaves one process each.
-func wake(ctx context.Context, h *harness, paused chan *world.Process, woken chan struct{}, standby map[string]*world.Process) error {
-	close(woken)
+func wake(ctx context.Context, h *harness, paused chan frozen, woken chan struct{}, standby map[string]*world.Process) error {
 	select {
 	case old := <-paused:
+		// The Story may have ended without needing it.
+		select {
+		case <-time.After(time.Until(old.since.Add(takeOver))):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		close(woken)
 		if err := old.Resume(); err != nil {
 			return err
 		}
@@ -80,6 +95,7 @@ func wake(ctx context.Context, h *harness, paused chan *world.Process, woken cha
 			return err
 		}
 	default: // the step was never reached
+		close(woken)
 	}
 	for _, process := range standby {
 		if err := h.world.Remove(process); err != nil {
