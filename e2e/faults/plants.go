@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/snapshot"
 	"drover.dev/drover/e2e/world"
@@ -72,7 +70,6 @@ const (
 	withdrawFile = "im-monitor/internal/orphan/withdraw.go"
 	statusFile   = "im-monitor/internal/orphan/status.go"
 	policyFile   = "orphan-controller/internal/orphan/decide.go"
-	takeFile     = "im-monitor/internal/enginesnapshot/provision.go"
 	removeFile   = "snapshot-controller/internal/snapshot/remove.go"
 )
 
@@ -118,26 +115,11 @@ func plantedMistakes() []plant {
 			trial: trial{story: story("O10"), name: "undisturbed"},
 		},
 		{
-			name: "taken twice", sentence: "a leader takes a snapshot that an earlier one has taken",
-			edits: []world.Edit{{File: takeFile, From: "		case p.listed(s.Name):\n", To: "		case p.listed(s.Name) && p.Memory.Called[s.Name]:\n"},
-				{File: takeFile, From: "case s.Requested.IsZero() || had(s):", To: "case s.Requested.IsZero():"}},
-			trial: crashAfter(story("S4"), "VolumeSnapshot"),
-		},
-		{
 			name: "gone where nobody looks", sentence: "a snapshot that no running engine tells of is taken for removed",
 			edits: []world.Edit{{File: removeFile, From: "w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved)", To: "w.seen() && w.info() == nil"}},
 			trial: trial{story: story("S7b"), name: "undisturbed"},
 		},
 	}
-}
-
-// crashAfter kills the actor of the first step that begins so, when the step is done.
-func crashAfter(s scenarios.Story, begins string) trial {
-	return trial{story: s, name: "crash after " + begins,
-		arm: func(ctx context.Context, h *harness, scene *scenarios.Scene) (func(context.Context) error, error) {
-			h.sequence().Reset(func(step record.Step) bool { return strings.HasPrefix(step.What, begins) })
-			return crash(s, 1, record.After, begins).arm(ctx, h, scene)
-		}}
 }
 
 // behindEverywhere holds the caches of both controllers for the claims, so that only an uncached read can save it.
