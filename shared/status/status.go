@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -72,12 +73,38 @@ func MergeStatus(ctx context.Context, c client.Client, obj client.Object, fields
 
 // MergeSpec merges fields into the spec by JSON merge patch: of maps only the named keys change, null removes one.
 func MergeSpec(ctx context.Context, c client.Client, obj client.Object, fields map[string]any, opts ...Option) error {
-	body, name, err := mergeBody(c, obj, "spec", fields, opts)
+	return merge(ctx, c, obj, "spec", fields, opts)
+}
+
+// MergeMetadata merges fields into the metadata of the version that was judged, by JSON merge patch: of maps only the named keys
+// change; lists, as finalizers and owner references, are replaced.
+func MergeMetadata(ctx context.Context, c client.Client, obj client.Object, fields map[string]any) error {
+	return merge(ctx, c, obj, metadataPart, fields, []Option{AtVersion()})
+}
+
+// MergeTickets writes, or with nil removes, tickets of a VolumeAttachment by their ids, and touches no other. Every field of a
+// ticket is named, so that an empty one is emptied.
+func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachment, tickets map[string]*v1beta2.AttachmentTicket) error {
+	fields := make(map[string]any, len(tickets))
+	for id, t := range tickets {
+		if t == nil {
+			fields[id] = nil
+			continue
+		}
+		fields[id] = map[string]any{"id": t.ID, "type": t.Type, "nodeID": t.NodeID, "parameters": t.Parameters, "generation": t.Generation}
+	}
+	return MergeSpec(ctx, c, a, map[string]any{"attachmentTickets": fields})
+}
+
+const metadataPart = "metadata"
+
+func merge(ctx context.Context, c client.Client, obj client.Object, part string, fields map[string]any, opts []Option) error {
+	body, name, err := mergeBody(c, obj, part, fields, opts)
 	if err != nil {
 		return err
 	}
 	if err := c.Patch(ctx, bare(obj), client.RawPatch("application/merge-patch+json", body)); err != nil {
-		return fmt.Errorf("patching spec of %s: %w", name, err)
+		return fmt.Errorf("patching %s of %s: %w", part, name, err)
 	}
 	return nil
 }
@@ -90,16 +117,9 @@ func DropFinalizer(ctx context.Context, c client.Client, obj client.Object, fina
 	if !controllerutil.RemoveFinalizer(changed, finalizer) {
 		return nil
 	}
-	metadata := map[string]any{
-		"finalizers": changed.GetFinalizers(), "resourceVersion": obj.GetResourceVersion(), "uid": string(obj.GetUID()),
-	}
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
-	if err != nil {
-		return fmt.Errorf("rendering finalizers of %s: %w", obj.GetName(), err)
-	}
-	err = c.Patch(ctx, changed, client.RawPatch("application/merge-patch+json", body))
+	err := MergeMetadata(ctx, c, obj, map[string]any{"finalizers": changed.GetFinalizers()})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("dropping finalizer of %s: %w", obj.GetName(), err)
+		return fmt.Errorf("dropping finalizer: %w", err)
 	}
 	return nil
 }
@@ -126,7 +146,11 @@ func mergeBody(c client.Client, obj client.Object, part string, fields map[strin
 	name := describe(patch)
 	body := map[string]any{part: fields}
 	if version, uid := patch.GetResourceVersion(), patch.GetUID(); version != "" {
-		body["metadata"] = map[string]any{"resourceVersion": version, "uid": string(uid)}
+		metadata := map[string]any{"resourceVersion": version, "uid": string(uid)}
+		if part == metadataPart {
+			maps.Copy(metadata, fields)
+		}
+		body[metadataPart] = metadata
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -127,3 +127,33 @@ func TestAnApplyNeverMakesAnObject(t *testing.T) {
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 	require.ErrorContains(t, err, "gone")
 }
+
+func TestMetadataIsMergedIntoTheVersionThatWasJudged(t *testing.T) {
+	engine := newEngine(t)
+	admin := testkit.Admin(t)
+	require.NoError(t, status.MergeMetadata(t.Context(), admin, engine, map[string]any{"labels": map[string]any{"a": "b"}}))
+	now := read(t, engine)
+	require.Equal(t, "b", now.Labels["a"])
+	require.Equal(t, engine.Finalizers, now.Finalizers, "what is not named stays")
+	require.True(t, status.IsConflict(status.MergeMetadata(t.Context(), admin, engine, map[string]any{"labels": map[string]any{"a": "c"}})))
+}
+
+func TestATicketIsWrittenWhollyAndNoOtherTouched(t *testing.T) {
+	admin := testkit.Admin(t)
+	other := v1beta2.AttachmentTicket{ID: "other", Type: v1beta2.AttacherLonghornAPI, NodeID: "node-1"}
+	a := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol", Namespace: testkit.Namespace(t)}}
+	a.Spec.Volume, a.Spec.AttachmentTickets = "vol", map[string]v1beta2.AttachmentTicket{"other": other}
+	require.NoError(t, admin.Create(t.Context(), a))
+	mine := &v1beta2.AttachmentTicket{ID: "mine", Type: v1beta2.AttacherSnapshot, NodeID: "node-2", Parameters: map[string]string{"a": "b"}, Generation: 1}
+	written := func(ticket *v1beta2.AttachmentTicket) map[string]v1beta2.AttachmentTicket {
+		require.NoError(t, status.MergeTickets(t.Context(), admin, a, map[string]*v1beta2.AttachmentTicket{"mine": ticket}))
+		now := &v1beta2.VolumeAttachment{}
+		require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(a), now))
+		require.Equal(t, other, now.Spec.AttachmentTickets["other"])
+		return now.Spec.AttachmentTickets
+	}
+	require.Equal(t, *mine, written(mine)["mine"])
+	mine.Parameters, mine.Generation = nil, 0
+	require.Equal(t, *mine, written(mine)["mine"], "an empty field is emptied")
+	require.NotContains(t, written(nil), "mine")
+}

@@ -2,7 +2,6 @@ package attachcontroller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -10,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -110,13 +107,5 @@ func (r *reconciler) mark(ctx context.Context, of objects) (bool, error) {
 	if len(lacks) == 0 {
 		return false, nil
 	}
-	lacks["resourceVersion"], lacks["uid"] = of.attachment.ResourceVersion, of.attachment.UID
-	body, err := json.Marshal(map[string]any{"metadata": lacks})
-	if err != nil {
-		return false, fmt.Errorf("rendering metadata of VolumeAttachment %s: %w", of.attachment.Name, err)
-	}
-	if err := r.client.Patch(ctx, of.attachment.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
-		return true, fmt.Errorf("completing VolumeAttachment %s: %w", of.attachment.Name, err)
-	}
-	return true, nil
+	return true, status.MergeMetadata(ctx, r.client, of.attachment, lacks)
 }

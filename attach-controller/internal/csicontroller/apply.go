@@ -2,14 +2,12 @@ package csicontroller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/csi"
@@ -55,21 +53,15 @@ func (r *reconciler) applyStep(ctx context.Context, s *seen, step csi.Step) erro
 
 // hold puts the finalizer, and annotations, on the version that was judged.
 func (r *reconciler) hold(ctx context.Context, obj client.Object, annotations map[string]string) error {
-	metadata := map[string]any{"resourceVersion": obj.GetResourceVersion(), "uid": string(obj.GetUID())}
+	metadata := map[string]any{}
 	if finalizers := obj.GetFinalizers(); !slices.Contains(finalizers, csi.Finalizer) {
 		metadata["finalizers"] = append(slices.Clone(finalizers), csi.Finalizer)
 	}
 	if len(annotations) > 0 {
 		metadata["annotations"] = annotations
 	}
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
-	if err != nil {
-		return fmt.Errorf("rendering the finalizer of %s: %w", obj.GetName(), err)
-	}
-	// The answer must not land in an object that the cache shares.
-	into := obj.DeepCopyObject().(client.Object)
-	if err := r.rt.Client.Patch(ctx, into, client.RawPatch(types.MergePatchType, body)); err != nil {
-		return fmt.Errorf("adding the finalizer to %T %s: %w", obj, obj.GetName(), err)
+	if err := status.MergeMetadata(ctx, r.rt.Client, obj, metadata); err != nil {
+		return fmt.Errorf("adding the finalizer: %w", err)
 	}
 	r.note(obj)
 	return nil

@@ -2,7 +2,6 @@ package backupcontroller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -24,7 +23,7 @@ func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdi
 	case backup.StepRepair:
 		err = repair(ctx, c, w)
 	case backup.StepTakeTicket:
-		err = writeTicket(ctx, c, w, ticketField(v.Ticket))
+		err = writeTicket(ctx, c, w, v.Ticket)
 	case backup.StepDropTicket:
 		err = writeTicket(ctx, c, w, nil)
 	case backup.StepSay:
@@ -41,29 +40,17 @@ func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdi
 // repair puts label and finalizer right in one patch.
 func repair(ctx context.Context, c client.Client, w *backup.World) error {
 	b := w.Backup
-	metadata := map[string]any{"uid": string(b.UID), "resourceVersion": b.ResourceVersion}
+	metadata := map[string]any{}
 	if w.Snapshot != nil && b.Status.VolumeName == "" {
 		metadata["labels"] = map[string]string{v1beta2.LabelBackupVolume: v1beta2.LabelValue(w.Snapshot.Spec.Volume)}
 	}
 	if !slices.Contains(b.Finalizers, v1beta2.Finalizer) {
 		metadata["finalizers"] = append(slices.Clone(b.Finalizers), v1beta2.Finalizer)
 	}
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
-	if err != nil {
-		return fmt.Errorf("rendering the metadata of backup %s: %w", b.Name, err)
-	}
-	if err := c.Patch(ctx, b.DeepCopy(), client.RawPatch("application/merge-patch+json", body)); err != nil {
-		return fmt.Errorf("repairing backup %s: %w", b.Name, err)
-	}
-	return nil
+	return status.MergeMetadata(ctx, c, b, metadata)
 }
 
-// writeTicket writes our own key of the tickets and nothing else; nil removes it.
-func writeTicket(ctx context.Context, c client.Client, w *backup.World, ticket any) error {
-	tickets := map[string]any{backup.TicketID(w.Backup.Name): ticket}
-	return status.MergeSpec(ctx, c, w.Attachment, map[string]any{"attachmentTickets": tickets})
-}
-
-func ticketField(t *v1beta2.AttachmentTicket) any {
-	return map[string]any{"id": t.ID, "type": t.Type, "nodeID": t.NodeID, "parameters": t.Parameters, "generation": t.Generation}
+// writeTicket writes our own ticket; nil removes it.
+func writeTicket(ctx context.Context, c client.Client, w *backup.World, ticket *v1beta2.AttachmentTicket) error {
+	return status.MergeTickets(ctx, c, w.Attachment, map[string]*v1beta2.AttachmentTicket{backup.TicketID(w.Backup.Name): ticket})
 }

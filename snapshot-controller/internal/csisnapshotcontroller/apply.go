@@ -2,12 +2,9 @@ package csisnapshotcontroller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
@@ -42,16 +39,9 @@ func (r *reconciler) apply(ctx context.Context, s *seen, v csisnapshot.Verdict) 
 
 // annotate puts the mark on the content, or takes it off with nil.
 func (r *reconciler) annotate(ctx context.Context, c *volumesnapshot.Content, value any) error {
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": string(c.UID), "resourceVersion": c.ResourceVersion, "annotations": map[string]any{csisnapshot.BeingCreated: value},
-	}})
-	if err != nil {
-		return fmt.Errorf("rendering the mark of VolumeSnapshotContent %s: %w", c.Name, err)
-	}
-	// The answer must not land in an object that the cache shares.
-	into := c.DeepCopyObject().(client.Object)
-	if err := r.rt.Client.Patch(ctx, into, client.RawPatch(types.MergePatchType, body)); err != nil {
-		return fmt.Errorf("marking VolumeSnapshotContent %s: %w", c.Name, err)
+	fields := map[string]any{"annotations": map[string]any{csisnapshot.BeingCreated: value}}
+	if err := status.MergeMetadata(ctx, r.rt.Client, c, fields); err != nil {
+		return fmt.Errorf("marking: %w", err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package snapshotcontroller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,7 +22,7 @@ func apply(ctx context.Context, c client.Client, w *snapshot.World, v snapshot.V
 	case snapshot.StepRepair:
 		err = repair(ctx, c, w)
 	case snapshot.StepTakeTicket:
-		err = writeTicket(ctx, c, w, ticketField(v.Ticket))
+		err = writeTicket(ctx, c, w, v.Ticket)
 	case snapshot.StepDropTicket:
 		err = writeTicket(ctx, c, w, nil)
 	case snapshot.StepStatus:
@@ -42,7 +41,7 @@ func apply(ctx context.Context, c client.Client, w *snapshot.World, v snapshot.V
 func repair(ctx context.Context, c client.Client, w *snapshot.World) error {
 	s := w.Snapshot
 	lacking, _ := snapshot.Complete(s, w.Volume)
-	metadata := map[string]any{"uid": string(s.UID), "resourceVersion": s.ResourceVersion}
+	metadata := map[string]any{}
 	if lacking.Labels != nil {
 		metadata["labels"] = lacking.Labels
 	}
@@ -52,26 +51,12 @@ func repair(ctx context.Context, c client.Client, w *snapshot.World) error {
 	if lacking.OwnerReferences != nil {
 		metadata["ownerReferences"] = lacking.OwnerReferences
 	}
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
-	if err != nil {
-		return fmt.Errorf("rendering the metadata of snapshot %s: %w", s.Name, err)
-	}
-	if err := c.Patch(ctx, s.DeepCopy(), client.RawPatch("application/merge-patch+json", body)); err != nil {
-		return fmt.Errorf("repairing snapshot %s: %w", s.Name, err)
-	}
-	return nil
+	return status.MergeMetadata(ctx, c, s, metadata)
 }
 
-// writeTicket writes our own key of the tickets and nothing else; nil removes it.
-func writeTicket(ctx context.Context, c client.Client, w *snapshot.World, ticket any) error {
-	tickets := map[string]any{snapshot.TicketID(w.Snapshot.Name): ticket}
-	return status.MergeSpec(ctx, c, w.Attachment, map[string]any{"attachmentTickets": tickets})
-}
-
-func ticketField(t *v1beta2.AttachmentTicket) any {
-	return map[string]any{
-		"id": t.ID, "type": t.Type, "nodeID": t.NodeID, "parameters": t.Parameters, "generation": t.Generation,
-	}
+// writeTicket writes our own ticket; nil removes it.
+func writeTicket(ctx context.Context, c client.Client, w *snapshot.World, ticket *v1beta2.AttachmentTicket) error {
+	return status.MergeTickets(ctx, c, w.Attachment, map[string]*v1beta2.AttachmentTicket{snapshot.TicketID(w.Snapshot.Name): ticket})
 }
 
 // statusFields are all fields of the status that are this controller's; what is left out is empty.

@@ -2,12 +2,11 @@ package upgradecontroller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -111,14 +110,5 @@ func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUp
 
 // addFinalizer lets nobody take the manager away before its node is at an end.
 func addFinalizer(ctx context.Context, c client.Client, m *v1beta2.DataEngineUpgradeManager) error {
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": string(m.UID), "resourceVersion": m.ResourceVersion, "finalizers": append(append([]string{}, m.Finalizers...), v1beta2.Finalizer),
-	}})
-	if err != nil {
-		return fmt.Errorf("rendering the finalizer of %s: %w", m.Name, err)
-	}
-	if err := c.Patch(ctx, m.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
-		return fmt.Errorf("adding the finalizer of %s: %w", m.Name, err)
-	}
-	return nil
+	return status.MergeMetadata(ctx, c, m, map[string]any{"finalizers": append(slices.Clone(m.Finalizers), v1beta2.Finalizer)})
 }
