@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -51,7 +52,7 @@ func (a writer) write(ctx context.Context, of objects, v attach.Verdict, step at
 // fresh tells that the volume still is what was judged. No cache can tell that: it may show a volume that was taken back
 // a moment ago.
 func (a writer) fresh(ctx context.Context, judged *v1beta2.Volume) (bool, error) {
-	volume, err := get(ctx, a.uncached, judged.Namespace, judged.Name, &v1beta2.Volume{})
+	volume, err := lookup.Get(ctx, a.uncached, judged.Namespace, judged.Name, &v1beta2.Volume{})
 	if volume == nil || err != nil {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observer reads. It never writes.
@@ -25,11 +26,11 @@ type objects struct {
 }
 
 func (o observer) objects(ctx context.Context, name string) (objects, error) {
-	volume, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Volume{})
+	volume, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Volume{})
 	if err != nil {
 		return objects{}, err
 	}
-	attachment, err := get(ctx, o.reader, o.namespace, name, &v1beta2.VolumeAttachment{})
+	attachment, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.VolumeAttachment{})
 	return objects{volume, attachment}, err
 }
 
@@ -69,7 +70,7 @@ func (o observer) nodes(ctx context.Context, w *attach.World) error {
 	}
 	w.Nodes = map[string]attach.Node{}
 	for _, name := range keys(names...) {
-		node, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
+		node, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
 		}
@@ -112,21 +113,4 @@ func (o observer) list(ctx context.Context, list client.ObjectList, volume strin
 		return fmt.Errorf("listing what belongs to volume %s: %w", volume, err)
 	}
 	return nil
-}
-
-// object is what get can fill and hand back as its own type.
-type object[T any] interface {
-	client.Object
-	*T
-}
-
-// get reads one object; one that does not exist is nil.
-func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

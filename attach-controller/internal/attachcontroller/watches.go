@@ -15,6 +15,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // watches maps the events of other objects to the volumes that they are about.
@@ -131,7 +132,7 @@ func (w watches) list(ctx context.Context, into client.ObjectList, at client.Mat
 // of finds the volume of an engine, frontend or replica where such objects matter to it.
 func (w watches) of(matters func(attach.Volume) bool) func(context.Context, client.Object) []string {
 	return func(ctx context.Context, obj client.Object) []string {
-		volume, err := get(ctx, w.reader, w.namespace, volumeOf(obj), &v1beta2.Volume{})
+		volume, err := lookup.Get(ctx, w.reader, w.namespace, volumeOf(obj), &v1beta2.Volume{})
 		if err != nil {
 			log.FromContext(ctx).Error(err, "finding the volume of an object", "name", obj.GetName())
 		}

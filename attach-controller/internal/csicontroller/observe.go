@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -34,7 +35,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*seen, e
 	if live {
 		decisive = o.rt.Uncached
 	}
-	va, err := get(ctx, decisive, "", name, &storagev1.VolumeAttachment{})
+	va, err := lookup.Get(ctx, decisive, "", name, &storagev1.VolumeAttachment{})
 	if va == nil || err != nil || va.Spec.Attacher != csi.Driver {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*seen, e
 
 // readPlace reads where the volume shall be.
 func (o observer) readPlace(ctx context.Context, decisive client.Reader, s *seen) error {
-	host, err := get(ctx, decisive, "", s.world.Attachment.HostName, &corev1.Node{})
+	host, err := lookup.Get(ctx, decisive, "", s.world.Attachment.HostName, &corev1.Node{})
 	if err != nil {
 		return err
 	}
@@ -58,14 +59,14 @@ func (o observer) readPlace(ctx context.Context, decisive client.Reader, s *seen
 		facts := csi.FromHost(host)
 		s.world.Host = &facts
 	}
-	registered, err := get(ctx, o.rt.Client, "", s.world.Attachment.HostName, &storagev1.CSINode{})
+	registered, err := lookup.Get(ctx, o.rt.Client, "", s.world.Attachment.HostName, &storagev1.CSINode{})
 	if err != nil {
 		return err
 	}
 	if registered != nil {
 		s.world.DriverNodeID = csi.FromCSINode(registered)
 	}
-	node, err := get(ctx, o.rt.Client, o.rt.Namespace, s.world.NodeID(), &v1beta2.Node{})
+	node, err := lookup.Get(ctx, o.rt.Client, o.rt.Namespace, s.world.NodeID(), &v1beta2.Node{})
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (o observer) readPlace(ctx context.Context, decisive client.Reader, s *seen
 
 // readVolume reads what shall be attached, and who wants it.
 func (o observer) readVolume(ctx context.Context, decisive client.Reader, s *seen) (err error) {
-	if s.persistentVolume, err = get(ctx, o.rt.Client, "", s.world.Attachment.PersistentVolume, &corev1.PersistentVolume{}); err != nil {
+	if s.persistentVolume, err = lookup.Get(ctx, o.rt.Client, "", s.world.Attachment.PersistentVolume, &corev1.PersistentVolume{}); err != nil {
 		return err
 	}
 	name := s.world.Attachment.Metadata[csi.MetadataVolume]
@@ -89,14 +90,14 @@ func (o observer) readVolume(ctx context.Context, decisive client.Reader, s *see
 			name = facts.Handle
 		}
 	}
-	if s.tickets, err = get(ctx, decisive, o.rt.Namespace, name, &v1beta2.VolumeAttachment{}); err != nil {
+	if s.tickets, err = lookup.Get(ctx, decisive, o.rt.Namespace, name, &v1beta2.VolumeAttachment{}); err != nil {
 		return err
 	}
 	if s.tickets != nil {
 		facts := csi.FromTickets(s.tickets)
 		s.world.Tickets = &facts
 	}
-	if s.volume, err = get(ctx, decisive, o.rt.Namespace, name, &v1beta2.Volume{}); err != nil {
+	if s.volume, err = lookup.Get(ctx, decisive, o.rt.Namespace, name, &v1beta2.Volume{}); err != nil {
 		return err
 	}
 	if s.volume != nil {
@@ -121,19 +122,4 @@ func (o observer) readStrays(ctx context.Context, _ client.Reader, s *seen) erro
 	}
 	slices.Sort(s.world.Strays)
 	return nil
-}
-
-// get returns nil where the object does not exist, or the name is empty.
-func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
-	var none T
-	if name == "" {
-		return none, nil
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return none, nil
-		}
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

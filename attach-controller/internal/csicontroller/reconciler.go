@@ -13,6 +13,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
@@ -92,7 +93,7 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, nil
 	}
 	defer done()
-	pv, err := get(ctx, r.rt.Client, "", request.Name, &corev1.PersistentVolume{})
+	pv, err := lookup.Get(ctx, r.rt.Client, "", request.Name, &corev1.PersistentVolume{})
 	if pv == nil || err != nil || pv.DeletionTimestamp == nil {
 		return ctrl.Result{}, err
 	}

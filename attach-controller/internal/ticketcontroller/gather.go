@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // gatherer fills parts of the core's World. It only reads.
@@ -66,7 +67,7 @@ func (g gatherer) readShare(ctx context.Context, w *ticket.World) (err error) {
 	if w.Volume.Spec.AccessMode != v1beta2.AccessModeReadWriteMany {
 		return nil
 	}
-	w.ShareManager, err = get(ctx, g.reader, g.namespace, w.Volume.Name, &v1beta2.ShareManager{})
+	w.ShareManager, err = lookup.Get(ctx, g.reader, g.namespace, w.Volume.Name, &v1beta2.ShareManager{})
 	return err
 }
 
@@ -86,7 +87,7 @@ func (g gatherer) readNodes(ctx context.Context, w *ticket.World) error {
 	}
 	w.Nodes = map[string]*v1beta2.Node{}
 	for name := range names {
-		node, err := get(ctx, g.reader, g.namespace, name, &v1beta2.Node{})
+		node, err := lookup.Get(ctx, g.reader, g.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
 		}
@@ -95,24 +96,4 @@ func (g gatherer) readNodes(ctx context.Context, w *ticket.World) error {
 		}
 	}
 	return nil
-}
-
-// object is what get can fill and hand back as its own type.
-type object[T any] interface {
-	client.Object
-	*T
-}
-
-// get reads one object; an empty name, and one that does not exist, is nil.
-func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/settingcontroller"
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observer fills the core's World of one volume.
@@ -26,7 +27,7 @@ type observer struct {
 // observe reads the world of a volume; nil: the volume or its VolumeAttachment does not exist. With live the
 // VolumeAttachment is read from the API server, and so is every owner that the cache does not have.
 func (o observer) observe(ctx context.Context, name string, live bool) (*ticket.World, error) {
-	volume, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Volume{})
+	volume, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Volume{})
 	if volume == nil || err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*ticket.
 	if live {
 		tickets = o.uncached
 	}
-	attachment, err := get(ctx, tickets, o.namespace, name, &v1beta2.VolumeAttachment{})
+	attachment, err := lookup.Get(ctx, tickets, o.namespace, name, &v1beta2.VolumeAttachment{})
 	if attachment == nil || err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // driverName is the CSI driver whose volume handles are names of volumes.
@@ -65,7 +66,7 @@ func (g gatherer) handle(ctx context.Context, a *storagev1.VolumeAttachment) (st
 	if a.Spec.Source.PersistentVolumeName == nil {
 		return "", nil
 	}
-	volume, err := get(ctx, g.reader, "", *a.Spec.Source.PersistentVolumeName, &corev1.PersistentVolume{})
+	volume, err := lookup.Get(ctx, g.reader, "", *a.Spec.Source.PersistentVolumeName, &corev1.PersistentVolume{})
 	if volume == nil || err != nil || volume.Spec.CSI == nil || volume.Spec.CSI.Driver != driverName {
 		return "", err
 	}

@@ -8,16 +8,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/backup"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
 // say writes what became of a Backup, to the version that was judged.
 func (h *Hands) say(ctx context.Context, l Look, c backup.Change) error {
-	b, err := lookup.Get(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Backup{})
+	b, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Backup{})
 	if err != nil || b == nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func text(s string) any {
 
 // found notes at a BackupTarget what an engine found that was to copy there. That it was reached is noted once.
 func (h *Hands) found(ctx context.Context, target, reason, message string) error {
-	t, err := lookup.Get(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
+	t, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
 	if err != nil || t == nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/backup"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -63,18 +63,18 @@ func (h *Hands) still(ctx context.Context, l Look, name string) (order, error) {
 	if err := l.Still(ctx); err != nil {
 		return order{}, err
 	}
-	v, err := lookup.Get(ctx, h.rt.Uncached, h.rt.Namespace, l.Engine.Spec.VolumeName, &v1beta2.Volume{})
+	v, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, l.Engine.Spec.VolumeName, &v1beta2.Volume{})
 	if err != nil {
 		return order{}, err
 	}
 	if v == nil || v.DeletionTimestamp != nil || !owns(v, l.Engine) || v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "" {
 		return order{}, fmt.Errorf("volume %s is gone, going, another one, or moves", l.Engine.Spec.VolumeName)
 	}
-	judged, err := lookup.Get(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Backup{})
+	judged, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Backup{})
 	if err != nil {
 		return order{}, err
 	}
-	b, err := lookup.Get(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Backup{})
+	b, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Backup{})
 	if err != nil {
 		return order{}, err
 	}
@@ -82,7 +82,7 @@ func (h *Hands) still(ctx context.Context, l Look, name string) (order, error) {
 		return order{}, errors.New("the Backup is not what was judged any more")
 	}
 	target := v1beta2.BackupTargetOf(b, v)
-	t, err := lookup.Get(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
+	t, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
 	if err != nil {
 		return order{}, err
 	}
@@ -144,7 +144,7 @@ func orderOf(o order) imclient.BackupOrder {
 
 // answered notes the answer to a call, at the version that the note before it made.
 func (h *Hands) answered(ctx context.Context, l Look, o order, c backup.Change) error {
-	b, err := lookup.Get(ctx, h.rt.Uncached, h.rt.Namespace, o.backup.Name, &v1beta2.Backup{})
+	b, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, o.backup.Name, &v1beta2.Backup{})
 	if err != nil || b == nil || b.UID != o.backup.UID || b.Status.State != v1beta2.BackupPending || b.Status.EngineRun != l.Run {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/snapshothands"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // ofSnapshot is the active engine of a snapshot's volume, if it runs.
@@ -59,11 +59,11 @@ func (c *Controller) through(ctx context.Context, t target, proxy *imclient.Prox
 	if t.Frontend == "" {
 		return t, proxy, nil
 	}
-	f, err := lookup.Get(ctx, c.rt.Client, c.rt.Namespace, t.Frontend, &v1beta2.EngineFrontend{})
+	f, err := lookup.Shared(ctx, c.rt.Client, c.rt.Namespace, t.Frontend, &v1beta2.EngineFrontend{})
 	if err != nil || f == nil || f.Status.InstanceManagerName == "" || f.Status.StorageIP == "" {
 		return t, nil, err
 	}
-	im, err := lookup.Get(ctx, c.rt.Client, c.rt.Namespace, f.Status.InstanceManagerName, &v1beta2.InstanceManager{})
+	im, err := lookup.Shared(ctx, c.rt.Client, c.rt.Namespace, f.Status.InstanceManagerName, &v1beta2.InstanceManager{})
 	if err != nil || im == nil || im.Status.IP == "" {
 		return t, nil, err
 	}

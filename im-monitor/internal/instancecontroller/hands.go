@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -19,7 +20,7 @@ type hands struct{ *shell }
 // Reconcile makes the call that is due for an object, if it still is.
 func (r *hands) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
 	defer func() { r.next(r.slots.decline(key)) }()
-	o, err := get(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
+	o, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
 		return reconcile.Result{}, err
 	}
@@ -107,7 +108,7 @@ func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.D
 
 // decide reads the object, and before a creation its volume's others, past the cache.
 func (r *hands) decide(ctx context.Context, key Key) (client.Object, instance.Verdict, error) {
-	o, err := get(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, empty(key.Kind))
+	o, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
 		return nil, instance.Verdict{}, err
 	}

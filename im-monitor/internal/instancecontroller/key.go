@@ -1,8 +1,6 @@
 package instancecontroller
 
 import (
-	"context"
-	"fmt"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,22 +23,6 @@ func empty(kind string) client.Object {
 		return &v1beta2.EngineFrontend{}
 	}
 	return &v1beta2.Replica{}
-}
-
-// get reads an object; nil where there is none. What a cache returns is shared and never modified.
-func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
-	var none T
-	if name == "" {
-		return none, nil
-	}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, client.UnsafeDisableDeepCopy)
-	if client.IgnoreNotFound(err) != nil {
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	if err != nil {
-		return none, nil
-	}
-	return into, nil
 }
 
 func ofVolume(volume string) client.MatchingLabels {

@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observe reads everything about an object from the caches and the inventory. The object itself is as given, from the cache or past it.
@@ -67,11 +68,11 @@ func (s *shell) nodeFacts(ctx context.Context, name string, out *instance.Node) 
 	if name == "" {
 		return nil, nil
 	}
-	n, err := get(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Node{})
+	n, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Node{})
 	if err != nil {
 		return nil, err
 	}
-	kubernetes, err := get(ctx, s.rt.Client, "", name, &corev1.Node{})
+	kubernetes, err := lookup.Shared(ctx, s.rt.Client, "", name, &corev1.Node{})
 	if err != nil {
 		return nil, err
 	}

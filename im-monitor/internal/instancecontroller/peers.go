@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // readReplicas reads the volume's replicas past the cache: what speaks for concluding that something is cut off is asked of the API server.
@@ -32,7 +33,7 @@ func (s *shell) readEngines(ctx context.Context, key Key, w *instance.World) err
 		return err
 	})
 	group.Go(func() error {
-		v, err := get(groupCtx, s.rt.Uncached, s.rt.Namespace, volume, &v1beta2.Volume{})
+		v, err := lookup.Shared(groupCtx, s.rt.Uncached, s.rt.Namespace, volume, &v1beta2.Volume{})
 		if err == nil && v != nil {
 			peers.Migrating = v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != ""
 			peers.Targets = []string{v.Spec.TargetNodeID, v.Spec.NodeID}

@@ -10,11 +10,12 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // places finds the instance manager that runs the instance, or shall, and all others that list its name.
 func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
-	im, err := get(ctx, s.rt.Client, s.rt.Namespace, w.Status.InstanceManager, &v1beta2.InstanceManager{})
+	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, w.Status.InstanceManager, &v1beta2.InstanceManager{})
 	if err != nil {
 		return err
 	}

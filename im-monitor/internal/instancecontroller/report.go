@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -17,7 +18,7 @@ type reporter struct{ *shell }
 
 // Reconcile looks at one object.
 func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
-	o, err := get(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
+	o, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil {
 		return reconcile.Result{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // targets reads the engines that a frontend's spec and paths name: where each serves, and how large the wanted one is.
@@ -28,7 +29,7 @@ func (s *shell) targets(ctx context.Context, w *instance.World) error {
 			continue
 		}
 		read[name] = true
-		engine, err := get(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Engine{})
+		engine, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Engine{})
 		if err != nil {
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // Reader reads through a cache and past it.
@@ -71,7 +71,7 @@ func (r Reader) Volume(ctx context.Context, engines client.Reader, selected clie
 		return out, nil
 	}
 	var err error
-	if out.Object, err = lookup.Get(ctx, r.Uncached, r.Namespace, name, &v1beta2.Volume{}); err != nil {
+	if out.Object, err = lookup.Shared(ctx, r.Uncached, r.Namespace, name, &v1beta2.Volume{}); err != nil {
 		return out, err
 	}
 	var list v1beta2.EngineList
@@ -156,16 +156,16 @@ func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta
 // its node is down or gone. Only what the cache says so is asked again.
 func (r Reader) runsNothing(ctx context.Context, im *v1beta2.InstanceManager) (bool, error) {
 	if im.Status.CurrentState == v1beta2.InstanceManagerStateStopped {
-		now, err := lookup.Get(ctx, r.Uncached, r.Namespace, im.Name, &v1beta2.InstanceManager{})
+		now, err := lookup.Shared(ctx, r.Uncached, r.Namespace, im.Name, &v1beta2.InstanceManager{})
 		if err != nil || now == nil || now.Status.CurrentState == v1beta2.InstanceManagerStateStopped {
 			return err == nil, err
 		}
 	}
-	node, err := lookup.Get(ctx, r.Cached, r.Namespace, im.Spec.NodeID, &v1beta2.Node{})
+	node, err := lookup.Shared(ctx, r.Cached, r.Namespace, im.Spec.NodeID, &v1beta2.Node{})
 	if err != nil || !v1beta2.IsNodeDown(node) {
 		return false, err
 	}
-	node, err = lookup.Get(ctx, r.Uncached, r.Namespace, im.Spec.NodeID, &v1beta2.Node{})
+	node, err = lookup.Shared(ctx, r.Uncached, r.Namespace, im.Spec.NodeID, &v1beta2.Node{})
 	return err == nil && v1beta2.IsNodeDown(node), err
 }
 

@@ -8,10 +8,10 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 )
 
 // Results of tries beside the reasons of CleanupFailed.
@@ -67,7 +67,7 @@ type checked struct {
 // check judges on objects past the cache and decides about the call.
 func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
 	began := r.clock.Now()
-	o, err := lookup.Get(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
+	o, err := lookup.Shared(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
 	if err != nil {
 		return checked{}, err
 	}

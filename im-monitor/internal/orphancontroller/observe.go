@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // scene is a World with the objects that it was read from, for those who write.
@@ -35,11 +35,11 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 	var replica *v1beta2.Replica
 	reads := []func() error{
 		func() (err error) {
-			engine, err = lookup.Get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
+			engine, err = lookup.Shared(ctx, from.claims, s.namespace, key.Name, &v1beta2.Engine{})
 			return
 		},
 		func() (err error) {
-			replica, err = lookup.Get(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
+			replica, err = lookup.Shared(ctx, from.claims, s.namespace, key.Name, &v1beta2.Replica{})
 			return
 		},
 		func() (err error) {
@@ -92,12 +92,12 @@ func do(reads []func() error, together bool) error {
 
 // place reads an instance manager and its node; nil for what does not exist.
 func (s *shell) place(ctx context.Context, reader client.Reader, name string) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node, error) {
-	im, err := lookup.Get(ctx, reader, s.namespace, name, &v1beta2.InstanceManager{})
+	im, err := lookup.Shared(ctx, reader, s.namespace, name, &v1beta2.InstanceManager{})
 	if err != nil || im == nil {
 		return nil, nil, nil, err
 	}
 	manager := &orphan.Manager{Node: im.Spec.NodeID, DataEngine: im.Spec.DataEngine}
-	node, err := lookup.Get(ctx, reader, s.namespace, im.Spec.NodeID, &v1beta2.Node{})
+	node, err := lookup.Shared(ctx, reader, s.namespace, im.Spec.NodeID, &v1beta2.Node{})
 	if err != nil || node == nil {
 		return im, manager, nil, err
 	}

@@ -6,11 +6,11 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
@@ -45,7 +45,7 @@ func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Or
 	if o.Spec.DataEngine != v1beta2.DataEngineV2 || o.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance {
 		return nil
 	}
-	replica, err := lookup.Get(ctx, r.client, r.namespace, key.Name, &v1beta2.Replica{})
+	replica, err := lookup.Shared(ctx, r.client, r.namespace, key.Name, &v1beta2.Replica{})
 	if err != nil || (replica != nil && replica.Spec.NodeID == o.Spec.NodeID) {
 		return err
 	}
@@ -108,7 +108,7 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader
 		if replica.Name == key.Name {
 			continue
 		}
-		node, err := lookup.Get(ctx, r.uncached, r.namespace, replica.Spec.NodeID, &v1beta2.Node{})
+		node, err := lookup.Shared(ctx, r.uncached, r.namespace, replica.Spec.NodeID, &v1beta2.Node{})
 		if err != nil {
 			return out, err
 		}

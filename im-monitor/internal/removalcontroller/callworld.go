@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // looks are what running engines were asked right before a call, by the Engine's UID.
@@ -72,7 +72,7 @@ func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, v
 // than this try.
 func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, since time.Time, looked looks) (removal.CallWorld, error) {
 	var out removal.CallWorld
-	replica, err := lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, cached.Name, &v1beta2.Replica{})
+	replica, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, cached.Name, &v1beta2.Replica{})
 	if err != nil || replica == nil || replica.UID != cached.UID {
 		return out, err
 	}
@@ -151,7 +151,7 @@ func (r *reconciler) copies(ctx context.Context, replica *v1beta2.Replica, since
 		if other.Name == replica.Name || other.Spec.VolumeName != replica.Spec.VolumeName {
 			continue
 		}
-		node, err := lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, other.Spec.NodeID, &v1beta2.Node{})
+		node, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, other.Spec.NodeID, &v1beta2.Node{})
 		if err != nil {
 			return nil, err
 		}

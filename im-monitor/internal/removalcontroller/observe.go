@@ -7,10 +7,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observe reads what there is to know about a Replica. That a Node does not exist is never a cache's word.
@@ -19,9 +19,9 @@ func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica 
 	if !removal.Wanted(w.Replica) {
 		return w, nil
 	}
-	node, err := lookup.Get(ctx, reader, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{})
+	node, err := lookup.Shared(ctx, reader, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{})
 	if err == nil && node == nil && reader != r.rt.Uncached {
-		node, err = lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{})
+		node, err = lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{})
 	}
 	if err != nil {
 		return w, err

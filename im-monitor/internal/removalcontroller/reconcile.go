@@ -9,17 +9,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/im-monitor/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
 // Reconcile observes, decides, tries the removal where it is due, and writes what is known afterwards.
 func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Result, error) {
-	replica, err := lookup.Get(ctx, r.rt.Client, r.rt.Namespace, name, &v1beta2.Replica{})
+	replica, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, name, &v1beta2.Replica{})
 	if err != nil {
 		return reconcile.Result{}, err
 	}

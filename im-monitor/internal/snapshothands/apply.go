@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -28,7 +28,7 @@ func (h *Hands) say(ctx context.Context, l Look, changes []enginesnapshot.Change
 }
 
 func (h *Hands) write(ctx context.Context, l Look, c enginesnapshot.Change) error {
-	s, err := lookup.Get(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Snapshot{})
+	s, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Snapshot{})
 	if err != nil || s == nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func answersAnew(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
 
 // mirror makes the object of a snapshot that has none, unless the volume is on its way out or is another one.
 func (h *Hands) mirror(ctx context.Context, l Look, name string) error {
-	there, err := lookup.Get(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Snapshot{})
+	there, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Snapshot{})
 	if err != nil || there != nil {
 		return err
 	}

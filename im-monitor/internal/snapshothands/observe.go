@@ -10,9 +10,9 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
-	"drover.dev/drover/im-monitor/internal/lookup"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observe gathers the volume's objects beside the look.
@@ -67,7 +67,7 @@ func (h *Hands) taken(ctx context.Context, name string) (bool, error) {
 	if !lookup.Nameable(name) {
 		return true, nil
 	}
-	other, err := lookup.Get(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Snapshot{})
+	other, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Snapshot{})
 	return other != nil, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observer fills the core's World. It only reads.
@@ -39,7 +40,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*orphan.
 	if live {
 		reader = source{Reader: o.live, live: true}
 	}
-	found, err := get(ctx, reader, o.namespace, name, &v1beta2.Orphan{})
+	found, err := lookup.Get(ctx, reader, o.namespace, name, &v1beta2.Orphan{})
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -57,10 +58,10 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*orphan.
 
 // readPlace reads where the instance is.
 func (o observer) readPlace(ctx context.Context, reader source, w *orphan.World) (err error) {
-	if w.Node, err = get(ctx, reader, o.namespace, w.Orphan.Spec.NodeID, &v1beta2.Node{}); err != nil {
+	if w.Node, err = lookup.Get(ctx, reader, o.namespace, w.Orphan.Spec.NodeID, &v1beta2.Node{}); err != nil {
 		return err
 	}
-	w.InstanceManager, err = get(ctx, reader, o.namespace, w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceManager], &v1beta2.InstanceManager{})
+	w.InstanceManager, err = lookup.Get(ctx, reader, o.namespace, w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceManager], &v1beta2.InstanceManager{})
 	return err
 }
 
@@ -69,9 +70,9 @@ func (o observer) readClaim(ctx context.Context, reader source, w *orphan.World)
 	instance := w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
 	switch w.Orphan.Spec.OrphanType {
 	case v1beta2.OrphanTypeEngineInstance:
-		w.Engine, err = get(ctx, reader, o.namespace, instance, &v1beta2.Engine{})
+		w.Engine, err = lookup.Get(ctx, reader, o.namespace, instance, &v1beta2.Engine{})
 	case v1beta2.OrphanTypeReplicaInstance:
-		w.Replica, err = get(ctx, reader, o.namespace, instance, &v1beta2.Replica{})
+		w.Replica, err = lookup.Get(ctx, reader, o.namespace, instance, &v1beta2.Replica{})
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 	if volume == "" {
 		return nil
 	}
-	if w.Volume, err = get(ctx, reader, o.namespace, volume, &v1beta2.Volume{}); err != nil {
+	if w.Volume, err = lookup.Get(ctx, reader, o.namespace, volume, &v1beta2.Volume{}); err != nil {
 		return err
 	}
 	var volumes corev1.PersistentVolumeList
@@ -109,7 +110,7 @@ func (o observer) readCopies(ctx context.Context, reader source, volume string, 
 		if replica.Spec.VolumeName != volume {
 			continue
 		}
-		node, err := get(ctx, reader, o.namespace, replica.Spec.NodeID, &v1beta2.Node{})
+		node, err := lookup.Get(ctx, reader, o.namespace, replica.Spec.NodeID, &v1beta2.Node{})
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func siblingOf(s *v1beta2.Orphan) orphan.Sibling {
 func (o observer) readSettings(ctx context.Context, reader source, w *orphan.World) error {
 	var value [2]*string
 	for i, name := range []string{setting.AutoDeletion, setting.GracePeriod} {
-		found, err := get(ctx, reader, o.namespace, name, &v1beta2.Setting{})
+		found, err := lookup.Get(ctx, reader, o.namespace, name, &v1beta2.Setting{})
 		if err != nil {
 			return err
 		}
@@ -201,24 +202,4 @@ func settingsOf(v setting.Values, dataEngine string) orphan.Settings {
 		return orphan.Off
 	}
 	return orphan.Settings{Instance: state(v.Items.Instance), ReplicaData: state(v.Items.ReplicaData), GracePeriod: grace}
-}
-
-// object is what get can fill and hand back as its own type.
-type object[T any] interface {
-	client.Object
-	*T
-}
-
-// get reads one object; an empty name, and one that does not exist, is nil.
-func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -42,7 +43,7 @@ func (s *settingReconciler) setUp(manager ctrl.Manager) error {
 
 // Reconcile implements reconcile.Reconciler.
 func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	found, err := get(ctx, s.cached, s.namespace, request.Name, &v1beta2.Setting{})
+	found, err := lookup.Get(ctx, s.cached, s.namespace, request.Name, &v1beta2.Setting{})
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -68,11 +69,11 @@ func (s *settingReconciler) check(ctx context.Context, name string, found *v1bet
 // migrate merges the old switch into the new setting and then deletes it, each bound to the version that was read.
 // A crash between the two leaves a new setting that already says it, and an old one that still has to go.
 func (s *settingReconciler) migrate(ctx context.Context) error {
-	old, err := get(ctx, s.cached, s.namespace, setting.OldAutoDeletion, &v1beta2.Setting{})
+	old, err := lookup.Get(ctx, s.cached, s.namespace, setting.OldAutoDeletion, &v1beta2.Setting{})
 	if old == nil || err != nil {
 		return err
 	}
-	present, err := get(ctx, s.cached, s.namespace, setting.AutoDeletion, &v1beta2.Setting{})
+	present, err := lookup.Get(ctx, s.cached, s.namespace, setting.AutoDeletion, &v1beta2.Setting{})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/candidate"
 )
@@ -21,19 +22,19 @@ type observer struct {
 
 // observe reads the world of a Backup; nil: it does not exist.
 func (o observer) observe(ctx context.Context, name string) (*backup.World, error) {
-	b, err := get(ctx, o, name, &v1beta2.Backup{})
+	b, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Backup{})
 	if b == nil || err != nil {
 		return nil, err
 	}
 	w := &backup.World{Now: o.clock.Now(), Backup: b}
-	if w.Snapshot, err = get(ctx, o, b.Spec.SnapshotName, &v1beta2.Snapshot{}); err != nil {
+	if w.Snapshot, err = lookup.Get(ctx, o.reader, o.namespace, b.Spec.SnapshotName, &v1beta2.Snapshot{}); err != nil {
 		return nil, err
 	}
 	volume := backup.VolumeName(b, w.Snapshot)
-	if w.Volume, err = get(ctx, o, volume, &v1beta2.Volume{}); err != nil {
+	if w.Volume, err = lookup.Get(ctx, o.reader, o.namespace, volume, &v1beta2.Volume{}); err != nil {
 		return nil, err
 	}
-	if w.Attachment, err = get(ctx, o, volume, &v1beta2.VolumeAttachment{}); err != nil {
+	if w.Attachment, err = lookup.Get(ctx, o.reader, o.namespace, volume, &v1beta2.VolumeAttachment{}); err != nil {
 		return nil, err
 	}
 	if w.Volume == nil || !isOpen(b) {
@@ -45,7 +46,7 @@ func (o observer) observe(ctx context.Context, name string) (*backup.World, erro
 // readVolume reads what there is around the volume.
 func (o observer) readVolume(ctx context.Context, w *backup.World) (err error) {
 	w.TargetName = v1beta2.BackupTargetOf(w.Backup, w.Volume)
-	if w.Target, err = get(ctx, o, w.TargetName, &v1beta2.BackupTarget{}); err != nil {
+	if w.Target, err = lookup.Get(ctx, o.reader, o.namespace, w.TargetName, &v1beta2.BackupTarget{}); err != nil {
 		return err
 	}
 	if w.Engine, err = o.engine(ctx, w.Volume); err != nil {
@@ -83,24 +84,4 @@ func belongs(e *v1beta2.Engine, v *v1beta2.Volume) bool {
 		}
 	}
 	return true
-}
-
-// object is what get can fill and hand back as its own type.
-type object[T any] interface {
-	client.Object
-	*T
-}
-
-// get reads one object; an empty name, and one that does not exist, is nil.
-func get[T any, P object[T]](ctx context.Context, o observer, name string, into P) (P, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if err := o.reader.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -53,15 +54,7 @@ func (f Finder) Node(ctx context.Context, v *v1beta2.Volume, held string) (strin
 
 // node is nil where there is none of that name.
 func (f Finder) node(ctx context.Context, name string) (*v1beta2.Node, error) {
-	n := &v1beta2.Node{}
-	err := f.Reader.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, n)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading node %s: %w", name, err)
-	}
-	if err != nil {
-		return nil, nil
-	}
-	return n, nil
+	return lookup.Get(ctx, f.Reader, f.Namespace, name, &v1beta2.Node{})
 }
 
 func rank(name, first string) int {

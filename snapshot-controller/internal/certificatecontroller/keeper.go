@@ -2,7 +2,6 @@ package certificatecontroller
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -11,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
@@ -74,15 +74,14 @@ func (k *keeper) behind(s *seen) bool {
 func (k *keeper) observe(ctx context.Context, key client.ObjectKey) (*seen, error) {
 	s := &seen{world: certificate.World{Now: k.rt.Clock.Now(), Hosts: Hosts(k.rt.Namespace), Validity: k.validity}}
 	var err error
-	if s.secret, err = get(ctx, k.rt.Client, key, &corev1.Secret{}); s.secret == nil || err != nil {
+	if s.secret, err = lookup.Get(ctx, k.rt.Client, key.Namespace, key.Name, &corev1.Secret{}); s.secret == nil || err != nil {
 		return s, err
 	}
 	s.world.Serving, s.world.Next, s.world.Previous = servingIn(s.secret), nextIn(s.secret), s.secret.Data[previousKey]
-	key = client.ObjectKey{Name: ConfigurationName}
-	if s.mutating, err = get(ctx, k.rt.Client, key, &admissionv1.MutatingWebhookConfiguration{}); err != nil {
+	if s.mutating, err = lookup.Get(ctx, k.rt.Client, "", ConfigurationName, &admissionv1.MutatingWebhookConfiguration{}); err != nil {
 		return s, err
 	}
-	if s.validating, err = get(ctx, k.rt.Client, key, &admissionv1.ValidatingWebhookConfiguration{}); err != nil {
+	if s.validating, err = lookup.Get(ctx, k.rt.Client, "", ConfigurationName, &admissionv1.ValidatingWebhookConfiguration{}); err != nil {
 		return s, err
 	}
 	s.world.Bundles = append(mutatingBundles(s.mutating), validatingBundles(s.validating)...)
@@ -109,16 +108,4 @@ func validatingBundles(c *admissionv1.ValidatingWebhookConfiguration) [][]byte {
 		out = append(out, w.ClientConfig.CABundle)
 	}
 	return out
-}
-
-// get returns nil where the object does not exist.
-func get[T client.Object](ctx context.Context, reader client.Reader, key client.ObjectKey, into T) (T, error) {
-	var none T
-	if err := reader.Get(ctx, key, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return none, nil
-		}
-		return none, fmt.Errorf("reading %T %s: %w", into, key.Name, err)
-	}
-	return into, nil
 }

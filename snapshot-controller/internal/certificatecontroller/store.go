@@ -4,13 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -35,12 +34,9 @@ type loader struct {
 
 // Reconcile implements reconcile.Reconciler. What cannot be read leaves what is served as it is.
 func (l *loader) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	secret := &corev1.Secret{}
-	if err := l.rt.Client.Get(ctx, request.NamespacedName, secret); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return ctrl.Result{}, nil
-		}
-		return ctrl.Result{}, fmt.Errorf("reading the webhook's certificate: %w", err)
+	secret, err := lookup.Get(ctx, l.rt.Client, request.Namespace, request.Name, &corev1.Secret{})
+	if secret == nil || err != nil {
+		return ctrl.Result{}, err
 	}
 	pair := servingIn(secret)
 	if len(pair.Certificate) == 0 {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
@@ -47,7 +48,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*seen, e
 	if live {
 		decisive = o.rt.Uncached
 	}
-	content, err := get(ctx, decisive, "", name, &volumesnapshot.Content{})
+	content, err := lookup.Get(ctx, decisive, "", name, &volumesnapshot.Content{})
 	if content == nil || err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*seen, e
 
 // readSource reads what the snapshot is taken of, and how.
 func (o observer) readSource(ctx context.Context, _ client.Reader, w *csisnapshot.World) error {
-	class, err := get(ctx, o.rt.Client, "", w.Content.ClassName, &volumesnapshot.Class{})
+	class, err := lookup.Get(ctx, o.rt.Client, "", w.Content.ClassName, &volumesnapshot.Class{})
 	if err != nil {
 		return err
 	}
@@ -72,17 +73,17 @@ func (o observer) readSource(ctx context.Context, _ client.Reader, w *csisnapsho
 		w.Class = &facts
 	}
 	volume, _, _ := w.Content.Names()
-	w.Volume, err = get(ctx, o.rt.Client, o.rt.Namespace, volume, &v1beta2.Volume{})
+	w.Volume, err = lookup.Get(ctx, o.rt.Client, o.rt.Namespace, volume, &v1beta2.Volume{})
 	return err
 }
 
 // readTarget reads what is behind the content.
 func (o observer) readTarget(ctx context.Context, decisive client.Reader, w *csisnapshot.World) (err error) {
 	_, snapshot, backup := w.Content.Names()
-	if w.Snapshot, err = get(ctx, decisive, o.rt.Namespace, snapshot, &v1beta2.Snapshot{}); err != nil {
+	if w.Snapshot, err = lookup.Get(ctx, decisive, o.rt.Namespace, snapshot, &v1beta2.Snapshot{}); err != nil {
 		return err
 	}
-	w.Backup, err = get(ctx, decisive, o.rt.Namespace, backup, &v1beta2.Backup{})
+	w.Backup, err = lookup.Get(ctx, decisive, o.rt.Namespace, backup, &v1beta2.Backup{})
 	return err
 }
 
@@ -101,19 +102,4 @@ func (o observer) readClones(ctx context.Context, _ client.Reader, w *csisnapsho
 	}
 	slices.Sort(w.Clones)
 	return nil
-}
-
-// get returns nil where the object does not exist, or the name is empty.
-func get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
-	var none T
-	if name == "" {
-		return none, nil
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return none, nil
-		}
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

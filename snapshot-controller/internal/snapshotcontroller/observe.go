@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/candidate"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
@@ -27,7 +28,7 @@ type observer struct {
 
 // observe reads the world of a snapshot; nil: it does not exist. With live the volume is read past the cache.
 func (o observer) observe(ctx context.Context, name string, live bool) (*snapshot.World, setting.Values, error) {
-	s, err := get(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})
+	s, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})
 	if s == nil || err != nil {
 		return nil, setting.Values{}, err
 	}
@@ -36,10 +37,10 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 	if live {
 		volumes = o.uncached
 	}
-	if w.Volume, err = get(ctx, volumes, o.namespace, s.Spec.Volume, &v1beta2.Volume{}); err != nil {
+	if w.Volume, err = lookup.Get(ctx, volumes, o.namespace, s.Spec.Volume, &v1beta2.Volume{}); err != nil {
 		return nil, setting.Values{}, err
 	}
-	if w.Attachment, err = get(ctx, o.reader, o.namespace, s.Spec.Volume, &v1beta2.VolumeAttachment{}); err != nil {
+	if w.Attachment, err = lookup.Get(ctx, o.reader, o.namespace, s.Spec.Volume, &v1beta2.VolumeAttachment{}); err != nil {
 		return nil, setting.Values{}, err
 	}
 	if w.Volume == nil {
@@ -109,7 +110,7 @@ func (o observer) readCandidate(ctx context.Context, w *snapshot.World) (err err
 // readNode reads the node where the engine is.
 func (o observer) readNode(ctx context.Context, w *snapshot.World) (err error) {
 	if w.Engine != nil {
-		w.Node, err = get(ctx, o.reader, o.namespace, w.Engine.Spec.NodeID, &v1beta2.Node{})
+		w.Node, err = lookup.Get(ctx, o.reader, o.namespace, w.Engine.Spec.NodeID, &v1beta2.Node{})
 	}
 	return err
 }
@@ -147,24 +148,4 @@ func (o observer) list(ctx context.Context, list client.ObjectList, index, key s
 		return fmt.Errorf("listing by %s: %w", index, err)
 	}
 	return nil
-}
-
-// object is what get can fill and hand back as its own type.
-type object[T any] interface {
-	client.Object
-	*T
-}
-
-// get reads one object; an empty name, and one that does not exist, is nil.
-func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/webhook"
@@ -136,13 +137,8 @@ func (j *judge) clones(ctx context.Context, s *v1beta2.Snapshot) ([]string, erro
 // findVolume looks past the cache before it says that there is none; nil: there is none.
 func findVolume(ctx context.Context, rt *runkit.Runtime, name string) (*v1beta2.Volume, error) {
 	for _, reader := range []client.Reader{rt.Client, rt.Uncached} {
-		volume := &v1beta2.Volume{}
-		err := reader.Get(ctx, client.ObjectKey{Namespace: rt.Namespace, Name: name}, volume)
-		if err == nil {
-			return volume, nil
-		}
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("reading volume %s: %w", name, err)
+		if volume, err := lookup.Get(ctx, reader, rt.Namespace, name, &v1beta2.Volume{}); volume != nil || err != nil {
+			return volume, err
 		}
 	}
 	return nil, nil

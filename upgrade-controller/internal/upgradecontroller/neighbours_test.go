@@ -121,7 +121,10 @@ func read(ctx context.Context, c client.Client, namespace string) (*model.World,
 	return w, nil
 }
 
-func fill[T any, P object[T]](into map[string]P, items []T) {
+func fill[T any, P interface {
+	client.Object
+	*T
+}](into map[string]P, items []T) {
 	for i := range items {
 		into[P(&items[i]).GetName()] = &items[i]
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
@@ -37,12 +38,12 @@ func (o observer) reader(fresh bool) client.Reader {
 // node reads the world of one node's upgrade; nil: the upgrade is gone.
 func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgrade.World, error) {
 	reader := o.reader(fresh)
-	found, err := get(ctx, reader, o.namespace, name, &v1beta2.NodeDataEngineUpgrade{})
+	found, err := lookup.Get(ctx, reader, o.namespace, name, &v1beta2.NodeDataEngineUpgrade{})
 	if found == nil || err != nil {
 		return nil, err
 	}
 	w := &nodeupgrade.World{Upgrade: found, Fresh: fresh, Snapshots: map[string]*v1beta2.Snapshot{}}
-	if w.Manager, err = get(ctx, reader, o.namespace, found.Spec.DataEngineUpgradeManager, &v1beta2.DataEngineUpgradeManager{}); err != nil {
+	if w.Manager, err = lookup.Get(ctx, reader, o.namespace, found.Spec.DataEngineUpgradeManager, &v1beta2.DataEngineUpgradeManager{}); err != nil {
 		return nil, err
 	}
 	all, err := o.upgrades(ctx, reader)
@@ -58,7 +59,7 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 		return nil, err
 	}
 	for _, x := range found.Status.Volumes {
-		snapshot, err := get(ctx, reader, o.namespace, x.Snapshot, &v1beta2.Snapshot{})
+		snapshot, err := lookup.Get(ctx, reader, o.namespace, x.Snapshot, &v1beta2.Snapshot{})
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +74,7 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 // plan reads the world of a whole upgrade; nil: it is gone.
 func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.World, error) {
 	reader := o.reader(fresh)
-	found, err := get(ctx, reader, o.namespace, name, &v1beta2.DataEngineUpgradeManager{})
+	found, err := lookup.Get(ctx, reader, o.namespace, name, &v1beta2.DataEngineUpgradeManager{})
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 	if w.Upgrades, err = o.upgrades(ctx, reader); err != nil {
 		return nil, err
 	}
-	setting, err := get(ctx, reader, o.namespace, settingImage, &v1beta2.Setting{})
+	setting, err := lookup.Get(ctx, reader, o.namespace, settingImage, &v1beta2.Setting{})
 	if err != nil {
 		return nil, err
 	}
@@ -177,24 +178,4 @@ func list(ctx context.Context, reader client.Reader, namespace string, into clie
 		return fmt.Errorf("listing %T: %w", into, err)
 	}
 	return nil
-}
-
-// object is what get can fill and hand back as its own type.
-type object[T any] interface {
-	client.Object
-	*T
-}
-
-// get reads one object; an empty name, and one that does not exist, is nil.
-func get[T any, P object[T]](ctx context.Context, reader client.Reader, namespace, name string, into P) (P, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return into, nil
 }

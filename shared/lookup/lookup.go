@@ -16,14 +16,13 @@ func Nameable(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' })
 }
 
-// Get returns nil for an object that does not exist. What a cache returns is shared and never modified: an instance
-// manager carries the entries of all its instances, which one judgement need not copy.
-func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
+// Get reads one object; one that does not exist is nil, and so is one without a name or with a name that no object can have.
+func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T, opts ...client.GetOption) (T, error) {
 	var none T
 	if !Nameable(name) {
 		return none, nil
 	}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, client.UnsafeDisableDeepCopy)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, opts...)
 	if client.IgnoreNotFound(err) != nil {
 		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
 	}
@@ -31,4 +30,10 @@ func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, 
 		return none, nil
 	}
 	return into, nil
+}
+
+// Shared is Get without a copy. What a cache returns is shared and never modified: an instance manager carries the entries of
+// all its instances, which one judgement need not copy.
+func Shared[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
+	return Get(ctx, reader, namespace, name, into, client.UnsafeDisableDeepCopy)
 }
