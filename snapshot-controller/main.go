@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshotcontroller"
@@ -61,6 +62,9 @@ func cached() map[client.Object]cache.ByObject {
 
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
+	if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
@@ -74,7 +78,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 	if err := recurringcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
-	if err := webhookserver.Setup(ctx, rt, o.answer); err != nil {
+	if err := webhookserver.Setup(rt, o.answer); err != nil {
 		return err
 	}
 	return csisnapshotcontroller.Setup(ctx, rt, o.take, metrics.Registry)

@@ -23,6 +23,7 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
@@ -112,6 +113,7 @@ func (w *world) start(at cut.Point, onCut func()) *process {
 			onCut()
 		}
 	})
+	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
 	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
 		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(owner),
 		Namespace: w.namespace, Clock: clock.RealClock{},

@@ -11,7 +11,7 @@ import (
 
 // The indexes. Those of Backups hold only what is not ended: what ended changes no more.
 const (
-	// byVolume finds Backups by the label of their volume, engines and replicas by their volume.
+	// byVolume finds Backups by the label of their volume.
 	byVolume = "backupcontroller.volume"
 	// bySnapshot finds Backups by their snapshot.
 	bySnapshot = "backupcontroller.snapshot"
@@ -39,8 +39,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Backup{}, byVolume, backup(func(b *v1beta2.Backup) string { return b.Labels[v1beta2.LabelBackupVolume] })},
 		{&v1beta2.Backup{}, bySnapshot, backup(func(b *v1beta2.Backup) string { return b.Spec.SnapshotName })},
 		{&v1beta2.Backup{}, byOpen, backup(func(*v1beta2.Backup) string { return yes })},
-		{&v1beta2.Engine{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.VolumeName) }},
-		{&v1beta2.Replica{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.VolumeName) }},
 	} {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)

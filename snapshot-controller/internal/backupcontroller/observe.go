@@ -2,15 +2,14 @@ package backupcontroller
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backup"
-	"drover.dev/drover/snapshot-controller/internal/candidate"
 )
 
 // observer reads worlds. It only reads.
@@ -49,39 +48,14 @@ func (o observer) readVolume(ctx context.Context, w *backup.World) (err error) {
 	if w.Target, err = lookup.Get(ctx, o.reader, o.namespace, w.TargetName, &v1beta2.BackupTarget{}); err != nil {
 		return err
 	}
-	if w.Engine, err = o.engine(ctx, w.Volume); err != nil {
+	surroundings := around.Reader{Client: o.reader, Namespace: o.namespace}
+	if w.Engine, _, err = surroundings.Engine(ctx, w.Volume); err != nil {
 		return err
 	}
 	held := ""
 	if w.Attachment != nil {
 		held = w.Attachment.Spec.AttachmentTickets[backup.TicketID(w.Backup.Name)].NodeID
 	}
-	finder := candidate.Finder{Reader: o.reader, Namespace: o.namespace, Index: byVolume}
-	w.Candidate, err = finder.Node(ctx, w.Volume, held)
+	w.Candidate, err = surroundings.Candidate(ctx, w.Volume, held)
 	return err
-}
-
-// engine is the volume's active one.
-func (o observer) engine(ctx context.Context, v *v1beta2.Volume) (*v1beta2.Engine, error) {
-	var list v1beta2.EngineList
-	err := o.reader.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingFields{byVolume: v.Name}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("listing the engines of volume %s: %w", v.Name, err)
-	}
-	for i := range list.Items {
-		if e := &list.Items[i]; e.Spec.Active && belongs(e, v) {
-			return e, nil
-		}
-	}
-	return nil, nil
-}
-
-// belongs tells that an engine is of exactly this volume; one that names no owner is.
-func belongs(e *v1beta2.Engine, v *v1beta2.Volume) bool {
-	for _, owner := range e.OwnerReferences {
-		if owner.Kind == "Volume" && owner.UID != v.UID {
-			return false
-		}
-	}
-	return true
 }

@@ -28,6 +28,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
@@ -127,6 +128,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 		}
 	})
 	quick := standin.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
+	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
 	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
 		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
 		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(),

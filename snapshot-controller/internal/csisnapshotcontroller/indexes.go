@@ -6,9 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -18,8 +16,6 @@ const (
 	bySnapshot = "csisnapshotcontroller.snapshot"
 	byBackup   = "csisnapshotcontroller.backup"
 	byClass    = "csisnapshotcontroller.class"
-	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
-	bySource = "csisnapshotcontroller.source"
 )
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
@@ -41,7 +37,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&volumesnapshot.Content{}, bySnapshot, content(func(c csisnapshot.Content) string { _, name, _ := c.Names(); return name })},
 		{&volumesnapshot.Content{}, byBackup, content(func(c csisnapshot.Content) string { _, _, name := c.Names(); return name })},
 		{&volumesnapshot.Content{}, byClass, content(func(c csisnapshot.Content) string { return c.ClassName })},
-		{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(snapshot.Shared(obj.(*v1beta2.Volume))) }},
 	} {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)

@@ -3,7 +3,6 @@ package csisnapshotcontroller
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,6 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
@@ -87,19 +87,11 @@ func (o observer) readTarget(ctx context.Context, decisive client.Reader, w *csi
 	return err
 }
 
-func (o observer) readClones(ctx context.Context, _ client.Reader, w *csisnapshot.World) error {
+func (o observer) readClones(ctx context.Context, _ client.Reader, w *csisnapshot.World) (err error) {
 	volume, snapshot, _ := w.Content.Names()
 	if snapshot == "" {
 		return nil
 	}
-	var list v1beta2.VolumeList
-	err := o.rt.Client.List(ctx, &list, client.InNamespace(o.rt.Namespace), client.MatchingFields{bySource: volume + "/" + snapshot}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("listing linked clones: %w", err)
-	}
-	for i := range list.Items {
-		w.Clones = append(w.Clones, list.Items[i].Name)
-	}
-	slices.Sort(w.Clones)
-	return nil
+	w.Clones, err = around.Reader{Client: o.rt.Client, Namespace: o.rt.Namespace}.Clones(ctx, volume, snapshot)
+	return err
 }

@@ -25,6 +25,7 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
@@ -107,6 +108,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(Owner),
 		Namespace: w.namespace, Clock: w.clock,
 	}
+	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
 	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace)))
 	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()

@@ -8,12 +8,11 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // The indexes. Each turns an event into the snapshots that it is about, without a look at anything else.
 const (
-	// byVolume finds snapshots, engines and replicas of a volume.
+	// byVolume finds the snapshots of a volume.
 	byVolume = "snapshotcontroller.volume"
 	// byBusy finds those snapshots of a volume that are under way: to be taken, to be removed, or not seen.
 	byBusy = "snapshotcontroller.busy"
@@ -23,8 +22,6 @@ const (
 	byApproved = "snapshotcontroller.approved"
 	// byNode finds engines and replicas on a node.
 	byNode = "snapshotcontroller.node"
-	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
-	bySource = "snapshotcontroller.source"
 )
 
 // yes is the key of indexes that have one.
@@ -48,11 +45,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 			}
 			return ""
 		})},
-		{&v1beta2.Engine{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.VolumeName) }},
 		{&v1beta2.Engine{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.NodeID) }},
-		{&v1beta2.Replica{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.VolumeName) }},
 		{&v1beta2.Replica{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.NodeID) }},
-		{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(snapshot.Shared(obj.(*v1beta2.Volume))) }},
 	} {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)

@@ -3,15 +3,13 @@ package snapshotcontroller
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
-	"drover.dev/drover/snapshot-controller/internal/candidate"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -57,7 +55,7 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (setting.Va
 		return values, err
 	}
 	w.Settings = snapshot.Settings{PurgeDisabled: values.PurgeDisabled, MaxCount: values.SnapshotMaxCount}
-	if err := o.readEngine(ctx, w); err != nil {
+	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil {
 		return values, err
 	}
 	if !busy(w.Snapshot) {
@@ -71,29 +69,9 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (setting.Va
 	return values, nil
 }
 
-// readEngine reads the volume's active engine, which is shared with the cache.
-func (o observer) readEngine(ctx context.Context, w *snapshot.World) error {
-	var list v1beta2.EngineList
-	if err := o.list(ctx, &list, byVolume, w.Volume.Name); err != nil {
-		return err
-	}
-	w.Engines = len(list.Items)
-	for i := range list.Items {
-		if e := &list.Items[i]; e.Spec.Active && ofVolume(e, w.Volume) {
-			w.Engine = e
-		}
-	}
-	return nil
-}
-
-// ofVolume tells that an object belongs to exactly this volume; one that names no owner does.
-func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
-	for _, owner := range obj.GetOwnerReferences() {
-		if owner.Kind == "Volume" && owner.UID != v.UID {
-			return false
-		}
-	}
-	return true
+// around reads what there is around the volume.
+func (o observer) around() around.Reader {
+	return around.Reader{Client: o.reader, Namespace: o.namespace}
 }
 
 // readCandidate finds the node to attach the volume to.
@@ -102,8 +80,7 @@ func (o observer) readCandidate(ctx context.Context, w *snapshot.World) (err err
 	if w.Attachment != nil {
 		held = w.Attachment.Spec.AttachmentTickets[snapshot.TicketID(w.Snapshot.Name)].NodeID
 	}
-	finder := candidate.Finder{Reader: o.reader, Namespace: o.namespace, Index: byVolume}
-	w.Candidate, err = finder.Node(ctx, w.Volume, held)
+	w.Candidate, err = o.around().Candidate(ctx, w.Volume, held)
 	return err
 }
 
@@ -129,16 +106,9 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 	return err
 }
 
-func (o observer) readClones(ctx context.Context, w *snapshot.World) error {
-	var list v1beta2.VolumeList
-	if err := o.list(ctx, &list, bySource, w.Volume.Name+"/"+w.Snapshot.Name); err != nil {
-		return err
-	}
-	for i := range list.Items {
-		w.Clones = append(w.Clones, list.Items[i].Name)
-	}
-	slices.SortFunc(w.Clones, strings.Compare)
-	return nil
+func (o observer) readClones(ctx context.Context, w *snapshot.World) (err error) {
+	w.Clones, err = o.around().Clones(ctx, w.Volume.Name, w.Snapshot.Name)
+	return err
 }
 
 // list hands out what the cache holds: the core changes nothing of it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +14,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/webhook"
 )
@@ -112,26 +112,12 @@ func (j *judge) observe(ctx context.Context, request admission.Request) (w webho
 	case webhook.Create:
 		w.Volume, err = findVolume(ctx, j.rt, w.New.Spec.Volume)
 	case webhook.Delete:
-		if w.Clones, err = j.clones(ctx, w.Old); len(w.Clones) > 0 {
+		reader := around.Reader{Client: j.rt.Client, Namespace: j.rt.Namespace}
+		if w.Clones, err = reader.Clones(ctx, w.Old.Spec.Volume, w.Old.Name); len(w.Clones) > 0 {
 			w.Volume, err = findVolume(ctx, j.rt, w.Old.Spec.Volume)
 		}
 	}
 	return w, err
-}
-
-func (j *judge) clones(ctx context.Context, s *v1beta2.Snapshot) ([]string, error) {
-	var list v1beta2.VolumeList
-	err := j.rt.Client.List(ctx, &list, client.InNamespace(j.rt.Namespace),
-		client.MatchingFields{bySource: s.Spec.Volume + "/" + s.Name}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("listing linked clones: %w", err)
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	slices.Sort(names)
-	return names, nil
 }
 
 // findVolume looks past the cache before it says that there is none; nil: there is none.

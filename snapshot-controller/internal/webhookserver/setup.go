@@ -1,20 +1,15 @@
 package webhookserver
 
 import (
-	"context"
 	"crypto/tls"
-	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // The paths that the webhook configurations name.
@@ -22,9 +17,6 @@ const (
 	CompletePath = "/complete-snapshot"
 	JudgePath    = "/judge-snapshot"
 )
-
-// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
-const bySource = "webhookserver.source"
 
 // Options say whether and how the API server is answered.
 type Options struct {
@@ -45,22 +37,13 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 
 // Setup registers the server, and what keeps its certificate. A process that only observes answers nobody: that would
 // change what others write.
-func Setup(ctx context.Context, rt *runkit.Runtime, options Options) error {
+func Setup(rt *runkit.Runtime, options Options) error {
 	if options.Port == 0 || rt.Observe {
 		return nil
 	}
 	store := &certificatecontroller.Store{}
 	if err := certificatecontroller.Setup(rt, store, options.Validity); err != nil {
 		return err
-	}
-	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Volume{}, bySource, func(obj client.Object) []string {
-		if source := snapshot.Shared(obj.(*v1beta2.Volume)); source != "" {
-			return []string{source}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("indexing linked clones: %w", err)
 	}
 	server := webhook.NewServer(webhook.Options{Port: options.Port, TLSOpts: []func(*tls.Config){
 		func(c *tls.Config) { c.GetCertificate, c.MinVersion = store.Get, tls.VersionTLS12 },

@@ -1,31 +1,20 @@
-// Package candidate finds the node to which a volume is attached for work on its snapshots.
-package candidate
+package around
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
-// Finder reads nodes and replicas.
-type Finder struct {
-	Reader    client.Reader
-	Namespace string
-	// Index finds the replicas of a volume.
-	Index string
-}
-
-// Node is where the volume is wanted anyhow; else held, where a ticket has it already; else the first by name that has a
+// Candidate is the node to which the volume is attached for work on its snapshots: where it is wanted anyhow; else held, where a ticket has it already; else the first by name that has a
 // good replica and can. Empty: no node can.
-func (f Finder) Node(ctx context.Context, v *v1beta2.Volume, held string) (string, error) {
+func (r Reader) Candidate(ctx context.Context, v *v1beta2.Volume, held string) (string, error) {
 	if v.Spec.NodeID != "" {
-		node, err := f.node(ctx, v.Spec.NodeID)
+		node, err := r.node(ctx, v.Spec.NodeID)
 		if err != nil {
 			return "", err
 		}
@@ -34,14 +23,13 @@ func (f Finder) Node(ctx context.Context, v *v1beta2.Volume, held string) (strin
 		}
 	}
 	var list v1beta2.ReplicaList
-	err := f.Reader.List(ctx, &list, client.InNamespace(f.Namespace), client.MatchingFields{f.Index: v.Name}, client.UnsafeDisableDeepCopy)
-	if err != nil {
+	if err := r.list(ctx, &list, ByVolume, v.Name); err != nil {
 		return "", fmt.Errorf("listing the replicas of volume %s: %w", v.Name, err)
 	}
 	names := goodNodes(list.Items)
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a, held) - rank(b, held) })
 	for _, name := range names {
-		node, err := f.node(ctx, name)
+		node, err := r.node(ctx, name)
 		if err != nil {
 			return "", err
 		}
@@ -53,8 +41,8 @@ func (f Finder) Node(ctx context.Context, v *v1beta2.Volume, held string) (strin
 }
 
 // node is nil where there is none of that name.
-func (f Finder) node(ctx context.Context, name string) (*v1beta2.Node, error) {
-	return lookup.Get(ctx, f.Reader, f.Namespace, name, &v1beta2.Node{})
+func (r Reader) node(ctx context.Context, name string) (*v1beta2.Node, error) {
+	return lookup.Get(ctx, r.Client, r.Namespace, name, &v1beta2.Node{})
 }
 
 func rank(name, first string) int {

@@ -1,0 +1,97 @@
+// Package around reads what there is around a volume and its snapshots, by indexes that every part of the binary shares.
+package around
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// The indexes.
+const (
+	// ByVolume finds the engines and the replicas of a volume.
+	ByVolume = "around.volume"
+	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
+	bySource = "around.source"
+)
+
+// AddIndexes adds them, once for the binary and before its first Setup.
+func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, i := range []struct {
+		of   client.Object
+		name string
+		key  func(client.Object) string
+	}{
+		{&v1beta2.Engine{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Engine).Spec.VolumeName }},
+		{&v1beta2.Replica{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }},
+		{&v1beta2.Volume{}, bySource, func(obj client.Object) string { return snapshot.Shared(obj.(*v1beta2.Volume)) }},
+	} {
+		err := indexer.IndexField(ctx, i.of, i.name, func(obj client.Object) []string {
+			if key := i.key(obj); key != "" {
+				return []string{key}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
+		}
+	}
+	return nil
+}
+
+// Reader reads from the cache. What it returns is shared with it.
+type Reader struct {
+	Client    client.Reader
+	Namespace string
+}
+
+// Engine is the volume's active engine, nil where there is none, and how many engines it has.
+func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.Engine, count int, err error) {
+	var list v1beta2.EngineList
+	if err := r.list(ctx, &list, ByVolume, v.Name); err != nil {
+		return nil, 0, err
+	}
+	for i := range list.Items {
+		if e := &list.Items[i]; e.Spec.Active && ofVolume(e, v) {
+			active = e
+		}
+	}
+	return active, len(list.Items), nil
+}
+
+// ofVolume tells that an object belongs to exactly this volume; one that names no owner does.
+func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
+	for _, owner := range obj.GetOwnerReferences() {
+		if owner.Kind == "Volume" && owner.UID != v.UID {
+			return false
+		}
+	}
+	return true
+}
+
+// Clones are the names of the volumes that share the data of a snapshot, in order.
+func (r Reader) Clones(ctx context.Context, volume, snapshot string) ([]string, error) {
+	var list v1beta2.VolumeList
+	if err := r.list(ctx, &list, bySource, volume+"/"+snapshot); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (r Reader) list(ctx context.Context, list client.ObjectList, index, key string) error {
+	err := r.Client.List(ctx, list, client.InNamespace(r.Namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("listing %T of %s: %w", list, key, err)
+	}
+	return nil
+}
