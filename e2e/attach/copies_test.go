@@ -9,12 +9,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 )
 
 // A15b: both copies are deleted at once. One is kept until there is another.
 func TestA15bTwoReplicasDeletedAtOnceLeaveOne(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		require.NoError(t, w.HoldCopies(ctx, name))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -18,7 +19,7 @@ const copying = 100 * time.Millisecond
 // inUse orders a volume, lets a pod hold it near, and writes to it.
 func inUse(t *testing.T, ctx context.Context, w *world.World, engine string, replicas int, change func(*v1beta2.VolumeSpec)) string {
 	t.Helper()
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, engine, replicas, change))
 	require.NoError(t, w.Ticket(ctx, name, "csi-pod", v1beta2.AttacherCSI, near, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
@@ -71,7 +72,7 @@ func faultedBecause(reason string) func(*v1beta2.Volume) string {
 
 // A8: every replica's process dies at once. What they hold is whole: the volume goes on from it.
 func TestA8EveryReplicaCrashes(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		replicas, err := w.ReplicasOf(ctx, name)
@@ -87,7 +88,7 @@ func TestA8EveryReplicaCrashes(t *testing.T) {
 
 // A8: all replicas are marked as failed, the second later than the first and with newer data: it is the one to go on from.
 func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := inUse(t, ctx, w, engine, 2, nil)
@@ -111,7 +112,7 @@ func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
 
 // A8: without anything usable the volume says so, rests, and goes on when a person says from what.
 func TestA8WithoutAUsableReplicaTheVolumeSaysSoAndRests(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		set(t, ctx, w, autoSalvage, "false", autoSalvageDefault)
 		name := inUse(t, ctx, w, engine, 2, nil)
@@ -135,7 +136,7 @@ func TestA8WithoutAUsableReplicaTheVolumeSaysSoAndRests(t *testing.T) {
 
 // A8: the only whole copy is on a node that is away. An older one elsewhere is not taken for it.
 func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := inUse(t, ctx, w, engine, 3, nil)
@@ -158,7 +159,7 @@ func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 
 // A9: two volumes lose their replica on one node; rebuilding one at a time is allowed there.
 func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		set(t, ctx, w, rebuilds, "1", rebuildsDefault)
 		names := []string{inUse(t, ctx, w, engine, 3, nil), inUse(t, ctx, w, engine, 3, nil)}
@@ -185,7 +186,7 @@ func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
 
 // A9: a node is away for a while; its replica comes back with it, and is not replaced by another.
 func TestA9AReturningReplicaIsReused(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		before, err := w.ReplicaOn(ctx, name, third)
@@ -206,7 +207,7 @@ func TestA9AReturningReplicaIsReused(t *testing.T) {
 
 // A9: the last copy stays, whoever deletes it, and says why.
 func TestA9TheLastHealthyReplicaIsNeverRemoved(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := inUse(t, ctx, w, engine, 1, nil)
 		replicas, err := w.ReplicasOf(ctx, name)

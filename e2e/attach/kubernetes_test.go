@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -15,7 +16,7 @@ func kubernetes(t *testing.T, engine string) (context.Context, *world.World, str
 	t.Helper()
 	ctx, w := stage(t)
 	t.Cleanup(func() { require.NoError(t, w.NoHarm(context.Background())) })
-	name := unique("pvc")
+	name := world.Unique("pvc")
 	require.NoError(t, w.Order(ctx, name, engine, 2, nil))
 	require.NoError(t, w.PersistentVolume(ctx, name))
 	require.NoError(t, w.Claim(ctx, name))
@@ -24,7 +25,7 @@ func kubernetes(t *testing.T, engine string) (context.Context, *world.World, str
 
 // A13 with the real kube-controller-manager and the simulator: nobody is played but the kubelet.
 func TestA13APodsVolumeIsAttachedAndItsEndDetachesIt(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := kubernetes(t, engine)
 		require.NoError(t, w.Pod(ctx, name, name, near))
 		va, err := w.WaitKubernetesAttached(ctx, name, near, patience)
@@ -56,7 +57,7 @@ func TestA13WhatKeepsAVolumeFromAPodIsInAttachError(t *testing.T) {
 
 // A pod moves off a dead node once a person says that it is dead.
 func TestA13APodMovesOffANodeThatIsOutOfService(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := kubernetes(t, engine)
 		require.NoError(t, w.Pod(ctx, name+"-old", name, near))
 		_, err := w.WaitKubernetesAttached(ctx, name, near, patience)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -14,7 +15,7 @@ import (
 func guest(t *testing.T, engine string) (context.Context, *world.World, string) {
 	t.Helper()
 	ctx, w := stage(t)
-	name := unique("guest")
+	name := world.Unique("guest")
 	require.NoError(t, w.Order(ctx, name, engine, 2, migratable))
 	require.NoError(t, w.Ticket(ctx, name, source, v1beta2.AttacherCSI, near, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, source, true, "", patience))
@@ -65,7 +66,7 @@ func leftTarget(t *testing.T, ctx context.Context, w *world.World, name string) 
 }
 
 func TestA10AVolumeMovesLive(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.DropTicket(ctx, name, source))
@@ -74,7 +75,7 @@ func TestA10AVolumeMovesLive(t *testing.T) {
 }
 
 func TestA10AMoveIsRolledBackWhenTheTargetsTicketGoes(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.DropTicket(ctx, name, target))
@@ -86,7 +87,7 @@ func TestA10AMoveIsRolledBackWhenTheTargetsTicketGoes(t *testing.T) {
 
 // The target's node dies: the guest stays where it is, and can move when the node is back.
 func TestA10TheTargetsNodeDies(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.CutNode(ctx, far))
@@ -103,7 +104,7 @@ func TestA10TheTargetsNodeDies(t *testing.T) {
 
 // The source's node dies and its ticket stays: the volume is attached where it can be.
 func TestA10TheSourcesNodeDies(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.CutNode(ctx, near))
@@ -118,7 +119,7 @@ func TestA10TheSourcesNodeDies(t *testing.T) {
 
 // The target's engine crashes while the guest is still at the source: it does not notice.
 func TestA10TheTargetsEngineCrashesBeforeTheMove(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.KillEngine(ctx, name, far))
@@ -132,7 +133,7 @@ func TestA10TheTargetsEngineCrashesBeforeTheMove(t *testing.T) {
 
 // The target's engine crashes in the moment of the move: the volume is attached anew where it was to go.
 func TestA10TheTargetsEngineCrashesInTheMove(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.DropTicket(ctx, name, source))
@@ -143,7 +144,7 @@ func TestA10TheTargetsEngineCrashesInTheMove(t *testing.T) {
 
 // The source's engine crashes: its frontend is gone, so the volume is attached anew; the move can go on then.
 func TestA10TheSourcesEngineCrashes(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
 		bothSides(t, ctx, w, name)
 		require.NoError(t, w.KillEngine(ctx, name, near))

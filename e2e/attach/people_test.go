@@ -50,7 +50,7 @@ func byHand(ctx context.Context, w *world.World, volume string, ticket map[strin
 // A17: attach and detach with nothing but kubectl, and see who holds the volume and what blocks it in one command.
 func TestA17KubectlDoesItAll(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil))
 	require.NoError(t, byHand(ctx, w, name, map[string]any{"id": "by-hand", "type": "longhorn-api", "nodeID": near}))
 	shows(t, ctx, w, "volumeattachments", name, "by-hand", near, "True")
@@ -81,7 +81,7 @@ func TestA6EveryCombinationConverges(t *testing.T) {
 		for _, is := range []string{"", near, far} {
 			for _, state := range []string{v1beta2.VolumeStateCreating, v1beta2.VolumeStateDetached, v1beta2.VolumeStateAttaching,
 				v1beta2.VolumeStateAttached, v1beta2.VolumeStateDetaching} {
-				all = append(all, left{unique("left"), wanted, is, state})
+				all = append(all, left{world.Unique("left"), wanted, is, state})
 			}
 		}
 	}

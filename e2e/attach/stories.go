@@ -3,7 +3,6 @@ package attach
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
@@ -14,11 +13,6 @@ const (
 	near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
 	patience         = scenarios.Patience
 )
-
-var counter atomic.Int64
-
-// unique makes a volume name that no earlier test or Story of this process used.
-func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
 // Stories are the scenarios of attached volumes whose every write and call is a crash point.
 func Stories() []scenarios.Story {
@@ -32,7 +26,7 @@ func Stories() []scenarios.Story {
 // order makes the Story's v2 volume: it has every object that a v1 volume has, and a frontend.
 func order(replicas int, change func(*v1beta2.VolumeSpec)) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
-		s.Volume = unique("story")
+		s.Volume = world.Unique("story")
 		return s.Order(ctx, s.Volume, v1beta2.DataEngineV2, replicas, change)
 	}
 }

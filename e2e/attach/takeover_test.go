@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -14,12 +15,12 @@ const uiTicket = "longhorn-ui"
 
 // A14: a cluster whose volumes are attached and have no VolumeAttachment. Nothing that runs is touched.
 func TestA14AttachedVolumesAreTakenOverWithoutABlink(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, pods := kubernetes(t, engine)
 		require.NoError(t, w.Pod(ctx, pods, pods, near))
 		va, err := w.WaitKubernetesAttached(ctx, pods, near, patience)
 		require.NoError(t, err)
-		byHand := unique("vol")
+		byHand := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, byHand, engine, 2, nil))
 		require.NoError(t, w.Attach(ctx, byHand, far, patience))
 		runs := map[string]map[string]string{}

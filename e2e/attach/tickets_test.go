@@ -5,13 +5,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 func TestA1ATicketAttachesAndItsEndDetaches(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
-		name := unique("vol")
+		name := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, name, engine, 2, nil))
 		require.NoError(t, w.Ticket(ctx, name, "me", v1beta2.AttacherLonghornAPI, near, nil))
 		require.NoError(t, w.WaitTicket(ctx, name, "me", true, v1beta2.ReasonSatisfied, patience))
@@ -33,7 +35,7 @@ func TestA1ATicketAttachesAndItsEndDetaches(t *testing.T) {
 // A2: priority, then the shorter ID, then the smaller ID.
 func TestA2TheOrderOfTicketsDecides(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Attach(ctx, name, near, patience))
 	require.NoError(t, w.Ticket(ctx, name, "csi-b", v1beta2.AttacherCSI, third, nil))
@@ -50,7 +52,7 @@ func TestA2TheOrderOfTicketsDecides(t *testing.T) {
 
 func TestA3ATicketThatCannotBeServedSaysWhyAndStarvesNobody(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Ticket(ctx, name, "a", v1beta2.AttacherLonghornAPI, "", nil))
 	require.NoError(t, w.Ticket(ctx, name, "b", v1beta2.AttacherLonghornAPI, "node-nowhere", nil))
@@ -66,7 +68,7 @@ func TestA3ATicketThatCannotBeServedSaysWhyAndStarvesNobody(t *testing.T) {
 
 func TestA4AWorkloadInterruptsWorkInTheBackground(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil))
 	require.NoError(t, w.Snapshot(ctx, name, name+"-s"))
 	snapshot := v1beta2.TicketID(v1beta2.AttacherSnapshot, name+"-s")
@@ -81,7 +83,7 @@ func TestA4AWorkloadInterruptsWorkInTheBackground(t *testing.T) {
 
 func TestA4ARestoreIsNotInterrupted(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Ticket(ctx, name, "csi-one", v1beta2.AttacherCSI, near, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-one", true, "", patience))
@@ -92,7 +94,7 @@ func TestA4ARestoreIsNotInterrupted(t *testing.T) {
 
 func TestA5TheOtherFrontendOnTheSameNodeSaysSo(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Attach(ctx, name, near, patience))
 	require.NoError(t, w.Ticket(ctx, name, "quiet", v1beta2.AttacherLonghornAPI, near, disableFrontend))
@@ -103,7 +105,7 @@ func TestA5TheOtherFrontendOnTheSameNodeSaysSo(t *testing.T) {
 
 func TestA15ATicketWhoseOwnerIsGoneEnds(t *testing.T) {
 	ctx, w := stage(t)
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	owner := map[string]string{v1beta2.TicketOwnerKind: "Snapshot", v1beta2.TicketOwnerName: "never-made", v1beta2.TicketOwnerUID: "11111111-2222-3333-4444-555555555555"}
 	id := v1beta2.TicketID(v1beta2.AttacherSnapshot, "never-made")

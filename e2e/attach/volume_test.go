@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -56,9 +57,9 @@ func answerOf(t *testing.T, ctx context.Context, volume, id string) string {
 
 // A7: a node goes down while it holds the volume; the pod moves; the node comes back.
 func TestA7ANodeGoesDownUnderAnAttachedVolume(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
-		name := unique("vol")
+		name := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, name, engine, 2, nil))
 		require.NoError(t, w.Ticket(ctx, name, "csi-old", v1beta2.AttacherCSI, near, nil))
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-old", true, "", patience))
@@ -77,7 +78,7 @@ func TestA7ANodeGoesDownUnderAnAttachedVolume(t *testing.T) {
 }
 
 func TestA16AVolumeIsDeletedInEveryState(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		for name, prepare := range map[string]func(context.Context, *world.World, string) error{
 			"detached": func(context.Context, *world.World, string) error { return nil },
 			"attached": func(ctx context.Context, w *world.World, v string) error { return w.Attach(ctx, v, near, patience) },
@@ -87,7 +88,7 @@ func TestA16AVolumeIsDeletedInEveryState(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				ctx, w := stage(t)
-				volume := unique("vol")
+				volume := world.Unique("vol")
 				require.NoError(t, w.Order(ctx, volume, engine, 2, nil))
 				require.NoError(t, prepare(ctx, w, volume))
 				require.NoError(t, w.DeleteVolume(ctx, volume))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -41,7 +42,7 @@ func done(t *testing.T, ctx context.Context, w *world.World, name, ticket string
 
 // A12: a detached volume grows, and so does one that a pod uses.
 func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := used(t, ctx, w, engine, nil)
 		require.NoError(t, w.HoldCopies(ctx, name))
@@ -61,7 +62,7 @@ func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
 
 // A12: the disk under a detached volume's replica shall be emptied: the volume is attached until the replica has moved.
 func TestA12AReplicaOfADetachedVolumeLeavesADisk(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := used(t, ctx, w, engine, nil)
 		nodes, err := w.ReplicaNodes(ctx, name)
@@ -84,7 +85,7 @@ func TestA12AReplicaOfADetachedVolumeLeavesADisk(t *testing.T) {
 
 // A12: a volume is made from a backup. Nobody can use it before it is whole.
 func TestA12AVolumeIsRestoredFromABackup(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		var url string
 		used(t, ctx, w, engine, func(name string) (err error) {
@@ -93,7 +94,7 @@ func TestA12AVolumeIsRestoredFromABackup(t *testing.T) {
 			}
 			return w.Write(ctx, name, 1, "later")
 		})
-		name := unique("restored")
+		name := world.Unique("restored")
 		require.NoError(t, w.HoldCopies(ctx, name))
 		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) { spec.FromBackup = url }))
 		ticket := v1beta2.TicketID(v1beta2.AttacherRestore, name)
@@ -122,7 +123,7 @@ func withoutFrontend(ctx context.Context, w *world.World, name string) error {
 
 // A12: a volume is made from a snapshot of another; both are held until the copy is whole.
 func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		from := used(t, ctx, w, engine, func(name string) error {
 			if err := w.SaveSnapshot(ctx, name, "snapshot-1"); err != nil {
@@ -130,7 +131,7 @@ func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 			}
 			return w.Write(ctx, name, 1, "later")
 		})
-		name := unique("clone")
+		name := world.Unique("clone")
 		require.NoError(t, w.HoldCopies(ctx, name))
 		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) { spec.DataSource = "snap://" + from + "/snapshot-1" }))
 		ticket := v1beta2.TicketID(v1beta2.AttacherClone, name)
@@ -147,7 +148,7 @@ func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 
 // A12: a detached volume that lacks a copy is attached to make one.
 func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := used(t, ctx, w, engine, func(name string) error {
@@ -178,7 +179,7 @@ func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
 // A12: a backing image is made from a detached volume by others; it is attached as long as they work.
 func TestA12AVolumeIsHeldWhileAnImageIsMadeOfIt(t *testing.T) {
 	ctx, w := stage(t)
-	name, image := used(t, ctx, w, v1beta2.DataEngineV1, nil), unique("image")
+	name, image := used(t, ctx, w, v1beta2.DataEngineV1, nil), world.Unique("image")
 	require.NoError(t, w.Export(ctx, image, name))
 	ticket := v1beta2.TicketID(v1beta2.AttacherBackingImageData, image)
 	require.NoError(t, w.WaitTicket(ctx, name, ticket, true, "", patience))
@@ -188,9 +189,9 @@ func TestA12AVolumeIsHeldWhileAnImageIsMadeOfIt(t *testing.T) {
 
 // A11: pods on two nodes use a shared volume: it is attached once, where its share is, and follows it.
 func TestA11ASharedVolumeFollowsItsShare(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
-		name := unique("shared")
+		name := world.Unique("shared")
 		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) { spec.AccessMode = v1beta2.AccessModeReadWriteMany }))
 		require.NoError(t, w.Ticket(ctx, name, "csi-a", v1beta2.AttacherCSI, near, nil))
 		require.NoError(t, w.Ticket(ctx, name, "csi-b", v1beta2.AttacherCSI, far, nil))

@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // O9: the object goes only after the absence was proven.
 func TestO9AnOrphanStaysUntilTheAbsenceWasProven(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, s := stage(t)
 		stale := staleOf(t, ctx, s, engine)[0]
 		s.Allow(stale, true)
@@ -32,7 +33,7 @@ func TestO9AnOrphanStaysUntilTheAbsenceWasProven(t *testing.T) {
 // O10: scheduled back, and no cache has seen it. [ORP-1]
 func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 	ctx, s := stage(t)
-	v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV1, Near, Near, Far)
+	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near, Far)
 	require.NoError(t, err)
 	stale, err := s.World.Stale(ctx, v, Near)
 	require.NoError(t, err)
@@ -90,7 +91,7 @@ func TestO11AnInstanceManagerThatIsGoneEndsItsOrphansWithoutACall(t *testing.T) 
 // O20: a replica that a running engine maps is not deleted under it. [ORP-2]
 func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
 	ctx, s := stage(t)
-	v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV2, Far, Near, Far)
+	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV2, Far, Near, Far)
 	require.NoError(t, err)
 	require.NoError(t, s.WaitOwners(ctx, Patience))
 	stale, err := s.World.Stale(ctx, v, Near)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestO5ADetachedV2VolumeIsNoOrphanWhateverTheSetting(t *testing.T) {
 	ctx, s := stage(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "replica-data;instance", "0"))
-	v, err := s.CreateVolume(ctx, unique("archive"), v1beta2.DataEngineV2, "", Near, Far)
+	v, err := s.CreateVolume(ctx, world.Unique("archive"), v1beta2.DataEngineV2, "", Near, Far)
 	require.NoError(t, err)
 	require.NoError(t, s.RestartManager(ctx, Near, v1beta2.DataEngineV2), "the lvols are rediscovered")
 	none(t, ctx, s, 5*time.Second)
@@ -28,9 +29,9 @@ func TestO6RapidDetachmentsLeaveNoProcessBehind(t *testing.T) {
 	const times = 100
 	ctx, s := stage(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
-	v1, err := s.CreateVolume(ctx, unique("v1"), v1beta2.DataEngineV1, "", Near)
+	v1, err := s.CreateVolume(ctx, world.Unique("v1"), v1beta2.DataEngineV1, "", Near)
 	require.NoError(t, err)
-	v2, err := s.CreateVolume(ctx, unique("v2"), v1beta2.DataEngineV2, "", Near)
+	v2, err := s.CreateVolume(ctx, world.Unique("v2"), v1beta2.DataEngineV2, "", Near)
 	require.NoError(t, err)
 	for i := range times {
 		v := v1

@@ -28,7 +28,7 @@ func TestO16TroubleOfAnInstanceManagerConcludesNothingWrong(t *testing.T) {
 			ctx, s := stage(t)
 			require.NoError(t, s.SetAutoDeletion(ctx, "", "0"))
 			stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
-			kept, err := s.CreateVolume(ctx, unique("kept"), v1beta2.DataEngineV2, Near, Near, Far)
+			kept, err := s.CreateVolume(ctx, world.Unique("kept"), v1beta2.DataEngineV2, Near, Near, Far)
 			require.NoError(t, err)
 			require.NoError(t, s.Inject(ctx, trouble.fault))
 			require.NoError(t, s.Never(ctx, "a withdrawal", staleTime, s.lostOrphan(stale)))
@@ -85,7 +85,7 @@ func TestO16AReplacedPodIsAnotherEpoch(t *testing.T) {
 // O17c: an instance vanishes, comes back claimed, vanishes again: nothing claimed is touched.
 func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testing.T) {
 	ctx, s := stage(t)
-	v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV1, Near, Near)
+	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)
 	require.NoError(t, err)
 	require.NoError(t, s.WaitOwners(ctx, Patience))
 	stale, err := s.World.Stale(ctx, v, Near)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -13,7 +14,7 @@ import (
 
 // O1: name, labels, parameters, finalizer and columns of an orphan are exactly those of the documents.
 func TestO1AnOrphanIsExactlyWhatTheDocumentsSay(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, s := stage(t)
 		for _, stale := range staleOf(t, ctx, s, engine) {
 			got := &v1beta2.Orphan{}
@@ -37,9 +38,9 @@ func TestO1AnOrphanIsExactlyWhatTheDocumentsSay(t *testing.T) {
 
 // O2: the CR decides by its instance manager, on this node or another.
 func TestO2AnInstanceIsAnOrphanUnlessItsObjectRunsHere(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, s := stage(t)
-		v, err := s.CreateVolume(ctx, unique("vol"), engine, Near, Near, Far)
+		v, err := s.CreateVolume(ctx, world.Unique("vol"), engine, Near, Near, Far)
 		require.NoError(t, err)
 		none(t, ctx, s, time.Second)
 		stale, err := s.World.Stale(ctx, v, Near)
@@ -69,7 +70,7 @@ func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			ctx, s := stage(t)
-			v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV1, Near, Near)
+			v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)
 			require.NoError(t, err)
 			require.NoError(t, s.WaitOwners(ctx, Patience))
 			stale, err := s.World.Stale(ctx, v, Near)
@@ -91,7 +92,7 @@ func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
 	}
 	t.Run("CRDeleting", func(t *testing.T) {
 		ctx, s := stage(t)
-		v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV1, Near, Near)
+		v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)
 		require.NoError(t, err)
 		stale, err := s.World.Stale(ctx, v, Near)
 		require.NoError(t, err)
@@ -106,7 +107,7 @@ func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
 // O4: what is not live is never an orphan while its object exists.
 func TestO4ARuntimeThatIsNotLiveIsNoOrphanWhileItsObjectExists(t *testing.T) {
 	ctx, s := stage(t)
-	v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV2, Near, Near, Far)
+	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV2, Near, Near, Far)
 	require.NoError(t, err)
 	require.NoError(t, s.Detach(ctx, v))
 	stale, err := s.Listed(ctx, v, Near)
@@ -121,7 +122,7 @@ func TestO4ARuntimeThatIsNotLiveIsNoOrphanWhileItsObjectExists(t *testing.T) {
 // O7: without a UUID there is no orphan, but a word about it; the orphan comes with the UUID.
 func TestO7WithoutAUUIDThereIsNoOrphanUntilThereIsOne(t *testing.T) {
 	ctx, s := stage(t)
-	v, err := s.CreateVolume(ctx, unique("vol"), v1beta2.DataEngineV1, Near, Near)
+	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)
 	require.NoError(t, err)
 	stale, err := s.World.Stale(ctx, v, Near)
 	require.NoError(t, err)

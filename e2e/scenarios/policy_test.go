@@ -87,7 +87,7 @@ func TestO13AFloodOfDisownedInstancesIsHeldAndAReturningNodeIsNot(t *testing.T) 
 	ctx, s := stage(t)
 	var volumes []*world.Volume
 	for range many {
-		v, err := s.CreateVolume(ctx, unique("flood"), v1beta2.DataEngineV1, Near, Far)
+		v, err := s.CreateVolume(ctx, world.Unique("flood"), v1beta2.DataEngineV1, Near, Far)
 		require.NoError(t, err)
 		volumes = append(volumes, v)
 	}
@@ -116,7 +116,7 @@ func TestO13ANodeThatComesBackAfterItsVolumesMovedIsCleaned(t *testing.T) {
 	ctx, s := stage(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
 	for range many {
-		v, err := s.CreateVolume(ctx, unique("back"), v1beta2.DataEngineV1, Near, Far)
+		v, err := s.CreateVolume(ctx, world.Unique("back"), v1beta2.DataEngineV1, Near, Far)
 		require.NoError(t, err)
 		stale, err := s.World.Stale(ctx, v, Near)
 		require.NoError(t, err)

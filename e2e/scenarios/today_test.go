@@ -37,7 +37,7 @@ func TestAServerOfToday(t *testing.T) {
 // todayStale makes a v2 volume near and far, disowns it near, and returns the engine and the replica there.
 func todayStale(t *testing.T, ctx context.Context, s *Scene) (engine, replica world.Stale) {
 	t.Helper()
-	v, err := s.CreateVolume(ctx, unique("today"), v1beta2.DataEngineV2, Near, Near, Far)
+	v, err := s.CreateVolume(ctx, world.Unique("today"), v1beta2.DataEngineV2, Near, Near, Far)
 	require.NoError(t, err)
 	require.NoError(t, s.WaitOwners(ctx, Patience))
 	require.NoError(t, s.disownNear(ctx, v))
@@ -82,7 +82,7 @@ func todayReplaced(t *testing.T, ctx context.Context, s *Scene) {
 
 func todayRestart(t *testing.T, ctx context.Context, s *Scene) {
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "3600"))
-	kept, err := s.CreateVolume(ctx, unique("archive"), v1beta2.DataEngineV2, "", Near, Far)
+	kept, err := s.CreateVolume(ctx, world.Unique("archive"), v1beta2.DataEngineV2, "", Near, Far)
 	require.NoError(t, err)
 	_, replica := todayStale(t, ctx, s)
 	_, err = s.WaitOrphan(ctx, replica, Patience)

@@ -19,7 +19,7 @@ func TestS4ACrashBetweenCallAndStatusLeavesExactlyOne(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, w := stage(t)
-			vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), unique("snap")
+			vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
 			require.NoError(t, w.Quiet(ctx, patience))
 			w.Sequence.Reset(func(s record.Step) bool { return s.Actor == c.actor && strings.Contains(s.What, c.step) })
 			t.Cleanup(func() { w.Sequence.Reset(nil) })

@@ -2,13 +2,12 @@ package snapshot
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -21,53 +20,20 @@ const watching = 3 * time.Second
 var here *world.World
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true},
+		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-func run(m *testing.M) (int, error) {
-	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true})
-	if err != nil {
-		return 1, err
-	}
-	here = w
-	code := m.Run()
-	return code, w.Close()
-}
-
-// stage gives a test an empty World, and empties it again at the end. A test that failed shows the logs' ends.
+// stage gives a test an empty World, and empties it again at the end.
 func stage(t *testing.T) (context.Context, *world.World) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	t.Cleanup(func() {
-		cancel()
-		if t.Failed() {
-			for _, name := range here.Controllers() {
-				t.Logf("the log of %s ends:\n%s", name, here.Process(name).Tail(40))
-			}
-		}
-		clean, done := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer done()
-		require.NoError(t, here.Sweep(clean))
-	})
-	return ctx, here
-}
-
-// dataEngines runs a test for both.
-func dataEngines(t *testing.T, f func(*testing.T, string)) {
-	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
-		t.Run(engine, func(t *testing.T) { f(t, engine) })
-	}
+	return harness.Empty(t, here, 4*time.Minute), here
 }
 
 // volume makes a volume with two replicas, attached or not.
 func volume(t *testing.T, ctx context.Context, engine string, attached bool) string {
 	t.Helper()
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, here.Order(ctx, name, engine, 2, nil))
 	require.NoError(t, here.WaitDetached(ctx, name, patience))
 	if attached {

@@ -27,7 +27,7 @@ func crowd(t *testing.T, ctx context.Context, w *world.World, volumes, snapshots
 		return out
 	}
 	for range volumes {
-		names = append(names, unique("crowd"))
+		names = append(names, world.Unique("crowd"))
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(8)

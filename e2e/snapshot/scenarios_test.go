@@ -7,14 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // S1: asked for on an attached volume. [SNP-2]
 func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
-		vol, name := volume(t, ctx, engine, true), unique("snap")
+		vol, name := volume(t, ctx, engine, true), world.Unique("snap")
 		require.NoError(t, w.Snapshot(ctx, vol, name))
 		ready(t, ctx, name)
 		s := &v1beta2.Snapshot{}
@@ -27,9 +29,9 @@ func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
 
 // S2: asked for on a detached volume, which is attached for it and let go.
 func TestS2ASnapshotOfADetachedVolume(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
-		vol, name := volume(t, ctx, engine, false), unique("snap")
+		vol, name := volume(t, ctx, engine, false), world.Unique("snap")
 		require.NoError(t, w.Snapshot(ctx, vol, name))
 		ready(t, ctx, name)
 		require.NoError(t, w.WaitDetached(ctx, vol, patience))
@@ -43,7 +45,7 @@ func TestS2ASnapshotOfADetachedVolume(t *testing.T) {
 // S3: the engine has a snapshot of that name already.
 func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), unique("snap")
+	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
 	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
 	require.NoError(t, w.Snapshot(ctx, vol, name))
 	ready(t, ctx, name)
@@ -58,7 +60,7 @@ func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
 // S5: what the engine has gets an object; the head does not.
 func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := volume(t, ctx, v1beta2.DataEngineV2, true), unique("system")
+	vol, name := volume(t, ctx, v1beta2.DataEngineV2, true), world.Unique("system")
 	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
 	require.NoError(t, w.Wait(ctx, "the object of "+name, patience, func(ctx context.Context) (string, error) {
 		list, err := w.SnapshotsOf(ctx, vol)
@@ -77,12 +79,12 @@ func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 
 // S7: several that are deleted at once end, and the data that is left is whole. [SNP-3]
 func TestS7SeveralAreRemoved(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		vol := volume(t, ctx, engine, true)
 		var names []string
 		for range 4 {
-			name := unique("snap")
+			name := world.Unique("snap")
 			require.NoError(t, w.Write(ctx, vol, len(names), name))
 			require.NoError(t, w.Snapshot(ctx, vol, name))
 			ready(t, ctx, name)
@@ -109,7 +111,7 @@ func TestS7SeveralAreRemoved(t *testing.T) {
 func TestS8PurgesThatAreDisabled(t *testing.T) {
 	ctx, w := stage(t)
 	vol := volume(t, ctx, v1beta2.DataEngineV1, true)
-	first, second := unique("snap"), unique("snap")
+	first, second := world.Unique("snap"), world.Unique("snap")
 	for _, name := range []string{first, second} {
 		require.NoError(t, w.Snapshot(ctx, vol, name))
 		ready(t, ctx, name)
@@ -123,14 +125,14 @@ func TestS8PurgesThatAreDisabled(t *testing.T) {
 
 	require.NoError(t, w.DeleteSnapshot(ctx, second))
 	require.NoError(t, w.WaitSnapshot(ctx, second, v1beta2.SnapshotRemovalApproved, v1beta2.ReasonParentOfVolumeHead, patience))
-	require.NoError(t, w.Snapshot(ctx, vol, unique("snap")))
+	require.NoError(t, w.Snapshot(ctx, vol, world.Unique("snap")))
 	require.NoError(t, w.WaitSnapshotGone(ctx, second, patience))
 }
 
 // S9: a volume that goes takes its snapshots along.
 func TestS9AVolumeThatGoes(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), unique("snap")
+	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
 	require.NoError(t, w.Snapshot(ctx, vol, name))
 	ready(t, ctx, name)
 	require.NoError(t, w.DeleteVolume(ctx, vol))
@@ -142,10 +144,10 @@ func TestS9AVolumeThatGoes(t *testing.T) {
 // S11: at its limit a volume gets no further snapshot, and says so; room lets it go on.
 func TestS11TheLimitOfAVolume(t *testing.T) {
 	ctx, w := stage(t)
-	vol := unique("vol")
+	vol := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, vol, v1beta2.DataEngineV2, 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
-	first, third := unique("snap"), unique("late")
-	for _, name := range []string{first, unique("snap")} {
+	first, third := world.Unique("snap"), world.Unique("late")
+	for _, name := range []string{first, world.Unique("snap")} {
 		require.NoError(t, w.Snapshot(ctx, vol, name))
 		ready(t, ctx, name)
 	}

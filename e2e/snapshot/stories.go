@@ -3,9 +3,9 @@ package snapshot
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -20,11 +20,6 @@ const (
 	removing = "SnapshotRemove"
 )
 
-var counter atomic.Int64
-
-// unique makes a name that no earlier test or Story of this process used.
-func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
-
 // Stories are the scenarios of snapshots whose every write and call is a crash point.
 func Stories() []scenarios.Story {
 	stories := []scenarios.Story{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(), goesWithItsVolume(),
@@ -38,7 +33,7 @@ func Stories() []scenarios.Story {
 // order makes the Story's volume.
 func order(engine string) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
-		s.Volume = unique("story")
+		s.Volume = world.Unique("story")
 		if err := s.Order(ctx, s.Volume, engine, 2, nil); err != nil {
 			return err
 		}

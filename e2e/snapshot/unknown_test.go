@@ -30,17 +30,17 @@ func identities(t *testing.T, ctx context.Context, w *world.World, volume string
 // known is an attached volume with three snapshots that were asked for and one that the engine made.
 func known(t *testing.T, ctx context.Context, w *world.World, change func(*v1beta2.VolumeSpec)) (string, map[string]types.UID) {
 	t.Helper()
-	name := unique("vol")
+	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, change))
 	require.NoError(t, w.Ticket(ctx, name, "csi-1", v1beta2.AttacherCSI, near, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-1", true, "", patience))
 	require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 	for range 3 {
-		s := unique("snap")
+		s := world.Unique("snap")
 		require.NoError(t, w.Snapshot(ctx, name, s))
 		ready(t, ctx, s)
 	}
-	system := unique("system")
+	system := world.Unique("system")
 	require.NoError(t, w.SaveSnapshot(ctx, name, system))
 	require.NoError(t, w.Wait(ctx, "the object of "+system, patience, func(ctx context.Context) (string, error) {
 		return "", w.Get(ctx, system, &v1beta2.Snapshot{})

@@ -2,11 +2,10 @@ package upgrade
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 )
@@ -17,35 +16,12 @@ const patience = 90 * time.Second
 var here *world.World
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Attach: true, Lease: 8 * time.Second},
+		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-func run(m *testing.M) (int, error) {
-	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Attach: true, Lease: 8 * time.Second})
-	if err != nil {
-		return 1, err
-	}
-	here = w
-	code := m.Run()
-	return code, w.Close()
-}
-
-// stage gives a test the World. A test that failed shows the logs' ends.
+// stage gives a test the World.
 func stage(t *testing.T) (context.Context, *world.World) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(func() {
-		cancel()
-		if t.Failed() {
-			for _, name := range here.Controllers() {
-				t.Logf("the log of %s ends:\n%s", name, here.Process(name).Tail(60))
-			}
-		}
-	})
-	return ctx, here
+	return harness.Open(t, here, 5*time.Minute), here
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"drover.dev/drover/e2e/record"
@@ -20,11 +19,6 @@ const (
 	// sampled is which of the other controllers' steps are crash points: each eighth. All of upgrade-controller's are.
 	sampled = 8
 )
-
-var counter atomic.Int64
-
-// unique makes a name that no earlier Story of this process used.
-func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
 // Stories are the scenarios of upgrades that may be cut anywhere.
 func Stories() []scenarios.Story {
@@ -59,7 +53,7 @@ func threeNodes() scenarios.Story {
 
 // written is a volume of three replicas, attached near and written to without end.
 func written(ctx context.Context, s *scenarios.Scene) error {
-	s.Volume = unique("upgraded")
+	s.Volume = world.Unique("upgraded")
 	if err := s.Order(ctx, s.Volume, v1beta2.DataEngineV2, 3, nil); err != nil {
 		return err
 	}

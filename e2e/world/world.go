@@ -251,6 +251,17 @@ func (w *World) Process(name string) *Process {
 	return nil
 }
 
+// Tails are the last lines of every process's log, by its name.
+func (w *World) Tails(lines int) map[string]string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	out := map[string]string{}
+	for _, process := range w.processes {
+		out[process.Name] = process.Tail(lines)
+	}
+	return out
+}
+
 // Remove stops a process that was started beside the others and forgets it.
 func (w *World) Remove(process *Process) error {
 	w.mutex.Lock()

@@ -21,7 +21,7 @@ func TestS13AJobBacksUp(t *testing.T) {
 	vol, _ := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)
 	job := &v1beta2.RecurringJob{}
-	job.Name, job.Namespace = unique("job"), w.Namespace
+	job.Name, job.Namespace = world.Unique("job"), w.Namespace
 	job.Spec = v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskBackup, Cron: "0 0 1 1 *", Retain: 1, Groups: []string{v1beta2.RecurringGroupDefault}}
 	require.NoError(t, w.Admin.Create(ctx, job))
 	// Its last run was long ago: the one that was missed since is made good at once.

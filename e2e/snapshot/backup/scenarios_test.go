@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -30,7 +31,7 @@ func target(t *testing.T, ctx context.Context) string {
 // written later is not in the snapshot.
 func written(t *testing.T, ctx context.Context, engine string) (vol, snap string) {
 	t.Helper()
-	vol, snap = volume(t, ctx, engine), unique("snap")
+	vol, snap = volume(t, ctx, engine), world.Unique("snap")
 	require.NoError(t, here.Write(ctx, vol, 1, "first"))
 	require.NoError(t, here.Snapshot(ctx, vol, snap))
 	ready(t, ctx, snap)
@@ -47,12 +48,12 @@ func detach(t *testing.T, ctx context.Context, vol string) {
 // S14: of a detached volume, which is attached for it; its progress is told; the volume is let go; what comes back is
 // what the snapshot had; and what is deleted afterwards is the object alone.
 func TestS14TakenRestoredAndDeleted(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		directory := target(t, ctx)
 		vol, snap := written(t, ctx, engine)
 		detach(t, ctx, vol)
-		name := unique("backup")
+		name := world.Unique("backup")
 		require.NoError(t, w.ReleaseCopies(ctx, vol, 3*time.Second))
 		require.NoError(t, w.Backup(ctx, name, snap))
 		_, err := w.WaitBackup(ctx, name, "to be on its way", patience, func(b *v1beta2.Backup) bool {
@@ -74,7 +75,7 @@ func TestS14TakenRestoredAndDeleted(t *testing.T) {
 
 		require.NoError(t, w.DeleteVolume(ctx, vol))
 		require.NoError(t, w.WaitVolumeGone(ctx, vol, patience))
-		restored := unique("restored")
+		restored := world.Unique("restored")
 		require.NoError(t, w.Order(ctx, restored, engine, 2, func(s *v1beta2.VolumeSpec) { s.FromBackup = b.Status.URL }))
 		require.NoError(t, w.Ticket(ctx, restored, "csi-1", v1beta2.AttacherCSI, near, nil))
 		require.NoError(t, w.WaitTicket(ctx, restored, "csi-1", true, "", patience))
@@ -91,7 +92,7 @@ func TestS14ACopyThatFails(t *testing.T) {
 	ctx, w := stage(t)
 	directory := target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV2)
-	first, second := unique("backup"), unique("backup")
+	first, second := world.Unique("backup"), world.Unique("backup")
 	require.NoError(t, w.Inject(ctx, world.Fault{Kind: "fail-later", Method: copying, Times: 1}))
 	require.NoError(t, w.Backup(ctx, first, snap))
 	b, err := w.WaitBackupState(ctx, first, v1beta2.BackupError, patience)
@@ -111,8 +112,8 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	ctx, w := stage(t)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)
-	early, name := unique("backup"), unique("backup")
-	late := unique("late")
+	early, name := world.Unique("backup"), world.Unique("backup")
+	late := world.Unique("late")
 	require.NoError(t, w.Backup(ctx, early, late))
 	require.NoError(t, w.WaitBackupReason(ctx, early, v1beta2.ReasonSnapshotNotReady, patience))
 	require.NoError(t, w.Backup(ctx, name, snap))
@@ -124,12 +125,12 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, "/dev/null"))
 	_, err = w.WaitBackupState(ctx, name, v1beta2.BackupError, patience)
 	require.NoError(t, err, "nobody can write there")
-	again := unique("backup")
+	again := world.Unique("backup")
 	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "nfs://nowhere/backups"))
 	require.NoError(t, w.Backup(ctx, again, snap))
 	_, err = w.WaitBackupState(ctx, again, v1beta2.BackupError, patience)
 	require.NoError(t, err, "the engine refuses to begin")
-	third := unique("backup")
+	third := world.Unique("backup")
 	require.NoError(t, w.Backup(ctx, third, snap))
 	require.NoError(t, w.WaitBackupReason(ctx, third, v1beta2.ReasonTargetUnavailable, patience), "and the next one is spared that")
 	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "file://"+t.TempDir()))
@@ -144,11 +145,11 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 
 // S14: im-monitor dies when the engine has begun and nobody noted it: its successor finds that, and there is one backup.
 func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
-	dataEngines(t, func(t *testing.T, engine string) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		directory := target(t, ctx)
 		vol, snap := written(t, ctx, engine)
-		name := unique("backup")
+		name := world.Unique("backup")
 		require.NoError(t, w.HoldCopies(ctx, vol))
 		require.NoError(t, w.Inject(ctx, world.Fault{Kind: "hang", Method: copying, After: true}))
 		require.NoError(t, w.Backup(ctx, name, snap))
@@ -183,7 +184,7 @@ func TestS14AWorkloadInterruptsABackup(t *testing.T) {
 	directory := target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)
-	name := unique("backup")
+	name := world.Unique("backup")
 	require.NoError(t, w.HoldCopies(ctx, vol))
 	require.NoError(t, w.Backup(ctx, name, snap))
 	_, err := w.WaitBackupState(ctx, name, v1beta2.BackupInProgress, patience)
@@ -209,7 +210,7 @@ func TestS14AVolumeThatGoes(t *testing.T) {
 	ctx, w := stage(t)
 	target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
-	done, waits := unique("backup"), unique("backup")
+	done, waits := world.Unique("backup"), world.Unique("backup")
 	require.NoError(t, w.Backup(ctx, done, snap))
 	_, err := w.WaitBackupState(ctx, done, v1beta2.BackupCompleted, patience)
 	require.NoError(t, err)

@@ -2,15 +2,12 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -26,32 +23,9 @@ const (
 // here is the one World of this test binary; every test leaves it as empty as it found it.
 var here *world.World
 
-var counter atomic.Int64
-
-func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
-
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (int, error) {
-	ctx := context.Background()
-	flags := map[string][]string{world.SnapshotController: append(world.FastFlags(world.SnapshotController), "--webhook-certificate-validity=24s")}
-	w, err := world.Start(ctx, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true, Flags: flags})
-	if err != nil {
-		return 1, err
-	}
-	here = w
-	if err := furnish(ctx); err != nil {
-		return 1, errors.Join(err, w.Close())
-	}
-	code := m.Run()
-	return code, w.Close()
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true, Flags: map[string][]string{world.SnapshotController: append(world.FastFlags(world.SnapshotController), "--webhook-certificate-validity=24s")}},
+		func(ctx context.Context, w *world.World) error { here = w; return furnish(ctx) })
 }
 
 // furnish makes VolumeSnapshots known to the cluster, and classes for them.
@@ -73,28 +47,16 @@ func class(kind, policy string) string {
 	return kind + "-" + map[string]string{"Delete": "delete", "Retain": "retain"}[policy]
 }
 
-// stage gives a test an empty World, and empties it again at the end. A test that failed shows the logs' ends.
+// stage gives a test an empty World, and empties it again at the end.
 func stage(t *testing.T) (context.Context, *world.World) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	t.Cleanup(func() {
-		cancel()
-		if t.Failed() {
-			for _, name := range append(here.Controllers(), world.SnapshotterProcess) {
-				t.Logf("the log of %s ends:\n%s", name, here.Process(name).Tail(40))
-			}
-		}
-		clean, done := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer done()
-		require.NoError(t, here.Sweep(clean))
-	})
-	return ctx, here
+	return harness.Empty(t, here, 4*time.Minute), here
 }
 
 // claimed makes a volume with two replicas, attached or not, and a claim that is bound to it.
 func claimed(t *testing.T, ctx context.Context, engine string, attached bool) string {
 	t.Helper()
-	name := unique("pvc")
+	name := world.Unique("pvc")
 	require.NoError(t, here.Order(ctx, name, engine, 2, nil))
 	require.NoError(t, here.WaitDetached(ctx, name, patience))
 	if attached {

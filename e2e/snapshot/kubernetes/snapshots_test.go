@@ -17,7 +17,7 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		t.Run(engine, func(t *testing.T) {
 			ctx, w := stage(t)
-			vol, name := claimed(t, ctx, engine, true), unique("vs")
+			vol, name := claimed(t, ctx, engine, true), world.Unique("vs")
 			require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Delete"), vol))
 			now := ready(t, ctx, name)
 			snap := "snapshot-" + now.UID
@@ -31,7 +31,7 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 			require.Equal(t, "1Gi", now.RestoreSize)
 			require.Equal(t, 1, taken(t, ctx, vol))
 
-			require.NoError(t, w.Snapshot(ctx, vol, unique("newer")), "the volume's head builds on the newest, which cannot be merged")
+			require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")), "the volume's head builds on the newest, which cannot be merged")
 			require.NoError(t, w.DeleteVolumeSnapshot(ctx, name))
 			require.NoError(t, w.WaitVolumeSnapshotGone(ctx, name, now.Content, patience))
 			require.NoError(t, w.WaitSnapshotGone(ctx, snap, patience))
@@ -42,7 +42,7 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 // The volume is attached for it, and let go. What is retained stays.
 func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), unique("vs")
+	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Retain"), vol))
 	now := ready(t, ctx, name)
 	require.NoError(t, w.WaitDetached(ctx, vol, patience))
@@ -60,7 +60,7 @@ func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
 // What is there already is found, by its handle.
 func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 	ctx, w := stage(t)
-	vol, snap, name := claimed(t, ctx, v1beta2.DataEngineV1, true), unique("snap"), unique("vs")
+	vol, snap, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap"), world.Unique("vs")
 	require.NoError(t, w.FoundSnapshot(ctx, name, "snap://"+vol+"/"+snap, "Delete"))
 	now, err := w.WaitVolumeSnapshot(ctx, name, "to miss its snapshot", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 	now = ready(t, ctx, name)
 	require.Empty(t, now.Error)
 	require.Equal(t, "1Gi", now.RestoreSize)
-	require.NoError(t, w.Snapshot(ctx, vol, unique("newer")))
+	require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")))
 	require.NoError(t, w.DeleteVolumeSnapshot(ctx, name))
 	require.NoError(t, w.WaitVolumeSnapshotGone(ctx, name, now.Content, patience))
 	require.NoError(t, w.WaitSnapshotGone(ctx, snap, patience))
@@ -78,7 +78,7 @@ func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 // A person reads on the VolumeSnapshot why it is not ready, and may change his mind.
 func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, false), unique("vs")
+	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("film", "Delete"), vol))
 	now, err := w.WaitVolumeSnapshot(ctx, name, "to say why", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
 	require.NoError(t, err)
@@ -91,10 +91,10 @@ func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
 // Deleted while nothing can be taken yet, nothing is left behind. [SNP-3]
 func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, true), unique("vs")
+	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("vs")
 	require.NoError(t, w.Patch(ctx, named(vol), map[string]any{"spec": map[string]any{"snapshotMaxCount": 2}}))
 	for range 2 {
-		snap := unique("snap")
+		snap := world.Unique("snap")
 		require.NoError(t, w.Snapshot(ctx, vol, snap))
 		require.NoError(t, w.WaitSnapshot(ctx, snap, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
 	}
@@ -123,7 +123,7 @@ func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
 // The controller is killed while it takes one: one is taken. [ALL-2, SNP-2]
 func TestS12TheControllerIsKilledMeanwhile(t *testing.T) {
 	ctx, w := stage(t)
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), unique("vs")
+	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Delete"), vol))
 	_, err := w.WaitVolumeSnapshot(ctx, name, "to have a content", patience, func(s world.VolumeSnapshotStatus) bool { return s.Content != "" })
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func named(volume string) *v1beta2.Volume {
 func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
 	ctx, w := stage(t)
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, t.TempDir()))
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, true), unique("vs")
+	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, true), world.Unique("vs")
 	require.NoError(t, w.Write(ctx, vol, 1, "saved"))
 	require.NoError(t, w.ReleaseCopies(ctx, vol, 100*time.Millisecond))
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("bak", "Delete"), vol))
@@ -160,7 +160,7 @@ func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
 	require.NotEmpty(t, b.Status.URL)
 	require.Equal(t, 1, taken(t, ctx, vol))
 
-	found := unique("vs")
+	found := world.Unique("vs")
 	require.NoError(t, w.FoundSnapshot(ctx, found, now.Handle, "Retain"))
 	require.Equal(t, "1Gi", ready(t, ctx, found).RestoreSize, "a backup is found by its handle, too")
 

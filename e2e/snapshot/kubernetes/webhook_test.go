@@ -29,7 +29,7 @@ func asked(t *testing.T, ctx context.Context, process *world.Process) {
 func answers(t *testing.T, ctx context.Context) {
 	t.Helper()
 	require.NoError(t, here.Wait(ctx, "the API server to ask about Snapshots", patience, func(ctx context.Context) (string, error) {
-		if judged(here.Snapshot(ctx, "nothing", unique("stray"))) {
+		if judged(here.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			return "", nil
 		}
 		return "a Snapshot of no volume was let through", nil
@@ -69,7 +69,7 @@ func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 	ctx, w := stage(t)
 	vol := claimed(t, ctx, v1beta2.DataEngineV1, true)
 	asked(t, ctx, w.Process(world.SnapshotController))
-	s := create(t, ctx, vol, unique("snap"))
+	s := create(t, ctx, vol, world.Unique("snap"))
 	whole(t, ctx, s)
 	require.NoError(t, w.WaitSnapshot(ctx, s.Name, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
 
@@ -87,7 +87,7 @@ func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 // A snapshot that a linked clone needs cannot be deleted; afterwards it can.
 func TestS10ASnapshotThatALinkedCloneNeeds(t *testing.T) {
 	ctx, w := stage(t)
-	vol, snap, clone := claimed(t, ctx, v1beta2.DataEngineV2, true), unique("snap"), unique("clone")
+	vol, snap, clone := claimed(t, ctx, v1beta2.DataEngineV2, true), world.Unique("snap"), world.Unique("clone")
 	require.NoError(t, w.Snapshot(ctx, vol, snap))
 	require.NoError(t, w.WaitSnapshot(ctx, snap, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
 	asked(t, ctx, w.Process(world.SnapshotController))
@@ -104,7 +104,7 @@ func TestS10ASnapshotThatALinkedCloneNeeds(t *testing.T) {
 	require.ErrorContains(t, w.DeleteSnapshot(ctx, snap), "linked clones share the data")
 	require.NoError(t, w.DeleteVolume(ctx, clone))
 	require.NoError(t, w.WaitVolumeGone(ctx, clone, patience))
-	require.NoError(t, w.Snapshot(ctx, vol, unique("newer")))
+	require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")))
 	require.NoError(t, w.Wait(ctx, "the Snapshot to be deleted", patience, func(ctx context.Context) (string, error) {
 		if err := w.DeleteSnapshot(ctx, snap); err != nil {
 			return err.Error(), nil
@@ -121,7 +121,7 @@ func TestS10NobodyAnswers(t *testing.T) {
 	process := w.Process(world.SnapshotController)
 	asked(t, ctx, process)
 	require.NoError(t, process.Stop())
-	s := create(t, ctx, vol, unique("snap"))
+	s := create(t, ctx, vol, world.Unique("snap"))
 	require.Empty(t, s.Finalizers, "somebody completed it")
 	require.NoError(t, process.Restart())
 	require.NoError(t, w.WaitSnapshot(ctx, s.Name, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
@@ -148,13 +148,13 @@ func TestS10TheCertificateChanges(t *testing.T) {
 	require.NoError(t, err)
 	first, changes, judgements := expiry(t, ctx), promoted(t, ctx), 0
 	require.NoError(t, w.WaitSlowly(ctx, "another certificate", 50*time.Millisecond, patience, func(ctx context.Context) (string, error) {
-		if judged(w.Snapshot(ctx, "nothing", unique("stray"))) {
+		if judged(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			judgements++
 		}
 		return unlessMore(promoted(t, ctx), changes), nil
 	}))
 	for range 20 {
-		if judged(w.Snapshot(ctx, "nothing", unique("stray"))) {
+		if judged(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			judgements++
 		}
 	}

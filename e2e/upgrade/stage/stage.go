@@ -4,13 +4,12 @@ package stage
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/upgrade/guard"
 	"drover.dev/drover/e2e/world"
@@ -25,22 +24,8 @@ var here *world.World
 
 // Main starts the World of a test binary, runs its tests and ends it.
 func Main(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (int, error) {
-	w, err := world.Start(context.Background(), world.Options{Nodes: scenarios.Nodes, Attach: true, Snapshots: true, Upgrades: true, Lease: 8 * time.Second})
-	if err != nil {
-		return 1, err
-	}
-	here = w
-	code := m.Run()
-	return code, w.Close()
+	options := world.Options{Nodes: scenarios.Nodes, Attach: true, Snapshots: true, Upgrades: true, Lease: 8 * time.Second}
+	harness.Main(m, options, func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
 // Story is the World and the test that is told in it.
@@ -54,22 +39,17 @@ type Story struct {
 	volumes []string
 }
 
-// Begin gives a test the World. A test that failed shows the logs' ends.
+// Begin gives a test the World, which is empty: a story takes away what it made, or is swept away when it failed.
 func Begin(t *testing.T) *Story {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
-	t.Cleanup(func() {
-		cancel()
+	t.Cleanup(func() { // after what Open does at the end
 		if t.Failed() {
-			for _, name := range here.Controllers() {
-				t.Logf("the log of %s ends:\n%s", name, here.Process(name).Tail(60))
-			}
-			if err := here.Sweep(context.WithoutCancel(ctx)); err != nil {
+			if err := here.Sweep(context.Background()); err != nil {
 				t.Logf("sweeping: %v", err)
 			}
 		}
 	})
-	return &Story{World: here, T: t, Ctx: ctx}
+	return &Story{World: here, T: t, Ctx: harness.Open(t, here, 8*time.Minute)}
 }
 
 // Image is one that no other story of this binary uses.
