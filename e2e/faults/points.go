@@ -11,11 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"drover.dev/drover/e2e/attach"
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
-	"drover.dev/drover/e2e/snapshot"
-	"drover.dev/drover/e2e/upgrade"
+	"drover.dev/drover/e2e/stories"
 	"drover.dev/drover/e2e/world"
 )
 
@@ -23,8 +21,8 @@ import (
 func (h *harness) allPoints(ctx context.Context, o options) error {
 	var casts [][]scenarios.Story
 	for _, cast := range scenarios.Casts {
-		if stories := chosen(o.story, cast); len(stories) > 0 {
-			casts = append(casts, stories)
+		if told := chosen(o.story, cast); len(told) > 0 {
+			casts = append(casts, told)
 		}
 	}
 	for n, stories := range casts {
@@ -96,14 +94,9 @@ func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, 
 	return nil
 }
 
+// chosen are the cast's Stories, or the one that was asked for, if it is among them.
 func chosen(id string, cast scenarios.Cast) []scenarios.Story {
-	var out []scenarios.Story
-	for _, story := range slices.Concat(scenarios.Stories(), attach.Stories(), snapshot.Stories(), upgrade.Stories()) {
-		if story.Cast == cast && (id == "" || strings.EqualFold(id, story.ID)) {
-			out = append(out, story)
-		}
-	}
-	return out
+	return slices.DeleteFunc(stories.Of(cast), func(s scenarios.Story) bool { return id != "" && !strings.EqualFold(id, s.ID) })
 }
 
 // troubles are the trials of a Story beside its crash points.

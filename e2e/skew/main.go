@@ -1,9 +1,11 @@
-// Command skew proves that controllers of different releases work side by side. It takes each controller, and then all the
-// others, and then the custom resource definitions, as they were at an earlier commit, lets them run with everything else as
-// it is now, and tells the stories of orphans: the same end, and the same invariants.
+// Command skew proves that controllers of different releases work side by side. It takes each controller as it was at an
+// earlier commit with everything else as it is now, then each of now with everything else of then, then only the custom
+// resource definitions of then, then only those of now, and tells the stories that the controller plays in: the same end, and
+// the same invariants.
 //
-//	skew                     against the commit in e2e/skew/BASE
-//	skew --base v0.3.0       against another one
+//	skew                            against the commit in e2e/skew/BASE
+//	skew --base v0.3.0              against another one
+//	skew --only im-monitor          only the mixes whose description has this in it
 package main
 
 import (
@@ -12,21 +14,25 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/stories"
 	"drover.dev/drover/e2e/world"
 )
 
+// within is how long one story may take.
+const within = 6 * time.Minute
+
 func main() {
 	base := flag.String("base", "", "the earlier commit; the one in e2e/skew/BASE unless given")
+	only := flag.String("only", "", "only the mixes whose description has this in it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := run(ctx, *base)
+	err := run(ctx, *base, *only)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "skew: %v\n", err)
@@ -34,74 +40,58 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, base string) (err error) {
+// run tells the stories of every mix, also after one that failed.
+func run(ctx context.Context, base, only string) (err error) {
 	old, err := checkOut(ctx, base)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(old)) }()
-	for _, m := range []struct {
-		what    string
-		options world.Options
-	}{
-		{"orphan-controller of then, the rest of now", world.Options{Sources: map[string]string{world.OrphanController: old}}},
-		{"im-monitor of then, the rest of now", world.Options{Sources: map[string]string{world.IMMonitor: old}}},
-		{"custom resource definitions of then, controllers of now", world.Options{Definitions: old}},
-		{"controllers of then, custom resource definitions of now", world.Options{Sources: map[string]string{world.IMMonitor: old, world.OrphanController: old}}},
-	} {
-		fmt.Println(m.what)
-		if err := tell(ctx, m.options); err != nil {
-			return fmt.Errorf("%s: %w", m.what, err)
+	began, told, worlds := time.Now(), 0, 0
+	var failed []error
+	for _, m := range mixes() {
+		if !strings.Contains(m.what, only) {
+			continue
+		}
+		for _, cast := range m.casts {
+			fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), m.what)
+			n, err := tell(ctx, m.options(cast, old), stories.Of(cast))
+			if ctx.Err() != nil {
+				return errors.Join(context.Cause(ctx), err)
+			}
+			if err != nil {
+				failed = append(failed, fmt.Errorf("%s: %w", m.what, err))
+				fmt.Printf("         FAILED  %v\n", err)
+			}
+			told, worlds = told+n, worlds+1
 		}
 	}
-	return nil
+	fmt.Printf("\nskew.worlds   %d\nskew.stories  %d\nskew.failed   %d\ntime          %s\n", worlds, told, len(failed), time.Since(began).Round(time.Second))
+	return errors.Join(failed...)
 }
 
-// tell tells every story of orphans in a World of these options.
-func tell(ctx context.Context, options world.Options) (err error) {
-	options.Nodes, options.Record = scenarios.Nodes, true
+// tell tells stories in one World of these options until one fails, and says how many went well.
+func tell(ctx context.Context, options world.Options, of []scenarios.Story) (told int, err error) {
 	w, err := world.Start(ctx, options)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	for _, story := range scenarios.Stories() {
-		if _, err := story.Tell(ctx, w, nil); err != nil {
-			return fmt.Errorf("%s: %w", story.ID, err)
+	for _, story := range of {
+		if err := one(ctx, w, story); err != nil {
+			return told, fmt.Errorf("%s: %w", story.ID, err)
 		}
-		if err := w.Sweep(ctx); err != nil {
-			return fmt.Errorf("after %s: %w", story.ID, err)
-		}
-		fmt.Printf("  %-4s ok  %s\n", story.ID, story.Sentence)
+		told++
+		fmt.Printf("         %-4s ok  %s\n", story.ID, story.Sentence)
 	}
-	return nil
+	return told, nil
 }
 
-// checkOut lays the tree of an earlier commit into a directory of its own.
-func checkOut(ctx context.Context, base string) (string, error) {
-	root, err := world.ModuleRoot(ctx)
-	if err != nil {
-		return "", err
+func one(ctx context.Context, w *world.World, story scenarios.Story) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if _, err := story.Tell(ctx, w, nil); err != nil {
+		return err
 	}
-	if base == "" {
-		content, err := os.ReadFile(filepath.Join(root, "e2e", "skew", "BASE"))
-		if err != nil {
-			return "", fmt.Errorf("reading which commit is the earlier one: %w", err)
-		}
-		base = strings.TrimSpace(string(content))
-	}
-	dir, err := os.MkdirTemp("", "drover-skew-")
-	if err != nil {
-		return "", fmt.Errorf("making a directory for the earlier tree: %w", err)
-	}
-	archive := filepath.Join(dir, "tree.tar")
-	for _, command := range [][]string{
-		{"git", "-C", root, "archive", "--format=tar", "-o", archive, base},
-		{"tar", "-C", dir, "-xf", archive},
-	} {
-		if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-			return "", errors.Join(fmt.Errorf("laying out the tree of %s (a shallow clone lacks it: git fetch --unshallow): %w\n%s", base, err, out), os.RemoveAll(dir))
-		}
-	}
-	return dir, nil
+	return w.Sweep(ctx)
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+)
+
+// mix is a cluster of which a part is as it was at the earlier commit.
+type mix struct {
+	what string
+	// then are the controllers of the earlier commit, and whether its definitions are there.
+	then        []string
+	definitions bool
+	// casts are those whose stories are told.
+	casts []scenarios.Cast
+}
+
+// controllers are all, and the casts in whose stories each has something to do.
+var controllers = []struct {
+	name  string
+	casts []scenarios.Cast
+}{
+	{world.IMMonitor, scenarios.Casts},
+	{world.OrphanController, []scenarios.Cast{scenarios.Orphans}},
+	{world.AttachController, []scenarios.Cast{scenarios.Attached, scenarios.Snapshots, scenarios.Upgrades}},
+	{world.SnapshotController, []scenarios.Cast{scenarios.Snapshots}},
+	{world.UpgradeController, []scenarios.Cast{scenarios.Upgrades}},
+}
+
+func mixes() []mix {
+	var out []mix
+	var all []string
+	for _, c := range controllers {
+		all = append(all, c.name)
+		out = append(out, mix{what: c.name + " of then, the rest of now", then: []string{c.name}, casts: c.casts})
+	}
+	for _, c := range controllers {
+		rest := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == c.name })
+		out = append(out, mix{what: c.name + " of now, the rest of then", then: rest, definitions: true, casts: c.casts})
+	}
+	return append(out,
+		mix{what: "custom resource definitions of then, controllers of now", definitions: true, casts: scenarios.Casts},
+		mix{what: "controllers of then, custom resource definitions of now", then: all, casts: scenarios.Casts})
+}
+
+// options are those of a World of the mix: old is the tree of the earlier commit.
+func (m mix) options(cast scenarios.Cast, old string) world.Options {
+	o := cast.Options()
+	o.Sources = map[string]string{}
+	for _, name := range m.then {
+		o.Sources[name] = old
+	}
+	if m.definitions {
+		o.Definitions = old
+	}
+	return o
+}
