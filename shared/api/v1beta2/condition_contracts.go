@@ -73,7 +73,7 @@ func snapshotContracts() []ConditionContract {
 		{Kind: "Snapshot", Type: SnapshotRemovalApproved, Writer: "snapshot-controller", Means: "remove and purge",
 			True: []string{ReasonRequested},
 			False: []string{ReasonParentOfVolumeHead, ReasonHasMultipleChildren, ReasonPurgeDisabled, ReasonPurgeLimited,
-				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone}},
+				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone, ReasonBackingUp}},
 		{Kind: "Snapshot", Type: SnapshotWithdrawn, Writer: "im-monitor", Means: "its snapshot is gone; final",
 			True: []string{ReasonSnapshotGone}},
 	}

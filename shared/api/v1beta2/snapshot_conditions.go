@@ -35,6 +35,8 @@ const (
 	ReasonRebuilding = "Rebuilding"
 	// ReasonLinkedClone surfaces while a linked clone shares the snapshot.
 	ReasonLinkedClone = "LinkedClone"
+	// ReasonBackingUp surfaces while a Backup copies the snapshot, or may begin to.
+	ReasonBackingUp = "BackingUp"
 )
 
 // Reasons of SnapshotProvisioned.

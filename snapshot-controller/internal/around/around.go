@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -18,6 +19,8 @@ const (
 	ByVolume = "around.volume"
 	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
 	bySource = "around.source"
+	// byCopied finds the Backups that are under way by their snapshot.
+	byCopied = "around.copied"
 )
 
 // AddIndexes adds them, once for the binary and before its first Setup.
@@ -30,6 +33,7 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Engine{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Engine).Spec.VolumeName }},
 		{&v1beta2.Replica{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }},
 		{&v1beta2.Volume{}, bySource, func(obj client.Object) string { return snapshot.Shared(obj.(*v1beta2.Volume)) }},
+		{&v1beta2.Backup{}, byCopied, func(obj client.Object) string { return Copied(obj.(*v1beta2.Backup)) }},
 	} {
 		err := indexer.IndexField(ctx, i.of, i.name, func(obj client.Object) []string {
 			if key := i.key(obj); key != "" {
@@ -78,6 +82,28 @@ func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
 func (r Reader) Clones(ctx context.Context, volume, snapshot string) ([]string, error) {
 	var list v1beta2.VolumeList
 	if err := r.list(ctx, &list, bySource, volume+"/"+snapshot); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Copied is the snapshot that a Backup copies, or may begin to; empty: none, or not now.
+func Copied(b *v1beta2.Backup) string {
+	if v1beta2.IsBackupBegun(b) || !v1beta2.IsBackupEnded(b) && conditions.IsTrue(b.Status.Conditions, v1beta2.BackupApproved) {
+		return b.Spec.SnapshotName
+	}
+	return ""
+}
+
+// Copies are the names of the Backups that copy a snapshot, or may begin to, in order.
+func (r Reader) Copies(ctx context.Context, snapshot string) ([]string, error) {
+	var list v1beta2.BackupList
+	if err := r.list(ctx, &list, byCopied, snapshot); err != nil {
 		return nil, err
 	}
 	var names []string

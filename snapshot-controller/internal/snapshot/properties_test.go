@@ -14,7 +14,7 @@ import (
 var changes = []func(*World){
 	detached, listed, taken, requested, deleted, system, noOwner, owner("other"), approved, failed, cancelled, withdrawn,
 	granted, refused, two, leaving, rebuilding,
-	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, mirrored, retried,
+	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, copied, mirrored, retried,
 	func(w *World) { w.Settings.PurgeDisabled = true }, func(w *World) { w.Settings.MaxCount = 2 },
 	func(w *World) { w.Candidate = "" }, func(w *World) { w.Engine.Status.Snapshots = map[string]v1beta2.SnapshotInfo{} },
 	func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted },
@@ -92,7 +92,7 @@ func TestRemovalIsApprovedForWhatIsDeleted(t *testing.T) {
 		w := anyWorld(t)
 		v := Decide(w)
 		if v.Step == StepStatus && conditions.IsTrue(v.Status.Conditions, v1beta2.SnapshotRemovalApproved) && v.Reason == v1beta2.ReasonRequested {
-			require.True(t, w.deleting() && w.Attached() && w.Place == PlaceGranted && len(w.Clones) == 0 && !w.Settings.PurgeDisabled)
+			require.True(t, w.deleting() && w.Attached() && w.Place == PlaceGranted && len(w.Clones)+len(w.Backups) == 0 && !w.Settings.PurgeDisabled)
 		}
 		if v.Step == StepTakeTicket {
 			require.NotEmpty(t, w.Candidate)

@@ -39,6 +39,8 @@ func (w World) blocker() (reason, message string) {
 	switch {
 	case len(w.Clones) > 0:
 		return v1beta2.ReasonLinkedClone, "Linked clones share its data: " + strings.Join(w.Clones, ", ") + "; it can go once they are gone."
+	case len(w.Backups) > 0:
+		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") + "; it goes on when that ends, or when that Backup is deleted."
 	case w.Settings.PurgeDisabled:
 		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true."
 	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":

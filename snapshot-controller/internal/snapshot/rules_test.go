@@ -65,6 +65,9 @@ func TestRemoval(t *testing.T) {
 		"the volume's target is elsewhere for an upgrade":  {world(taken, listed, deleted, func(w *World) { w.Volume.Spec.TargetNodeID = "node-2" }), StepStatus, v1beta2.ReasonUpgrading},
 		"a replica is being rebuilt":                       {world(taken, listed, deleted, rebuilding), StepStatus, v1beta2.ReasonRebuilding},
 		"linked clones share it":                           {world(taken, listed, deleted, func(w *World) { w.Clones = []string{"c"} }), StepStatus, v1beta2.ReasonLinkedClone},
+		"a backup copies it":                               {world(taken, listed, deleted, copied), StepStatus, v1beta2.ReasonBackingUp},
+		"one that is approved while a backup began waits":  {world(taken, listed, deleted, copied, approved, granted), StepStatus, v1beta2.ReasonBackingUp},
+		"of a volume that goes no backup holds it":         {world(taken, listed, deleted, copied, leaving), StepDropFinalizer, "VolumeGone"},
 		"it is the head's parent, and marked already":      {world(taken, listed, deleted, marked), StepStatus, v1beta2.ReasonParentOfVolumeHead},
 		"several build on it, and it is marked already":    {world(taken, listed, deleted, marked, forked), StepStatus, v1beta2.ReasonHasMultipleChildren},
 		"several build on it in v2, which marks nothing":   {world(taken, listed, deleted, forked, v2), StepStatus, v1beta2.ReasonHasMultipleChildren},
@@ -101,6 +104,8 @@ func check(t *testing.T, r row) {
 			"a volume's absence is seen past the cache")
 	}
 }
+
+func copied(w *World) { w.Backups = []string{"b"} }
 
 func two(w *World) {
 	for _, name := range []string{"a", "b"} {

@@ -56,7 +56,9 @@ type World struct {
 	// Taken counts the volume's Snapshots that were taken, for a volume whose engine is not running.
 	Taken int
 	// Clones are the names of volumes that share this snapshot's data.
-	Clones   []string
+	Clones []string
+	// Backups are the names of Backups that copy this snapshot, or may begin to.
+	Backups  []string
 	Settings Settings
 	Place    Place
 }

@@ -61,7 +61,7 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (setting.Va
 	if !busy(w.Snapshot) {
 		return values, nil
 	}
-	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readClones} {
+	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readSharers} {
 		if err := read(ctx, w); err != nil {
 			return values, fmt.Errorf("reading the world of snapshot %s: %w", w.Snapshot.Name, err)
 		}
@@ -106,8 +106,15 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 	return err
 }
 
-func (o observer) readClones(ctx context.Context, w *snapshot.World) (err error) {
-	w.Clones, err = o.around().Clones(ctx, w.Volume.Name, w.Snapshot.Name)
+// readSharers finds who else needs the data.
+func (o observer) readSharers(ctx context.Context, w *snapshot.World) (err error) {
+	if w.Snapshot.DeletionTimestamp == nil {
+		return nil
+	}
+	if w.Clones, err = o.around().Clones(ctx, w.Volume.Name, w.Snapshot.Name); err != nil {
+		return err
+	}
+	w.Backups, err = o.around().Copies(ctx, w.Snapshot.Name)
 	return err
 }
 

@@ -38,6 +38,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.VolumeAttachment{}, handler.Funcs{CreateFunc: w.attachmentCame, UpdateFunc: w.attachmentChanged}).
 		Watches(&v1beta2.Replica{}, handler.Funcs{CreateFunc: w.replicaCame, UpdateFunc: w.replicaChanged, DeleteFunc: w.replicaGone}).
 		Watches(&v1beta2.Node{}, handler.Funcs{CreateFunc: w.nodeCame, UpdateFunc: w.nodeChanged, DeleteFunc: w.nodeGone}).
+		Watches(&v1beta2.Backup{}, handler.Funcs{UpdateFunc: w.backupChanged, DeleteFunc: w.backupGone}).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(w.setting), builder.WithPredicates(settingcontroller.Concerns()))
 }
 

@@ -1,6 +1,7 @@
 package snapshotcontroller
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
@@ -9,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -66,6 +68,20 @@ type ofReplicas struct {
 func replicaFacts(obj client.Object) ofReplicas {
 	r := obj.(*v1beta2.Replica)
 	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", r.DeletionTimestamp != nil}
+}
+
+// backupChanged: that it begins to need its snapshot, or does so no longer, matters to one that is to go.
+func (w watches) backupChanged(_ context.Context, e event.UpdateEvent, q queue) {
+	was, is := around.Copied(e.ObjectOld.(*v1beta2.Backup)), around.Copied(e.ObjectNew.(*v1beta2.Backup))
+	if was != is {
+		q.Add(w.request(cmp.Or(was, is)))
+	}
+}
+
+func (w watches) backupGone(_ context.Context, e event.DeleteEvent, q queue) {
+	if name := around.Copied(e.Object.(*v1beta2.Backup)); name != "" {
+		q.Add(w.request(name))
+	}
 }
 
 func (w watches) nodeCame(ctx context.Context, e event.CreateEvent, q queue) {
