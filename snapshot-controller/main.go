@@ -8,18 +8,20 @@ import (
 	_ "embed"
 	"maps"
 
+	"drover.dev/drover/snapshot-controller/internal/setting"
+
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
-	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/webhookserver"
 )
@@ -60,13 +62,15 @@ func cached() map[client.Object]cache.ByObject {
 	return out
 }
 
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
+
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 	if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
-	if err := settingcontroller.Setup(rt, settings); err != nil {
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
+	if err := settingcontroller.Setup(rt, settings, "drover_snapshot_controller_setting_invalid"); err != nil {
 		return err
 	}
 	if err := snapshotcontroller.Setup(ctx, rt, settings); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/packed"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -64,6 +65,9 @@ func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.
 		if e := &list.Items[i]; e.Spec.Active && ofVolume(e, v) {
 			active = e
 		}
+	}
+	if active != nil {
+		packed.OpenEngine(active)
 	}
 	return active, len(list.Items), nil
 }

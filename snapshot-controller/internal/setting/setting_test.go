@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/setting"
 )
 
 func TestValues(t *testing.T) {
-	var m Memory
+	m := setting.Remember(Catalogue)
 	require.Equal(t, Defaults(), m.Values("v2"), "without settings the defaults are in force")
 
 	set := func(name, value string) error { _, err := m.Set(name, &value); return err }
@@ -28,5 +30,5 @@ func TestValues(t *testing.T) {
 	require.True(t, changed, "a setting that goes leaves its default")
 	require.False(t, m.Values("v2").PurgeDisabled)
 	require.Equal(t, 250, m.Values("").SnapshotMaxCount, "what is not named for a data engine has its default")
-	require.Len(t, Names(), 3)
+	require.Len(t, Catalogue.Names(), 3)
 }

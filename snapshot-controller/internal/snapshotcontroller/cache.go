@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/packed"
 )
 
 // Cached says what is kept of each kind. There are as many Snapshots as everything else together, times ten: of them, and
@@ -41,6 +42,9 @@ func thinSnapshot(obj any) any {
 	if !ok {
 		return obj
 	}
+	if packed.Is(s) {
+		return s // it may be done twice
+	}
 	thin := &v1beta2.Snapshot{ObjectMeta: thinMeta(s.ObjectMeta), Spec: s.Spec, Status: s.Status}
 	thin.Spec.Volume, thin.Spec.Labels = word(s.Spec.Volume), nil
 	if job, ok := s.Spec.Labels[v1beta2.LabelRecurringJob]; ok {
@@ -50,10 +54,12 @@ func thinSnapshot(obj any) any {
 	if label, ok := s.Labels[v1beta2.LabelVolume]; ok {
 		thin.Labels = volumeLabel(label)
 	}
-	thin.Status.Children, thin.Status.Checksum, thin.Status.ChecksumCalculatedAt, thin.Status.OwnerID = children(s.Status.Children), "", "", ""
+	thin.Status.Checksum, thin.Status.ChecksumCalculatedAt, thin.Status.OwnerID = "", "", ""
+	thin.Status.CreationTime, thin.Status.RequestedTime = moment(s.Status.CreationTime), moment(s.Status.RequestedTime)
 	thin.Status.Conditions = thinConditions(slices.DeleteFunc(slices.Clone(s.Status.Conditions), func(c v1beta2.Condition) bool {
 		return c.Type == v1beta2.SnapshotProvisioned && c.Status == v1beta2.ConditionTrue // only that it was not taken decides anything
 	}))
+	packed.Snapshot(thin)
 	return thin
 }
 
@@ -75,10 +81,11 @@ func thinBackup(obj any) any {
 func thinConditions(list []v1beta2.Condition) []v1beta2.Condition {
 	out := make([]v1beta2.Condition, 0, len(list))
 	for _, c := range list {
+		c.LastProbeTime, c.LastTransitionTime = moment(c.LastProbeTime), moment(c.LastTransitionTime)
 		c.Type, c.Reason, c.Message, c.Status = word(c.Type), word(c.Reason), word(c.Message), v1beta2.ConditionStatus(word(string(c.Status)))
 		out = append(out, c)
 	}
-	return out
+	return conditionsOf(out)
 }
 
 func thinEngine(obj any) any {
@@ -86,15 +93,19 @@ func thinEngine(obj any) any {
 	if !ok {
 		return obj
 	}
+	if packed.Is(e) {
+		return e
+	}
 	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
 	thin.OwnerReferences = e.OwnerReferences
 	thin.Spec.VolumeName, thin.Spec.NodeID, thin.Spec.Active = word(e.Spec.VolumeName), word(e.Spec.NodeID), e.Spec.Active
-	thin.Status.CurrentState, thin.Status.Snapshots = word(e.Status.CurrentState), chained(e.Status.Snapshots)
+	thin.Status.CurrentState, thin.Status.Snapshots = word(e.Status.CurrentState), e.Status.Snapshots
 	for name, mode := range e.Status.ReplicaModeMap {
 		if mode == v1beta2.ReplicaModeWO {
 			thin.Status.ReplicaModeMap = map[string]string{name: mode}
 		}
 	}
+	packed.Engine(thin)
 	return thin
 }
 

@@ -1,7 +1,6 @@
 package snapshotcontroller
 
 import (
-	"maps"
 	"slices"
 	"sync"
 	"unique"
@@ -9,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // Objects in the cache are read and never changed; whoever gets one gets a copy. So parts that are the same may be the same.
@@ -49,8 +47,9 @@ var (
 	labelled  parts[string, map[string]string]
 	repeated  parts[string, map[string]string]
 	owned     parts[ofOwner, []metav1.OwnerReference]
+	said      parts[v1beta2.Condition, []v1beta2.Condition]
+	moments   parts[string, string]
 	finalized = []string{v1beta2.Finalizer}
-	ofTheHead = map[string]bool{snapshot.VolumeHead: true}
 )
 
 // volumeLabel is a map of the one label that names the volume.
@@ -93,56 +92,13 @@ func words(list []string) []string {
 	return out
 }
 
-// children shares what every newest snapshot has.
-func children(of map[string]bool) map[string]bool {
-	if maps.Equal(of, ofTheHead) {
-		return ofTheHead
+// conditionsOf are these conditions; a single one is shared by all of whom the same is said since the same second.
+func conditionsOf(list []v1beta2.Condition) []v1beta2.Condition {
+	if len(list) != 1 {
+		return list
 	}
-	return of
+	return said.of(list[0], func() []v1beta2.Condition { return list })
 }
 
-// noChildren is said by an entry that has none although another one names it as its parent.
-var noChildren = map[string]bool{}
-
-// chained keeps an engine's list in little: names, each of which is there four times, become the same strings, and
-// children that are those who name the entry as their parent, as they are, are left out.
-func chained(list map[string]v1beta2.SnapshotInfo) map[string]v1beta2.SnapshotInfo {
-	if len(list) == 0 {
-		return nil
-	}
-	names, named := make(map[string]string, len(list)), make(map[string]int, len(list))
-	for name, info := range list {
-		names[name] = name
-		named[info.Parent]++
-	}
-	same := func(name string) string {
-		if known, ok := names[name]; ok {
-			return known
-		}
-		return name
-	}
-	out := make(map[string]v1beta2.SnapshotInfo, len(list))
-	for name, info := range list {
-		switch {
-		case info.Children == nil: // it may be done twice
-		case told(list, name, named[name]):
-			info.Children = nil
-		case len(info.Children) == 0:
-			info.Children = noChildren
-		}
-		info.Name, info.Parent = same(info.Name), same(info.Parent)
-		out[same(name)] = info
-	}
-	return out
-}
-
-// told tells that an entry's children are exactly those, so many, that name it as their parent.
-func told(list map[string]v1beta2.SnapshotInfo, name string, many int) bool {
-	children := list[name].Children
-	for child, is := range children {
-		if other, there := list[child]; !is || !there || other.Parent != name {
-			return false
-		}
-	}
-	return len(children) == many
-}
+// moment keeps one copy of a time that many objects share: what a job makes of many volumes is made in few seconds.
+func moment(at string) string { return moments.of(at, func() string { return at }) }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"drover.dev/drover/snapshot-controller/internal/setting"
+
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,11 +24,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/snapshot-controller/internal/around"
-	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -109,7 +111,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 		Namespace: w.namespace, Clock: w.clock,
 	}
 	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
-	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace)))
+	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace, setting.Catalogue)))
 	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()
 	w.running = p

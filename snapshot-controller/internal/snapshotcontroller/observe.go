@@ -9,9 +9,10 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/around"
+	"drover.dev/drover/snapshot-controller/internal/packed"
 	"drover.dev/drover/snapshot-controller/internal/setting"
-	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -20,7 +21,7 @@ type observer struct {
 	reader    client.Reader
 	uncached  client.Reader
 	namespace string
-	settings  *settingcontroller.Source
+	settings  *settingcontroller.Source[setting.Values]
 	clock     clock.PassiveClock
 }
 
@@ -30,6 +31,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 	if s == nil || err != nil {
 		return nil, setting.Values{}, err
 	}
+	packed.OpenSnapshot(s)
 	w := &snapshot.World{Now: o.clock.Now(), Snapshot: s}
 	volumes := o.reader
 	if live {

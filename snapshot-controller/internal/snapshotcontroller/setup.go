@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"drover.dev/drover/snapshot-controller/internal/setting"
+
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -14,7 +16,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 // workers is how many snapshots are decided on at once; each has its own object and its own ticket. What takes time is the one
@@ -25,7 +27,7 @@ const workers = 32
 const wakeBuffer = 1024
 
 // Setup registers the controller of snapshots.
-func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}

@@ -17,8 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/packed"
 	"drover.dev/drover/snapshot-controller/internal/setting"
-	"drover.dev/drover/snapshot-controller/internal/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -39,7 +40,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, handler.Funcs{CreateFunc: w.replicaCame, UpdateFunc: w.replicaChanged, DeleteFunc: w.replicaGone}).
 		Watches(&v1beta2.Node{}, handler.Funcs{CreateFunc: w.nodeCame, UpdateFunc: w.nodeChanged, DeleteFunc: w.nodeGone}).
 		Watches(&v1beta2.Backup{}, handler.Funcs{UpdateFunc: w.backupChanged, DeleteFunc: w.backupGone}).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(w.setting), builder.WithPredicates(settingcontroller.Concerns()))
+		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(w.setting), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
 // ofSnapshots drops updates that say nothing new to us: our own, and labels of people.
@@ -68,7 +69,7 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q queue
 		w.volume(ctx, q, byVolume, after.Spec.VolumeName)
 		return
 	}
-	names := changedInfos(before.Status.Snapshots, after.Status.Snapshots)
+	names := changedInfos(packed.List(before), packed.List(after))
 	if was != is || len(names) > 0 {
 		names = append(names, w.names(ctx, byBusy, after.Spec.VolumeName)...)
 	}
@@ -88,7 +89,7 @@ type ofEngines struct {
 
 func engineFacts(e *v1beta2.Engine) ofEngines {
 	running := e.Status.CurrentState == v1beta2.InstanceStateRunning
-	_, whole := e.Status.Snapshots[snapshot.VolumeHead]
+	_, whole := packed.List(e)[snapshot.VolumeHead]
 	return ofEngines{
 		uid: e.UID, state: e.Status.CurrentState, node: e.Spec.NodeID, known: running && whole, active: e.Spec.Active,
 		rebuilding: len(e.Status.ReplicaModeMap) > 0, going: e.DeletionTimestamp != nil,
