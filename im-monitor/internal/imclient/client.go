@@ -18,6 +18,9 @@ type Client interface {
 	Create(ctx context.Context, request CreateRequest) error
 	// SwitchOver asks for one phase of a frontend's move to another target.
 	SwitchOver(ctx context.Context, request SwitchOverRequest) error
+	// Suspend asks a frontend to hold all I/O, Resume to let it go on. Each may be repeated.
+	Suspend(ctx context.Context, name string) error
+	Resume(ctx context.Context, name string) error
 	// Delete asks the server to delete one instance. Its success proves nothing about absence.
 	Delete(ctx context.Context, request DeleteRequest) error
 	// Close ends the connection and every call on it.

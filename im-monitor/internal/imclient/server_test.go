@@ -44,6 +44,7 @@ type fakeServer struct {
 	creation error
 	created  []*imrpc.InstanceCreateRequest
 	switched []*imrpc.InstanceSwitchOverTargetRequest
+	turned   []string
 	calls    []string
 	notices  chan struct{}
 

@@ -8,6 +8,7 @@
 //	   │ listed stopped, absence proven,                        ▼
 //	   └────── or node out and cut off ◀── delete, look ◀───── error
 //
+//	suspended: a frontend holds its I/O because that is asked for; it moves under it, and goes on at its target.
 //	unknown: no whole list of its instance manager. Unknown is not empty, and decides nothing.
 //
 // Four rules carry the rest. The status comes from lists, never from a call's answer. What ended by itself is an error and is not started again:

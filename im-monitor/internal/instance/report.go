@@ -16,7 +16,7 @@ func report(w World, e *Entry) Verdict {
 	switch s.State {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended:
 		fill(w, e, s, first)
-		return moving(w, e, v)
+		return holding(w, e, v)
 	case v1beta2.InstanceStateError:
 		s.Starting, s.Started, s.InstanceManager = false, true, w.Here.InstanceManager
 		v.Reason, v.Message = ReasonFailed, fmt.Sprintf("%s lists it as %s: %s", w.Here.InstanceManager, e.State, orNothing(e.Error))

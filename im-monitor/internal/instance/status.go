@@ -22,9 +22,11 @@ type Status struct {
 	ActivePath, PreferredPath string
 	Paths                     []v1beta2.NvmeTCPPath
 	SwitchoverPhase           string
-	TargetIP                  string
-	TargetPort                int
-	Size                      int64
+	// Suspended is the request to hold I/O that was answered last.
+	Suspended  string
+	TargetIP   string
+	TargetPort int
+	Size       int64
 	// NodeDown is the condition's reason while it is True, else empty.
 	NodeDown string
 }
@@ -41,7 +43,7 @@ func equalRest(a, b Status) bool {
 		a.Image == b.Image && a.IP == b.IP && a.StorageIP == b.StorageIP && a.Port == b.Port && a.UUID == b.UUID && a.UblkID == b.UblkID &&
 		a.Endpoint == b.Endpoint && a.SalvageExecuted == b.SalvageExecuted && a.ActivePath == b.ActivePath &&
 		a.PreferredPath == b.PreferredPath && a.SwitchoverPhase == b.SwitchoverPhase && a.TargetIP == b.TargetIP &&
-		a.TargetPort == b.TargetPort && a.Size == b.Size && a.NodeDown == b.NodeDown
+		a.TargetPort == b.TargetPort && a.Suspended == b.Suspended && a.Size == b.Size && a.NodeDown == b.NodeDown
 }
 
 // Begun tells that an instance may exist for all that the status says: what it lacks has to be proven.

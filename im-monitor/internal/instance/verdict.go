@@ -16,6 +16,8 @@ const (
 	OpCreate     Op = "create"
 	OpDelete     Op = "delete"
 	OpSwitchOver Op = "switch-over"
+	OpSuspend    Op = "suspend"
+	OpResume     Op = "resume"
 )
 
 // Call is the one thing to ask an instance manager for now.
@@ -99,6 +101,8 @@ const (
 	ReasonTargetNotServing = "TargetNotServing"
 	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
 	ReasonMoveRefused = "MoveRefused"
+	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and nobody asked it anew.
+	ReasonSuspensionLost = "SuspensionLost"
 	// ReasonLed: a frontend that shall run still leads to the engine that shall stop.
 	ReasonLed = "FrontendLeadsHere"
 	// ReasonMissing: it was started and is proven gone.

@@ -68,6 +68,8 @@ type Object struct {
 	Engine                            EngineSpec
 	Replica                           ReplicaSpec
 	Target                            TargetSpec
+	// Suspend is the request to hold a frontend's I/O; empty lets it go on.
+	Suspend string
 }
 
 // EngineSpec is what only engines have.

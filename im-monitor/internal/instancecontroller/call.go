@@ -40,6 +40,10 @@ func (r *hands) call(ctx context.Context, key Key, o client.Object, call instanc
 	case instance.OpSwitchOver:
 		err = connection.SwitchOver(ctx, imclient.SwitchOverRequest{Name: object.Name, EngineName: call.Target.Engine,
 			TargetAddress: call.Target.Address(), Phase: call.Phase})
+	case instance.OpSuspend:
+		err = connection.Suspend(ctx, object.Name)
+	case instance.OpResume:
+		err = connection.Resume(ctx, object.Name)
 	}
 	r.remember(key, o, call, err)
 	if !call.Out {

@@ -31,6 +31,7 @@ func changedFields(before, after instance.Status) map[string]any {
 	change(out, "activePath", before.ActivePath, after.ActivePath)
 	change(out, "preferredPath", before.PreferredPath, after.PreferredPath)
 	change(out, "switchoverPhase", before.SwitchoverPhase, after.SwitchoverPhase)
+	change(out, "suspendedAt", before.Suspended, after.Suspended)
 	change(out, "targetIP", before.TargetIP, after.TargetIP)
 	change(out, "targetPort", before.TargetPort, after.TargetPort)
 	if before.Size != after.Size {

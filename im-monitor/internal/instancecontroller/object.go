@@ -58,7 +58,8 @@ func frontendObject(f *v1beta2.EngineFrontend) instance.Object {
 		Kind: v1beta2.InstanceTypeEngineFrontend, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
 		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: size, SalvageRequested: s.SalvageRequested,
 		Frontend: s.Frontend, DisableFrontend: s.DisableFrontend, UblkQueueDepth: s.UblkQueueDepth, UblkNumberOfQueue: s.UblkNumberOfQueue,
-		Target: instance.TargetSpec{Engine: s.EngineName, IP: s.TargetIP, Port: s.TargetPort, IOQueues: s.NvmeTCPNrIOQueues},
+		Target:  instance.TargetSpec{Engine: s.EngineName, IP: s.TargetIP, Port: s.TargetPort, IOQueues: s.NvmeTCPNrIOQueues},
+		Suspend: s.SuspendRequestedAt,
 	}
 }
 
@@ -68,7 +69,7 @@ func frontendStatus(f *v1beta2.EngineFrontend) instance.Status {
 		State: s.CurrentState, Starting: s.Starting, Started: s.Started, InstanceManager: s.InstanceManagerName, Image: s.CurrentImage,
 		IP: s.IP, StorageIP: s.StorageIP, Port: s.Port, UUID: s.UUID, UblkID: s.UblkID, Endpoint: s.Endpoint,
 		SalvageExecuted: s.SalvageExecuted, ActivePath: s.ActivePath, PreferredPath: s.PreferredPath, Paths: s.Paths,
-		SwitchoverPhase: s.SwitchoverPhase, TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: s.CurrentSize,
+		SwitchoverPhase: s.SwitchoverPhase, TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: s.CurrentSize, Suspended: s.SuspendedAt,
 		NodeDown: nodeDownReason(s.Conditions),
 	}
 }

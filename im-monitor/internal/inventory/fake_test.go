@@ -135,6 +135,10 @@ func (c *fakeClient) Create(ctx context.Context, _ imclient.CreateRequest) error
 	return c.answer(ctx)
 }
 
+func (c *fakeClient) Suspend(ctx context.Context, _ string) error { return c.answer(ctx) }
+
+func (c *fakeClient) Resume(ctx context.Context, _ string) error { return c.answer(ctx) }
+
 func (c *fakeClient) SwitchOver(ctx context.Context, _ imclient.SwitchOverRequest) error {
 	return c.answer(ctx)
 }

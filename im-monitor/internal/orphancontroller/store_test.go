@@ -237,6 +237,10 @@ func (c *connection) Create(context.Context, imclient.CreateRequest) error {
 	return imclient.ErrUnsupported
 }
 
+func (c *connection) Suspend(context.Context, string) error { return imclient.ErrUnsupported }
+
+func (c *connection) Resume(context.Context, string) error { return imclient.ErrUnsupported }
+
 func (c *connection) SwitchOver(context.Context, imclient.SwitchOverRequest) error {
 	return imclient.ErrUnsupported
 }

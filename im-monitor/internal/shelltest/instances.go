@@ -20,6 +20,8 @@ type Call struct {
 	Create     *imclient.CreateRequest
 	Delete     *imclient.DeleteRequest
 	SwitchOver *imclient.SwitchOverRequest
+	// Suspend and Resume name a frontend.
+	Suspend, Resume string
 }
 
 // Hook runs before a call takes effect; its error is the answer, and then there is no effect.
@@ -159,6 +161,29 @@ func (c *connection) SwitchOver(ctx context.Context, request imclient.SwitchOver
 		f.ActivePath, f.PreferredPath, f.EngineName = request.TargetAddress, request.TargetAddress, request.EngineName
 	}
 	i.Frontend = &f
+	c.servers.Put(c.manager, i)
+	return nil
+}
+
+// Suspend holds a frontend's I/O.
+func (c *connection) Suspend(ctx context.Context, name string) error {
+	return c.turn(ctx, Call{Manager: c.manager, Suspend: name}, name, v1beta2.InstanceStateSuspended)
+}
+
+// Resume lets it go on.
+func (c *connection) Resume(ctx context.Context, name string) error {
+	return c.turn(ctx, Call{Manager: c.manager, Resume: name}, name, v1beta2.InstanceStateRunning)
+}
+
+func (c *connection) turn(ctx context.Context, call Call, name, state string) error {
+	if err := c.servers.receive(ctx, call); err != nil {
+		return err
+	}
+	i, ok := c.servers.Instance(c.manager, name)
+	if !ok || i.Frontend == nil {
+		return refused("InstanceSuspend", imclient.ErrNotFound, name)
+	}
+	i.State = state
 	c.servers.Put(c.manager, i)
 	return nil
 }

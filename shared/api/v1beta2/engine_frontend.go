@@ -47,6 +47,11 @@ type EngineFrontendSpec struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
+	// When it was asked to hold all I/O, which its user then waits for: RFC 3339 with nanoseconds. Its target is given up,
+	// and nothing that this one still acknowledges would be in what goes on. Written by attach-controller; absent means that
+	// I/O goes on.
+	// +optional
+	SuspendRequestedAt string `json:"suspendRequestedAt,omitempty"`
 	// IP of the target that it shall use: the engine's storageIP. Written by attach-controller; absent means the
 	// target does not run yet.
 	// +optional
@@ -135,6 +140,10 @@ type EngineFrontendStatus struct {
 	// not run.
 	// +optional
 	StorageIP string `json:"storageIP,omitempty"`
+	// The spec.suspendRequestedAt that was answered: since then I/O is held, as long as currentState is suspended. One that
+	// is not any more is not suspended again for the same request. Written by im-monitor; absent means none.
+	// +optional
+	SuspendedAt string `json:"suspendedAt,omitempty"`
 	// Phase of the move to another target that was finished last: preparing, switching or promoting. Written by
 	// im-monitor; absent means no move is under way.
 	// +optional

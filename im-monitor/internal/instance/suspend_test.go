@@ -1,0 +1,83 @@
+package instance
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const request, earlier = "2026-01-01T00:00:02Z", "2026-01-01T00:00:01Z"
+
+// asked is a request to hold, answered the last one that was answered; both may be empty.
+func asked(request, answered string) change {
+	return func(w *World) { w.Object.Suspend, w.Status.Suspended = request, answered }
+}
+
+func held(w *World) {
+	w.Here.Entry.State = v1beta2.InstanceStateSuspended
+	w.Status.State = v1beta2.InstanceStateSuspended
+}
+
+func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
+	atOld, atNew := connected(pathTo(oldTarget, anaOptimized)), connected(pathTo(newTarget, anaOptimized))
+	both, none := serving(oldTarget, newTarget), serving()
+	for _, c := range []struct {
+		name     string
+		world    World
+		op       Op
+		phase    string
+		reason   string
+		answered string
+	}{
+		{"not asked, it runs", world(atNew, both), OpNone, "", ReasonDone, ""},
+		{"asked, it runs: it is suspended before it moves", world(atOld, both, asked(request, "")), OpSuspend, "", ReasonCalling, ""},
+		{"asked anew, it runs: suspended, and the earlier answer is none", world(atOld, none, asked(request, earlier)), OpSuspend, "", ReasonCalling, earlier},
+		{"asked and held: that is answered, and it moves", world(atOld, both, held, asked(request, "")), OpSwitchOver, phasePreparing, ReasonCalling, request},
+		{"asked and held, it cannot move", world(atOld, none, held, asked(request, "")), OpNone, "", ReasonTargetNotServing, request},
+		{"asked anew and held: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
+		{"asked, held, runs all the same: it neither moves nor is suspended for this request", world(atOld, both, asked(request, request)), OpNone, "", ReasonSuspensionLost, request},
+		{"not asked any more: it moves first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling, ""},
+		{"not asked any more, half-way", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), both, held, asked("", request)), OpSwitchOver, phasePromoting, ReasonCalling, ""},
+		{"not asked any more, it cannot move: it holds on", world(atOld, none, held, asked("", request)), OpNone, "", ReasonTargetNotServing, ""},
+		{"not asked any more, at its target: it goes on", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
+		{"it goes on, and nothing was answered", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			require.Equal(t, c.reason, v.Reason, v.Message)
+			require.Equal(t, c.op, v.Call.Op)
+			require.Equal(t, c.phase, v.Call.Phase)
+			require.Equal(t, c.answered, v.Status.Suspended)
+		})
+	}
+}
+
+func TestWhatIsNoFrontendIsNeverSuspended(t *testing.T) {
+	v := Decide(world(wanted, status(was(running)), lists(running), asked(request, "")))
+	require.Equal(t, ReasonDone, v.Reason)
+	require.Equal(t, OpNone, v.Call.Op)
+}
+
+// Whatever its paths are, a frontend that shall hold its I/O and does not is never moved, and one that shall not is never suspended.
+func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var paths []v1beta2.NvmeTCPPath
+		for range rapid.IntRange(0, 3).Draw(t, "paths") {
+			paths = append(paths, pathTo(rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "ip"), rapid.SampledFrom([]string{open, anaOptimized, anaInaccessible}).Draw(t, "state")))
+		}
+		w := world(connected(paths...), serving(rapid.SampledFrom([][]string{nil, {oldTarget}, {newTarget}, {oldTarget, newTarget}}).Draw(t, "serving")...),
+			asked(rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "asked"), rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "answered")))
+		if rapid.Bool().Draw(t, "held") {
+			held(&w)
+		}
+		v := Decide(w)
+		shall, does := w.Object.Suspend != "", w.Here.Entry.State == v1beta2.InstanceStateSuspended
+		require.False(t, shall && !does && v.Call.Op == OpSwitchOver)
+		require.False(t, !shall && v.Call.Op == OpSuspend)
+		require.False(t, shall && v.Call.Op == OpResume)
+		require.False(t, !does && v.Status.Suspended != "" && v.Status.Suspended != w.Status.Suspended, "nothing is answered that is not so")
+	})
+}
