@@ -12,9 +12,10 @@ import (
 	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/machinecontroller"
 	"drover.dev/drover/attach-controller/internal/replicacontroller"
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 //go:embed VERSION
@@ -36,10 +37,12 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 	})
 }
 
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
+
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
-	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
-	if err := settingcontroller.Setup(rt, settings); err != nil {
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
+	if err := settingcontroller.Setup(rt, settings, "drover_attach_controller_setting_invalid"); err != nil {
 		return err
 	}
 	if err := machinecontroller.Setup(ctx, rt, settings); err != nil {
@@ -48,7 +51,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options
 	if err := replicacontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
-	if err := attachcontroller.Setup(ctx, rt, settings); err != nil {
+	if err := attachcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
 	if err := ticketcontroller.Setup(ctx, rt, settings); err != nil {

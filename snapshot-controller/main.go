@@ -8,8 +8,6 @@ import (
 	_ "embed"
 	"maps"
 
-	"drover.dev/drover/snapshot-controller/internal/setting"
-
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +20,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/webhookserver"
 )

@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -17,7 +16,7 @@ import (
 const workers = 8
 
 // Setup registers the controller that decides who holds a volume. No setting changes that.
-func Setup(ctx context.Context, rt *runkit.Runtime, _ *settingcontroller.Source) error {
+func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}

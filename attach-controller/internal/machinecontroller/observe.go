@@ -11,9 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/machine"
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 type observer struct {
@@ -21,7 +22,7 @@ type observer struct {
 	// uncached reads what the API server has.
 	uncached  client.Reader
 	namespace string
-	settings  *settingcontroller.Source
+	settings  *settingcontroller.Source[setting.Values]
 	upgrades  upgrade.Reader
 	clock     clock.PassiveClock
 }

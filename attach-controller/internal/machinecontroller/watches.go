@@ -10,9 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 // watches maps the events of other objects to the volumes that they are about.
@@ -33,7 +34,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }), builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
-		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns()))
+		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
 func (w watches) to(find func(context.Context, client.Object) []string) handler.EventHandler {

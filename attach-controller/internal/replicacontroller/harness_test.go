@@ -23,9 +23,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
@@ -108,7 +109,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
 		Namespace: w.namespace, Clock: clock.RealClock{},
 	}
-	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace)))
+	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace, setting.Catalogue)))
 	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()
 	w.running = p

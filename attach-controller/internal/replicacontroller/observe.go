@@ -12,15 +12,16 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/attach-controller/internal/replica"
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 type observer struct {
 	reader    client.Reader
 	namespace string
-	settings  *settingcontroller.Source
+	settings  *settingcontroller.Source[setting.Values]
 	upgrades  upgrade.Reader
 	clock     clock.PassiveClock
 	ledger    *ledger

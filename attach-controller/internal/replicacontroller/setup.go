@@ -14,10 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 // Owner is the field manager of what this controller applies.
@@ -27,7 +28,7 @@ const Owner = "attach-controller.replicas"
 const workers = 8
 
 // Setup registers the controller of replicas.
-func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}

@@ -12,9 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 // watches maps the events of other objects to the volumes that they are about.
@@ -35,7 +36,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(changed(managerFacts))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
-		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns()))
+		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]

@@ -1,18 +1,10 @@
-// Package setting reads the settings that attach-controller obeys. It parses values and remembers the last good one of
-// this process; it knows no client, and nothing of what the values are used for.
-//
-// A value that cannot be read never stops anything that runs: the last good value stays in force, or, after a restart, the
-// default.
+// Package setting names the settings that attach-controller obeys, with what they mean and their defaults.
 package setting
 
 import (
-	"encoding/json"
-	"fmt"
-	"sort"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"drover.dev/drover/shared/setting"
 )
 
 // Names of the settings.
@@ -68,149 +60,22 @@ func Defaults() Values {
 	}
 }
 
-// Known tells whether attach-controller obeys a setting of this name.
-func Known(name string) bool { return readers[name] != nil }
-
-// Names are the settings that attach-controller obeys, in order.
-func Names() []string {
-	out := make([]string, 0, len(readers))
-	for name := range readers {
-		out = append(out, name)
-	}
-	sort.Strings(out)
-	return out
-}
-
-// Check says why a setting's value cannot be read, or nil. Settings of others are always fine.
-func Check(name, value string) error {
-	read := readers[name]
-	if read == nil || strings.TrimSpace(value) == "" {
-		return nil
-	}
-	each, err := split(strings.TrimSpace(value))
-	if err != nil {
-		return err
-	}
-	for _, engine := range []string{"v1", "v2"} {
-		var scratch Values
-		if text := each[engine]; text != "" {
-			if err := read(&scratch, text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// split reads a value for each data engine: the same for both, or of the form {"v1":"3","v2":"2"}, where what is not
-// named has its default.
-func split(value string) (map[string]string, error) {
-	if !strings.HasPrefix(value, "{") {
-		return map[string]string{"v1": value, "v2": value}, nil
-	}
-	var each map[string]string
-	if err := json.Unmarshal([]byte(value), &each); err != nil {
-		return nil, fmt.Errorf(`%q is not of the form {"v1":"…","v2":"…"}`, value)
-	}
-	for engine := range each {
-		if engine != "v1" && engine != "v2" {
-			return nil, fmt.Errorf("unknown data engine %q: there are v1 and v2", engine)
-		}
-	}
-	return each, nil
-}
-
-// Memory keeps the last good value of each setting for as long as the process lives. The zero value holds the defaults.
-// It is safe for concurrent use.
-type Memory struct {
-	mutex sync.Mutex
-	good  map[string]string
-}
-
-// Set takes the present value of a setting; nil: it does not exist. It tells whether the values in force changed, and why
-// a value cannot be read.
-func (m *Memory) Set(name string, value *string) (changed bool, err error) {
-	if !Known(name) {
-		return false, nil
-	}
-	text := ""
-	if value != nil {
-		text = strings.TrimSpace(*value)
-	}
-	if err := Check(name, text); err != nil {
-		return false, fmt.Errorf("setting %s: %w", name, err)
-	}
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.good == nil {
-		m.good = map[string]string{}
-	}
-	changed = m.good[name] != text
-	m.good[name] = text
-	return changed, nil
-}
-
-// Values returns those in force for volumes of a data engine; empty means v1.
-func (m *Memory) Values(dataEngine string) Values {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if dataEngine == "" {
-		dataEngine = "v1"
-	}
-	out := Defaults()
-	for name, text := range m.good {
-		// Set let only values in that can be read.
-		each, _ := split(text)
-		if one := each[dataEngine]; one != "" {
-			_ = readers[name](&out, one)
-		}
-	}
-	return out
-}
-
-var readers = map[string]func(*Values, string) error{
-	AutoSalvage:                 boolean(func(v *Values) *bool { return &v.AutoSalvage }),
-	DetachWhenCordoned:          boolean(func(v *Values) *bool { return &v.DetachWhenCordoned }),
-	ReplicaSoftAntiAffinity:     boolean(func(v *Values) *bool { return &v.NodeSoftAntiAffinity }),
-	ReplicaZoneSoftAntiAffinity: boolean(func(v *Values) *bool { return &v.ZoneSoftAntiAffinity }),
-	ReplicaDiskSoftAntiAffinity: boolean(func(v *Values) *bool { return &v.DiskSoftAntiAffinity }),
-	DisableSchedulingOnCordoned: boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
-	OfflineRebuilding:           boolean(func(v *Values) *bool { return &v.OfflineRebuilding }),
-	RebuildsPerNode:             number(0, 1000, func(v *Values, n int) { v.RebuildsPerNode = n }),
-	OverProvisioningPercentage:  number(0, 100_000, func(v *Values, n int) { v.OverProvisioning = n }),
-	MinimalAvailablePercentage:  number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
-	SnapshotMaxCount:            number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
-	ReplenishmentWaitInterval: number(0, 1<<31-1, func(v *Values, n int) {
+// Catalogue reads them.
+var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[string]setting.Reader[Values]{
+	AutoSalvage:                 setting.Boolean(func(v *Values) *bool { return &v.AutoSalvage }),
+	DetachWhenCordoned:          setting.Boolean(func(v *Values) *bool { return &v.DetachWhenCordoned }),
+	ReplicaSoftAntiAffinity:     setting.Boolean(func(v *Values) *bool { return &v.NodeSoftAntiAffinity }),
+	ReplicaZoneSoftAntiAffinity: setting.Boolean(func(v *Values) *bool { return &v.ZoneSoftAntiAffinity }),
+	ReplicaDiskSoftAntiAffinity: setting.Boolean(func(v *Values) *bool { return &v.DiskSoftAntiAffinity }),
+	DisableSchedulingOnCordoned: setting.Boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
+	OfflineRebuilding:           setting.Boolean(func(v *Values) *bool { return &v.OfflineRebuilding }),
+	RebuildsPerNode:             setting.Number(0, 1000, func(v *Values, n int) { v.RebuildsPerNode = n }),
+	OverProvisioningPercentage:  setting.Number(0, 100_000, func(v *Values, n int) { v.OverProvisioning = n }),
+	MinimalAvailablePercentage:  setting.Number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
+	SnapshotMaxCount:            setting.Number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
+	ReplenishmentWaitInterval: setting.Number(0, 1<<31-1, func(v *Values, n int) {
 		v.ReplenishmentWait = time.Duration(n) * time.Second
 	}),
 	DefaultEngineImage:  func(v *Values, text string) error { v.DefaultEngineImage = text; return nil },
-	DefaultReplicaCount: number(1, 20, func(v *Values, n int) { v.DefaultReplicaCount = n }),
-}
-
-func boolean(field func(*Values) *bool) func(*Values, string) error {
-	return func(v *Values, text string) error {
-		if text != "true" && text != "false" {
-			return fmt.Errorf("%q is neither true nor false", text)
-		}
-		*field(v) = text == "true"
-		return nil
-	}
-}
-
-func number(least, most int, set func(*Values, int)) func(*Values, string) error {
-	return func(v *Values, text string) error {
-		n, err := within(text, least, most)
-		if err == nil {
-			set(v, n)
-		}
-		return err
-	}
-}
-
-func within(text string, least, most int) (int, error) {
-	n, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is not a whole number from %d to %d", text, least, most)
-	}
-	return n, nil
-}
+	DefaultReplicaCount: setting.Number(1, 20, func(v *Values, n int) { v.DefaultReplicaCount = n }),
+}}

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/setting"
 )
 
 func TestValues(t *testing.T) {
-	var m Memory
+	m := setting.Remember(Catalogue)
 	require.Equal(t, Defaults(), m.Values("v2"), "without settings the defaults are in force")
 
 	set := func(name, value string) error { _, err := m.Set(name, &value); return err }
@@ -34,5 +36,5 @@ func TestValues(t *testing.T) {
 	require.True(t, m.Values("v2").AutoSalvage)
 	require.Equal(t, 2, m.Values("v2").DefaultReplicaCount)
 	require.Equal(t, 3, m.Values("").DefaultReplicaCount, "what is not named for a data engine has its default")
-	require.Len(t, Names(), 14)
+	require.Len(t, Catalogue.Names(), 14)
 }

@@ -10,17 +10,18 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 // observer fills the core's World of one volume.
 type observer struct {
 	gatherer
 	uncached client.Reader
-	settings *settingcontroller.Source
+	settings *settingcontroller.Source[setting.Values]
 	clock    clock.PassiveClock
 }
 

@@ -8,16 +8,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
-	"drover.dev/drover/attach-controller/internal/settingcontroller"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 // workers is how many volumes are decided on at once; each has its own tickets.
 const workers = 4
 
 // Setup registers the controller of the tickets that attach-controller itself makes and collects.
-func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}

@@ -1,18 +1,34 @@
-// Package settingcontroller reads the Settings that im-monitor obeys, and tells people about bad values by an event on
-// the Setting and a metric. It writes no Setting.
+// Package settingcontroller reads the Settings that im-monitor obeys. What is wrong with them is reported as in the other
+// controllers. It writes no Setting.
 package settingcontroller
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 )
+
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
+
+// Concerns lets those Settings pass that im-monitor reads.
+func Concerns() predicate.Predicate { return settingcontroller.Concerns(known) }
+
+// Setup registers the controller that reports bad values.
+func Setup(rt *runkit.Runtime, source *Source) error {
+	return settingcontroller.Setup(rt, source, "drover_im_monitor_setting_invalid")
+}
+
+func known(name string) bool { return slices.Contains(setting.Names(), name) }
 
 // Source answers which settings are in force. It remembers the last good values of this process; after a restart a bad
 // value means the default.
@@ -35,6 +51,20 @@ func NewSource(reader client.Reader, namespace string) *Source {
 func (s *Source) Current(ctx context.Context) (setting.Values, error) {
 	values, _, err := s.current(ctx)
 	return values, err
+}
+
+// Known tells whether im-monitor obeys a setting of this name.
+func (s *Source) Known(name string) bool { return known(name) }
+
+// Refusal reads the Settings; what is returned first is why this one's value is refused, nil if it is not.
+func (s *Source) Refusal(ctx context.Context, name string) (refused, failed error) {
+	_, problems, err := s.current(ctx)
+	for _, p := range problems {
+		if p.Setting == name {
+			refused = fmt.Errorf("the value of %s %w", name, p.Err)
+		}
+	}
+	return refused, err
 }
 
 func (s *Source) current(ctx context.Context) (setting.Values, []setting.Problem, error) {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"drover.dev/drover/snapshot-controller/internal/setting"
-
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,6 +27,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/snapshot-controller/internal/around"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"drover.dev/drover/snapshot-controller/internal/setting"
-
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -17,6 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 )
 
 // workers is how many snapshots are decided on at once; each has its own object and its own ticket. What takes time is the one

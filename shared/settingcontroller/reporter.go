@@ -1,0 +1,113 @@
+package settingcontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/runkit"
+)
+
+// Judge knows the Settings that a controller obeys, and what is wrong with their values.
+type Judge interface {
+	// Known tells whether the controller obeys a setting of this name.
+	Known(name string) bool
+	// Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
+	Refusal(ctx context.Context, name string) (refused, failed error)
+}
+
+// Concerns lets those Settings pass that are known. Controllers that obey settings watch Setting with it.
+func Concerns(known func(name string) bool) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(obj client.Object) bool { return known(obj.GetName()) })
+}
+
+// Setup registers the controller that reports bad values. metric is the name of its gauge: 1 by Setting while the value is
+// refused, and its last good one, or its default, in force.
+func Setup(rt *runkit.Runtime, judge Judge, metric string) error {
+	invalid, err := gauge(metric)
+	if err != nil {
+		return err
+	}
+	r := &reporter{rt: rt, judge: judge, invalid: invalid, said: map[string]string{}}
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("setting").
+		For(&v1beta2.Setting{}, builder.WithPredicates(Concerns(judge.Known))).Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the setting controller: %w", err)
+	}
+	return nil
+}
+
+// gauge is the registered one of that name.
+func gauge(name string) (*prometheus.GaugeVec, error) {
+	fresh := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: name, Help: "1 while the value of the Setting is refused and its last good one, or its default, is in force.",
+	}, []string{"setting"})
+	err := metrics.Registry.Register(fresh)
+	if already := (prometheus.AlreadyRegisteredError{}); errors.As(err, &already) {
+		if there, ok := already.ExistingCollector.(*prometheus.GaugeVec); ok {
+			return there, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registering metric %s: %w", name, err)
+	}
+	return fresh, nil
+}
+
+type reporter struct {
+	rt      *runkit.Runtime
+	judge   Judge
+	invalid *prometheus.GaugeVec
+
+	mu   sync.Mutex
+	said map[string]string // why a Setting was refused, so that each refusal is said once
+}
+
+// Reconcile reports one Setting: an event when its value became bad, the gauge always.
+func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	refused, err := r.judge.Refusal(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if refused == nil {
+		r.invalid.WithLabelValues(request.Name).Set(0)
+		r.news(request.Name, "")
+		return ctrl.Result{}, nil
+	}
+	r.invalid.WithLabelValues(request.Name).Set(1)
+	if !r.news(request.Name, refused.Error()) {
+		return ctrl.Result{}, nil
+	}
+	var obj v1beta2.Setting
+	if err := r.rt.Client.Get(ctx, request.NamespacedName, &obj); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	events.Emit(r.rt.Recorder, &obj, valueRefused(refused))
+	return ctrl.Result{}, nil
+}
+
+// news notes why a Setting is refused ("": it is not) and tells whether that is new.
+func (r *reporter) news(name, why string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.said[name]
+	r.said[name] = why
+	return before != why
+}
+
+// valueRefused is said on a Setting whose value means nothing.
+func valueRefused(why error) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "SettingInvalid", Action: "ReadSetting",
+		Note: fmt.Sprintf("Refused: %v; the last good value of the running process, after a restart the default, stays in force.", why)}
+}

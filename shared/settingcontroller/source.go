@@ -1,0 +1,53 @@
+// Package settingcontroller reads the Settings that a controller obeys, and tells people about bad values by an event on the
+// Setting and a metric. It writes no Setting. Who uses it needs the right to list and watch settings.
+package settingcontroller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/setting"
+)
+
+// Source answers which settings are in force. It remembers the last good values of this process; after a restart a bad
+// value means the default. It is safe for concurrent use.
+type Source[V any] struct {
+	setting.Catalogue[V]
+	reader    client.Reader
+	namespace string
+	memory    *setting.Memory[V]
+}
+
+// NewSource reads the catalogue's Settings of the namespace.
+func NewSource[V any](reader client.Reader, namespace string, catalogue setting.Catalogue[V]) *Source[V] {
+	return &Source[V]{Catalogue: catalogue, reader: reader, namespace: namespace, memory: setting.Remember(catalogue)}
+}
+
+// Current returns the values in force now for volumes of a data engine; empty means v1.
+func (s *Source[V]) Current(ctx context.Context, dataEngine string) (V, error) {
+	for _, name := range s.Names() {
+		if _, err := s.Refusal(ctx, name); err != nil {
+			var none V
+			return none, err
+		}
+	}
+	return s.memory.Values(dataEngine), nil
+}
+
+// Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
+func (s *Source[V]) Refusal(ctx context.Context, name string) (refused, failed error) {
+	var one v1beta2.Setting
+	err := s.reader.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &one)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("reading setting %s: %w", name, err)
+	}
+	var value *string
+	if err == nil {
+		value = &one.Value
+	}
+	_, refused = s.memory.Set(name, value)
+	return refused, nil
+}
