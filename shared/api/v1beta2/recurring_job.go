@@ -6,6 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 const (
 	RecurringTaskSnapshot            = "snapshot"
 	RecurringTaskSnapshotForceCreate = "snapshot-force-create"
+	RecurringTaskSnapshotDelete      = "snapshot-delete"
+	RecurringTaskSnapshotCleanup     = "snapshot-cleanup"
 	RecurringTaskBackup              = "backup"
 	RecurringTaskBackupForceCreate   = "backup-force-create"
 )

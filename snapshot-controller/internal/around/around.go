@@ -16,7 +16,7 @@ import (
 
 // The indexes.
 const (
-	// ByVolume finds the engines and the replicas of a volume.
+	// ByVolume finds the engines, the replicas and the Snapshots of a volume.
 	ByVolume = "around.volume"
 	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
 	bySource = "around.source"
@@ -33,6 +33,7 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}{
 		{&v1beta2.Engine{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Engine).Spec.VolumeName }},
 		{&v1beta2.Replica{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }},
+		{&v1beta2.Snapshot{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }},
 		{&v1beta2.Volume{}, bySource, func(obj client.Object) string { return snapshot.Shared(obj.(*v1beta2.Volume)) }},
 		{&v1beta2.Backup{}, byCopied, func(obj client.Object) string { return Copied(obj.(*v1beta2.Backup)) }},
 	} {
@@ -80,6 +81,20 @@ func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
 		}
 	}
 	return true
+}
+
+// Snapshots are those of a volume.
+func (r Reader) Snapshots(ctx context.Context, volume string) ([]*v1beta2.Snapshot, error) {
+	var list v1beta2.SnapshotList
+	if err := r.list(ctx, &list, ByVolume, volume); err != nil {
+		return nil, err
+	}
+	out := make([]*v1beta2.Snapshot, 0, len(list.Items))
+	for i := range list.Items {
+		packed.OpenSnapshot(&list.Items[i])
+		out = append(out, &list.Items[i])
+	}
+	return out, nil
 }
 
 // Clones are the names of the volumes that share the data of a snapshot, in order.

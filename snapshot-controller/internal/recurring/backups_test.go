@@ -19,12 +19,12 @@ func backingUp(volumes ...string) World {
 
 func TestARunThatBacksUp(t *testing.T) {
 	w := backingUp("a", "b", "c")
-	w.done(Decide(w))
-	w.done(Decide(w))
+	w.done(decide(w))
+	w.done(decide(w))
 	require.Len(t, w.Snapshots, 2, "no more at once than its concurrency")
-	require.Empty(t, Decide(w).BackUp, "what is not taken yet is not copied")
+	require.Empty(t, decide(w).BackUp, "what is not taken yet is not copied")
 	w.taken()
-	v := Decide(w)
+	v := decide(w)
 	require.Len(t, v.BackUp, 2)
 	require.Empty(t, v.Create)
 	b := v.BackUp[0]
@@ -34,16 +34,16 @@ func TestARunThatBacksUp(t *testing.T) {
 	require.Equal(t, "a", b.Labels[v1beta2.LabelBackupVolume])
 	require.Equal(t, []string{v1beta2.Finalizer}, b.Finalizers)
 	w.done(v)
-	v = Decide(w)
+	v = decide(w)
 	require.Empty(t, v.BackUp)
 	require.Empty(t, v.Create, "a volume that is copied is being worked on")
 	w.copied(v1beta2.BackupCompleted)
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Equal(t, "c", w.Snapshots[2].Spec.Volume)
 	w.taken()
-	w.done(Decide(w))
+	w.done(decide(w))
 	w.copied(v1beta2.BackupError)
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Equal(t, 1, w.Job.Status.ExecutionCount, "a failure ends the run, too")
 	require.Len(t, w.Backups, 3)
 }
@@ -52,10 +52,10 @@ func TestARunThatBacksUp(t *testing.T) {
 func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	start := func() World {
 		w := backingUp("a")
-		w.done(Decide(w))
-		w.done(Decide(w))
+		w.done(decide(w))
+		w.done(decide(w))
 		w.taken()
-		w.done(Decide(w))
+		w.done(decide(w))
 		return w
 	}
 	approval := func(w *World, status v1beta2.ConditionStatus, reason string) {
@@ -65,24 +65,24 @@ func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	copying.Backups[0].Status.State = v1beta2.BackupInProgress
 	approval(&copying, v1beta2.ConditionTrue, v1beta2.ReasonReady)
 	copying.Now = noon.Add(24 * time.Hour)
-	v := Decide(copying)
+	v := decide(copying)
 	require.Equal(t, "2026-08-01T12:00:00Z", v.Status.CurrentRun)
 	require.Zero(t, v.Wake)
 
 	waiting := start()
 	approval(&waiting, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForAttach)
-	require.Equal(t, noon.Add(patience), Decide(waiting).Wake)
-	waiting.Now = Decide(waiting).Wake
-	waiting.done(Decide(waiting))
+	require.Equal(t, noon.Add(patience), decide(waiting).Wake)
+	waiting.Now = decide(waiting).Wake
+	waiting.done(decide(waiting))
 	require.Equal(t, 1, waiting.Job.Status.ExecutionCount)
 	waiting.Now = noon.Add(time.Hour)
-	waiting.done(Decide(waiting))
-	waiting.done(Decide(waiting))
+	waiting.done(decide(waiting))
+	waiting.done(decide(waiting))
 	require.Len(t, waiting.Snapshots, 1, "a volume that still waits for one gets no second")
 
 	stuck := start()
 	approval(&stuck, v1beta2.ConditionFalse, v1beta2.ReasonTargetUnavailable)
-	stuck.done(Decide(stuck))
+	stuck.done(decide(stuck))
 	require.Equal(t, 1, stuck.Job.Status.ExecutionCount, "what waits for people holds up nobody")
 }
 
@@ -94,7 +94,7 @@ func TestWhatAJobThatBacksUpKeeps(t *testing.T) {
 		w.Now = w.Now.Add(time.Hour)
 	}
 	w.Now = w.Now.Add(-30 * time.Minute)
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Len(t, w.Snapshots, 2)
 	require.Len(t, w.Backups, 4)
 	for _, b := range w.Backups {
@@ -102,8 +102,8 @@ func TestWhatAJobThatBacksUpKeeps(t *testing.T) {
 	}
 
 	w.Backups[0].Status.State = v1beta2.BackupError
-	v := Decide(w)
+	v := decide(w)
 	require.Equal(t, []*v1beta2.Backup{w.Backups[0]}, v.DeleteBackups, "one that failed goes once a newer one did not")
 	w.Volumes = nil
-	require.Empty(t, Decide(w).DeleteBackups, "backups outlive their volume")
+	require.Empty(t, decide(w).DeleteBackups, "backups outlive their volume")
 }

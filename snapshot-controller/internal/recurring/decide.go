@@ -3,6 +3,8 @@ package recurring
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -20,29 +22,58 @@ func Decide(w World) Verdict {
 	if w.Job.DeletionTimestamp != nil {
 		return Verdict{Reason: "Deleting", Message: "The job is deleted; what it made stays."}
 	}
+	times, reason, problem := w.times()
+	if problem != "" {
+		return w.say(w.noRun(), reason, problem)
+	}
+	return w.run(times)
+}
+
+// times are when the job runs, or why it does not.
+func (w World) times() (times schedule, reason, problem string) {
 	if problem := unsupported(w.Job.Spec); problem != "" {
-		return w.say(w.noRun(), v1beta2.ReasonUnsupported, problem)
+		return schedule{}, v1beta2.ReasonUnsupported, problem
 	}
 	times, err := parse(w.Job.Spec.Cron)
 	if err == nil && times.next(w.Now).IsZero() {
 		err = errors.New("such a time never comes")
 	}
 	if err != nil {
-		return w.say(w.noRun(), v1beta2.ReasonBadCron, fmt.Sprintf("It never runs, because spec.cron %q cannot be read: %v.", w.Job.Spec.Cron, err))
+		return schedule{}, v1beta2.ReasonBadCron, fmt.Sprintf("It never runs, because spec.cron %q cannot be read: %v.", w.Job.Spec.Cron, err)
 	}
-	v := w.run(times)
-	v.Delete, v.DeleteBackups = w.surplus()
-	return v
+	return times, "", ""
+}
+
+// AtOnce is how many volumes the job works on at a time.
+func AtOnce(job *v1beta2.RecurringJob) int { return max(job.Spec.Concurrency, 1) }
+
+// IsRunning tells that a run of the job is under way.
+func IsRunning(job *v1beta2.RecurringJob) bool {
+	_, running := parseTime(job.Status.CurrentRun)
+	return running && unsupported(job.Spec) == ""
+}
+
+// IsFinished tells that the run that is under way has nothing more to do with the volume of this world, which has one.
+func IsFinished(w World) bool {
+	run, _ := parseTime(w.Job.Status.CurrentRun)
+	p := w.progress(run)
+	return p.over()
+}
+
+// tasks are those that are done here.
+var tasks = []string{
+	v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate, v1beta2.RecurringTaskSnapshotDelete, v1beta2.RecurringTaskSnapshotCleanup,
+	v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskBackupForceCreate,
 }
 
 func unsupported(spec v1beta2.RecurringJobSpec) string {
-	switch spec.Task {
-	case v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate, v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskBackupForceCreate:
-	default:
-		return fmt.Sprintf("Task %q is not done here; %s and %s are, with or without -force-create.", spec.Task, v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup)
-	}
-	if spec.RetentionPolicy == policyAge {
+	switch {
+	case !slices.Contains(tasks, spec.Task):
+		return fmt.Sprintf("Task %q is not done here; these are: %s.", spec.Task, strings.Join(tasks, ", "))
+	case spec.RetentionPolicy == policyAge && spec.Task != v1beta2.RecurringTaskSnapshotCleanup:
 		return fmt.Sprintf("Nothing is kept by age; use retentionPolicy %s and retain.", policyCount)
+	case spec.Task == v1beta2.RecurringTaskSnapshotDelete && spec.Retain < 1:
+		return fmt.Sprintf("Task %s needs retain of 1 or more: without it every snapshot would go.", spec.Task)
 	}
 	return ""
 }
@@ -68,7 +99,7 @@ func (w World) run(times schedule) Verdict {
 		return w.ended(status, times)
 	}
 	v := w.underWay(status, times, current)
-	v.Create, v.BackUp, v.Wake = p.snapshots, p.backups, p.wake
+	v.Create, v.BackUp, v.Delete, v.Wake = p.snapshots, p.backups, p.doomed, p.wake
 	return v
 }
 

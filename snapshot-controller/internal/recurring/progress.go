@@ -11,12 +11,13 @@ import (
 type plan struct {
 	snapshots []*v1beta2.Snapshot
 	backups   []*v1beta2.Backup
-	// busy is how many are being taken; wake is when the first of them has tried the run's patience.
+	doomed    []*v1beta2.Snapshot
+	// busy is how many are being worked on; wake is when the first of them has tried the run's patience.
 	busy int
 	wake time.Time
 }
 
-func (p plan) over() bool { return len(p.snapshots)+len(p.backups)+p.busy == 0 }
+func (p plan) over() bool { return len(p.snapshots)+len(p.backups)+len(p.doomed)+p.busy == 0 }
 
 func (p *plan) hold(until time.Time) {
 	p.busy++
@@ -27,6 +28,9 @@ func (p *plan) hold(until time.Time) {
 
 // progress returns what of the run is to be asked for now, and what is under way.
 func (w World) progress(run time.Time) plan {
+	if Removes(w.Job) {
+		return w.prune(run)
+	}
 	var p plan
 	waiting := map[string]bool{} // A volume that still waits for what an earlier run wanted gets no further one.
 	snapshots := map[string]*v1beta2.Snapshot{}
@@ -42,7 +46,7 @@ func (w World) progress(run time.Time) plan {
 	}
 	backups := w.underWayBackups(&p, waiting)
 	for _, v := range w.volumes() {
-		if p.busy+len(p.snapshots)+len(p.backups) >= max(w.Job.Spec.Concurrency, 1) {
+		if p.busy+len(p.snapshots)+len(p.backups) >= AtOnce(w.Job) {
 			break
 		}
 		name := Name(w.Job, run, v)

@@ -15,7 +15,7 @@ import (
 func anyWorld(t *rapid.T) World {
 	w := world(rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 0, 5, rapid.ID).Draw(t, "volumes")...)
 	w.Job.Spec.Cron = rapid.SampledFrom([]string{"* * * * *", "*/5 * * * *", "0 * * * *", "CRON_TZ=Asia/Tokyo 0 3 * * *", "0 0 30 2 *", "x", ""}).Draw(t, "cron")
-	w.Job.Spec.Task = rapid.SampledFrom([]string{v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup}).Draw(t, "task")
+	w.Job.Spec.Task = rapid.SampledFrom([]string{v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskSnapshotDelete, v1beta2.RecurringTaskSnapshotCleanup}).Draw(t, "task")
 	w.Job.Spec.Retain = rapid.IntRange(0, 3).Draw(t, "retain")
 	w.Job.Spec.Concurrency = rapid.IntRange(-1, 3).Draw(t, "concurrency")
 	w.Job.Status.CurrentRun = rapid.SampledFrom([]string{"", "", "2026-08-01T11:00:00Z", "rubbish"}).Draw(t, "currentRun")
@@ -26,10 +26,10 @@ func anyWorld(t *rapid.T) World {
 func TestDecideIsTotalAndDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
-		first := Decide(w)
+		first := decide(w)
 		slices.Reverse(w.Volumes)
 		slices.Reverse(w.Snapshots)
-		require.Equal(t, first, Decide(w), "the order in which things are listed does not matter")
+		require.Equal(t, first, decide(w), "the order in which things are listed does not matter")
 	})
 }
 
@@ -37,7 +37,7 @@ func TestWhatIsDoneIsNotDecidedAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		w.runs(t)
-		v := Decide(w)
+		v := decide(w)
 		require.False(t, v.Write)
 		require.Empty(t, v.Create)
 		require.Empty(t, v.BackUp)
@@ -58,7 +58,7 @@ func TestRunsThatAreCutOffAnywhere(t *testing.T) {
 		hours := rapid.IntRange(1, 6).Draw(t, "hours")
 		for range hours {
 			for range rapid.IntRange(0, 12).Draw(t, "steps") {
-				v := Decide(w)
+				v := decide(w)
 				if rapid.Bool().Draw(t, "cut") {
 					v.Create = v.Create[:rapid.IntRange(0, len(v.Create)).Draw(t, "created")]
 					v.Delete = v.Delete[:rapid.IntRange(0, len(v.Delete)).Draw(t, "deleted")]

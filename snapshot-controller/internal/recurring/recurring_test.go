@@ -36,6 +36,14 @@ func volume(name string, labels ...string) *v1beta2.Volume {
 	return v
 }
 
+// decide puts together what the shell does one after the other: what the run does, and what is not kept.
+func decide(w World) Verdict {
+	v := Decide(w)
+	snapshots, backups := Surplus(w)
+	v.Delete, v.DeleteBackups = append(v.Delete, snapshots...), append(v.DeleteBackups, backups...)
+	return v
+}
+
 // done makes the verdict true, as the shell and the API server do.
 func (w *World) done(v Verdict) {
 	job := w.Job.DeepCopy()
@@ -100,7 +108,7 @@ func says(s *v1beta2.Snapshot, reason string) {
 // runs plays until nothing is to be done now.
 func (w *World) runs(t require.TestingT) {
 	for range 1000 {
-		v := Decide(*w)
+		v := decide(*w)
 		if !v.Write && len(v.Create)+len(v.Delete)+len(v.BackUp)+len(v.DeleteBackups) == 0 && w.Job.Status.CurrentRun == "" {
 			return
 		}
@@ -129,13 +137,16 @@ func TestHowAJobStands(t *testing.T) {
 		{"from no fixed time", v1beta2.ReasonBadCron, "@every", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
 		{"a task that is not done", v1beta2.ReasonUnsupported, "filesystem-trim", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
 		{"no task", v1beta2.ReasonUnsupported, `Task ""`, func(w *World) { w.Job.Spec.Task = "" }},
+		{"removing all", v1beta2.ReasonUnsupported, "retain of 1 or more", func(w *World) {
+			w.Job.Spec.Task, w.Job.Spec.Retain = v1beta2.RecurringTaskSnapshotDelete, 0
+		}},
 		{"kept by age", v1beta2.ReasonUnsupported, "age", func(w *World) { w.Job.Spec.RetentionPolicy = policyAge }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := world("a")
 			test.change(&w)
-			v := Decide(w)
+			v := decide(w)
 			require.True(t, v.Write)
 			require.Equal(t, test.reason, v.Reason)
 			require.Contains(t, v.Message, test.says)
@@ -176,9 +187,9 @@ func TestWhichVolumesAJobIsFor(t *testing.T) {
 
 func TestARun(t *testing.T) {
 	w := world("a", "b", "c")
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.CurrentRun)
-	v := Decide(w)
+	v := decide(w)
 	require.Len(t, v.Create, 2, "no more at once than its concurrency")
 	s := v.Create[0]
 	require.Equal(t, "a", s.Spec.Volume)
@@ -187,19 +198,19 @@ func TestARun(t *testing.T) {
 	require.Equal(t, []string{v1beta2.Finalizer}, s.Finalizers)
 	require.True(t, strings.HasPrefix(s.Name, "hourly-"), s.Name)
 	w.done(v)
-	v = Decide(w)
+	v = decide(w)
 	require.Empty(t, v.Create)
 	require.False(t, v.Write)
 	require.Equal(t, noon.Add(patience), v.Wake)
 	w.taken()
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Len(t, w.Snapshots, 3)
 	w.taken()
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.LastRun)
 	require.Empty(t, w.Job.Status.CurrentRun)
 	require.Equal(t, 1, w.Job.Status.ExecutionCount)
-	require.Equal(t, noon.Add(time.Hour), Decide(w).Wake, "it is woken exactly at its next run")
+	require.Equal(t, noon.Add(time.Hour), decide(w).Wake, "it is woken exactly at its next run")
 }
 
 func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
@@ -216,21 +227,21 @@ func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
 func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
 	w := world("a", "b")
 	w.Job.Spec.Concurrency = 0
-	w.done(Decide(w))
-	w.done(Decide(w))
+	w.done(decide(w))
+	w.done(decide(w))
 	says(w.Snapshots[0], v1beta2.ReasonWaitingForAttach)
-	require.Empty(t, Decide(w).Create, "an absent concurrency is one")
-	w.Now = Decide(w).Wake
-	w.done(Decide(w))
+	require.Empty(t, decide(w).Create, "an absent concurrency is one")
+	w.Now = decide(w).Wake
+	w.done(decide(w))
 	require.Equal(t, "b", w.Snapshots[1].Spec.Volume)
 	says(w.Snapshots[1], v1beta2.ReasonReady)
 	w.Snapshots[1].Status.CreationTime = format(w.Now)
-	w.done(Decide(w))
+	w.done(decide(w))
 	require.Equal(t, 1, w.Job.Status.ExecutionCount)
 
 	w.Now = noon.Add(time.Hour)
-	w.done(Decide(w))
-	w.done(Decide(w))
+	w.done(decide(w))
+	w.done(decide(w))
 	require.Len(t, w.Snapshots, 3)
 	require.Equal(t, "b", w.Snapshots[2].Spec.Volume, "a volume that still waits for one gets no second")
 }
@@ -238,10 +249,10 @@ func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
 func TestOneThatWaitsForPeopleOrFailedHoldsUpNobody(t *testing.T) {
 	for _, reason := range []string{v1beta2.ReasonLimitReached, v1beta2.ReasonFailed} {
 		w := world("a")
-		w.done(Decide(w))
-		w.done(Decide(w))
+		w.done(decide(w))
+		w.done(decide(w))
 		says(w.Snapshots[0], reason)
-		w.done(Decide(w))
+		w.done(decide(w))
 		require.Equal(t, 1, w.Job.Status.ExecutionCount, reason)
 	}
 }
@@ -282,7 +293,7 @@ func TestWhatIsSurplus(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := make()
 			test.change(&w)
-			v := Decide(w)
+			v := decide(w)
 			require.Len(t, v.Delete, test.goes)
 			for _, s := range v.Delete {
 				require.NotContains(t, []string{w.Snapshots[2].Name, w.Snapshots[3].Name}, s.Name, "the newest stay")

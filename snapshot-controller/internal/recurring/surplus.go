@@ -8,9 +8,12 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
-// surplus returns what the job made of each of its volumes and keeps no longer. What failed is kept until something newer
+// Surplus returns what the job made of each of these volumes and keeps no longer. What failed is kept until something newer
 // did not, and then nobody needs it; nothing of the run that is under way goes: it would be made again.
-func (w World) surplus() (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup) {
+func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup) {
+	if _, _, problem := w.times(); problem != "" || w.Job.DeletionTimestamp != nil || Removes(w.Job) {
+		return nil, nil
+	}
 	current, running := parseTime(w.Job.Status.CurrentRun)
 	copied := map[string]*v1beta2.Backup{}
 	ofVolume := map[string][]*v1beta2.Backup{}

@@ -12,12 +12,16 @@ import (
 type World struct {
 	Now time.Time
 	Job *v1beta2.RecurringJob
-	// Volumes has each volume that the job is for; others are not looked at.
+	// Volumes has each volume that the job is for and that the run has not finished with; others are not looked at. Of
+	// many, as many as are worked on at once are enough.
 	Volumes []*v1beta2.Volume
-	// Snapshots has each Snapshot that names the job in the labels of its spec.
+	// Snapshots has each Snapshot of these volumes that names the job in the labels of its spec, and of all volumes those of
+	// the job that are not taken yet. For a job that removes it has each Snapshot of these volumes.
 	Snapshots []*v1beta2.Snapshot
-	// Backups has each Backup that does.
+	// Backups has, in the same way, the Backups that name the job, and those that have not ended.
 	Backups []*v1beta2.Backup
+	// Shared has the names of Snapshots whose data linked clones share.
+	Shared map[string]bool
 }
 
 // Verdict is what to do now, in this order.
@@ -29,7 +33,7 @@ type Verdict struct {
 	Create []*v1beta2.Snapshot
 	// BackUp are Backups to ask for.
 	BackUp []*v1beta2.Backup
-	// Delete and DeleteBackups are what the job does not keep any more.
+	// Delete and DeleteBackups are what is to go.
 	Delete        []*v1beta2.Snapshot
 	DeleteBackups []*v1beta2.Backup
 	// Wake is when time alone changes the verdict; zero: never.
@@ -82,11 +86,13 @@ func IsFor(job *v1beta2.RecurringJob, labels map[string]string) bool {
 	return slices.ContainsFunc(KeysOfVolume(labels), func(key string) bool { return slices.Contains(wanted, key) })
 }
 
-// volumes are those that the job is for and that stay, by name and each once.
-func (w World) volumes() []*v1beta2.Volume {
+func (w World) volumes() []*v1beta2.Volume { return Served(w.Job, w.Volumes) }
+
+// Served are those of the volumes that the job is for and that stay, by name and each once.
+func Served(job *v1beta2.RecurringJob, volumes []*v1beta2.Volume) []*v1beta2.Volume {
 	var out []*v1beta2.Volume
-	for _, v := range w.Volumes {
-		if v.DeletionTimestamp == nil && IsFor(w.Job, v.Labels) {
+	for _, v := range volumes {
+		if v.DeletionTimestamp == nil && IsFor(job, v.Labels) {
 			out = append(out, v)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // owner is the field manager of what this binary writes.
 const owner = "snapshot-controller"
 
-// apply makes a verdict true: the status, at the version that was judged; then what is to be made; then what is surplus.
+// apply makes a verdict true: the status, at the version that was judged; then what is to be made; then what is to go.
 func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) error {
 	if v.Write {
 		err := status.Apply(ctx, r.client, job, owner, statusFields(v.Status), status.AtVersion())
@@ -38,7 +38,15 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 			return fmt.Errorf("creating backup %s: %w", b.Name, err)
 		}
 	}
-	return r.retain(ctx, job, v)
+	for _, s := range v.Delete {
+		if err := remove(ctx, r.client, s); err != nil {
+			return fmt.Errorf("deleting snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
+		}
+	}
+	if len(v.Delete) > 0 {
+		events.Emit(r.recorder, job, removed(len(v.Delete)))
+	}
+	return nil
 }
 
 // create makes what is not there. One that is was made by this very verdict: before a crash, or before the cache had it.
@@ -50,27 +58,12 @@ func (r *reconciler) create(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
-// retain deletes what is surplus.
-func (r *reconciler) retain(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) error {
-	surplus := make([]client.Object, 0, len(v.Delete)+len(v.DeleteBackups))
-	for _, s := range v.Delete {
-		surplus = append(surplus, s)
+// remove deletes the very object that was judged.
+func remove(ctx context.Context, c client.Client, obj client.Object) error {
+	if err := status.Delete(ctx, c, obj); err != nil {
+		return err
 	}
-	for _, b := range v.DeleteBackups {
-		surplus = append(surplus, b)
-	}
-	for _, obj := range surplus {
-		if err := status.Delete(ctx, r.client, obj); err != nil {
-			return err
-		}
-		done.WithLabelValues(doneDelete).Inc()
-	}
-	if len(v.Delete) > 0 {
-		events.Emit(r.recorder, job, retained(len(v.Delete)))
-	}
-	if len(v.DeleteBackups) > 0 {
-		events.Emit(r.recorder, job, retainedBackups(len(v.DeleteBackups)))
-	}
+	done.WithLabelValues(doneDelete).Inc()
 	return nil
 }
 

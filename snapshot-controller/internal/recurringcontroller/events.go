@@ -15,6 +15,7 @@ import (
 const (
 	actionRun    = "RunJob"
 	actionRetain = "RetainSnapshots"
+	actionRemove = "RemoveSnapshots"
 )
 
 // announce returns the events of a status that was written.
@@ -40,6 +41,10 @@ func ran(note string) events.Event {
 
 func notScheduled(v recurring.Verdict) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "NotScheduled", Action: actionRun, Note: v.Reason + ": " + v.Message}
+}
+
+func removed(count int) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotsDeleted", Action: actionRemove, Note: fmt.Sprintf("%d Snapshots were deleted, as is the job's task.", count)}
 }
 
 func retained(count int) events.Event {

@@ -3,51 +3,16 @@ package recurringcontroller
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
-
-// The indexes.
-const (
-	// byKey finds the volumes that name a job or a group.
-	byKey = "recurringcontroller.key"
-	// byJob finds the Snapshots and Backups that a job made.
-	byJob = "recurringcontroller.job"
-)
-
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	err := indexer.IndexField(ctx, &v1beta2.Volume{}, byKey, func(obj client.Object) []string { return recurring.KeysOfVolume(obj.GetLabels()) })
-	if err != nil {
-		return fmt.Errorf("indexing volumes by job: %w", err)
-	}
-	for _, kind := range []client.Object{&v1beta2.Snapshot{}, &v1beta2.Backup{}} {
-		err = indexer.IndexField(ctx, kind, byJob, func(obj client.Object) []string {
-			if job := jobOf(obj); job != "" {
-				return []string{job}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("indexing %T by job: %w", kind, err)
-		}
-	}
-	return nil
-}
-
-// jobOf is the job that made the Snapshot or Backup; empty: none did.
-func jobOf(obj client.Object) string {
-	switch made := obj.(type) {
-	case *v1beta2.Snapshot:
-		return made.Spec.Labels[v1beta2.LabelRecurringJob]
-	case *v1beta2.Backup:
-		return made.Spec.Labels[v1beta2.LabelRecurringJob]
-	}
-	return ""
-}
 
 // observer reads worlds. It only reads.
 type observer struct {
@@ -56,37 +21,130 @@ type observer struct {
 	clock     clock.PassiveClock
 }
 
-// observe reads the world of a job; nil: it does not exist.
-func (o observer) observe(ctx context.Context, name string) (*recurring.World, error) {
-	w := &recurring.World{Job: &v1beta2.RecurringJob{}}
-	if err := o.reader.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, w.Job); err != nil {
-		return nil, client.IgnoreNotFound(err)
+// observe reads the world of a job: of its volumes as many as are worked on at once, and none that the run, which is
+// remembered, has finished with. nil: the job does not exist.
+func (o observer) observe(ctx context.Context, name string, done *finished) (*recurring.World, error) {
+	job, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.RecurringJob{})
+	if job == nil || err != nil {
+		done.forget(name)
+		return nil, err
 	}
-	for _, key := range recurring.KeysOfJob(w.Job) {
-		var volumes v1beta2.VolumeList
-		if err := o.list(ctx, &volumes, byKey, key); err != nil {
+	volumes, err := o.volumes(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if !recurring.IsRunning(job) {
+		return &recurring.World{Now: o.clock.Now(), Job: job, Volumes: volumes}, nil
+	}
+	w := &recurring.World{Now: o.clock.Now(), Job: job, Shared: map[string]bool{}}
+	left := done.of(job)
+	for _, v := range volumes {
+		if left.has(v) {
+			continue
+		}
+		one, err := o.ofVolume(ctx, job, v)
+		if err != nil {
 			return nil, err
 		}
-		for i := range volumes.Items {
-			w.Volumes = append(w.Volumes, &volumes.Items[i])
+		if recurring.IsFinished(*one) {
+			left.add(v)
+			continue
+		}
+		w.Volumes, w.Snapshots, w.Backups = append(w.Volumes, v), append(w.Snapshots, one.Snapshots...), append(w.Backups, one.Backups...)
+		maps.Copy(w.Shared, one.Shared)
+		if len(w.Volumes) == recurring.AtOnce(job) {
+			break
 		}
 	}
+	return w, o.readOpen(ctx, w)
+}
+
+// volumes are those that the job is for, in order.
+func (o observer) volumes(ctx context.Context, job *v1beta2.RecurringJob) ([]*v1beta2.Volume, error) {
+	var out []*v1beta2.Volume
+	for _, key := range recurring.KeysOfJob(job) {
+		var list v1beta2.VolumeList
+		if err := o.list(ctx, &list, byKey, key); err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			out = append(out, &list.Items[i])
+		}
+	}
+	return recurring.Served(job, out), nil
+}
+
+// ofVolume reads the world of a job and one volume.
+func (o observer) ofVolume(ctx context.Context, job *v1beta2.RecurringJob, v *v1beta2.Volume) (*recurring.World, error) {
+	w := &recurring.World{Now: o.clock.Now(), Job: job, Volumes: []*v1beta2.Volume{v}}
+	if recurring.Removes(job) {
+		return w, o.readAll(ctx, w, v)
+	}
+	return w, o.readMade(ctx, w, byMade, keyOf(job.Name, v1beta2.LabelValue(v.Name)))
+}
+
+// readAll reads all snapshots of a volume, and which of them linked clones share.
+func (o observer) readAll(ctx context.Context, w *recurring.World, v *v1beta2.Volume) (err error) {
+	surroundings := around.Reader{Client: o.reader, Namespace: o.namespace}
+	if w.Snapshots, err = surroundings.Snapshots(ctx, v.Name); err != nil {
+		return err
+	}
+	w.Shared = map[string]bool{}
+	for _, s := range w.Snapshots {
+		clones, err := surroundings.Clones(ctx, v.Name, s.Name)
+		if err != nil {
+			return err
+		}
+		if len(clones) > 0 {
+			w.Shared[s.Name] = true
+		}
+	}
+	return nil
+}
+
+// readOpen reads what the job made of other volumes and is not done yet: it counts among what is worked on.
+func (o observer) readOpen(ctx context.Context, w *recurring.World) error {
+	if recurring.Removes(w.Job) {
+		return nil
+	}
+	here := map[string]bool{}
+	for _, v := range w.Volumes {
+		here[v1beta2.LabelValue(v.Name)] = true
+	}
+	open := &recurring.World{}
+	if err := o.readMade(ctx, open, byOpen, w.Job.Name); err != nil {
+		return err
+	}
+	for _, s := range open.Snapshots {
+		if _, volume := madeFor(s); !here[volume] {
+			w.Snapshots = append(w.Snapshots, s)
+		}
+	}
+	for _, b := range open.Backups {
+		if _, volume := madeFor(b); !here[volume] {
+			w.Backups = append(w.Backups, b)
+		}
+	}
+	return nil
+}
+
+// readMade reads what an index has of what jobs made.
+func (o observer) readMade(ctx context.Context, w *recurring.World, index, key string) error {
 	var snapshots v1beta2.SnapshotList
-	if err := o.list(ctx, &snapshots, byJob, name); err != nil {
-		return nil, err
+	if err := o.list(ctx, &snapshots, index, key); err != nil {
+		return err
 	}
 	for i := range snapshots.Items {
 		w.Snapshots = append(w.Snapshots, &snapshots.Items[i])
 	}
 	var backups v1beta2.BackupList
-	if err := o.list(ctx, &backups, byJob, name); err != nil {
-		return nil, err
+	if err := o.list(ctx, &backups, index, key); err != nil {
+		return err
 	}
 	for i := range backups.Items {
 		w.Backups = append(w.Backups, &backups.Items[i])
 	}
-	w.Now = o.clock.Now()
-	return w, nil
+	return nil
 }
 
 // list hands out what the cache holds: the core changes nothing of it.

@@ -17,11 +17,12 @@ type reconciler struct {
 	observer observer
 	client   client.Client
 	recorder kevents.EventRecorder
+	finished *finished
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	world, err := r.observer.observe(ctx, request.Name)
+	world, err := r.observer.observe(ctx, request.Name, r.finished)
 	if world == nil || err != nil {
 		return ctrl.Result{}, err
 	}
@@ -29,7 +30,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.apply(ctx, world.Job, verdict); err != nil {
 		return ctrl.Result{}, err
 	}
-	if made, gone := len(verdict.Create)+len(verdict.BackUp), len(verdict.Delete)+len(verdict.DeleteBackups); verdict.Write || made+gone > 0 {
+	if made, gone := len(verdict.Create)+len(verdict.BackUp), len(verdict.Delete); verdict.Write || made+gone > 0 {
 		log.FromContext(ctx).Info("verdict applied", "name", request.Name, "reason", verdict.Reason, "message", verdict.Message,
 			"created", made, "deleted", gone)
 	}

@@ -10,25 +10,33 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Setup registers the controller of recurring jobs. The cache must keep volumes' labels, and of a Snapshot's labels in its
+// Setup registers the controllers of recurring jobs, one that leads their runs and one that deletes what is not kept. The
+// indexes of package around must be there. The cache must keep volumes' labels, and of a Snapshot's labels in its
 // spec the one that names its job.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	r := &reconciler{
-		observer: observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock},
-		client:   rt.Client, recorder: rt.Recorder,
-	}
+	o := observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").
 		For(&v1beta2.RecurringJob{}).
-		Watches(&v1beta2.Volume{}, w.ofVolumes()).
-		Watches(&v1beta2.Snapshot{}, w.ofMade()).
-		Watches(&v1beta2.Backup{}, w.ofMade()).
-		Complete(r)
+		Watches(&v1beta2.Volume{}, w.ofVolumes(w.lead)).
+		Watches(&v1beta2.Snapshot{}, w.ofMade(w.leadRunning)).
+		Watches(&v1beta2.Snapshot{}, w.ofGoing()).
+		Watches(&v1beta2.Backup{}, w.ofMade(w.leadRunning)).
+		Complete(&reconciler{observer: o, client: rt.Client, recorder: rt.Recorder, finished: newFinished()})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of recurring jobs: %w", err)
+	}
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob-retention").
+		Watches(&v1beta2.RecurringJob{}, w.ofJobs()).
+		Watches(&v1beta2.Volume{}, w.ofVolumes(w.retain)).
+		Watches(&v1beta2.Snapshot{}, w.ofMade(w.retain)).
+		Watches(&v1beta2.Backup{}, w.ofMade(w.retain)).
+		Complete(&retention{observer: o, client: rt.Client, recorder: rt.Recorder})
+	if err != nil {
+		return fmt.Errorf("setting up the controller of what recurring jobs keep: %w", err)
 	}
 	return nil
 }

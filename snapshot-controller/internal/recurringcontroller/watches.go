@@ -15,6 +15,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
 
@@ -26,37 +27,90 @@ type watches struct {
 	namespace string
 }
 
-func (w watches) ofVolumes() handler.Funcs {
+// then is what follows from an event that is about a job and a volume.
+type then func(ctx context.Context, q queue, job, volume string)
+
+// lead has the job looked at.
+func (w watches) lead(_ context.Context, q queue, job, _ string) { w.add(q, job) }
+
+// leadRunning has it looked at if a run is under way; one that begins is news itself.
+func (w watches) leadRunning(ctx context.Context, q queue, job, _ string) {
+	if j := w.job(ctx, job); j != nil && recurring.IsRunning(j) {
+		w.add(q, job)
+	}
+}
+
+// retain has it looked at what the job made of the volume.
+func (w watches) retain(_ context.Context, q queue, job, volume string) { w.add(q, keyOf(job, volume)) }
+
+func (w watches) ofVolumes(then then) handler.Funcs {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
 			if !e.IsInInitialList {
-				w.named(ctx, q, e.Object.GetLabels())
+				w.named(ctx, q, then, e.Object)
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			before, after := e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()
 			going := e.ObjectOld.GetDeletionTimestamp() == nil && e.ObjectNew.GetDeletionTimestamp() != nil
-			if going || !maps.Equal(before, after) {
-				w.named(ctx, q, before, after)
+			if going || !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
+				w.named(ctx, q, then, e.ObjectOld, e.ObjectNew)
 			}
 		},
 	}
 }
 
 // ofMade is for the Snapshots and Backups of jobs.
-func (w watches) ofMade() handler.Funcs {
+func (w watches) ofMade(then then) handler.Funcs {
+	follow := func(ctx context.Context, q queue, obj client.Object) {
+		if job, _ := madeFor(obj); job != "" {
+			then(ctx, q, job, volumeOf(obj))
+		}
+	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
 			if !e.IsInInitialList {
-				w.job(q, jobOf(e.Object))
+				follow(ctx, q, e.Object)
 			}
 		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
 			if factsOf(e.ObjectOld) != factsOf(e.ObjectNew) {
-				w.job(q, jobOf(e.ObjectNew))
+				follow(ctx, q, e.ObjectNew)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { w.job(q, jobOf(e.Object)) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { follow(ctx, q, e.Object) },
+	}
+}
+
+// ofGoing is for Snapshots that jobs remove, whoever made them.
+func (w watches) ofGoing() handler.Funcs {
+	removal := func(obj client.Object) string {
+		return conditions.Reason(obj.(*v1beta2.Snapshot).Status.Conditions, v1beta2.SnapshotRemovalApproved)
+	}
+	return handler.Funcs{
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			if removal(e.ObjectOld) != removal(e.ObjectNew) {
+				w.removing(ctx, q, e.ObjectNew.(*v1beta2.Snapshot).Spec.Volume)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
+			w.removing(ctx, q, e.Object.(*v1beta2.Snapshot).Spec.Volume)
+		},
+	}
+}
+
+// ofJobs has everything looked at that the job made, where what it keeps may have changed: when the process begins to know it,
+// when its spec changes, and when a run begins or ends.
+func (w watches) ofJobs() handler.Funcs {
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
+			w.all(ctx, q, e.Object.(*v1beta2.RecurringJob))
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			was, is := e.ObjectOld.(*v1beta2.RecurringJob), e.ObjectNew.(*v1beta2.RecurringJob)
+			if was.UID != is.UID || was.Generation != is.Generation || was.Status.CurrentRun != is.Status.CurrentRun {
+				w.all(ctx, q, is)
+			}
+		},
 	}
 }
 
@@ -77,21 +131,62 @@ func factsOf(obj client.Object) facts {
 	return out
 }
 
-// named enqueues the jobs that volumes with one of these labels name, by themselves or by a group.
-func (w watches) named(ctx context.Context, q queue, labels ...map[string]string) {
-	var jobs v1beta2.RecurringJobList
-	if err := w.reader.List(ctx, &jobs, client.InNamespace(w.namespace), client.UnsafeDisableDeepCopy); err != nil {
-		// A list from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "listing from the cache")
-	}
-	for i := range jobs.Items {
-		if slices.ContainsFunc(labels, func(l map[string]string) bool { return recurring.IsFor(&jobs.Items[i], l) }) {
-			w.job(q, jobs.Items[i].Name)
+// named follows the jobs that volumes with these labels name, by themselves or by a group.
+func (w watches) named(ctx context.Context, q queue, then then, volumes ...client.Object) {
+	jobs := w.jobs(ctx)
+	for i := range jobs {
+		if slices.ContainsFunc(volumes, func(v client.Object) bool { return recurring.IsFor(&jobs[i], v.GetLabels()) }) {
+			then(ctx, q, jobs[i].Name, volumes[0].GetName())
 		}
 	}
 }
 
-func (w watches) job(q queue, name string) {
+// removing has those jobs looked at whose runs remove snapshots of the volume.
+func (w watches) removing(ctx context.Context, q queue, volume string) {
+	jobs := slices.DeleteFunc(w.jobs(ctx), func(j v1beta2.RecurringJob) bool { return !recurring.Removes(&j) || !recurring.IsRunning(&j) })
+	if len(jobs) == 0 {
+		return
+	}
+	v, err := lookup.Shared(ctx, w.reader, w.namespace, volume, &v1beta2.Volume{})
+	w.failed(ctx, err)
+	if v != nil {
+		for i := range jobs {
+			if recurring.IsFor(&jobs[i], v.Labels) {
+				w.add(q, jobs[i].Name)
+			}
+		}
+	}
+}
+
+// all has everything looked at that the job made of the volumes that it is for.
+func (w watches) all(ctx context.Context, q queue, job *v1beta2.RecurringJob) {
+	volumes, err := observer{reader: w.reader, namespace: w.namespace}.volumes(ctx, job)
+	w.failed(ctx, err)
+	for _, v := range volumes {
+		w.retain(ctx, q, job.Name, v.Name)
+	}
+}
+
+func (w watches) job(ctx context.Context, name string) *v1beta2.RecurringJob {
+	job, err := lookup.Shared(ctx, w.reader, w.namespace, name, &v1beta2.RecurringJob{})
+	w.failed(ctx, err)
+	return job
+}
+
+func (w watches) jobs(ctx context.Context) []v1beta2.RecurringJob {
+	var jobs v1beta2.RecurringJobList
+	w.failed(ctx, w.reader.List(ctx, &jobs, client.InNamespace(w.namespace), client.UnsafeDisableDeepCopy))
+	return jobs.Items
+}
+
+// failed says that the cache could not be read, which happens only while the process stops.
+func (w watches) failed(ctx context.Context, err error) {
+	if err != nil {
+		log.FromContext(ctx).Error(err, "reading from the cache")
+	}
+}
+
+func (w watches) add(q queue, name string) {
 	if name != "" {
 		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace, Name: name}})
 	}

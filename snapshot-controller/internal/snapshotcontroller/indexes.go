@@ -12,8 +12,6 @@ import (
 
 // The indexes. Each turns an event into the snapshots that it is about, without a look at anything else.
 const (
-	// byVolume finds the snapshots of a volume.
-	byVolume = "snapshotcontroller.volume"
 	// byBusy finds those snapshots of a volume that are under way: to be taken, to be removed, or not seen.
 	byBusy = "snapshotcontroller.busy"
 	// byReason finds snapshots by why they wait.
@@ -36,7 +34,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		name string
 		keys client.IndexerFunc
 	}{
-		{&v1beta2.Snapshot{}, byVolume, of(func(s *v1beta2.Snapshot) string { return s.Spec.Volume })},
 		{&v1beta2.Snapshot{}, byBusy, of(func(s *v1beta2.Snapshot) string { return volumeIf(s, busy(s)) })},
 		{&v1beta2.Snapshot{}, byReason, of(waitsFor)},
 		{&v1beta2.Snapshot{}, byApproved, of(func(s *v1beta2.Snapshot) string {

@@ -99,7 +99,7 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 		return nil
 	}
 	var list v1beta2.SnapshotList
-	err := o.list(ctx, &list, byVolume, w.Volume.Name)
+	err := o.list(ctx, &list, around.ByVolume, w.Volume.Name)
 	for i := range list.Items {
 		if list.Items[i].Status.CreationTime != "" {
 			w.Taken++

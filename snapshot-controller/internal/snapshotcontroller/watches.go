@@ -18,6 +18,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/packed"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -66,7 +67,7 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q queue
 	before, after := e.ObjectOld.(*v1beta2.Engine), e.ObjectNew.(*v1beta2.Engine)
 	was, is := engineFacts(before), engineFacts(after)
 	if !was.known && is.known || was.active != is.active || was.uid != is.uid {
-		w.volume(ctx, q, byVolume, after.Spec.VolumeName)
+		w.volume(ctx, q, around.ByVolume, after.Spec.VolumeName)
 		return
 	}
 	names := changedInfos(packed.List(before), packed.List(after))
@@ -124,13 +125,13 @@ func sameInfo(a, b v1beta2.SnapshotInfo) bool {
 func (w watches) volumeCame(ctx context.Context, e event.CreateEvent, q queue) {
 	v := e.Object.(*v1beta2.Volume)
 	if !e.IsInInitialList {
-		w.volume(ctx, q, byVolume, v.Name)
+		w.volume(ctx, q, around.ByVolume, v.Name)
 	}
 	w.source(q, v)
 }
 
 func (w watches) volumeGone(ctx context.Context, e event.DeleteEvent, q queue) {
-	w.volume(ctx, q, byVolume, e.Object.GetName())
+	w.volume(ctx, q, around.ByVolume, e.Object.GetName())
 	w.source(q, e.Object.(*v1beta2.Volume))
 }
 
@@ -138,7 +139,7 @@ func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q queue
 	was, is := volumeFacts(e.ObjectOld.(*v1beta2.Volume)), volumeFacts(e.ObjectNew.(*v1beta2.Volume))
 	switch {
 	case was.uid != is.uid || was.going != is.going:
-		w.volume(ctx, q, byVolume, e.ObjectNew.GetName())
+		w.volume(ctx, q, around.ByVolume, e.ObjectNew.GetName())
 	case was != is:
 		w.volume(ctx, q, byBusy, e.ObjectNew.GetName())
 	}

@@ -1,0 +1,88 @@
+package recurring
+
+import (
+	"slices"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// Removes tells that the job's task is to remove snapshots of its volumes, whoever asked for them.
+func Removes(job *v1beta2.RecurringJob) bool {
+	return job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete || job.Spec.Task == v1beta2.RecurringTaskSnapshotCleanup
+}
+
+// prune returns what of each volume's snapshots is to go in this run. A volume is finished once nothing more is to go and
+// what went is gone, or waits for something that no patience helps.
+func (w World) prune(run time.Time) plan {
+	var p plan
+	working := 0
+	for _, v := range w.volumes() {
+		if working >= AtOnce(w.Job) {
+			break
+		}
+		doomed, until := w.pruned(v, run)
+		if len(doomed) == 0 && until.IsZero() {
+			continue
+		}
+		working++
+		p.doomed = append(p.doomed, doomed...)
+		if !until.IsZero() {
+			p.hold(until)
+		}
+	}
+	return p
+}
+
+// pruned returns which snapshots of the volume are to be deleted, and until when the run waits for those that are.
+func (w World) pruned(v *v1beta2.Volume, run time.Time) (doomed []*v1beta2.Snapshot, until time.Time) {
+	var standing []*v1beta2.Snapshot
+	for _, s := range w.Snapshots {
+		switch {
+		case s.Spec.Volume != v.Name || snapshot.UID(s) != v.UID:
+		case s.DeletionTimestamp == nil:
+			standing = append(standing, s)
+		default:
+			if end := s.DeletionTimestamp.UTC().Add(patience); !heldBack(s) && w.Now.Before(end) && (until.IsZero() || end.Before(until)) {
+				until = end
+			}
+		}
+	}
+	slices.SortFunc(standing, newerFirst)
+	if w.Job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete {
+		standing = beyond(standing, w.Job.Spec.Retain)
+	} else {
+		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s) })
+	}
+	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return w.Shared[s.Name] || takenAt(s).After(run) }), until
+}
+
+// beyond are the snapshots that somebody asked for, after the newest of them that are kept. What is not taken yet, or not
+// known, is neither.
+func beyond(list []*v1beta2.Snapshot, retain int) []*v1beta2.Snapshot {
+	list = slices.DeleteFunc(list, func(s *v1beta2.Snapshot) bool {
+		return !asked(s) || !conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady)
+	})
+	return list[min(retain, len(list)):]
+}
+
+// isLeftover tells that the system made the snapshot, or that the engine marked it removed, and that it can be merged: one
+// thing builds on it, and that is not the volume's head.
+func isLeftover(s *v1beta2.Snapshot) bool {
+	known := conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) && !asked(s)
+	return (known || s.Status.MarkRemoved) && len(s.Status.Children) <= 1 && !s.Status.Children[snapshot.VolumeHead]
+}
+
+// asked tells that a person, a job or Kubernetes asked for the snapshot.
+func asked(s *v1beta2.Snapshot) bool { return s.Spec.CreateSnapshot || s.Status.UserCreated }
+
+// heldBack tells that a removal waits for people, or for what may take for ever.
+func heldBack(s *v1beta2.Snapshot) bool {
+	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
+	case v1beta2.ReasonLinkedClone, v1beta2.ReasonBackingUp, v1beta2.ReasonPurgeDisabled, v1beta2.ReasonParentOfVolumeHead, v1beta2.ReasonHasMultipleChildren:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package recurring
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
+)
+
+// pruning is a world whose run of noon is under way with the task.
+func pruning(task string, volumes ...string) World {
+	w := world(volumes...)
+	w.Job.Spec.Task, w.Job.Status.CurrentRun = task, format(noon)
+	return w
+}
+
+// stored is a snapshot that was taken so many minutes before noon, of the n-th volume, for a person or by the system.
+func (w *World) stored(name string, volume, minutes int, user bool, changes ...func(*v1beta2.Snapshot)) {
+	v, at := w.Volumes[volume], noon.Add(-time.Duration(minutes)*time.Minute)
+	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, CreationTimestamp: metav1.NewTime(at), OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
+	s.Spec.Volume, s.Spec.CreateSnapshot = v.Name, user
+	s.Status.CreationTime, s.Status.UserCreated, s.Status.Children = format(at), user, map[string]bool{"other": true}
+	says(s, v1beta2.ReasonReady)
+	for _, change := range changes {
+		change(s)
+	}
+	w.Snapshots = append(w.Snapshots, s)
+}
+
+func goingSince(minutes int, reason string) func(*v1beta2.Snapshot) {
+	return func(s *v1beta2.Snapshot) {
+		at := metav1.NewTime(noon.Add(-time.Duration(minutes) * time.Minute))
+		s.DeletionTimestamp = &at
+		s.Status.Conditions = append(s.Status.Conditions, v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionFalse, Reason: reason})
+	}
+}
+
+func children(names ...string) func(*v1beta2.Snapshot) {
+	return func(s *v1beta2.Snapshot) {
+		s.Status.Children = map[string]bool{}
+		for _, name := range names {
+			s.Status.Children[name] = true
+		}
+	}
+}
+
+func reason(is string) func(*v1beta2.Snapshot) {
+	return func(s *v1beta2.Snapshot) { says(s, is) }
+}
+
+func gone(v Verdict) (names []string) {
+	for _, s := range v.Delete {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Of each volume the newest that somebody asked for are kept, whoever that was; what the system made is not counted.
+func TestSnapshotDeleteKeepsTheNewest(t *testing.T) {
+	w := pruning(v1beta2.RecurringTaskSnapshotDelete, "v", "w")
+	for n := range 4 {
+		w.stored(fmt.Sprintf("v-%d", n), 0, n+1, true)
+	}
+	w.stored("v-system", 0, 0, false)
+	w.stored("v-adopted", 0, 9, false, func(s *v1beta2.Snapshot) { s.Status.UserCreated = true })
+	w.stored("v-untaken", 0, 8, true, reason(v1beta2.ReasonWaitingForAttach))
+	w.stored("v-shared", 0, 8, true)
+	w.stored("w-0", 1, 1, true)
+	w.stored("w-1", 1, 2, true)
+	w.stored("w-other", 1, 3, true, func(s *v1beta2.Snapshot) { s.OwnerReferences[0].UID = "other" })
+	w.Shared = map[string]bool{"v-shared": true}
+	require.Equal(t, []string{"v-2", "v-3", "v-adopted"}, gone(Decide(w)))
+	w.Now = noon.Add(time.Hour)
+	w.stored("v-late", 0, -30, true)
+	require.Equal(t, []string{"v-1", "v-2", "v-3", "v-adopted"}, gone(Decide(w)), "one that is taken while the run lasts counts among the newest")
+	w.Job.Spec.Retain = 1
+	w.stored("v-later", 0, -40, true)
+	require.NotContains(t, gone(Decide(w)), "v-late", "and does not go by this run")
+}
+
+// What the system made goes, and what the engine marked removed, where it can be merged.
+func TestSnapshotCleanup(t *testing.T) {
+	w := pruning(v1beta2.RecurringTaskSnapshotCleanup, "v")
+	w.Job.Spec.Retain = 0
+	w.stored("user", 0, 5, true)
+	w.stored("system", 0, 4, false)
+	w.stored("marked", 0, 3, true, reason(v1beta2.ReasonMarkedRemoved), func(s *v1beta2.Snapshot) { s.Status.MarkRemoved = true })
+	w.stored("under the head", 0, 2, false, children(snapshot.VolumeHead))
+	w.stored("forked", 0, 1, false, children("a", "b"))
+	w.stored("lost", 0, 1, false, reason(v1beta2.ReasonLost))
+	require.Equal(t, []string{"marked", "system"}, gone(Decide(w)))
+}
+
+// The run ends when what went is gone, or waits for people, or was waited for long enough.
+func TestARunThatRemovesWaitsForTheRemoval(t *testing.T) {
+	for name, test := range map[string]struct {
+		going func(*v1beta2.Snapshot)
+		ended bool
+	}{
+		"its turn comes":                {goingSince(1, v1beta2.ReasonPurgeLimited), false},
+		"it is being removed":           {goingSince(1, v1beta2.ReasonRequested), false},
+		"nothing is said of it yet":     {goingSince(1, ""), false},
+		"it goes for too long":          {goingSince(15, v1beta2.ReasonRequested), true},
+		"nobody may purge":              {goingSince(1, v1beta2.ReasonPurgeDisabled), true},
+		"the volume's head needs it":    {goingSince(1, v1beta2.ReasonParentOfVolumeHead), true},
+		"a backup may take for ever":    {goingSince(1, v1beta2.ReasonBackingUp), true},
+		"linked clones live on from it": {goingSince(1, v1beta2.ReasonLinkedClone), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := pruning(v1beta2.RecurringTaskSnapshotDelete, "v")
+			w.stored("going", 0, 9, true, test.going)
+			v := Decide(w)
+			require.Equal(t, test.ended, v.Status.LastRun != "")
+			if !test.ended {
+				require.Equal(t, noon.Add(patience-time.Minute), v.Wake)
+			}
+		})
+	}
+}
+
+func TestNoMoreVolumesArePrunedAtOnceThanMayBe(t *testing.T) {
+	w := pruning(v1beta2.RecurringTaskSnapshotDelete, "a", "b", "c", "d")
+	w.Job.Spec.Retain = 1
+	for n := range 4 {
+		w.stored(fmt.Sprintf("old-%d", n), n, 20, true)
+		w.stored(fmt.Sprintf("new-%d", n), n, 10, true)
+	}
+	require.Equal(t, []string{"old-0", "old-1"}, gone(Decide(w)))
+	goingSince(1, "")(w.Snapshots[0])
+	require.Equal(t, []string{"old-1"}, gone(Decide(w)))
+	w.Snapshots = w.Snapshots[2:]
+	require.Equal(t, []string{"old-1", "old-2"}, gone(Decide(w)))
+}
+
+// Whoever reads only as many volumes as are worked on at once, and leaves out those that are finished, does the same.
+func TestAsManyVolumesAsAreWorkedOnAreEnough(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyWorld(t)
+		w.Job.Spec.Cron, w.Job.Spec.Retain, w.Job.Status.CurrentRun = "0 * * * *", 1, format(noon)
+		for i := range w.Volumes {
+			for n := range rapid.IntRange(0, 3).Draw(t, "snapshots") {
+				change := rapid.SampledFrom([]func(*v1beta2.Snapshot){func(*v1beta2.Snapshot) {}, goingSince(1, ""), goingSince(1, v1beta2.ReasonPurgeDisabled),
+					reason(v1beta2.ReasonLost)}).Draw(t, "change")
+				w.stored(fmt.Sprintf("%d-%d", i, n), i, n+1, rapid.Bool().Draw(t, "user"), change)
+			}
+			if rapid.Bool().Draw(t, "made") {
+				s := w.newSnapshot(Name(w.Job, noon, w.Volumes[i]), w.Volumes[i])
+				s.CreationTimestamp = metav1.NewTime(noon)
+				says(s, rapid.SampledFrom([]string{v1beta2.ReasonReady, v1beta2.ReasonFailed, v1beta2.ReasonLimitReached, v1beta2.ReasonCreating}).Draw(t, "made reason"))
+				if conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) {
+					s.Status.CreationTime = format(noon)
+				}
+				w.Snapshots = append(w.Snapshots, s)
+			}
+		}
+		part := w
+		part.Volumes = nil
+		for _, v := range Served(w.Job, w.Volumes) {
+			one := w
+			one.Volumes = []*v1beta2.Volume{v}
+			one.Snapshots = slices.DeleteFunc(slices.Clone(w.Snapshots), func(s *v1beta2.Snapshot) bool { return s.Spec.Volume != v.Name })
+			if !IsFinished(one) && len(part.Volumes) < AtOnce(w.Job) {
+				part.Volumes = append(part.Volumes, v)
+			}
+		}
+		whole, some := Decide(w), Decide(part)
+		require.Equal(t, whole, some)
+	})
+}

@@ -1,0 +1,99 @@
+package recurringcontroller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/recurring"
+)
+
+// The indexes.
+const (
+	// byKey finds the volumes that name a job or a group.
+	byKey = "recurringcontroller.key"
+	// byMade finds the Snapshots and Backups that a job made of a volume, as job/volume.
+	byMade = "recurringcontroller.made"
+	// byOpen finds those that a job made and that are not taken, or have not ended, by job.
+	byOpen = "recurringcontroller.open"
+)
+
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	one := func(key func(client.Object) string) client.IndexerFunc {
+		return func(obj client.Object) []string {
+			if k := key(obj); k != "" {
+				return []string{k}
+			}
+			return nil
+		}
+	}
+	made := func(obj client.Object) string {
+		job, volume := madeFor(obj)
+		return keyOf(job, volume)
+	}
+	open := func(obj client.Object) string {
+		if job, _ := madeFor(obj); isOpen(obj) {
+			return job
+		}
+		return ""
+	}
+	for _, i := range []struct {
+		of   client.Object
+		name string
+		keys client.IndexerFunc
+	}{
+		{&v1beta2.Volume{}, byKey, func(obj client.Object) []string { return recurring.KeysOfVolume(obj.GetLabels()) }},
+		{&v1beta2.Snapshot{}, byMade, one(made)},
+		{&v1beta2.Snapshot{}, byOpen, one(open)},
+		{&v1beta2.Backup{}, byMade, one(made)},
+		{&v1beta2.Backup{}, byOpen, one(open)},
+	} {
+		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
+		}
+	}
+	return nil
+}
+
+// madeFor are the job that made the Snapshot or Backup, and the volume, as labels name it; empty: no job did.
+func madeFor(obj client.Object) (job, volume string) {
+	switch made := obj.(type) {
+	case *v1beta2.Snapshot:
+		return made.Spec.Labels[v1beta2.LabelRecurringJob], v1beta2.LabelValue(made.Spec.Volume)
+	case *v1beta2.Backup:
+		return made.Spec.Labels[v1beta2.LabelRecurringJob], made.Labels[v1beta2.LabelBackupVolume]
+	}
+	return "", ""
+}
+
+// volumeOf is the volume of a Snapshot or Backup; of a Backup that was not begun, what its label says.
+func volumeOf(obj client.Object) string {
+	switch made := obj.(type) {
+	case *v1beta2.Snapshot:
+		return made.Spec.Volume
+	case *v1beta2.Backup:
+		return cmp.Or(made.Status.VolumeName, made.Labels[v1beta2.LabelBackupVolume])
+	}
+	return ""
+}
+
+// keyOf is the key of a job and a volume, as labels name it.
+func keyOf(job, volume string) string {
+	if job == "" {
+		return ""
+	}
+	return job + "/" + volume
+}
+
+func isOpen(obj client.Object) bool {
+	switch made := obj.(type) {
+	case *v1beta2.Snapshot:
+		return made.Status.CreationTime == ""
+	case *v1beta2.Backup:
+		return !v1beta2.IsBackupEnded(made)
+	}
+	return false
+}
