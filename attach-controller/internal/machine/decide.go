@@ -25,6 +25,8 @@ type pass struct {
 	failed map[string]bool
 	// rebuiltNow are replicas that this pass found to be rebuilt.
 	rebuiltNow map[string]bool
+	// givenUp tells that the volume's engine is given up, or about to be.
+	givenUp bool
 	// why is the reason of what is not so yet.
 	why waiting
 	// reverted is what there is to say of what a person asked to revert to; nil: nothing new.
@@ -57,6 +59,7 @@ func Decide(w World) Verdict {
 		p.findFaults()
 		p.failReplicas()
 		p.move()
+		p.goOn()
 		p.salvage()
 		p.progress()
 		p.revert()

@@ -47,10 +47,26 @@ func (s *stageWorld) imMonitor() bool {
 		}
 	}
 	for _, f := range s.Frontends {
+		before, held := f.Status, f.Status.CurrentState == v1beta2.InstanceStateSuspended
+		if held {
+			f.Status.CurrentState = v1beta2.InstanceStateRunning
+		}
 		set(f.Spec.NodeID, f.Spec.DesireState, &f.Status.CurrentState, &f.Status.UUID, &f.Status.Conditions, true)
-		changed = s.connect(f) || changed
+		s.hold(f, held)
+		changed = s.connect(f) || changed || before.CurrentState != f.Status.CurrentState || before.SuspendedAt != f.Status.SuspendedAt
 	}
 	return changed
+}
+
+// hold lets a frontend that runs hold its I/O as long as that is asked for.
+func (s *stageWorld) hold(f *v1beta2.EngineFrontend, held bool) {
+	switch asked := f.Spec.SuspendRequestedAt; {
+	case f.Status.CurrentState != v1beta2.InstanceStateRunning:
+	case asked == "":
+		f.Status.SuspendedAt = ""
+	case held || f.Status.SuspendedAt != asked:
+		f.Status.CurrentState, f.Status.SuspendedAt = v1beta2.InstanceStateSuspended, asked
+	}
 }
 
 // connect lets a running frontend go to the target that its spec names, while that serves.
@@ -61,7 +77,7 @@ func (s *stageWorld) connect(f *v1beta2.EngineFrontend) bool {
 	}
 	for _, e := range s.Engines {
 		at := e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort && e.Name == f.Spec.EngineName
-		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) && f.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
+		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) && ofFrontend(f).state == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
 			f.Status.TargetIP, f.Status.TargetPort = f.Spec.TargetIP, f.Spec.TargetPort
 		}
 	}

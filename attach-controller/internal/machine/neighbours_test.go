@@ -69,8 +69,12 @@ func (s *stageWorld) write(w Write) {
 		patchSpec(w.Spec, map[string]func(any){
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
 			"active": func(v any) { o.Spec.Active = v.(bool) }, "replicaAddressMap": func(v any) { o.Spec.ReplicaAddressMap = merge(o.Spec.ReplicaAddressMap, v) },
-			"lookRequestedAt": func(v any) { o.Spec.LookRequestedAt, o.Status.LookedAt = v.(string), v.(string) },
-			"volumeSize":      func(v any) { fmt.Sscan(v.(string), &o.Spec.VolumeSize); o.Status.CurrentSize = o.Spec.VolumeSize },
+			"lookRequestedAt": func(v any) {
+				if o.Spec.LookRequestedAt = v.(string); !s.down(o.Spec.NodeID) {
+					o.Status.LookedAt = o.Spec.LookRequestedAt
+				}
+			},
+			"volumeSize": func(v any) { fmt.Sscan(v.(string), &o.Spec.VolumeSize); o.Status.CurrentSize = o.Spec.VolumeSize },
 		})
 	case *v1beta2.EngineFrontend:
 		if w.Kind == Create {
@@ -83,6 +87,7 @@ func (s *stageWorld) write(w Write) {
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
 			"engineName": func(v any) { o.Spec.EngineName = v.(string) }, "targetIP": func(v any) { o.Spec.TargetIP = v.(string) },
 			"targetPort": func(v any) { o.Spec.TargetPort = v.(int) }, "active": func(v any) { o.Spec.Active = v.(bool) },
+			"suspendRequestedAt": func(v any) { o.Spec.SuspendRequestedAt = v.(string) },
 		})
 	case *v1beta2.Replica:
 		if w.Kind == Delete {
@@ -191,7 +196,7 @@ func (s *stageWorld) String() string {
 		fmt.Fprintf(&b, "  %s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
 	}
 	for _, f := range s.Frontends {
-		fmt.Fprintf(&b, "  %s on %q %s → %s\n", f.Name, f.Spec.NodeID, f.Status.CurrentState, f.Spec.DesireState)
+		fmt.Fprintf(&b, "  %s on %q %s → %s to %s, asked to hold %q, answered %q\n", f.Name, f.Spec.NodeID, f.Status.CurrentState, f.Spec.DesireState, f.Spec.EngineName, f.Spec.SuspendRequestedAt, f.Status.SuspendedAt)
 	}
 	for _, r := range s.Replicas {
 		fmt.Fprintf(&b, "  %s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.FailedAt, r.Spec.HealthyAt)

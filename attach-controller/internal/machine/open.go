@@ -225,6 +225,9 @@ func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node 
 		} {
 			p.patch(StageStop, f, key, value)
 		}
+		if !i.wanted && f.Spec.SuspendRequestedAt != "" {
+			p.patch(StageStop, f, "suspendRequestedAt", "")
+		}
 		p.label(StageStop, f, v1beta2.LabelNode, node)
 	}
 	if i.node == node && i.wanted && p.running(i) {

@@ -73,7 +73,8 @@ func anyWorld(t *rapid.T) World {
 	for n := range rapid.IntRange(0, 2).Draw(t, "frontends") {
 		f := &v1beta2.EngineFrontend{ObjectMeta: anyMeta(t, fmt.Sprintf("vol-ef-%d", n))}
 		f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = any1(t, "node", somewhere), any1(t, "desire", desires), any1(t, "engine", []string{"", "vol-e-0", "vol-e-1"})
-		f.Status.CurrentState, f.Status.Conditions = any1(t, "is", instanceStates), anyConditions(t)
+		f.Status.CurrentState, f.Status.Conditions = any1(t, "is", append(slices.Clone(instanceStates), "suspended")), anyConditions(t)
+		f.Spec.SuspendRequestedAt, f.Status.SuspendedAt = any1(t, "hold", times), any1(t, "answered", times)
 		if len(w.Engines) > 0 && rapid.Bool().Draw(t, "connected") {
 			to := w.Engines[rapid.IntRange(0, len(w.Engines)-1).Draw(t, "to")]
 			f.Status.TargetIP, f.Status.TargetPort = to.Status.StorageIP, to.Status.Port

@@ -20,6 +20,8 @@ const (
 	EventReplicaFailed = "ReplicaFailed"
 	EventRebuilt       = "ReplicaRebuilt"
 	EventStillGood     = "ReplicaStillGood"
+	EventIOHeld        = "IOHeld"
+	EventIOGoesOn      = "IOGoesOn"
 	EventMigrated      = "Migrated"
 	EventRestored      = "Restored"
 	EventCloned        = "Cloned"

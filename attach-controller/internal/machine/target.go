@@ -113,18 +113,18 @@ func (p *pass) broken() bool {
 // beginMove makes the second engine.
 func (p *pass) beginMove(goal string) {
 	at := p.engine.Spec.NodeID
-	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", at, goal))
 	switch {
 	case !leadsTo(p.frontend, p.engine) || !p.running(ofFrontend(p.frontend)):
 	case p.engineUp():
 		if !p.unfinished() && p.freshLook() {
 			p.makeTarget(goal)
 		}
-	case p.broken(), p.down(at) && at != goal:
+	case p.broken(), p.down(at) && at != goal && p.heir() && p.cutOff():
 		if !p.failUnreachable() {
 			p.makeTarget(goal)
 		}
 	}
+	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", at, goal))
 }
 
 func (p *pass) makeTarget(node string) {
@@ -195,22 +195,30 @@ func (p *pass) fit(goal string) bool {
 
 // carryOn lets the frontend go to the second engine once that runs and has all its replicas.
 func (p *pass) carryOn(home, goal string) {
+	if p.ready() {
+		p.orderFrontend(p.frontend, p.second, home)
+	}
 	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", p.engine.Spec.NodeID, goal))
+}
+
+// ready tells that the second engine may take over, or that the frontend was told so already.
+func (p *pass) ready() bool {
 	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineUp() && p.outrun() {
-		return
+		return false
 	}
 	for name := range p.second.Spec.ReplicaAddressMap {
 		if p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {
-			return
+			return false
 		}
 	}
-	if p.frontend.Spec.EngineName != p.second.Name {
-		if p.engineUp() && !p.freshLook() {
-			return
-		}
-		p.out.Fresh, p.out.FreshFrontends = true, true
+	switch {
+	case p.frontend.Spec.EngineName == p.second.Name:
+		return true
+	case p.engineUp() && !p.freshLook(), !p.engineUp() && !p.broken() && !p.cutOff():
+		return false
 	}
-	p.orderFrontend(p.frontend, p.second, home)
+	p.out.Fresh, p.out.FreshFrontends = true, true
+	return true
 }
 
 // endMove ends the engine that is not the volume's, or not any more: never before the frontend leads to the other one. [UPG-3]

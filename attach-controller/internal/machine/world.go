@@ -85,7 +85,11 @@ func ofFrontend(e *v1beta2.EngineFrontend) instance {
 	if e == nil {
 		return instance{}
 	}
-	return instance{true, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, e.Status.CurrentState,
+	state := e.Status.CurrentState
+	if state == v1beta2.InstanceStateSuspended { // it holds its I/O, and is there
+		state = v1beta2.InstanceStateRunning
+	}
+	return instance{true, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, state,
 		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown), e.Status.UUID}
 }
 

@@ -1,0 +1,286 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// down is a volume on x whose target is on y, which is down, and shall be on z. The copy on x is out, as in an upgrade of x.
+func down(t require.TestingT) *stageWorld {
+	s := moved(t, "x", "y", "z")
+	out := s.Replicas[0]
+	out.Spec.FailedAt, out.Spec.DesireState = stamp(s.Now), v1beta2.InstanceStateStopped
+	delete(s.engineOn("y").Spec.ReplicaAddressMap, out.Name)
+	require.True(t, s.settle(), "%s", s)
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	s.Volume.Spec.TargetNodeID = "z"
+	return s
+}
+
+// round lets everybody act once.
+func (s *stageWorld) round() {
+	s.step()
+	s.imMonitor()
+	s.Now = s.Now.Add(time.Second)
+}
+
+// rounds lets everybody act until it is so.
+func (s *stageWorld) rounds(t require.TestingT, until func() bool, what string) {
+	for range 60 {
+		if until() {
+			return
+		}
+		s.round()
+	}
+	require.Fail(t, "never: "+what, "%s", s)
+}
+
+// back lets the node of the target be up again, with what its engine says now.
+func (s *stageWorld) back(modes map[string]string) {
+	s.Nodes["y"] = Node{Known: true}
+	e := s.engineOn("y")
+	e.Status.CurrentState, e.Status.ReplicaModeMap = v1beta2.InstanceStateRunning, modes
+}
+
+func (s *stageWorld) holds() bool {
+	f := s.Frontends[0]
+	return f.Status.CurrentState == v1beta2.InstanceStateSuspended && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
+}
+
+func (s *stageWorld) goesOn() bool {
+	f := s.Frontends[0]
+	return f.Status.CurrentState == v1beta2.InstanceStateRunning && f.Spec.SuspendRequestedAt == ""
+}
+
+var alone = map[string]string{"vol-r-1": v1beta2.ReplicaModeRW, "vol-r-2": v1beta2.ReplicaModeERR}
+
+// UPG-1: the frontend is cut off from a target that is given up before anything is concluded from that, and until it leads to the next one.
+func TestNothingIsAcknowledgedByATargetThatIsGivenUp(t *testing.T) {
+	s := down(t)
+	said := map[string]bool{}
+	s.rounds(t, func() bool {
+		for _, w := range Decide(s.World).Writes {
+			for _, h := range w.Events {
+				said[h.Reason] = true
+			}
+		}
+		left := !leadsTo(s.Frontends[0], s.engineOn("y"))
+		if concluded := s.Replicas[1].Spec.FailedAt != "" || len(s.Engines) > 1 || s.Frontends[0].Spec.EngineName != "vol-e-1"; concluded && !left {
+			require.True(t, s.holds(), "%s", s)
+		}
+		return s.goesOn() && len(s.Engines) == 2 && left
+	}, "I/O goes on to the next target")
+	require.True(t, leadsTo(s.Frontends[0], s.engineOn("z")), "%s", s)
+	require.NotEmpty(t, s.Replicas[1].Spec.FailedAt)
+	require.Contains(t, said, EventIOHeld)
+	require.Contains(t, said, EventIOGoesOn)
+	oneWay := s.Volume.Status.Conditions[0]
+	require.NotContains(t, oneWay.Message, "All I/O is held", "%s", oneWay.Message)
+}
+
+func TestWhyIOIsHeldIsSaid(t *testing.T) {
+	s := down(t)
+	s.step()
+	require.Contains(t, s.Volume.Status.Conditions[0].Message, "All I/O is held: node y is down, and the target there is given up; that is asked for.")
+	s.imMonitor()
+	s.step()
+	s.imMonitor()
+	s.step()
+	require.Contains(t, s.Volume.Status.Conditions[0].Message, "it is asked once more what it knows")
+}
+
+// It has goneFor to answer from when all I/O is held, not from when that was asked for.
+func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
+	s := down(t)
+	s.step()
+	s.Now = s.Now.Add(time.Hour) // the frontend's instance manager was away
+	s.step()
+	require.Empty(t, s.Replicas[1].Spec.FailedAt)
+	s.imMonitor()
+	s.Now = s.Now.Add(time.Hour)
+	s.step()
+	s.imMonitor()
+	asked := s.Now
+	require.Equal(t, asked.UTC().Format(time.RFC3339Nano), s.engineOn("y").Spec.LookRequestedAt)
+	s.Now = s.Now.Add(goneFor - time.Second)
+	verdict := Decide(s.World)
+	require.Empty(t, verdict.Writes)
+	require.Equal(t, asked.Add(goneFor), verdict.WakeAt)
+	s.Now = asked.Add(goneFor)
+	verdict = Decide(s.World)
+	require.True(t, verdict.Fresh && verdict.FreshFrontends)
+	require.NotEmpty(t, writeOf(t, verdict, s.Replicas[1]).Spec["failedAt"])
+}
+
+// The node is back before the cut was proven, or before the frontend has left: the target is the volume's again, with all that it acknowledged.
+func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
+	for name, until := range map[string]func(*stageWorld) bool{
+		"asked":          func(s *stageWorld) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
+		"held":           func(s *stageWorld) bool { return s.holds() },
+		"marked":         func(s *stageWorld) bool { return s.Replicas[1].Spec.FailedAt != "" },
+		"made":           func(s *stageWorld) bool { return len(s.Engines) == 2 },
+		"about to leave": func(s *stageWorld) bool { return s.Frontends[0].Spec.EngineName == "vol-e-2" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := down(t)
+			for !until(s) {
+				s.step()
+				if !until(s) {
+					s.imMonitor()
+				}
+				s.Now = s.Now.Add(time.Second)
+			}
+			s.back(alone)
+			s.Volume.Spec.TargetNodeID = "y"
+			s.rounds(t, func() bool { return s.goesOn() && len(s.Engines) == 1 }, "I/O goes on where it was")
+			require.True(t, leadsTo(s.Frontends[0], s.engineOn("y")), "%s", s)
+			require.Empty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+			s.round()
+			require.NotEmpty(t, s.Replicas[2].Spec.FailedAt, "%s", s)
+		})
+	}
+}
+
+// I/O does not go on before the replica that alone has it all counts as good again, nor before the engine was looked at.
+func TestIOGoesOnOnlyWhereWhatItWritesCounts(t *testing.T) {
+	s := down(t)
+	s.rounds(t, func() bool { return s.Replicas[1].Spec.FailedAt != "" }, "marked")
+	s.back(alone)
+	s.Engines[0].Status.LookedAt = ""
+	for range 10 {
+		s.step()
+		if s.Frontends[0].Spec.SuspendRequestedAt == "" {
+			require.Empty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+			require.NotEmpty(t, s.Engines[0].Status.LookedAt)
+		}
+		s.imMonitor()
+		s.Now = s.Now.Add(time.Second)
+	}
+}
+
+// A node that only Kubernetes misses: its target answers, and its word decides.
+func TestATargetThatAnswersAfterTheCutIsBelieved(t *testing.T) {
+	for name, c := range map[string]struct {
+		modes map[string]string
+		moves bool
+	}{
+		"the others are good in it": {map[string]string{"vol-r-1": v1beta2.ReplicaModeRW, "vol-r-2": v1beta2.ReplicaModeRW}, true},
+		"it alone has it all":       {alone, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := down(t)
+			e := s.engineOn("y")
+			for range 30 {
+				s.step()
+				s.imMonitor()
+				if s.holds() { // nobody looked before
+					e.Status.LookedAt, e.Status.ReplicaModeMap = e.Spec.LookRequestedAt, c.modes
+				}
+				s.Now = s.Now.Add(100 * time.Millisecond) // it is far from gone
+			}
+			require.True(t, s.goesOn(), "%s", s)
+			require.Equal(t, c.moves, s.Replicas[1].Spec.FailedAt != "", "%s", s)
+			require.Equal(t, !c.moves, leadsTo(s.Frontends[0], e), "%s", s)
+		})
+	}
+}
+
+func TestIOIsNotHeldWhereNothingCouldTakeOver(t *testing.T) {
+	s := down(t)
+	s.Replicas[2].Status.CurrentState = v1beta2.InstanceStateUnknown
+	for range 5 {
+		s.step()
+		s.Now = s.Now.Add(time.Second)
+	}
+	require.Empty(t, s.Frontends[0].Spec.SuspendRequestedAt, "%s", s)
+	s = down(t)
+	s.Nodes["z"] = Node{Known: true, Down: true}
+	for range 5 {
+		s.round()
+	}
+	require.Empty(t, s.Frontends[0].Spec.SuspendRequestedAt, "%s", s)
+}
+
+// Where it cannot go any more, and nothing was concluded, I/O goes on: the target may serve although Kubernetes misses its node.
+func TestIOGoesOnWhenNothingTakesOverAfterAll(t *testing.T) {
+	s := down(t)
+	s.rounds(t, s.holds, "held")
+	s.Nodes["z"] = Node{Known: true, Down: true}
+	s.rounds(t, s.goesOn, "I/O goes on")
+	require.Empty(t, s.Replicas[1].Spec.FailedAt)
+}
+
+func TestAHoldThatWasLostIsAskedForAnew(t *testing.T) {
+	s := down(t)
+	s.rounds(t, func() bool {
+		return s.holds() && s.engineOn("y").Spec.LookRequestedAt == s.Frontends[0].Spec.SuspendRequestedAt
+	}, "held and asked")
+	lost := s.Frontends[0].Spec.SuspendRequestedAt
+	s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateRunning
+	s.Now = s.Now.Add(2 * goneFor)
+	s.step()
+	require.NotEqual(t, lost, s.Frontends[0].Spec.SuspendRequestedAt)
+	require.Empty(t, s.Replicas[1].Spec.FailedAt)
+	require.Len(t, s.Engines, 1)
+}
+
+func TestAVolumeThatIsAttachedAnewHoldsNothing(t *testing.T) {
+	s := down(t)
+	s.rounds(t, s.holds, "held")
+	s.Volume.Spec.NodeID = ""
+	s.Nodes["y"] = Node{Known: true}
+	s.rounds(t, func() bool { return s.Volume.Status.State == v1beta2.VolumeStateDetached }, "detached")
+	s.Volume.Spec.NodeID = "x"
+	s.rounds(t, func() bool { return s.Volume.Status.State == v1beta2.VolumeStateAttached }, "attached")
+	require.True(t, s.goesOn(), "%s", s)
+}
+
+// Whatever comes and goes: the frontend is told to leave a target that cannot be seen only while it holds, it never holds for ever, and whoever
+// dies in between finds his way.
+func TestAFrontendLeavesWhatCannotBeSeenOnlyWhileItHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := down(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.IntRange(0, 11).Draw(t, "what") {
+			case 0:
+				s.Nodes["y"] = Node{Known: true, Down: !s.Nodes["y"].Down}
+			case 1:
+				s.Volume.Spec.TargetNodeID = rapid.SampledFrom([]string{"", "y", "z"}).Draw(t, "target")
+			case 2:
+				s.Now = s.Now.Add(goneFor)
+			case 3: // the server of the frontend starts anew
+				if s.Frontends[0].Status.CurrentState == v1beta2.InstanceStateSuspended {
+					s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateRunning
+				}
+			case 4, 5, 6:
+				s.imMonitor()
+			default:
+				s.stepSeen(t)
+			}
+			s.Now = s.Now.Add(time.Second)
+			require.True(t, hasWay(s), "%s", s)
+		}
+		s.Nodes["y"], s.Volume.Spec.TargetNodeID = Node{Known: true}, "z"
+		s.rounds(t, func() bool { return s.goesOn() && len(s.Engines) == 1 && s.Engines[0].Spec.NodeID == "z" }, "it settles")
+	})
+}
+
+// stepSeen decides, and holds what the frontend is told against what can be seen.
+func (s *stageWorld) stepSeen(t *rapid.T) {
+	p := &pass{World: s.World, v: s.Volume, failed: map[string]bool{}}
+	p.pick()
+	verdict := Decide(s.World)
+	one := findWrite(verdict, s.Frontends[0])
+	if one != nil && one.Spec["engineName"] != nil && one.Spec["engineName"] != p.engine.Name && !p.engineUp() && ofEngine(p.engine).state != v1beta2.InstanceStateError {
+		require.True(t, s.holds(), "%s", s)
+	}
+	if one != nil && one.Spec["suspendRequestedAt"] == "" {
+		require.True(t, leadsTo(s.Frontends[0], p.engine) && s.Frontends[0].Spec.EngineName == p.engine.Name, "%s", s)
+	}
+	s.step()
+}
