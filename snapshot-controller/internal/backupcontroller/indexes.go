@@ -9,8 +9,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// The indexes. Those of Backups hold only what is not ended: what ended changes no more.
+// The indexes. All but one hold only what is not ended: what ended changes no more.
 const (
+	// byEnded finds the Backups that ended by the label of the volume that they were begun with.
+	byEnded = "backupcontroller.ended"
 	// byVolume finds Backups by the label of their volume.
 	byVolume = "backupcontroller.volume"
 	// bySnapshot finds Backups by their snapshot.
@@ -36,6 +38,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		name string
 		keys client.IndexerFunc
 	}{
+		{&v1beta2.Backup{}, byEnded, endedOf},
 		{&v1beta2.Backup{}, byVolume, backup(func(b *v1beta2.Backup) string { return b.Labels[v1beta2.LabelBackupVolume] })},
 		{&v1beta2.Backup{}, bySnapshot, backup(func(b *v1beta2.Backup) string { return b.Spec.SnapshotName })},
 		{&v1beta2.Backup{}, byOpen, backup(func(*v1beta2.Backup) string { return yes })},
@@ -43,6 +46,13 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
 		}
+	}
+	return nil
+}
+
+func endedOf(obj client.Object) []string {
+	if b := obj.(*v1beta2.Backup); v1beta2.IsBackupEnded(b) && b.Status.VolumeName != "" {
+		return keys(v1beta2.LabelValue(b.Status.VolumeName))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // workers is how many backups are decided on at once; each has its own object and its own ticket.
 const workers = 4
 
-// Setup registers the controller of backups.
+// Setup registers the controller of backups, and the one that says which is a volume's last.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
@@ -29,6 +29,13 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of backups: %w", err)
+	}
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("lastbackup").
+		For(&v1beta2.Volume{}, ofLast()).
+		Watches(&v1beta2.Backup{}, toVolume(rt.Namespace), changed(endFacts)).
+		Complete(&last{reader: rt.Client, client: rt.Client, namespace: rt.Namespace})
+	if err != nil {
+		return fmt.Errorf("setting up the controller of volumes' last backups: %w", err)
 	}
 	return nil
 }
