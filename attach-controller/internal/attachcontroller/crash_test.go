@@ -133,12 +133,12 @@ func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 	next := cut.NewSuccession()
 	p := w.startCut(point, next.Cut)
 	next.Follow(func() {
-		<-p.done
+		<-p.Ended()
 		w.start()
 	})
 	drive(w)
 	if point.Write > 0 {
-		next.Wait(p.stop)
+		next.Wait(p.Stop)
 	}
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }

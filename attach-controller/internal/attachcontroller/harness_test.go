@@ -1,7 +1,6 @@
 package attachcontroller
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -15,19 +14,15 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 func TestMain(m *testing.M) {
@@ -51,14 +46,7 @@ type world struct {
 	identity  *rest.Config
 
 	mutex   sync.Mutex
-	running *process
-}
-
-// process is one run of the controller.
-type process struct {
-	client *cut.Client
-	stop   context.CancelFunc
-	done   chan error
+	running *shell.Process
 }
 
 // newWorld has three nodes that are ready.
@@ -78,37 +66,12 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
 
-func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
+func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 
 // startCut runs the controller until it is stopped, or cut.
-func (w *world) startCut(at cut.Point, onCut func()) *process {
+func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
-			DefaultTransform:  cache.TransformStripManagedFields(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
-		}
-	})
-	rt := &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
-		Namespace: w.namespace, Clock: clock.RealClock{},
-	}
-	require.NoError(w.t, Setup(ctx, rt))
-	go func() { p.done <- manager.Start(ctx) }()
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut}, Setup)
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()
@@ -121,8 +84,8 @@ func (w *world) stop() {
 	w.running = nil
 	w.mutex.Unlock()
 	if p != nil {
-		p.stop()
-		require.NoError(w.t, <-p.done)
+		p.Stop()
+		require.NoError(w.t, p.Wait())
 	}
 }
 
@@ -249,10 +212,10 @@ func (w *world) ready(volume, reason string) string {
 }
 
 // quiet tells that the process writes nothing for a while.
-func (w *world) quiet(p *process) {
+func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
-	writes := p.client.Writes()
-	require.Never(w.t, func() bool { return len(p.client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
+	writes := p.Client.Writes()
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
 }
 
 // event waits until an event of that reason was said about the object.

@@ -49,7 +49,7 @@ func TestATicketBringsTheVolumeAndItsEndTakesItBack(t *testing.T) {
 		"create VolumeAttachment " + vol, writesAnswer,
 		writesSpec, writesAnswer, writesAnswer,
 		writesAnswer, writesSpec, writesAnswer,
-	}, p.client.Writes(), "these writes, in this order, and no other")
+	}, p.Client.Writes(), "these writes, in this order, and no other")
 	require.Contains(t, w.event("Volume", "AttachRequested"), `"csi-1"`)
 	require.Contains(t, w.event("Volume", "DetachRequested"), "no ticket")
 }
@@ -65,10 +65,10 @@ func TestWhoLosesTheVolumeIsToldBeforeItIsTaken(t *testing.T) {
 	w.shows(vol, "node-1", "snap Attaching")
 	w.attached(vol, "node-1")
 	w.shows(vol, "node-1", "snap Satisfied")
-	before := len(p.client.Writes())
+	before := len(p.Client.Writes())
 	w.put(vol, "pod", v1beta2.AttacherCSI, "node-2")
 	w.shows(vol, "", "pod WaitingForDetach", "snap LowerPriority")
-	require.Equal(t, []string{writesAnswer, writesSpec}, p.client.Writes()[before:], "lowered first, then the spec")
+	require.Equal(t, []string{writesAnswer, writesSpec}, p.Client.Writes()[before:], "lowered first, then the spec")
 	w.detached(vol)
 	w.shows(vol, "node-2", "pod Attaching", "snap LowerPriority")
 	w.attached(vol, "node-2")
@@ -128,14 +128,14 @@ func TestANodeThatGoesDownGivesTheVolumeToWhoWantsItElsewhere(t *testing.T) {
 	w.down("node-1")
 	require.Contains(t, w.ready(vol, v1beta2.ReasonBlocked), "node-1")
 	w.quiet(p)
-	before := len(p.client.Writes())
+	before := len(p.Client.Writes())
 	w.put(vol, "pod-2", v1beta2.AttacherCSI, "node-2")
 	w.shows(vol, "", "pod-1 NodeNotReady", "pod-2 WaitingForDetach")
 	w.detached(vol)
 	w.shows(vol, "node-2", "pod-1 NodeNotReady", "pod-2 Attaching")
 	w.up("node-1")
 	w.shows(vol, "node-2", "pod-1 AttachedElsewhere", "pod-2 Attaching")
-	for _, write := range p.client.Writes()[before:] {
+	for _, write := range p.Client.Writes()[before:] {
 		require.NotContains(t, write, "other", "a node's flap touches that node's volumes only")
 	}
 }
@@ -190,5 +190,5 @@ func TestAClusterWithoutChangesIsNotWrittenTo(t *testing.T) {
 	again := w.start()
 	w.put(vol, "late", v1beta2.AttacherSnapshot, "node-1")
 	w.shows(vol, "node-1", "late Satisfied", "nowhere NodeUnknown", "pod Satisfied")
-	require.Equal(t, []string{writesAnswer}, again.client.Writes(), "a new process writes nothing that is there already")
+	require.Equal(t, []string{writesAnswer}, again.Client.Writes(), "a new process writes nothing that is there already")
 }

@@ -31,8 +31,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 	next := cut.NewSuccession()
 	p := w.startCut(point, next.Cut)
 	next.Follow(func() {
-		err := <-p.done
-		p.done <- err
+		<-p.Ended()
 		w.start()
 	})
 	va := w.asks()
@@ -44,7 +43,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 	testkit.WaitGone(t, w.admin, va)
 	testkit.WaitGone(t, w.admin, w.persistentVolume())
 	if point.Write > 0 {
-		next.Wait(p.stop)
+		next.Wait(p.Stop)
 	}
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }

@@ -83,12 +83,13 @@ func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 
 	w.holder("external-attacher")
 	w.eventually("it goes on", func() bool { return !p.leads(t) })
-	writes := len(p.client.Writes())
+	writes := len(p.Client.Writes())
 	w.remove(before)
 	p.stays(t, "the external-attacher has the lease again")
-	require.Len(t, p.client.Writes(), writes)
+	require.Len(t, p.Client.Writes(), writes)
 	select {
-	case err := <-p.done:
+	case <-p.Ended():
+		err := p.Wait()
 		require.Fail(t, "the process ended with that part", "%v", err)
 	default:
 	}
@@ -101,8 +102,8 @@ func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 // stays tells that the process writes nothing for a while.
 func (p *process) stays(t *testing.T, why string) {
 	t.Helper()
-	writes := len(p.client.Writes())
-	require.Never(t, func() bool { return len(p.client.Writes()) > writes }, 500*time.Millisecond, poll, why)
+	writes := len(p.Client.Writes())
+	require.Never(t, func() bool { return len(p.Client.Writes()) > writes }, 500*time.Millisecond, poll, why)
 }
 
 func TestOfTwoProcessesOneActsAndTheOtherFollows(t *testing.T) {
@@ -114,14 +115,13 @@ func TestOfTwoProcessesOneActsAndTheOtherFollows(t *testing.T) {
 	w.eventually("nobody leads", func() bool { return first.leads(t) })
 	second := w.start()
 	w.serves()
-	require.Len(t, first.client.Writes(), 7)
-	require.Empty(t, second.client.Writes())
-	first.stop()
-	require.NoError(t, <-first.done)
-	first.done <- nil
+	require.Len(t, first.Client.Writes(), 7)
+	require.Empty(t, second.Client.Writes())
+	first.Stop()
+	require.NoError(t, first.Wait())
 	w.serves()
-	require.Len(t, first.client.Writes(), 7)
-	require.Len(t, second.client.Writes(), 6, "the PersistentVolume has its finalizer")
+	require.Len(t, first.Client.Writes(), 7)
+	require.Len(t, second.Client.Writes(), 6, "the PersistentVolume has its finalizer")
 }
 
 func TestTurnedOffItIsNotThere(t *testing.T) {

@@ -21,18 +21,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 const account = "attach-controller"
@@ -63,10 +60,8 @@ type world struct {
 
 // process is one run of the controller.
 type process struct {
-	client   *cut.Client
+	*shell.Process
 	registry *prometheus.Registry
-	stop     context.CancelFunc
-	done     chan error
 }
 
 func newWorld(t *testing.T) *world {
@@ -127,32 +122,13 @@ func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
-			DefaultTransform:  cache.TransformStripManagedFields(),
-			ByObject:          Cache(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
+	p := &process{registry: prometheus.NewRegistry()}
+	p.Process = shell.Start(w.t, shell.Options{
+		Identity: w.identity, Namespace: w.namespace, Owner: account, Cache: Cache(), At: at, OnCut: onCut,
+	}, func(ctx context.Context, rt *runkit.Runtime) error {
+		rt.Client = only{rt.Client, w}
+		return Setup(ctx, rt, quick(), p.registry)
 	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{registry: prometheus.NewRegistry(), stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
-		}
-	})
-	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: only{p.client, w}, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
-		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(),
-	}, quick(), p.registry))
-	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()
 	w.running = append(w.running, p)
 	w.mutex.Unlock()
@@ -165,8 +141,8 @@ func (w *world) stop() {
 	w.running = nil
 	w.mutex.Unlock()
 	for _, p := range running {
-		p.stop()
-		<-p.done
+		p.Stop()
+		<-p.Ended()
 	}
 }
 

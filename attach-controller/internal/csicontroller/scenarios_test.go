@@ -54,7 +54,7 @@ func TestWhatKubernetesAsksBecomesATicketAndItsAnswerAStatus(t *testing.T) {
 		"patch VolumeAttachment " + va.Name, "patch PersistentVolume " + w.pv, "patch VolumeAttachment " + w.vol,
 		"patch VolumeAttachment/status " + va.Name,
 		"patch VolumeAttachment " + w.vol, "patch VolumeAttachment/status " + va.Name, "patch VolumeAttachment " + va.Name,
-	}, p.client.Writes(), "these writes, in this order, and no other")
+	}, p.Client.Writes(), "these writes, in this order, and no other")
 	require.Eventually(t, func() bool {
 		said := w.events()
 		return said["AttachedForKubernetes"] == w.vol && said["DetachedForKubernetes"] == w.vol
@@ -77,13 +77,13 @@ func TestWhatIsMissingIsSaidOnceAndMadeGoodByItself(t *testing.T) {
 	registered := &storagev1.CSINode{}
 	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(node), registered))
 	require.Empty(t, w.now(va).Finalizers, "what is refused holds nothing")
-	writes := len(p.client.Writes())
+	writes := len(p.Client.Writes())
 	w.volumeStatus(map[string]any{"actualSize": 4096})
 	registered.Spec.Drivers = []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: w.node}}
 	require.NoError(t, w.admin.Update(t.Context(), registered))
 	w.ticket(va.Name)
 	w.reaches(va, "no error", func(va *storagev1.VolumeAttachment) bool { return va.Status.AttachError == nil })
-	require.Len(t, p.client.Writes(), writes+4, "what does not matter brings no write")
+	require.Len(t, p.Client.Writes(), writes+4, "what does not matter brings no write")
 }
 
 func TestTheSecondOfTwoNodesIsToldWhoHoldsTheVolume(t *testing.T) {
@@ -225,7 +225,7 @@ func TestOtherDriversAttachmentsAreNotTouched(t *testing.T) {
 	w.create(va)
 	ours := w.asks()
 	w.ticket(ours.Name)
-	require.NotContains(t, p.client.Writes(), "patch VolumeAttachment/status "+va.Name)
+	require.NotContains(t, p.Client.Writes(), "patch VolumeAttachment/status "+va.Name)
 	require.Empty(t, w.now(va).Finalizers)
 }
 

@@ -124,18 +124,18 @@ func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point, want s
 		defer close(restarted)
 		select {
 		case <-dead:
-			p.done <- <-p.done
+			<-p.Ended()
 			w.start()
 		case <-t.Context().Done():
 		}
 	}()
 	drive(w)
-	if point.Write > 0 && len(p.client.Writes()) >= point.Write {
+	if point.Write > 0 && len(p.Client.Writes()) >= point.Write {
 		<-restarted
 	}
 	if want == "" {
 		w.quiet(p)
-		return len(p.client.Writes()), w.end()
+		return len(p.Client.Writes()), w.end()
 	}
 	require.Eventually(t, func() bool { return w.end() == want }, patience, poll, "%s\nis wanted, it is\n%s", want, w.end())
 	return 0, want

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 // looks is how many volumes were decided on so far, by all controllers of this process: tests that count do not run
@@ -35,7 +36,7 @@ func looks(t *testing.T) int {
 }
 
 // crowd is that many detached volumes, each with its replica on node-1, node-2 or node-3 in turn, and silence.
-func (w *world) crowd(volumes int) *process {
+func (w *world) crowd(volumes int) *shell.Process {
 	w.t.Helper()
 	p := w.start()
 	for n := range volumes {
@@ -50,7 +51,7 @@ func (w *world) crowd(volumes int) *process {
 }
 
 // still waits until nothing is written nor decided on any more, a wait that was brief included.
-func (w *world) still(p *process) {
+func (w *world) still(p *shell.Process) {
 	w.t.Helper()
 	w.quiet(p)
 	count := -1
@@ -62,7 +63,7 @@ func (w *world) still(p *process) {
 }
 
 // costs tells how many volumes are decided on because of what happens.
-func (w *world) costs(p *process, wanted int, happens func()) {
+func (w *world) costs(p *shell.Process, wanted int, happens func()) {
 	w.t.Helper()
 	before := looks(w.t)
 	happens()
@@ -75,7 +76,7 @@ func (w *world) costs(p *process, wanted int, happens func()) {
 func TestWorkIsForTheVolumesThatAChangeIsAbout(t *testing.T) {
 	w := newWorld(t)
 	p := w.crowd(9)
-	writes := len(p.client.Writes())
+	writes := len(p.Client.Writes())
 	replica, engine, node := &v1beta2.Replica{ObjectMeta: w.meta("v-4-r")}, &v1beta2.Engine{ObjectMeta: w.meta("v-4-e-0")}, &v1beta2.Node{ObjectMeta: w.meta("node-1")}
 
 	w.costs(p, 0, func() {
@@ -89,7 +90,7 @@ func TestWorkIsForTheVolumesThatAChangeIsAbout(t *testing.T) {
 	w.costs(p, 1, func() { w.status(engine, map[string]any{"isExpanding": true}) })
 	w.costs(p, 3, func() { w.down("node-1") })
 	w.costs(p, 9, func() { w.create(&v1beta2.Setting{ObjectMeta: w.meta("auto-salvage"), Value: "false"}) })
-	require.Len(t, p.client.Writes(), writes)
+	require.Len(t, p.Client.Writes(), writes)
 }
 
 // A volume that nobody needs to do anything for wakes nobody.

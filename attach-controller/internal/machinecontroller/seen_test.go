@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 // reaches waits until the volume says this state and node.
@@ -91,7 +92,7 @@ func (w *world) picture() string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.running != nil {
-		fmt.Fprintf(&b, "%s\n", strings.Join(w.running.client.Writes(), "\n"))
+		fmt.Fprintf(&b, "%s\n", strings.Join(w.running.Client.Writes(), "\n"))
 	}
 	return b.String()
 }
@@ -122,15 +123,15 @@ func (w *world) once(reasons ...string) {
 }
 
 // quiet tells that the process writes nothing for a while once it has stopped writing.
-func (w *world) quiet(p *process) {
+func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	count := -1
 	require.Eventually(w.t, func() bool {
 		before := count
-		count = len(p.client.Writes())
+		count = len(p.Client.Writes())
 		return before == count
 	}, patience, 200*time.Millisecond, "it never stops writing")
-	require.Never(w.t, func() bool { return len(p.client.Writes()) != count }, 300*time.Millisecond, 50*time.Millisecond, "%v", slices.Clone(p.client.Writes()))
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != count }, 300*time.Millisecond, 50*time.Millisecond, "%v", slices.Clone(p.Client.Writes()))
 }
 
 func extractNames(list client.ObjectList) (names []string, err error) {

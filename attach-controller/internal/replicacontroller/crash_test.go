@@ -106,7 +106,7 @@ func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 		defer close(restarted)
 		select {
 		case <-dead:
-			<-p.done
+			<-p.Ended()
 			w.start()
 		case <-finished: // this time it was done with fewer writes
 		}
@@ -116,5 +116,5 @@ func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 		<-restarted
 	}()
 	drive(w)
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }

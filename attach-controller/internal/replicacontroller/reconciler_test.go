@@ -101,7 +101,7 @@ func TestAQuietClusterIsNotWrittenTo(t *testing.T) {
 		return false
 	}, "it works again")
 	w.quiet(again)
-	for _, write := range again.client.Writes() {
+	for _, write := range again.Client.Writes() {
 		require.Contains(t, fmt.Sprint(write), "v-4")
 	}
 }

@@ -17,12 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -31,6 +27,7 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 func TestMain(m *testing.M) {
@@ -54,14 +51,7 @@ type world struct {
 	identity  *rest.Config
 
 	mutex   sync.Mutex
-	running *process
-}
-
-// process is one run of the controller.
-type process struct {
-	client *cut.Client
-	stop   context.CancelFunc
-	done   chan error
+	running *shell.Process
 }
 
 // newWorld has three nodes that are ready.
@@ -81,37 +71,14 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
 
-func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
+func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 
 // startCut runs the controller until it is stopped, or cut.
-func (w *world) startCut(at cut.Point, onCut func()) *process {
+func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
-			DefaultTransform:  cache.TransformStripManagedFields(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut}, func(ctx context.Context, rt *runkit.Runtime) error {
+		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
-		}
-	})
-	rt := &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
-		Namespace: w.namespace, Clock: clock.RealClock{},
-	}
-	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace, setting.Catalogue)))
-	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()
@@ -124,8 +91,8 @@ func (w *world) stop() {
 	w.running = nil
 	w.mutex.Unlock()
 	if p != nil {
-		p.stop()
-		require.NoError(w.t, <-p.done)
+		p.Stop()
+		require.NoError(w.t, p.Wait())
 	}
 }
 

@@ -290,5 +290,5 @@ func TestWhatDoesNotConcernTicketsWritesNothing(t *testing.T) {
 	w.down("node-1")
 	w.ready("node-1")
 	w.stays(vol)
-	require.Empty(t, p.client.Writes())
+	require.Empty(t, p.Client.Writes())
 }

@@ -50,11 +50,11 @@ func TestTakeOverReadsWhoHoldsAVolume(t *testing.T) {
 
 	p := w.start()
 	require.Eventually(t, func() bool {
-		_, err := TakeOver(t.Context(), p.client, pods, nil)
+		_, err := TakeOver(t.Context(), p.Client, pods, nil)
 		return err == nil
 	}, patience, poll, "the caches were never filled")
 	ids := func(v *v1beta2.Volume, a *v1beta2.VolumeAttachment) []string {
-		tickets, err := TakeOver(t.Context(), p.client, v, a)
+		tickets, err := TakeOver(t.Context(), p.Client, v, a)
 		require.NoError(t, err)
 		return slices.Sorted(maps.Keys(tickets))
 	}

@@ -118,17 +118,17 @@ func runCrash(t *testing.T, scenario crashScenario, point cut.Point) int {
 	next := cut.NewSuccession()
 	p := w.startCut(point, next.Cut)
 	next.Follow(func() {
-		<-p.done
+		<-p.Ended()
 		w.start()
 	})
 	scenario.drive(w)
 	if point.Write > 0 {
-		next.Wait(p.stop)
+		next.Wait(p.Stop)
 	}
 	if scenario.check != nil {
 		scenario.check(t, w)
 	}
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }
 
 func (w *world) all() []v1beta2.Orphan {

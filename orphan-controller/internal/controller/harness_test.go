@@ -16,12 +16,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/orphan-controller/internal/orphan"
@@ -32,6 +28,7 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 func TestMain(m *testing.M) {
@@ -61,10 +58,8 @@ type world struct {
 
 // process is one run of the controller.
 type process struct {
-	client   *cut.Client
+	*shell.Process
 	registry *prometheus.Registry
-	stop     context.CancelFunc
-	done     chan error
 }
 
 func newWorld(t *testing.T) *world {
@@ -110,32 +105,11 @@ func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
-			DefaultTransform:  cache.TransformStripManagedFields(),
-			ByObject:          Cached(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{registry: prometheus.NewRegistry(), stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(hider{manager.GetClient(), w.hides}, at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
-		}
-	})
-	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(Owner),
-		Namespace: w.namespace, Clock: clock.RealClock{},
-	}, w.limits, p.registry))
-	go func() { p.done <- manager.Start(ctx) }()
+	p := &process{registry: prometheus.NewRegistry()}
+	p.Process = shell.Start(w.t, shell.Options{
+		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut,
+		Wrap: func(c client.Client) client.Client { return hider{c, w.hides} },
+	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, w.limits, p.registry) })
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()
@@ -148,8 +122,8 @@ func (w *world) stop() {
 	w.running = nil
 	w.mutex.Unlock()
 	if p != nil {
-		p.stop()
-		require.NoError(w.t, <-p.done)
+		p.Stop()
+		require.NoError(w.t, p.Wait())
 	}
 }
 

@@ -30,7 +30,7 @@ func TestAPersonsDeletionIsApprovedAndEndsWithTheProof(t *testing.T) {
 	w.stays(o, "the finalizer stays until the proof")
 	w.executed(o)
 	w.gone(o)
-	require.Len(t, p.client.Writes(), 2, "one approval, one finalizer: %v", p.client.Writes())
+	require.Len(t, p.Client.Writes(), 2, "one approval, one finalizer: %v", p.Client.Writes())
 	w.until("no event tells the end", func() bool { return w.said("Cleaned") && w.said("CleanupApproved") })
 }
 
@@ -321,7 +321,7 @@ func TestAWithdrawnOrphanGoesWithoutApproval(t *testing.T) {
 		require.NoError(t, w.admin.List(t.Context(), &list, client.InNamespace(w.namespace)))
 		return len(list.Items) == 0
 	})
-	for _, write := range p.client.Writes() {
+	for _, write := range p.Client.Writes() {
 		require.NotContains(t, write, "status")
 	}
 }
@@ -363,5 +363,5 @@ func TestAQuietClusterIsLeftAlone(t *testing.T) {
 	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonOwnedByOtherInstanceManager)
 	p := w.start()
 	w.stays(o, "nobody asked for anything")
-	require.Empty(t, p.client.Writes())
+	require.Empty(t, p.Client.Writes())
 }

@@ -46,14 +46,14 @@ func runCrash(t *testing.T, point cut.Point) int {
 	next := cut.NewSuccession()
 	p := w.start(point, next.Cut)
 	next.Follow(func() {
-		<-p.done
+		<-p.Ended()
 		w.start(cut.Point{}, nil)
 	})
 	story(w)
 	if point.Write > 0 {
-		next.Wait(p.stop)
+		next.Wait(p.Stop)
 	}
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }
 
 // What a person mends is seen at once; what waits for a person holds no ticket.

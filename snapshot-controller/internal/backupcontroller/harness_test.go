@@ -10,12 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -23,6 +19,7 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -50,14 +47,7 @@ type world struct {
 	admin     client.Client
 
 	mutex   sync.Mutex
-	running *process
-}
-
-// process is one run of the controller.
-type process struct {
-	client *cut.Client
-	stop   context.CancelFunc
-	done   chan error
+	running *shell.Process
 }
 
 // newWorld has a node that is ready, a detached volume with a snapshot that is ready, and a target.
@@ -91,34 +81,16 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 }
 
 // start runs the controller until it is stopped, or cut.
-func (w *world) start(at cut.Point, onCut func()) *process {
+func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(testkit.BinaryIdentity(w.t, w.namespace, owner), ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: snapshotcontroller.Cached(),
-			DefaultTransform: cache.TransformStripManagedFields(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
+	p := shell.Start(w.t, shell.Options{
+		Identity: testkit.BinaryIdentity(w.t, w.namespace, owner), Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(), At: at, OnCut: onCut,
+	}, func(ctx context.Context, rt *runkit.Runtime) error {
+		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+			return err
 		}
+		return Setup(ctx, rt)
 	})
-	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
-	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(owner),
-		Namespace: w.namespace, Clock: clock.RealClock{},
-	}))
-	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.running = p
@@ -131,8 +103,8 @@ func (w *world) end() {
 	w.running = nil
 	w.mutex.Unlock()
 	if p != nil {
-		p.stop()
-		require.NoError(w.t, <-p.done)
+		p.Stop()
+		require.NoError(w.t, p.Wait())
 	}
 }
 

@@ -14,12 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -28,6 +24,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
@@ -53,14 +50,7 @@ type world struct {
 	namespace string
 	admin     client.Client
 	identity  *rest.Config
-	running   *process
-}
-
-// process is one run of the controller.
-type process struct {
-	client *cut.Client
-	stop   context.CancelFunc
-	done   chan error
+	running   *shell.Process
 }
 
 func newWorld(t *testing.T) *world {
@@ -103,37 +93,20 @@ func (w *world) create(obj client.Object) {
 	require.NoError(w.t, w.admin.Create(w.t.Context(), obj))
 }
 
-func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
+func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 
 // startCut runs the controller until it is stopped, or cut.
-func (w *world) startCut(at cut.Point, onCut func()) *process {
+func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
-		}
-	})
 	quick := standin.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
-	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
-	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(account),
-		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(),
-	}, Options{Take: true, Lease: quick}, prometheus.NewRegistry()))
-	go func() { p.done <- manager.Start(ctx) }()
+	p := shell.Start(w.t, shell.Options{
+		Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut,
+	}, func(ctx context.Context, rt *runkit.Runtime) error {
+		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+			return err
+		}
+		return Setup(ctx, rt, Options{Take: true, Lease: quick}, prometheus.NewRegistry())
+	})
 	w.running = p
 	return p
 }
@@ -141,8 +114,8 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 func (w *world) stop() {
 	if p := w.running; p != nil {
 		w.running = nil
-		p.stop()
-		<-p.done
+		p.Stop()
+		<-p.Ended()
 	}
 }
 
@@ -229,16 +202,16 @@ func (w *world) ends(obj client.Object) {
 }
 
 // wrote waits until the process has written so often, and no more.
-func (w *world) wrote(p *process, times int) {
+func (w *world) wrote(p *shell.Process, times int) {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool { return len(p.client.Writes()) >= times }, patience, poll, "%v", p.client.Writes())
+	require.Eventually(w.t, func() bool { return len(p.Client.Writes()) >= times }, patience, poll, "%v", p.Client.Writes())
 	w.quiet(p)
-	require.Len(w.t, p.client.Writes(), times, "%v", p.client.Writes())
+	require.Len(w.t, p.Client.Writes(), times, "%v", p.Client.Writes())
 }
 
 // quiet tells that the process writes nothing for a while.
-func (w *world) quiet(p *process) {
+func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
-	writes := p.client.Writes()
-	require.Never(w.t, func() bool { return len(p.client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
+	writes := p.Client.Writes()
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
 }

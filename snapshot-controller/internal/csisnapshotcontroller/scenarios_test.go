@@ -101,7 +101,7 @@ func TestTheLeaseOfTheCSISnapshotterDecidesWhoActs(t *testing.T) {
 	p := w.start()
 	c := w.asks("Delete", "snap", "volumeHandle", vol)
 	w.quiet(p)
-	require.Empty(t, p.client.Writes())
+	require.Empty(t, p.Client.Writes())
 	w.holder("")
 	w.takes()
 	w.says(c, isReady)
@@ -137,7 +137,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 	next := cut.NewSuccession()
 	p := w.startCut(point, next.Cut)
 	next.Follow(func() {
-		<-p.done
+		<-p.Ended()
 		w.start()
 	})
 	c := w.asks("Delete", "snap", "volumeHandle", vol)
@@ -150,7 +150,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 	require.Equal(t, uid, s.UID, "it was made twice")
 	w.ends(s)
 	if point.Write > 0 {
-		next.Wait(p.stop)
+		next.Wait(p.Stop)
 	}
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }

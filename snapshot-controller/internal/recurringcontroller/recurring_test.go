@@ -13,10 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -24,6 +21,8 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
+	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 )
 
@@ -62,14 +61,7 @@ type world struct {
 	admin     client.Client
 	identity  *rest.Config
 	clock     *shifted
-	running   atomic.Pointer[process]
-}
-
-// process is one run of the controller.
-type process struct {
-	client *cut.Client
-	stop   context.CancelFunc
-	done   chan error
+	running   atomic.Pointer[shell.Process]
 }
 
 // newWorld has two volumes that name the job and one that does not.
@@ -83,8 +75,8 @@ func newWorld(t *testing.T) *world {
 	w.volume("vol-3", nil)
 	t.Cleanup(func() {
 		if p := w.running.Swap(nil); p != nil {
-			p.stop()
-			require.NoError(t, <-p.done)
+			p.Stop()
+			require.NoError(t, p.Wait())
 		}
 	})
 	return w
@@ -98,31 +90,16 @@ func (w *world) volume(name string, labels map[string]string) {
 }
 
 // startCut runs the controller until it is stopped, or cut.
-func (w *world) startCut(at cut.Point, onCut func()) *process {
+func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: snapshotcontroller.Cached(),
-			DefaultTransform: cache.TransformStripManagedFields(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
+	p := shell.Start(w.t, shell.Options{
+		Identity: w.identity, Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(), At: at, OnCut: onCut, Clock: w.clock,
+	}, func(ctx context.Context, rt *runkit.Runtime) error {
+		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+			return err
+		}
+		return Setup(ctx, rt)
 	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		onCut()
-	})
-	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(owner),
-		Namespace: w.namespace, Clock: w.clock,
-	}))
-	go func() { p.done <- manager.Start(ctx) }()
 	w.running.Store(p)
 	return p
 }
@@ -204,7 +181,7 @@ func runs(t *testing.T, point cut.Point) int {
 	next := cut.NewSuccession()
 	p := w.startCut(point, next.Cut)
 	next.Follow(func() {
-		<-p.done
+		<-p.Ended()
 		w.startCut(cut.Point{}, nil)
 	})
 	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
@@ -221,7 +198,7 @@ func runs(t *testing.T, point cut.Point) int {
 	require.NotEqual(t, first.Name, w.snapshots()["vol-1"][0].Name, "the older one went")
 	require.Equal(t, v1beta2.ReasonScheduled, conditions.Reason(w.job().Status.Conditions, v1beta2.RecurringJobReady))
 	if point.Write > 0 {
-		next.Wait(p.stop)
+		next.Wait(p.Stop)
 	}
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }

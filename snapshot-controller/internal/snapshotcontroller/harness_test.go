@@ -14,10 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -26,6 +23,7 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -52,14 +50,7 @@ type world struct {
 	clock     clock.Clock
 
 	mutex   sync.Mutex
-	running *process
-}
-
-// process is one run of the controller.
-type process struct {
-	client *cut.Client
-	stop   context.CancelFunc
-	done   chan error
+	running *shell.Process
 }
 
 // newWorld has a node that is ready.
@@ -80,38 +71,19 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
 
-func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
+func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 
 // startCut runs the controller until it is stopped, or cut.
-func (w *world) startCut(at cut.Point, onCut func()) *process {
+func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: Cached(),
-			DefaultTransform: cache.TransformStripManagedFields(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
+	p := shell.Start(w.t, shell.Options{
+		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut, Clock: w.clock,
+	}, func(ctx context.Context, rt *runkit.Runtime) error {
+		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+			return err
 		}
+		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 	})
-	rt := &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(Owner),
-		Namespace: w.namespace, Clock: w.clock,
-	}
-	require.NoError(w.t, around.AddIndexes(ctx, manager.GetFieldIndexer()))
-	require.NoError(w.t, Setup(ctx, rt, settingcontroller.NewSource(p.client, w.namespace, setting.Catalogue)))
-	go func() { p.done <- manager.Start(ctx) }()
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()
@@ -124,8 +96,8 @@ func (w *world) stop() {
 	w.running = nil
 	w.mutex.Unlock()
 	if p != nil {
-		p.stop()
-		require.NoError(w.t, <-p.done)
+		p.Stop()
+		require.NoError(w.t, p.Wait())
 	}
 }
 
@@ -254,9 +226,19 @@ func (w *world) holds(volume string, count int) {
 	require.Eventually(w.t, func() bool { return len(w.tickets(volume)) == count }, patience, poll, "tickets of %s: %v", volume, w.tickets(volume))
 }
 
-// quiet tells that the process writes nothing for a while.
-func (w *world) quiet(p *process) {
+// sees waits until the process's cache shows so many tickets, too.
+func (w *world) sees(p *shell.Process, volume string, count int) {
 	w.t.Helper()
-	writes := p.client.Writes()
-	require.Never(w.t, func() bool { return len(p.client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
+	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
+		a := &v1beta2.VolumeAttachment{}
+		require.NoError(c, p.Client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: volume}, a))
+		require.Len(c, a.Spec.AttachmentTickets, count)
+	}, patience, poll)
+}
+
+// quiet tells that the process writes nothing for a while.
+func (w *world) quiet(p *shell.Process) {
+	w.t.Helper()
+	writes := p.Client.Writes()
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
 }

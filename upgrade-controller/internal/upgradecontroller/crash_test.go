@@ -56,7 +56,7 @@ func runCrash(t *testing.T, nodes []string, point cut.Point) int {
 		defer close(restarted)
 		select {
 		case <-dead:
-			<-p.done
+			<-p.Ended()
 			w.start()
 		case <-t.Context().Done():
 		}
@@ -76,5 +76,5 @@ func runCrash(t *testing.T, nodes []string, point cut.Point) int {
 	}
 	w.upgraded(nodes...)
 	w.leftNothing()
-	return len(p.client.Writes())
+	return len(p.Client.Writes())
 }

@@ -16,18 +16,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/upgrade-controller/internal/model"
 )
 
@@ -55,10 +52,8 @@ type world struct {
 
 // process is one run of the controller.
 type process struct {
-	client   *cut.Client
+	*shell.Process
 	registry *prometheus.Registry
-	stop     context.CancelFunc
-	done     chan error
 }
 
 func newWorld(t testing.TB, build func(*model.World)) *world {
@@ -111,32 +106,10 @@ func (w *world) start() *process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *process {
 	w.t.Helper()
-	scheme, err := runkit.Scheme()
-	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
-			DefaultTransform:  cache.TransformStripManagedFields(),
-			ByObject:          Cached(),
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{registry: prometheus.NewRegistry(), stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, func() {
-		cancel()
-		if onCut != nil {
-			onCut()
-		}
-	})
-	require.NoError(w.t, Setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(Owner),
-		Namespace: w.namespace, Clock: clock.RealClock{},
-	}, p.registry))
-	go func() { p.done <- manager.Start(ctx) }()
+	p := &process{registry: prometheus.NewRegistry()}
+	p.Process = shell.Start(w.t, shell.Options{
+		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut,
+	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, p.registry) })
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()
@@ -149,8 +122,8 @@ func (w *world) stop() {
 	w.running = nil
 	w.mutex.Unlock()
 	if p != nil {
-		p.stop()
-		require.NoError(w.t, <-p.done)
+		p.Stop()
+		require.NoError(w.t, p.Wait())
 	}
 }
 

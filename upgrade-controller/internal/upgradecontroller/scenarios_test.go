@@ -43,7 +43,7 @@ func TestThreeNodesAreUpgradedUnderAttachedVolumes(t *testing.T) {
 			require.True(t, conditions.IsTrue(m.Status.Conditions, v1beta2.UpgradeCompleted))
 			w.upgraded("node-1", "node-2", "node-3")
 			w.leftNothing()
-			t.Logf("%d writes", len(p.client.Writes()))
+			t.Logf("%d writes", len(p.Client.Writes()))
 		})
 	}
 }
