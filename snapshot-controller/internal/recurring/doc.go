@@ -7,6 +7,8 @@
 // process that dies makes nothing twice, and its successor goes on where it was. Of any number of times that passed while
 // no controller was running, or while a run was under way, the last one is made good, once.
 //
+// What is surplus is decided for each volume by itself, at any time. A job that removes snapshots does so in its runs.
+//
 // A job that backs up asks for a Snapshot of each volume and, once that is ready, for a Backup of it under the same name.
 //
 // It knows nothing of how a snapshot or a backup is taken: that is what packages snapshot and backup decide about each.
