@@ -19,7 +19,8 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/webhook"
 )
 
-// completer gives a new Snapshot what the controllers would give it later.
+// completer gives a new Snapshot what the controllers would give it later, or refuses it: one question to each creation is
+// enough, and it is half of what asking costs.
 type completer struct{ rt *runkit.Runtime }
 
 // Handle implements admission.Handler.
@@ -34,6 +35,9 @@ func (c *completer) Handle(ctx context.Context, request admission.Request) admis
 	volume, err := findVolume(ctx, c.rt, s.Spec.Volume)
 	if err != nil {
 		return unanswered(ctx, "complete", err)
+	}
+	if refusal := webhook.Refusal(webhook.World{Operation: webhook.Create, New: s, Volume: volume}); refusal != "" {
+		return count("complete", admission.Denied(refusal))
 	}
 	whole, err := completed(request.Object.Raw, s, volume)
 	if err != nil {
@@ -70,7 +74,7 @@ func completed(raw []byte, s *v1beta2.Snapshot, volume *v1beta2.Volume) ([]byte,
 	return out, nil
 }
 
-// judge refuses what the controllers would not carry out.
+// judge refuses what the controllers would not carry out. Creations are put to it only by configurations of before.
 type judge struct{ rt *runkit.Runtime }
 
 // Handle implements admission.Handler.
