@@ -27,6 +27,8 @@ type pass struct {
 	rebuiltNow map[string]bool
 	// givenUp tells that the volume's engine is given up, or about to be.
 	givenUp bool
+	// makes tells that this pass makes an engine to take over.
+	makes bool
 	// why is the reason of what is not so yet.
 	why waiting
 	// reverted is what there is to say of what a person asked to revert to; nil: nothing new.

@@ -17,23 +17,25 @@ const goneFor = 5 * time.Second
 //	a copy is left elsewhere      → the frontend is asked to hold all I/O
 //	it holds                      → the target is asked for a look, and the time of that becomes the frontend's new request
 //	it answers, or goneFor is up  → what it says, or said last, decides: its replicas there are marked, the next engine is made, the frontend moves
-//	the frontend leads where its spec says, to an engine that runs and was looked at since, with its replicas marked as it says → I/O goes on
+//	the frontend leads where its spec says since, to an engine that runs and was looked at, with its replicas marked as it says → I/O goes on
 //
 // All of it is in the objects. A target that is back before the frontend has left is the volume's again.
 
 // cutOff tells that the volume's engine acknowledges nothing any more, and was asked since then what it knows.
 func (p *pass) cutOff() bool {
+	if p.Rules.off(RuleCutOffFirst) {
+		return true
+	}
 	p.givenUp = true
 	f, request, now := p.frontend, p.frontend.Spec.SuspendRequestedAt, p.Now.UTC().Format(time.RFC3339Nano)
-	answered := request != "" && f.Status.SuspendedAt == request
 	why := fmt.Sprintf("All I/O is held: node %s is down, and the target there is given up;", p.engine.Spec.NodeID)
 	switch asked, err := time.Parse(time.RFC3339Nano, request); {
-	case err != nil, answered && f.Status.CurrentState == v1beta2.InstanceStateRunning: // it was lost again
+	case err != nil, lost(f):
 		p.patch(StageStop, f, "suspendRequestedAt", now)
 		w := p.writeTo(StageStop, f)
 		w.Events = append(w.Events, Happening{Reason: EventIOHeld, Warning: true, Note: why + " another one takes over."})
 		return p.held(v1beta2.ReasonNodeDown, why+" that is asked for.")
-	case !answered || f.Status.CurrentState != v1beta2.InstanceStateSuspended:
+	case !answered(f) || f.Status.CurrentState != v1beta2.InstanceStateSuspended:
 		return p.held(v1beta2.ReasonNodeDown, fmt.Sprintf("%s that was asked for, and the frontend is %s.", why, f.Status.CurrentState))
 	case p.engine.Spec.LookRequestedAt != request:
 		p.patch(StageStop, p.engine, "lookRequestedAt", now)
@@ -52,6 +54,31 @@ func (p *pass) cutOff() bool {
 func (p *pass) held(reason, message string) bool {
 	p.why = waiting{reason, message}
 	return false
+}
+
+// holdOn is the request for a frontend that is told to go elsewhere: a new one, so that its answer says where it leads since. One that starts anew
+// holds nothing.
+func (p *pass) holdOn(i instance) string {
+	if !i.wanted {
+		return ""
+	}
+	return p.Now.UTC().Format(time.RFC3339Nano)
+}
+
+// answered tells that the request to hold I/O was answered.
+func answered(f *v1beta2.EngineFrontend) bool {
+	return f.Spec.SuspendRequestedAt != "" && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
+}
+
+// turning tells that a frontend that holds its I/O did not say yet what became of what it was told last. Until then it is told nothing else: what
+// it says of where it leads may be of before, and turning it back and forth would never end.
+func (p *pass) turning(f *v1beta2.EngineFrontend) bool {
+	return ofFrontend(f).wanted && f.Spec.SuspendRequestedAt != "" && !answered(f)
+}
+
+// lost tells that it was answered, and that the frontend holds its I/O no more.
+func lost(f *v1beta2.EngineFrontend) bool {
+	return answered(f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
 }
 
 // lookedAfter tells that an engine answered a look which was requested then, or later.
@@ -78,10 +105,10 @@ func (p *pass) goOn() {
 	}
 	asked, err := time.Parse(time.RFC3339Nano, f.Spec.SuspendRequestedAt)
 	switch {
-	case e == nil || !leadsTo(f, e) || f.Spec.EngineName != e.Name || f.Status.SwitchoverPhase != "":
+	case e == nil || !answered(f) || !leadsTo(f, e) || f.Spec.EngineName != e.Name || f.Status.SwitchoverPhase != "":
 		p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held until its frontend leads to its target.")
 		return
-	case !p.engineUp() && (p.second != nil || p.marked()):
+	case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():
 		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is held until its target on node %s, or another one, is up.", e.Spec.NodeID))
 		return
 	case !p.engineUp() || err != nil: // nothing was concluded from its absence, and nobody takes over

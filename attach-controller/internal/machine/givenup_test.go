@@ -120,11 +120,10 @@ func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
 // The node is back before the cut was proven, or before the frontend has left: the target is the volume's again, with all that it acknowledged.
 func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
 	for name, until := range map[string]func(*stageWorld) bool{
-		"asked":          func(s *stageWorld) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
-		"held":           func(s *stageWorld) bool { return s.holds() },
-		"marked":         func(s *stageWorld) bool { return s.Replicas[1].Spec.FailedAt != "" },
-		"made":           func(s *stageWorld) bool { return len(s.Engines) == 2 },
-		"about to leave": func(s *stageWorld) bool { return s.Frontends[0].Spec.EngineName == "vol-e-2" },
+		"asked":  func(s *stageWorld) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
+		"held":   func(s *stageWorld) bool { return s.holds() },
+		"marked": func(s *stageWorld) bool { return s.Replicas[1].Spec.FailedAt != "" },
+		"made":   func(s *stageWorld) bool { return len(s.Engines) == 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := down(t)
@@ -144,6 +143,28 @@ func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
 			require.NotEmpty(t, s.Replicas[2].Spec.FailedAt, "%s", s)
 		})
 	}
+}
+
+// One that is back when the frontend was told to leave acknowledges nothing: the frontend leaves, or comes back, but with all I/O held.
+func TestATargetThatIsBackWhenTheFrontendLeavesStaysCutOff(t *testing.T) {
+	s := down(t)
+	for s.Frontends[0].Spec.EngineName != "vol-e-2" {
+		s.step()
+		if s.Frontends[0].Spec.EngineName != "vol-e-2" {
+			s.imMonitor()
+		}
+		s.Now = s.Now.Add(time.Second)
+	}
+	s.back(alone)
+	s.step()
+	require.Equal(t, "vol-e-2", s.Frontends[0].Spec.EngineName, "it is told nothing else before it said what became of that:\n%s", s)
+	s.rounds(t, func() bool {
+		left := leadsTo(s.Frontends[0], s.engineOn("z"))
+		require.True(t, left || s.holds() || !answered(s.Frontends[0]), "%s", s)
+		return s.goesOn() && left
+	}, "I/O goes on to the next target")
+	require.NotEmpty(t, s.Replicas[1].Spec.LastFailedAt)
+	require.Empty(t, s.Replicas[2].Spec.FailedAt, "%s", s)
 }
 
 // I/O does not go on before the replica that alone has it all counts as good again, nor before the engine was looked at.

@@ -76,6 +76,9 @@ func (s *stageWorld) connect(f *v1beta2.EngineFrontend) bool {
 		f.Status.TargetIP, f.Status.TargetPort = "", 0
 	}
 	for _, e := range s.Engines {
+		if f.Spec.SuspendRequestedAt != "" && f.Status.CurrentState != v1beta2.InstanceStateSuspended {
+			continue
+		}
 		at := e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort && e.Name == f.Spec.EngineName
 		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) && ofFrontend(f).state == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
 			f.Status.TargetIP, f.Status.TargetPort = f.Spec.TargetIP, f.Spec.TargetPort

@@ -218,6 +218,9 @@ func (p *pass) startFrontend(node string) bool {
 
 func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node string) bool {
 	i := ofFrontend(f)
+	if p.turning(f) {
+		return p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held, and its frontend is on its way.")
+	}
 	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port || f.Spec.EngineName != e.Name {
 		for key, value := range map[string]any{
 			"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "engineName": e.Name, "targetIP": e.Status.StorageIP,
@@ -225,8 +228,8 @@ func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node 
 		} {
 			p.patch(StageStop, f, key, value)
 		}
-		if !i.wanted && f.Spec.SuspendRequestedAt != "" {
-			p.patch(StageStop, f, "suspendRequestedAt", "")
+		if f.Spec.SuspendRequestedAt != "" {
+			p.patch(StageStop, f, "suspendRequestedAt", p.holdOn(i))
 		}
 		p.label(StageStop, f, v1beta2.LabelNode, node)
 	}

@@ -185,11 +185,15 @@ func theLastCopyStays(t *rapid.T, w World, verdict Verdict) {
 	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}}
 	healthy, marked := 0, 0
 	for _, r := range w.Replicas {
+		one := findWrite(verdict, r)
 		if !p.healthy(r) {
+			if one != nil && one.Spec["healthyAt"] != nil && one.Spec["healthyAt"] != "" && r.Spec.FailedAt == "" {
+				healthy++ // its rebuild had just ended
+			}
 			continue
 		}
 		healthy++
-		if one := findWrite(verdict, r); one != nil && one.Spec["failedAt"] != nil && one.Spec["failedAt"] != "" {
+		if one != nil && one.Spec["failedAt"] != nil && one.Spec["failedAt"] != "" {
 			marked++
 		}
 	}

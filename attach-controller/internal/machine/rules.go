@@ -20,6 +20,8 @@ const (
 	RuleSalvageWaits
 	// RuleModesAtClose: what the engine said of its replicas last is kept before the volume is detached.
 	RuleModesAtClose
+	// RuleCutOffFirst: a frontend is cut off from a target that is given up before anything is concluded from its absence.
+	RuleCutOffFirst
 )
 
 func (r Rules) off(rule Rules) bool { return r&rule != 0 }

@@ -93,7 +93,7 @@ func (p *pass) stay(wanted string) {
 		return
 	}
 	p.migrate(wanted)
-	moving := p.movable(wanted) && ofEngine(p.second).wanted
+	moving := p.makes || p.movable(wanted) && ofEngine(p.second).wanted // what the first engine gets meanwhile the second one lacks
 	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted && !moving {
 		p.join()
 		p.expand()

@@ -78,6 +78,8 @@ func (p *pass) moveTarget(home string) {
 		p.beginMove(goal)
 	case p.fit(goal):
 		p.carryOn(home, goal)
+	case p.arriving(goal): // to be left again from there: turning back and forth would never end
+		p.orderFrontend(p.frontend, p.second, home)
 	default:
 		p.endMove(home)
 	}
@@ -130,6 +132,7 @@ func (p *pass) beginMove(goal string) {
 func (p *pass) makeTarget(node string) {
 	p.out.Fresh = true
 	if e := p.secondEngine(node); p.good(e.Spec.ReplicaAddressMap) > 0 {
+		p.makes = true
 		p.add(Write{Kind: Create, Stage: StageMake, Object: e})
 	}
 }
@@ -156,6 +159,9 @@ func (p *pass) unfinished() bool {
 		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.down(r.Spec.NodeID) {
 			return true // the engine is about to notice
 		}
+		if e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.FailedAt != "" {
+			return true // it lets that go first: a frontend that came back would read there what it wrote elsewhere
+		}
 	}
 	return e.Status.IsExpanding || e.Spec.VolumeSize < p.v.Spec.Size || p.v.Status.RestoreRequired || p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
 }
@@ -178,11 +184,7 @@ func (p *pass) fit(goal string) bool {
 	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.broken() {
 		return false
 	}
-	bad := e.state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()
-	for name := range p.second.Spec.ReplicaAddressMap {
-		bad = bad || p.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR
-	}
-	if !bad {
+	if !p.unsound() {
 		return true
 	}
 	due := p.second.CreationTimestamp.Add(retryTarget)
@@ -193,16 +195,31 @@ func (p *pass) fit(goal string) bool {
 	return true
 }
 
+// unsound tells that the second engine failed, or knows of fewer good replicas, or of more, than the first one.
+func (p *pass) unsound() bool {
+	bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()
+	for name := range p.second.Spec.ReplicaAddressMap {
+		bad = bad || p.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR
+	}
+	return bad
+}
+
+// arriving tells that the frontend is on its way to the second engine, which is sound, and that neither engine is where the target shall be.
+func (p *pass) arriving(goal string) bool {
+	return p.handing() && p.second.DeletionTimestamp == nil && ofEngine(p.second).wanted && !p.down(p.second.Spec.NodeID) && !p.unsound() &&
+		p.engine.Spec.NodeID != goal && p.second.Spec.NodeID != goal
+}
+
 // carryOn lets the frontend go to the second engine once that runs and has all its replicas.
 func (p *pass) carryOn(home, goal string) {
-	if p.ready() {
+	if p.ready(home) {
 		p.orderFrontend(p.frontend, p.second, home)
 	}
 	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", p.engine.Spec.NodeID, goal))
 }
 
 // ready tells that the second engine may take over, or that the frontend was told so already.
-func (p *pass) ready() bool {
+func (p *pass) ready(home string) bool {
 	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineUp() && p.outrun() {
 		return false
 	}
@@ -211,8 +228,11 @@ func (p *pass) ready() bool {
 			return false
 		}
 	}
-	switch {
-	case p.frontend.Spec.EngineName == p.second.Name:
+	switch told := p.frontend.Spec.EngineName == p.second.Name; {
+	case told && lost(p.frontend): // what the first one acknowledges meanwhile the second one lacks
+		p.orderFrontend(p.frontend, p.engine, home)
+		return false
+	case told:
 		return true
 	case p.engineUp() && !p.freshLook(), !p.engineUp() && !p.broken() && !p.cutOff():
 		return false

@@ -102,7 +102,7 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 		return
 	}
 	if !w.reachable(r.Spec.NodeID) || w.down(r.Spec.NodeID) {
-		w.plane.givenUp[r.Name] = true
+		w.plane.givenUp[r.Name], w.plane.markedAt[r.Name] = true, w.plane.versions[r.Name]
 	}
 	if !w.holdsData(r) {
 		return

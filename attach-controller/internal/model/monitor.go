@@ -19,24 +19,27 @@ type instance struct {
 	// targetIP and targetPort are where a frontend leads to.
 	targetIP   string
 	targetPort int
+	// asked and answered are the request to hold a frontend's I/O, and the one that was answered last.
+	asked, answered string
 }
 
 func ofEngine(e *v1beta2.Engine) instance {
 	s := e.Status
 	return instance{kindEngine, e.Name, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, e.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0}
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0, "", ""}
 }
 
 func ofFrontend(f *v1beta2.EngineFrontend) instance {
 	s := f.Status
 	return instance{kindFrontend, f.Name, f.Spec.NodeID, f.Spec.DesireState == v1beta2.InstanceStateRunning, f.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, s.TargetIP, s.TargetPort}
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, s.TargetIP, s.TargetPort,
+		f.Spec.SuspendRequestedAt, s.SuspendedAt}
 }
 
 func ofReplica(r *v1beta2.Replica) instance {
 	s := r.Status
 	return instance{kindReplica, r.Name, r.Spec.NodeID, r.Spec.DesireState == v1beta2.InstanceStateRunning, r.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0}
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0, "", ""}
 }
 
 // begun tells that something may run for all that the status says.
@@ -59,7 +62,7 @@ func (i instance) in(state string) instance {
 
 func (i instance) stopped(concluded bool) instance {
 	i.state, i.starting, i.started, i.uuid, i.port, i.concluded = v1beta2.InstanceStateStopped, false, false, "", 0, concluded
-	i.targetIP, i.targetPort = "", 0
+	i.targetIP, i.targetPort, i.answered = "", 0, ""
 	return i
 }
 
@@ -82,7 +85,7 @@ func (i instance) shows(x *process) instance {
 	if x.target != nil {
 		i.targetIP, i.targetPort = x.target.node, x.target.uuid
 	}
-	return i
+	return i.holds(x)
 }
 
 func (i instance) conditions() []v1beta2.Condition {
@@ -101,12 +104,18 @@ func (w *world) superviseEngine(s *slot[v1beta2.Engine]) {
 }
 
 func (w *world) superviseFrontend(s *slot[v1beta2.EngineFrontend]) {
+	if x := w.frontendOf(s.now); x != nil {
+		x.moves = w.goesTo(s.now, x) != nil
+	}
 	supervise(w, s, ofFrontend, func(f *v1beta2.EngineFrontend, i instance) {
 		f.Status.CurrentState, f.Status.Starting, f.Status.Started, f.Status.UUID = i.state, i.starting, i.started, i.uuid
 		f.Status.Port, f.Status.StorageIP, f.Status.Conditions = i.port, i.node, i.conditions()
-		f.Status.TargetIP, f.Status.TargetPort = i.targetIP, i.targetPort
+		f.Status.TargetIP, f.Status.TargetPort, f.Status.SuspendedAt = i.targetIP, i.targetPort, i.answered
 	})
-	w.connect(s.now) // which is seen the next time
+	if w.hold(s.now) {
+		w.connect(s.now)
+		w.letGo(s.now)
+	} // which is seen the next time
 }
 
 func (w *world) superviseReplica(s *slot[v1beta2.Replica]) {

@@ -18,7 +18,9 @@ type plane struct {
 	writes   int
 	// givenUp are replicas that were marked as failed because nobody could reach them: what is written there is lost.
 	givenUp map[string]bool
-	started int
+	// markedAt are the versions that those had when they were marked.
+	markedAt map[string]int
+	started  int
 }
 
 // process is one runtime instance.
@@ -31,6 +33,10 @@ type process struct {
 	failed bool
 	// target is the engine that a frontend leads to; nil: none yet.
 	target *process
+	// held tells that a frontend holds all I/O.
+	held bool
+	// moves tells that a frontend is about to go to another engine.
+	moves bool
 	// reported tells that im-monitor said that it runs. Nobody writes through an engine before.
 	reported bool
 }
@@ -162,7 +168,7 @@ func (w *world) led(e *process) bool {
 func (w *world) leading(e *process) []string {
 	var out []string
 	for _, x := range w.plane.running {
-		if x.kind == kindFrontend && x.target == e && w.linked(x.node, e.node) {
+		if x.kind == kindFrontend && x.target == e && !x.held && w.linked(x.node, e.node) {
 			out = append(out, x.node)
 		}
 	}

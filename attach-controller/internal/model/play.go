@@ -179,8 +179,10 @@ func (w *world) round() {
 		act()
 		w.checkWriters()
 	}
-	for i := range len(w.engines) + len(w.frontends) + len(w.replicas) {
-		w.monitor(i)
+	for range w.turns() {
+		for i := range len(w.engines) + len(w.frontends) + len(w.replicas) {
+			w.monitor(i)
+		}
 	}
 	for _, n := range w.nodes {
 		w.watchNode(n)

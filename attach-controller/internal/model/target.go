@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -31,6 +32,17 @@ func (w *world) disturbMove(n *node) {
 	}
 }
 
+// missed lets the engines on a node that was cut off do without the replicas that they could not reach meanwhile, whether anybody wrote or not.
+func (w *world) missed(n *node) {
+	for _, e := range w.live() {
+		for _, name := range slices.Sorted(maps.Keys(e.modes)) {
+			if w.moves && e.node == n.name && !w.serves(name, e) && e.modes[name] != v1beta2.ReplicaModeERR {
+				w.drop(e, name)
+			}
+		}
+	}
+}
+
 // release is what an upgrade does with a volume that its user detached: its target is wished nowhere.
 func (w *world) release() {
 	if v := w.volume.now; v.Spec.TargetNodeID != "" && v.Status.State != v1beta2.VolumeStateAttached {
@@ -46,16 +58,40 @@ func (w *world) connect(f *v1beta2.EngineFrontend) {
 		return
 	}
 	x := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID)
-	if x == nil {
+	e := w.goesTo(f, x)
+	if e == nil {
 		return
 	}
+	w.comesBack(x)
+	w.trace("monitor: frontend %s goes to engine %s on %s", x.name, e.name, e.node)
+	w.checkConnect(e)
+	if x.target != nil {
+		w.checkGivenUp(e)
+	}
+	x.target = e
+}
+
+// goesTo is the engine that a frontend is about to go to; nil: none.
+func (w *world) goesTo(f *v1beta2.EngineFrontend, x *process) *process {
+	if x == nil {
+		return nil
+	}
 	for _, e := range w.live() {
-		if e.node != f.Spec.TargetIP || e.uuid != f.Spec.TargetPort || x.target == e || !w.linked(x.node, e.node) || !w.saysRunning(e) {
-			continue
+		if e.node == f.Spec.TargetIP && e.uuid == f.Spec.TargetPort && x.target != e && w.linked(x.node, e.node) && w.saysRunning(e) {
+			return e
 		}
-		w.trace("monitor: frontend %s goes to engine %s on %s", x.name, e.name, e.node)
-		w.checkConnect(e)
-		x.target = e
+	}
+	return nil
+}
+
+// comesBack lets the node that a frontend is about to leave be back in this very moment, so that I/O gets to its target once more.
+func (w *world) comesBack(frontend *process) {
+	if frontend.target == nil || w.quiet {
+		return
+	}
+	if n := w.node(frontend.target.node); n != nil && !n.reachable && n.alive && w.chance(0.5) {
+		w.giveBack(n)
+		w.io()
 	}
 }
 
@@ -76,6 +112,18 @@ func (w *world) checkConnect(x *process) {
 		for _, r := range current(w.replicas) {
 			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] && healthy(r) {
 				w.violated("DATA: a frontend goes to an engine with older data than another replica has")
+			}
+		}
+	}
+}
+
+// checkGivenUp: what its user was told to be written since a target was given up is in the one that a frontend leaves it for.
+func (w *world) checkGivenUp(x *process) {
+	for name, mode := range x.modes {
+		for r := range w.plane.givenUp {
+			has := w.plane.versions[r]
+			if mode == v1beta2.ReplicaModeRW && has > w.plane.markedAt[r] && has > w.plane.versions[name] {
+				w.violated("DATA: what a target acknowledged after it was given up is lost")
 			}
 		}
 	}

@@ -158,6 +158,7 @@ func (w *world) fail(n *node) {
 
 func (w *world) giveBack(n *node) {
 	w.io()
+	w.missed(n)
 	n.reachable, n.alive = true, true
 	w.trace("%s is back", n.name)
 }

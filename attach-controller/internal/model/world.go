@@ -74,10 +74,12 @@ type world struct {
 	broken string
 	// moves tells that an upgrade sends the volume's target to other nodes.
 	moves bool
-	keeps bool
-	quiet bool
-	kind  kind
-	log   []string
+	// jitter lets im-monitor act once or twice in a quiet round.
+	jitter bool
+	keeps  bool
+	quiet  bool
+	kind   kind
+	log    []string
 }
 
 // node is one node: its object, and what is true.
@@ -92,7 +94,7 @@ type node struct {
 func newWorld(seed uint64, rules Rules) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
 	w.kind = []kind{busy, busy, plain, plain, idle}[w.rng.IntN(5)]
-	w.plane.versions, w.plane.givenUp = map[string]int{}, map[string]bool{}
+	w.plane.versions, w.plane.givenUp, w.plane.markedAt = map[string]int{}, map[string]bool{}, map[string]int{}
 	for i := range 3 + w.rng.IntN(2) {
 		n := &node{name: fmt.Sprintf("node-%d", i+1), reachable: true, alive: true}
 		n.now = &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name}}

@@ -9,7 +9,7 @@ import (
 // holding lets a frontend hold its I/O as long as that is asked for, so that nothing is acknowledged by a target that was given up:
 //
 //	asked, it runs               → suspend; then the request is answered
-//	asked and held               → it moves where its spec says, and holds on
+//	asked and held               → it moves where its spec says, and holds on; once it is there, or cannot go there, that is answered
 //	asked, held, runs all the same → the answer stands, so that whoever asked sees that it holds no more, and asks anew
 //	not asked any more           → it moves first, and resumes where its spec says that I/O goes
 //
@@ -27,8 +27,10 @@ func holding(w World, e *Entry, v Verdict) Verdict {
 		}
 		return v
 	case held:
-		s.Suspended = asked
-		return moving(w, e, v)
+		if v = moving(w, e, v); v.Call.Op == OpNone && !w.Unsettled { // else it may lead elsewhere soon, or by now
+			v.Status.Suspended = asked
+		}
+		return v
 	case s.Suspended == asked:
 		v.Reason, v.Message = ReasonSuspensionLost, "It shall hold its I/O, did, and does not any more: it stays where it is until that is asked anew."
 		return v

@@ -40,6 +40,8 @@ type World struct {
 	Serving []string
 	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
 	LedBy string
+	// Unsettled tells that a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it go on.
+	Unsettled bool
 	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
 	MoveAfter time.Time
 	// Settings are what instances are made with.

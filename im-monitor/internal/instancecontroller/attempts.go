@@ -26,6 +26,9 @@ type attempt struct {
 	// creating is true while a creation is under way; created is when the last one ended. A list of before proves nothing after it.
 	creating bool
 	created  time.Time
+	// turning and turned are the same for calls that move a frontend, hold its I/O or let it go on.
+	turning bool
+	turned  time.Time
 }
 
 // attempts remembers by object.
@@ -51,11 +54,11 @@ func (a *attempts) change(key Key, f func(*attempt)) {
 	a.m[key] = v
 }
 
-// forget drops what is remembered of an object whose instance is as wanted, unless a creation is under way.
+// forget drops what is remembered of an object whose instance is as wanted, unless a call is under way whose effect a list does not show yet.
 func (a *attempts) forget(key Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.m[key].creating {
+	if t := a.m[key]; !t.creating && !t.turning {
 		delete(a.m, key)
 	}
 }

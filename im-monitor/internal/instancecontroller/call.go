@@ -37,18 +37,26 @@ func (r *hands) call(ctx context.Context, key Key, o client.Object, call instanc
 		r.attempts.change(key, func(t *attempt) { t.creating, t.created = false, r.rt.Clock.Now() })
 	case instance.OpDelete:
 		err = r.delete(ctx, key, connection, epoch, object, call)
-	case instance.OpSwitchOver:
-		err = connection.SwitchOver(ctx, imclient.SwitchOverRequest{Name: object.Name, EngineName: call.Target.Engine,
-			TargetAddress: call.Target.Address(), Phase: call.Phase})
-	case instance.OpSuspend:
-		err = connection.Suspend(ctx, object.Name)
-	case instance.OpResume:
-		err = connection.Resume(ctx, object.Name)
+	case instance.OpSwitchOver, instance.OpSuspend, instance.OpResume:
+		r.attempts.change(key, func(t *attempt) { t.turning = true })
+		err = turn(ctx, connection, object.Name, call)
+		r.attempts.change(key, func(t *attempt) { t.turning, t.turned = false, r.rt.Clock.Now() })
 	}
 	r.remember(key, o, call, err)
 	if !call.Out {
 		r.lookAfter(ctx, key, call.InstanceManager)
 	}
+}
+
+// turn moves a frontend, holds its I/O, or lets it go on.
+func turn(ctx context.Context, connection imclient.Client, name string, call instance.Call) error {
+	switch call.Op {
+	case instance.OpSuspend:
+		return connection.Suspend(ctx, name)
+	case instance.OpResume:
+		return connection.Resume(ctx, name)
+	}
+	return connection.SwitchOver(ctx, imclient.SwitchOverRequest{Name: name, EngineName: call.Target.Engine, TargetAddress: call.Target.Address(), Phase: call.Phase})
 }
 
 func (r *hands) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object, call instance.Call) error {

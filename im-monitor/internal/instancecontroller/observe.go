@@ -45,7 +45,17 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 	t := s.attempts.of(key)
 	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.notBefore, t.refusals, t.refusal, t.moveAfter
 	w.Taken = t.taken
+	w.Unsettled = s.unsettled(w, t)
 	return w, s.hold(ctx, key, &w)
+}
+
+// unsettled tells that a frontend is being turned, or was since the newest list began.
+func (s *shell) unsettled(w instance.World, t attempt) bool {
+	if w.Here == nil || !t.turning && t.turned.IsZero() {
+		return false
+	}
+	snapshot, known := s.store.Latest(w.Here.InstanceManager)
+	return t.turning || !known || snapshot.Began.Before(t.turned)
 }
 
 // readSettings reads what instances are made with, but only for those that a setting concerns.

@@ -57,7 +57,7 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 	if v.ExpectAbsence {
 		r.store.ExpectAbsence(w.Here.InstanceManager, key.Name)
 	}
-	if v.Reason == instance.ReasonDone {
+	if v.Reason == instance.ReasonDone && !w.Unsettled {
 		r.attempts.forget(key)
 	}
 	if v.Reason != instance.ReasonCalling { // the hands look at the volume, and say what they wait for
