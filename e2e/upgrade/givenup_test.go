@@ -1,0 +1,115 @@
+package upgrade
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
+)
+
+// givenUp is a volume whose target is on the far node, which is cut off and down, and is wished on the third one, with a fault in force.
+func givenUp(t *testing.T, volume string, fault world.Fault) *hands {
+	t.Helper()
+	h := attached(t, volume)
+	h.within = 2 * time.Minute
+	h.moves(scenarios.Far)
+	require.NoError(t, h.Inject(h.ctx, fault))
+	require.NoError(t, h.CutNode(h.ctx, scenarios.Far))
+	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionFalse, patience))
+	require.NoError(t, status.MergeSpec(h.ctx, h.Admin, h.own(volume, &v1beta2.Volume{}), map[string]any{"targetNodeID": scenarios.Third}))
+	return h
+}
+
+// frontend waits until the volume's only frontend is so.
+func (h *hands) frontend(what string, check func(*v1beta2.EngineFrontend) bool) {
+	h.t.Helper()
+	h.waits("the frontend "+what, func() (string, error) {
+		var list v1beta2.EngineFrontendList
+		if err := h.List(h.ctx, &list, client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(h.volume)}); err != nil {
+			return "", err
+		}
+		if len(list.Items) == 1 && check(&list.Items[0]) {
+			return "", nil
+		}
+		said := "there is none"
+		for _, f := range list.Items {
+			said = fmt.Sprintf("it is %s and leads to %s, told to lead to %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath, f.Spec.EngineName, f.Spec)
+		}
+		return said, nil
+	})
+}
+
+// engineOn is the name of the volume's engine on a node.
+func (h *hands) engineOn(node string) (name string) {
+	h.t.Helper()
+	h.waits("an engine on "+node, func() (string, error) {
+		var list v1beta2.EngineList
+		err := h.List(h.ctx, &list, client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(h.volume)})
+		for _, e := range list.Items {
+			if e.Spec.NodeID == node && e.Status.CurrentState == v1beta2.InstanceStateRunning {
+				name = e.Name
+				return "", err
+			}
+		}
+		return "none runs there", err
+	})
+	return name
+}
+
+// U4, UPG-1: the node of a target that is given up is back in the very moment in which the frontend leaves it for the next one: after that was
+// decided, and before it is done. What the old target would acknowledge meanwhile only its own replica would have. The move is held up until the
+// old target is seen to serve again, and nobody is there to take it back.
+func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
+	h := givenUp(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"})
+	next := h.engineOn(scenarios.Third)
+	h.frontend("to be told to leave", func(f *v1beta2.EngineFrontend) bool { return f.Spec.EngineName == next })
+	controller := h.Process("attach-controller")
+	controller.Kill()
+	require.NoError(t, h.JoinNode(h.ctx, scenarios.Far))
+	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionTrue, patience))
+	h.engineOn(scenarios.Far)
+	require.NoError(t, h.Heal(h.ctx))
+	h.frontend("to leave", func(f *v1beta2.EngineFrontend) bool {
+		return len(f.Status.Paths) == 1 && f.Status.Paths[0].EngineName == next
+	})
+	require.NoError(t, controller.Restart())
+	h.frontend("to let I/O go on", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+	h.moves("")
+	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
+	h.end()
+}
+
+// U4: the node is back before anybody can prove that the frontend is cut off from it: nothing was concluded, and the target moves on in order. A
+// person reads why nothing happens.
+func TestATargetThatIsBackBeforeItsFrontendIsCutOffIsTheVolumesAgain(t *testing.T) {
+	h := givenUp(t, "backintime", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceSuspend", Node: scenarios.Near, DataEngine: "v2"})
+	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to say that all I/O is held", patience, func(v *v1beta2.Volume) string {
+		said := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+		if said != nil && strings.Contains(said.Message, "All I/O is held: node "+scenarios.Far+" is down, and the target there is given up; that was asked for") {
+			return ""
+		}
+		return "it says " + world.Say(v.Status.Conditions)
+	}))
+	replicas, err := h.ReplicasOf(h.ctx, h.volume)
+	require.NoError(t, err)
+	for _, r := range replicas {
+		require.Empty(t, r.Spec.FailedAt, "nothing is concluded before the cut")
+	}
+	require.NoError(t, h.JoinNode(h.ctx, scenarios.Far))
+	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionTrue, patience))
+	require.NoError(t, h.Heal(h.ctx))
+	h.moves(scenarios.Third)
+	h.frontend("to let I/O go on", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+	h.moves("")
+	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
+	h.end()
+}
