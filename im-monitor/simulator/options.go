@@ -18,7 +18,6 @@ type options struct {
 	kubeconfig, namespace            string
 	control, tlsDirectory            string
 	server, mismatchCode             string
-	lockDirectory                    string
 	nodes                            int
 	nodeNames                        []string
 	nodePrefix                       string
@@ -51,7 +50,6 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory, "directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
 	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs told and checked; today: v2 UUIDs empty, deletions unverified, empty list after a start")
 	f.StringVar(&o.mismatchCode, "mismatch-code", o.mismatchCode, "answer of a conforming v2 server to a deletion under a wrong UUID: FailedPrecondition or NotFound")
-	f.StringVar(&o.lockDirectory, "lock-dir", o.lockDirectory, "directory of the address locks that all simulators of the machine share; empty means one in the temporary directory")
 	f.IntVar(&o.nodes, "nodes", o.nodes, "make so many nodes, named by the prefix and a number from 1 on")
 	f.StringSliceVar(&o.nodeNames, "node", o.nodeNames, "make a node of this name (repeatable)")
 	f.StringVar(&o.nodePrefix, "node-prefix", o.nodePrefix, "prefix of the names of --nodes")

@@ -33,7 +33,7 @@ func run(ctx context.Context, o *options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	block, err := address.Lock(o.lockDirectory)
+	block, err := address.Lock()
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -5,22 +5,22 @@ package address
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"net"
 	"sync"
 	"syscall"
 )
 
-// Blocks are 127.<first>.0.0/16 to 127.<last>.0.0/16.
+// Blocks are 127.<first>.0.0/16 to 127.<last>.0.0/16; a locked one has somebody who listens at the port.
 const (
 	firstBlock = 64
 	lastBlock  = 254
+	lockPort   = 8499
 )
 
 // Block is one locked block of addresses.
 type Block struct {
 	number int
-	lock   *os.File
+	lock   net.Listener
 
 	mu   sync.Mutex
 	next int
@@ -30,26 +30,17 @@ type Block struct {
 // perBlock is how many addresses a block has: the third and fourth byte from 1 to 254.
 const perBlock = 254 * 254
 
-// Lock takes the first block that no other process holds. Locks are files of a directory that all simulators of the machine share; the kernel
-// drops a lock when its process ends, however it ends.
-func Lock(directory string) (*Block, error) {
-	if directory == "" {
-		directory = filepath.Join(os.TempDir(), "drover-simulator")
-	}
-	if err := os.MkdirAll(directory, 0o777); err != nil {
-		return nil, fmt.Errorf("making the directory of address locks: %w", err)
-	}
+// Lock takes the first block that no other process holds: it listens on an address of the block that is never handed out. So
+// a block is locked where its addresses are, whatever directories the processes share, and the kernel drops a lock when its
+// process ends, however it ends.
+func Lock() (*Block, error) {
 	for number := firstBlock; number <= lastBlock; number++ {
-		file, err := os.OpenFile(filepath.Join(directory, fmt.Sprintf("127.%d.lock", number)), os.O_CREATE|os.O_RDWR, 0o666)
-		if err != nil {
-			return nil, fmt.Errorf("opening an address lock: %w", err)
-		}
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		lock, err := net.Listen("tcp4", fmt.Sprintf("127.%d.255.254:%d", number, lockPort))
 		if err == nil {
-			return &Block{number: number, lock: file, used: map[int]bool{}}, nil
+			return &Block{number: number, lock: lock, used: map[int]bool{}}, nil
 		}
-		if cerr := file.Close(); cerr != nil || !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("locking an address block: %w", errors.Join(err, cerr))
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("locking an address block: %w", err)
 		}
 	}
 	return nil, fmt.Errorf("every address block from 127.%d to 127.%d is in use", firstBlock, lastBlock)
