@@ -53,11 +53,14 @@ func IsRunning(job *v1beta2.RecurringJob) bool {
 	return running && unsupported(job.Spec) == ""
 }
 
-// IsFinished tells that the run that is under way has nothing more to do with the volume of this world, which has one.
-func IsFinished(w World) bool {
+// IsFinished tells that the run that is under way has nothing to do now with the volume of this world, which has one, and whether
+// that is for good: what waits for people may go on while the run lasts.
+func IsFinished(w World) (now, forGood bool) {
 	run, _ := parseTime(w.Job.Status.CurrentRun)
-	p := w.progress(run)
-	return p.over()
+	if p := w.progress(run); !p.over() {
+		return false, false
+	}
+	return true, Removes(w.Job) || w.served(run)
 }
 
 // tasks are those that are done here.

@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"slices"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -60,4 +61,19 @@ func (w World) progress(run time.Time) plan {
 		}
 	}
 	return p
+}
+
+// served tells that the volumes have what the run was to make of each, or never will.
+func (w World) served(run time.Time) bool {
+	return !slices.ContainsFunc(w.volumes(), func(v *v1beta2.Volume) bool {
+		name := Name(w.Job, run, v)
+		at := slices.IndexFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == name })
+		switch {
+		case at < 0 || untaken(w.Snapshots[at]):
+			return true
+		case !w.backsUp() || w.Snapshots[at].Status.CreationTime == "":
+			return false // taken, or it failed, or goes
+		}
+		return !slices.ContainsFunc(w.Backups, func(b *v1beta2.Backup) bool { return b.Name == name && v1beta2.IsBackupEnded(b) })
+	})
 }

@@ -168,11 +168,58 @@ func TestAsManyVolumesAsAreWorkedOnAreEnough(t *testing.T) {
 			one := w
 			one.Volumes = []*v1beta2.Volume{v}
 			one.Snapshots = slices.DeleteFunc(slices.Clone(w.Snapshots), func(s *v1beta2.Snapshot) bool { return s.Spec.Volume != v.Name })
-			if !IsFinished(one) && len(part.Volumes) < AtOnce(w.Job) {
+			if now, _ := IsFinished(one); !now && len(part.Volumes) < AtOnce(w.Job) {
 				part.Volumes = append(part.Volumes, v)
 			}
 		}
 		whole, some := Decide(w), Decide(part)
 		require.Equal(t, whole, some)
 	})
+}
+
+// A run remembers of a volume only what does not change any more.
+func TestWhatIsFinishedForGood(t *testing.T) {
+	at := func(changes ...func(*World, *v1beta2.Snapshot)) World {
+		w := pruning(v1beta2.RecurringTaskBackup, "v")
+		s := w.newSnapshot(Name(w.Job, noon, w.Volumes[0]), w.Volumes[0])
+		s.CreationTimestamp = metav1.NewTime(noon)
+		w.Snapshots = []*v1beta2.Snapshot{s}
+		for _, change := range changes {
+			change(&w, s)
+		}
+		return w
+	}
+	is := func(reason string) func(*World, *v1beta2.Snapshot) {
+		return func(_ *World, s *v1beta2.Snapshot) { says(s, reason) }
+	}
+	taken := func(_ *World, s *v1beta2.Snapshot) { s.Status.CreationTime = format(noon) }
+	task := func(w *World, _ *v1beta2.Snapshot) { w.Job.Spec.Task = v1beta2.RecurringTaskSnapshot }
+	backup := func(state string) func(*World, *v1beta2.Snapshot) {
+		return func(w *World, s *v1beta2.Snapshot) {
+			b := w.newBackup(s.Name, w.Volumes[0])
+			b.CreationTimestamp, b.Status.State = metav1.NewTime(noon), state
+			w.Backups = []*v1beta2.Backup{b}
+		}
+	}
+	for name, test := range map[string]struct {
+		world        World
+		now, forGood bool
+	}{
+		"it is being taken":             {at(is(v1beta2.ReasonCreating)), false, false},
+		"it is over a limit":            {at(is(v1beta2.ReasonLimitReached)), true, false},
+		"the engine refused":            {at(is(v1beta2.ReasonFailed)), true, true},
+		"it is ready, and all":          {at(task, taken, is(v1beta2.ReasonReady)), true, true},
+		"it is ready, to be backed up":  {at(taken, is(v1beta2.ReasonReady)), false, false},
+		"it was lost from sight":        {at(taken, is(v1beta2.ReasonLost)), true, false},
+		"it is being backed up":         {at(taken, is(v1beta2.ReasonReady), backup("")), false, false},
+		"it is backed up":               {at(taken, is(v1beta2.ReasonReady), backup(v1beta2.BackupCompleted)), true, true},
+		"it could not be backed up":     {at(taken, is(v1beta2.ReasonReady), backup(v1beta2.BackupError)), true, true},
+		"nothing was asked for, or yet": {pruning(v1beta2.RecurringTaskBackup, "v"), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, forGood := IsFinished(test.world)
+			require.Equal(t, test.now, now)
+			require.Equal(t, test.forGood, forGood)
+		})
+	}
 }

@@ -46,8 +46,10 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 		if err != nil {
 			return nil, err
 		}
-		if recurring.IsFinished(*one) {
-			left.add(v)
+		if now, forGood := recurring.IsFinished(*one); now {
+			if forGood {
+				left.add(v)
+			}
 			continue
 		}
 		w.Volumes, w.Snapshots, w.Backups = append(w.Volumes, v), append(w.Snapshots, one.Snapshots...), append(w.Backups, one.Backups...)
