@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -59,7 +60,8 @@ func New(inner client.Client, at Point, onCut func()) *Client {
 	return &Client{Client: inner, at: at, onCut: onCut}
 }
 
-// Writes returns what was sent, in order, such as "patch Orphan/status orphan-1".
+// Writes returns what was sent, in order, such as "patch Orphan/status orphan-1". What was judged on an older version, and
+// refused for that, is none: it is judged anew, how often depends on who was faster.
 func (c *Client) Writes() []string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -78,6 +80,9 @@ func (c *Client) do(description string, send func() error) error {
 		return c.cut()
 	}
 	err := send()
+	if apierrors.IsConflict(err) {
+		return err
+	}
 	c.writes = append(c.writes, description)
 	if here {
 		return c.cut()

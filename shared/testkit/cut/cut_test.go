@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,6 +14,19 @@ import (
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestWhatIsRefusedForItsVersionIsNoWrite(t *testing.T) {
+	c := cut.New(testkit.Admin(t), cut.Point{Write: 2, After: true}, nil)
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: testkit.Namespace(t), Name: "a"}}
+	require.NoError(t, c.Create(t.Context(), object))
+	old := object.DeepCopy()
+	old.ResourceVersion = "1"
+	require.True(t, apierrors.IsConflict(c.Update(t.Context(), old)))
+	require.Len(t, c.Writes(), 1)
+	object.Data = map[string]string{"a": "b"}
+	require.ErrorIs(t, c.Update(t.Context(), object), cut.ErrCut, "the second write is the one that arrives")
+	require.Len(t, c.Writes(), 2)
+}
 
 func TestTheCutWriteArrivesOnlyWhenItIsCutAfterwards(t *testing.T) {
 	for _, point := range cut.Points(2) {
