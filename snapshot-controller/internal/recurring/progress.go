@@ -30,7 +30,7 @@ func (p *plan) hold(until time.Time) {
 // progress returns what of the run is to be asked for now, and what is under way.
 func (w World) progress(run time.Time) plan {
 	if Removes(w.Job) {
-		return w.prune(run)
+		return w.prune()
 	}
 	var p plan
 	waiting := map[string]bool{} // A volume that still waits for what an earlier run wanted gets no further one.

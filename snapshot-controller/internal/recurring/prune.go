@@ -14,16 +14,16 @@ func Removes(job *v1beta2.RecurringJob) bool {
 	return job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete || job.Spec.Task == v1beta2.RecurringTaskSnapshotCleanup
 }
 
-// prune returns what of each volume's snapshots is to go in this run. A volume is finished once nothing more is to go and
+// prune returns what of each volume's snapshots is to go in a run. A volume is finished once nothing more is to go and
 // what went is gone, or waits for something that no patience helps.
-func (w World) prune(run time.Time) plan {
+func (w World) prune() plan {
 	var p plan
 	working := 0
 	for _, v := range w.volumes() {
 		if working >= AtOnce(w.Job) {
 			break
 		}
-		doomed, until := w.pruned(v, run)
+		doomed, until := w.pruned(v)
 		if len(doomed) == 0 && until.IsZero() {
 			continue
 		}
@@ -37,7 +37,7 @@ func (w World) prune(run time.Time) plan {
 }
 
 // pruned returns which snapshots of the volume are to be deleted, and until when the run waits for those that are.
-func (w World) pruned(v *v1beta2.Volume, run time.Time) (doomed []*v1beta2.Snapshot, until time.Time) {
+func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time.Time) {
 	var standing []*v1beta2.Snapshot
 	for _, s := range w.Snapshots {
 		switch {
@@ -56,7 +56,7 @@ func (w World) pruned(v *v1beta2.Volume, run time.Time) (doomed []*v1beta2.Snaps
 	} else {
 		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s) })
 	}
-	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return w.Shared[s.Name] || takenAt(s).After(run) }), until
+	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return w.Shared[s.Name] }), until
 }
 
 // beyond are the snapshots that somebody asked for, after the newest of them that are kept. What is not taken yet, or not
