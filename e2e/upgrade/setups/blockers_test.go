@@ -30,6 +30,10 @@ var blockers = []blocked{
 	{name: "source", act: clone, kinds: []string{"Cloning"}},
 	{name: "restored", act: restore, kinds: nil},
 	{name: "ublk", change: func(spec *v1beta2.VolumeSpec) { spec.Frontend = "ublk" }, kinds: []string{"UblkFrontend"}},
+	// Four copies on three nodes: two of them share one.
+	{name: "doubled", change: func(spec *v1beta2.VolumeSpec) {
+		spec.NumberOfReplicas, spec.ReplicaSoftAntiAffinity = 4, "enabled"
+	}},
 	{name: "skipped", kinds: []string{"SkippedVolumeAttached"}},
 }
 
@@ -101,7 +105,7 @@ func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
 			parts = append(parts, "Node "+near+", volume "+b.name+": "+kind+": ")
 		}
 	}
-	parts = append(parts, "volume clone: Cloning: ", "volume clone: NoFrontend: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
+	parts = append(parts, "volume doubled: TwoReplicasOnNode: replicas doubled-r-", "volume clone: Cloning: ", "volume clone: NoFrontend: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
 		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: it cannot run "+stage.Image("missing")+": ErrImagePull", "Node node-9: UnknownNode: ")
 	before := s.Untouched(names...)
 	s.OrderedSo("all", stage.Image("missing"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {

@@ -118,6 +118,16 @@ func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 	s.Done()
 }
 
+// rows are the lines of a table that tell of an object.
+func rows(table, name string) (out []string) {
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, name+" ") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
 // columns finds a line of a table, and reads its cells by the names of their columns.
 func columns(t *testing.T, table, name string) (cell func(line, column string) string, line string) {
 	t.Helper()
