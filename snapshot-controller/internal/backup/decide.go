@@ -88,6 +88,10 @@ func (w World) attach() Verdict {
 	if !w.attached() {
 		return w.say(v1beta2.ReasonWaitingForAttach, w.attachProblem(), ticket)
 	}
+	if ticket != nil && !w.granted() && !v1beta2.IsBackupBegun(w.Backup) {
+		// Who has it attached now may let it go before the ticket is seen, and the engine would begin for nothing.
+		return w.say(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+" is attached; its VolumeAttachment does not say yet that it stays.", ticket)
+	}
 	if !conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) && !v1beta2.IsBackupBegun(w.Backup) {
 		return w.say(v1beta2.ReasonSnapshotNotReady, "Waiting for the engine's list of snapshots.", ticket)
 	}

@@ -16,7 +16,10 @@ func TestDecide(t *testing.T) {
 		step   Step
 		reason string
 	}{
-		"an attached volume is held before the backup is approved": {world(), StepTakeTicket, v1beta2.ReasonReady},
+		"an attached volume is held before the backup is approved": {world(), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"a ticket that is not answered yet holds nothing":          {world(asks), StepSay, v1beta2.ReasonWaitingForAttach},
+		"nor does the answer to an earlier one":                    {world(asksAnew), StepSay, v1beta2.ReasonWaitingForAttach},
+		"what was begun goes on while its ticket is not answered":  {world(asks, state(v1beta2.BackupInProgress)), StepSay, v1beta2.ReasonReady},
 		"with the volume held it is approved":                      {world(holdsTicket), StepSay, v1beta2.ReasonReady},
 		"a detached volume is attached":                            {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"a detached volume that is being attached is waited for":   {world(detached, holdsTicket), StepSay, v1beta2.ReasonWaitingForAttach},
@@ -40,8 +43,8 @@ func TestDecide(t *testing.T) {
 		"credentials are not handed on":                          {world(func(w *World) { w.Target.Spec.CredentialSecret = "s3" }), StepSay, v1beta2.ReasonTargetUnavailable},
 		"a target that Longhorn could not reach is waited for":   {world(func(w *World) { w.Target.Status.LastSyncedAt = "2026-08-01T11:00:00Z" }), StepSay, v1beta2.ReasonTargetUnavailable},
 		"a target that refused just now gets its pause":          {world(refused(2, time.Second)), StepSay, v1beta2.ReasonTargetUnavailable},
-		"a target that refused long ago is tried again":          {world(refused(2, time.Hour)), StepTakeTicket, v1beta2.ReasonReady},
-		"a target that was changed since is tried at once":       {world(refused(1, time.Second)), StepTakeTicket, v1beta2.ReasonReady},
+		"a target that refused long ago is tried again":          {world(refused(2, time.Hour), holdsTicket), StepSay, v1beta2.ReasonReady},
+		"a target that was changed since is tried at once":       {world(refused(1, time.Second), holdsTicket), StepSay, v1beta2.ReasonReady},
 		"what was begun goes on, whatever is said of the target": {world(refused(2, time.Second), state(v1beta2.BackupInProgress), holdsTicket), StepSay, v1beta2.ReasonReady},
 		"what was begun goes on while its snapshot is deleted": {world(state(v1beta2.BackupInProgress), holdsTicket, func(w *World) {
 			w.Snapshot.DeletionTimestamp = &w.Snapshot.CreationTimestamp
@@ -89,7 +92,7 @@ func TestItComesToRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world()
 		for _, change := range []func(*World){
-			detached, deleted, holdsTicket, state(v1beta2.BackupPending), state(v1beta2.BackupInProgress), state(v1beta2.BackupCompleted), state(v1beta2.BackupError),
+			detached, deleted, holdsTicket, asks, state(v1beta2.BackupPending), state(v1beta2.BackupInProgress), state(v1beta2.BackupCompleted), state(v1beta2.BackupError),
 			refused(2, time.Second), refused(1, time.Second),
 			func(w *World) { w.Target = nil }, func(w *World) { w.Candidate = "" }, func(w *World) { w.Backup.Finalizers = nil },
 			func(w *World) { w.Backup.Labels = nil }, func(w *World) { w.Volume.UID = "other" }, func(w *World) { w.Engine = nil },

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"fmt"
 	"maps"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -30,6 +31,16 @@ func (w World) wanted() *v1beta2.AttachmentTicket {
 	})
 }
 
+// granted tells that our ticket, as it is, has its volume: it stays attached.
+func (w World) granted() bool {
+	held := w.ticket()
+	if held == nil {
+		return false
+	}
+	answer := w.Attachment.Status.AttachmentTicketStatuses[held.ID]
+	return answer.Generation == held.Generation && conditions.IsTrue(answer.Conditions, v1beta2.TicketSatisfied)
+}
+
 // attachProblem says why the volume is not attached for this backup.
 func (w World) attachProblem() string {
 	return snapshot.AttachProblem(snapshot.Request{Attachment: w.Attachment, Volume: w.Volume, Node: w.Candidate, ID: TicketID(w.Backup.Name)})
@@ -45,8 +56,8 @@ func tickets(a *v1beta2.VolumeAttachment) map[string]string {
 	out := map[string]string{}
 	for id, t := range a.Spec.AttachmentTickets {
 		if t.Type == v1beta2.AttacherBackup {
-			answer := a.Status.AttachmentTicketStatuses[id].Conditions
-			out[id] = t.NodeID + "/" + conditions.Reason(answer, v1beta2.TicketSatisfied)
+			answer := a.Status.AttachmentTicketStatuses[id]
+			out[id] = fmt.Sprint(t.NodeID, "/", answer.Generation, "/", conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied))
 		}
 	}
 	return out

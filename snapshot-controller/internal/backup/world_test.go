@@ -48,8 +48,25 @@ func deleted(w *World) {
 
 func state(is string) func(*World) { return func(w *World) { w.Backup.Status.State = is } }
 
+// holdsTicket: and it is answered.
 func holdsTicket(w *World) {
+	asks(w)
+	ticket := w.ticket()
+	w.Attachment.Status.AttachmentTicketStatuses = map[string]v1beta2.AttachmentTicketStatus{ticket.ID: {ID: ticket.ID, Generation: ticket.Generation,
+		Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSatisfied}}}}
+}
+
+// asks: the ticket is there, and not answered yet.
+func asks(w *World) {
 	w.Attachment.Spec.AttachmentTickets = map[string]v1beta2.AttachmentTicket{TicketID("backup-1"): *w.wanted()}
+}
+
+// asksAnew: an earlier ticket was answered.
+func asksAnew(w *World) {
+	holdsTicket(w)
+	ticket := w.ticket()
+	ticket.Generation++
+	w.Attachment.Spec.AttachmentTickets[ticket.ID] = *ticket
 }
 
 // refused: the last engine was refused by the target of this generation, so long before now.

@@ -138,6 +138,14 @@ func (w *world) attach() {
 	require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, v, map[string]any{"nodeID": "node-1"}))
 	w.status(&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}, map[string]any{"currentState": v1beta2.InstanceStateRunning})
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttached, "currentNodeID": "node-1"})
+	a := &v1beta2.VolumeAttachment{}
+	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: vol}, a))
+	answers := map[string]any{}
+	for id, ticket := range a.Spec.AttachmentTickets {
+		answers[id] = v1beta2.AttachmentTicketStatus{ID: id, Generation: ticket.Generation, Satisfied: true,
+			Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSatisfied}}}
+	}
+	w.status(a, map[string]any{"attachmentTicketStatuses": answers})
 }
 
 // now is the Backup; nil: it is gone.
