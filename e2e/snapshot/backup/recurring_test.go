@@ -20,9 +20,28 @@ func TestS13AJobBacksUp(t *testing.T) {
 	directory := target(t, ctx)
 	vol, _ := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)
-	job := &v1beta2.RecurringJob{}
+	job := runOnce(t, ctx, v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskBackup, Retain: 1})
+	var list v1beta2.BackupList
+	require.NoError(t, w.List(ctx, &list))
+	require.Len(t, list.Items, 1)
+	b := list.Items[0]
+	require.Equal(t, v1beta2.BackupCompleted, b.Status.State)
+	require.Equal(t, vol, b.Status.VolumeName)
+	require.Equal(t, job, b.Spec.Labels[v1beta2.LabelRecurringJob])
+	require.Equal(t, 1, calls(t, ctx, vol, copying))
+	files, err := world.Stored(directory, vol)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.NoError(t, w.WaitDetached(ctx, vol, patience))
+}
+
+// runOnce makes a job for all volumes whose run is due, and deletes it once that run has ended.
+func runOnce(t *testing.T, ctx context.Context, spec v1beta2.RecurringJobSpec) (name string) {
+	t.Helper()
+	w := here
+	job := &v1beta2.RecurringJob{Spec: spec}
 	job.Name, job.Namespace = world.Unique("job"), w.Namespace
-	job.Spec = v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskBackup, Cron: "0 0 1 1 *", Retain: 1, Groups: []string{v1beta2.RecurringGroupDefault}}
+	job.Spec.Cron, job.Spec.Groups = "0 0 1 1 *", []string{v1beta2.RecurringGroupDefault}
 	require.NoError(t, w.Admin.Create(ctx, job))
 	// Its last run was long ago: the one that was missed since is made good at once.
 	long := fmt.Appendf(nil, `{"status":{"lastRun":%q}}`, time.Now().AddDate(-2, 0, 0).UTC().Format(time.RFC3339))
@@ -35,16 +54,5 @@ func TestS13AJobBacksUp(t *testing.T) {
 		return "", nil
 	}))
 	require.NoError(t, w.Admin.Delete(ctx, job))
-	var list v1beta2.BackupList
-	require.NoError(t, w.List(ctx, &list))
-	require.Len(t, list.Items, 1)
-	b := list.Items[0]
-	require.Equal(t, v1beta2.BackupCompleted, b.Status.State)
-	require.Equal(t, vol, b.Status.VolumeName)
-	require.Equal(t, job.Name, b.Spec.Labels[v1beta2.LabelRecurringJob])
-	require.Equal(t, 1, calls(t, ctx, vol, copying))
-	files, err := world.Stored(directory, vol)
-	require.NoError(t, err)
-	require.Len(t, files, 1)
-	require.NoError(t, w.WaitDetached(ctx, vol, patience))
+	return job.Name
 }

@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -50,13 +51,32 @@ func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time
 			}
 		}
 	}
-	slices.SortFunc(standing, newerFirst)
+	slices.SortFunc(standing, chainOrder(standing))
 	if w.Job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete {
 		standing = beyond(standing, w.Job.Spec.Retain)
 	} else {
 		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s) })
 	}
-	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return w.Shared[s.Name] }), until
+	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return w.Shared[s.Name] || s.Status.Children[snapshot.VolumeHead] }), until
+}
+
+// chainOrder is by time, the newest first, and within a second by the chain that the volume's head builds on.
+func chainOrder(list []*v1beta2.Snapshot) func(a, b *v1beta2.Snapshot) int {
+	named := map[string]*v1beta2.Snapshot{}
+	top := ""
+	for _, s := range list {
+		named[s.Name] = s
+		if s.Status.Children[snapshot.VolumeHead] && s.Name > top {
+			top = s.Name
+		}
+	}
+	depth := map[string]int{}
+	for s := named[top]; s != nil && depth[s.Name] == 0; s = named[s.Status.Parent] {
+		depth[s.Name] = len(list) - len(depth)
+	}
+	return func(a, b *v1beta2.Snapshot) int {
+		return cmp.Or(takenAt(b).Compare(takenAt(a)), cmp.Compare(depth[b.Name], depth[a.Name]), cmp.Compare(b.Name, a.Name))
+	}
 }
 
 // beyond are the snapshots that somebody asked for, after the newest of them that are kept. What is not taken yet, or not
@@ -68,11 +88,11 @@ func beyond(list []*v1beta2.Snapshot, retain int) []*v1beta2.Snapshot {
 	return list[min(retain, len(list)):]
 }
 
-// isLeftover tells that the system made the snapshot, or that the engine marked it removed, and that it can be merged: one
-// thing builds on it, and that is not the volume's head.
+// isLeftover tells that the system made the snapshot, or that the engine marked it removed, and that not several others build on
+// it. What the volume's head builds on cannot be merged either, and is left out by whoever asks.
 func isLeftover(s *v1beta2.Snapshot) bool {
 	known := conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) && !asked(s)
-	return (known || s.Status.MarkRemoved) && len(s.Status.Children) <= 1 && !s.Status.Children[snapshot.VolumeHead]
+	return (known || s.Status.MarkRemoved) && len(s.Status.Children) <= 1
 }
 
 // asked tells that a person, a job or Kubernetes asked for the snapshot.

@@ -83,6 +83,22 @@ func TestSnapshotDeleteKeepsTheNewest(t *testing.T) {
 	require.Equal(t, []string{"v-1", "v-2", "v-3", "v-adopted"}, gone(Decide(w)), "one that is taken while the run lasts counts among the newest")
 }
 
+// Times are told in seconds: of those of one second the chain tells which is newer; what the head builds on never goes.
+func TestSnapshotDeleteFollowsTheChain(t *testing.T) {
+	w := pruning(v1beta2.RecurringTaskSnapshotDelete, "v")
+	w.Job.Spec.Retain = 1
+	parent := func(name string) func(*v1beta2.Snapshot) { return func(s *v1beta2.Snapshot) { s.Status.Parent = name } }
+	w.stored("s-9", 0, 1, true)
+	w.stored("s-10", 0, 1, true, parent("s-9"))
+	w.stored("s-11", 0, 1, true, parent("s-10"), children(snapshot.VolumeHead))
+	require.Equal(t, []string{"s-10", "s-9"}, gone(Decide(w)))
+	w.Snapshots[2].Spec.CreateSnapshot, w.Snapshots[2].Status.UserCreated = false, false
+	require.Equal(t, []string{"s-9"}, gone(Decide(w)))
+	w.stored("round", 0, 1, true, parent("s-11"), children(snapshot.VolumeHead))
+	w.Snapshots[0].Status.Parent = "round"
+	require.NotContains(t, gone(Decide(w)), "round")
+}
+
 // What the system made goes, and what the engine marked removed, where it can be merged.
 func TestSnapshotCleanup(t *testing.T) {
 	w := pruning(v1beta2.RecurringTaskSnapshotCleanup, "v")
