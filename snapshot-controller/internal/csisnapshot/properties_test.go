@@ -32,11 +32,12 @@ func anything(t *rapid.T) World {
 	if yes("no volume") {
 		w.Volume = nil
 	}
-	if yes("snapshot") {
+	_, snapshot, backup := w.Content.Names()
+	if snapshot != "" && yes("snapshot") {
 		ago := time.Duration(rapid.IntRange(0, 120).Draw(t, "age")) * time.Second
 		snapshotted(ago, one("reason", v1beta2.ReasonReady, v1beta2.ReasonFailed, v1beta2.ReasonCreating), "so it is")(&w)
 	}
-	if yes("backup") {
+	if backup != "" && yes("backup") {
 		backedUp(one("state", "", v1beta2.BackupInProgress, v1beta2.BackupCompleted, v1beta2.BackupError))(&w)
 	}
 	if yes("they are deleted") {
