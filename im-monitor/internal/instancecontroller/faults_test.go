@@ -75,7 +75,10 @@ func TestAnUnreachableInstanceManagerMakesItsInstancesUnknown(t *testing.T) {
 	w.Servers.Shut(im, true)
 	require.NotEmpty(t, w.replicaIs(r.Name, v1beta2.InstanceStateUnknown).Status.IP, "where it was stays told")
 	w.stop(r)
-	w.never(func() bool { return w.Get(r.Name, r) && r.Status.CurrentState != v1beta2.InstanceStateUnknown }, "unknown was taken for stopped")
+	w.never(func() bool { // which may outlive its time, and reads into an object of its own
+		seen := &v1beta2.Replica{}
+		return w.Get(r.Name, seen) && seen.Status.CurrentState != v1beta2.InstanceStateUnknown
+	}, "unknown was taken for stopped")
 	w.Servers.Shut(im, false)
 	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
 	require.False(t, w.holds(im, r.Name))
@@ -185,7 +188,10 @@ func TestWhatRanOnANodeThatIsDownIsConcludedStoppedOnceItIsCutOff(t *testing.T) 
 	w.engineIs(e.Name, v1beta2.InstanceStateUnknown)
 	w.stop(e)
 	w.stop(there)
-	w.never(func() bool { return w.Get(e.Name, e) && e.Status.CurrentState == v1beta2.InstanceStateStopped }, "concluded although a replica in service runs")
+	w.never(func() bool {
+		seen := &v1beta2.Engine{}
+		return w.Get(e.Name, seen) && seen.Status.CurrentState == v1beta2.InstanceStateStopped
+	}, "concluded although a replica in service runs")
 	w.stop(here)
 	w.replicaIs(here.Name, v1beta2.InstanceStateStopped)
 	e = w.engineIs(e.Name, v1beta2.InstanceStateStopped)

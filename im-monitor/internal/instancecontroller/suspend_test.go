@@ -17,11 +17,22 @@ const heldSince = "2026-01-01T00:00:01.5Z"
 // held waits until the request is answered, and the frontend is where it is said to be.
 func (w *world) held(f *v1beta2.EngineFrontend, request string, at *v1beta2.Engine) {
 	w.t.Helper()
+	name := f.Name
 	w.Eventually(func() bool {
-		*f = v1beta2.EngineFrontend{ObjectMeta: w.meta(f.Name)}
-		return w.Get(f.Name, f) && f.Status.CurrentState == v1beta2.InstanceStateSuspended && f.Status.SuspendedAt == request &&
+		*f = v1beta2.EngineFrontend{}
+		return w.Get(name, f) && f.Status.CurrentState == v1beta2.InstanceStateSuspended && f.Status.SuspendedAt == request &&
 			f.Status.TargetIP == at.Status.StorageIP && f.Status.TargetPort == at.Status.Port && f.Status.SwitchoverPhase == ""
 	}, "the frontend never held its I/O at %s", at.Name)
+}
+
+// running waits until a frontend does not hold its I/O.
+func (w *world) running(f *v1beta2.EngineFrontend) {
+	w.t.Helper()
+	name := f.Name
+	w.Eventually(func() bool {
+		*f = v1beta2.EngineFrontend{}
+		return w.Get(name, f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
+	}, "frontend %s never let its I/O go on", name)
 }
 
 // turns are the calls that hold I/O, let it go on, or move it, in short.
@@ -49,9 +60,7 @@ func (w *world) holdAndMove(first, second string) {
 	w.moveTo(f, there)
 	w.held(f, heldSince, there)
 	w.spec(f, map[string]any{"suspendRequestedAt": nil})
-	w.Eventually(func() bool {
-		return w.Get(f.Name, f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
-	}, "its I/O never went on")
+	w.running(f)
 	w.moved(f, there)
 	require.Empty(w.t, f.Status.SuspendedAt)
 }
@@ -82,7 +91,7 @@ func TestARequestThatWasAnsweredIsNotAnsweredTwice(t *testing.T) {
 	require.True(t, there)
 	i.State = v1beta2.InstanceStateRunning // its server started anew
 	w.Servers.Put(manager("once-1", "v2"), i)
-	w.Eventually(func() bool { return w.Get(f.Name, f) && f.Status.CurrentState == v1beta2.InstanceStateRunning }, "the loss was never said")
+	w.running(f)
 	w.never(func() bool { return len(w.turns()) > 1 }, "it was suspended again for the same request")
 	require.Equal(t, heldSince, f.Status.SuspendedAt)
 	again := "2026-01-01T00:00:09Z"
