@@ -1,0 +1,132 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// fit tells that the second engine may become the volume's: it is where it shall be, and neither failed nor knows of fewer good replicas than the
+// first one. One that is not has a moment to become so.
+func (p *pass) fit(goal string) bool {
+	e := ofEngine(p.second)
+	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.broken() {
+		return false
+	}
+	if !p.unsound() {
+		return true
+	}
+	due := p.second.CreationTimestamp.Add(retryTarget)
+	if p.frontend.Spec.EngineName == p.second.Name || !p.Now.Before(due) {
+		return false
+	}
+	p.wake(due)
+	return true
+}
+
+// unsound tells that the second engine failed, or dropped a replica, or has one that the first one dropped.
+func (p *pass) unsound() bool {
+	bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()
+	for name := range p.second.Spec.ReplicaAddressMap {
+		bad = bad || p.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR
+	}
+	return bad
+}
+
+// arriving tells that the frontend is on its way to the second engine, which is sound, and that neither engine is where the target shall be.
+func (p *pass) arriving(goal string) bool {
+	return p.handing() && p.second.DeletionTimestamp == nil && ofEngine(p.second).wanted && !p.down(p.second.Spec.NodeID) && !p.unsound() &&
+		p.engine.Spec.NodeID != goal && p.second.Spec.NodeID != goal
+}
+
+// carryOn lets the frontend go to the second engine once that runs and has all its replicas.
+func (p *pass) carryOn(home, goal string) {
+	if p.ready(home) {
+		p.orderFrontend(p.frontend, p.second, home)
+	}
+	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", p.engine.Spec.NodeID, goal))
+}
+
+// ready tells that the second engine may take over, or that the frontend was told so already.
+func (p *pass) ready(home string) bool {
+	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineUp() && p.outrun() {
+		return false
+	}
+	for name := range p.second.Spec.ReplicaAddressMap {
+		if p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {
+			return false
+		}
+	}
+	switch told := p.frontend.Spec.EngineName == p.second.Name; {
+	case told && lost(p.frontend): // what the first one acknowledges meanwhile the second one lacks
+		p.orderFrontend(p.frontend, p.engine, home)
+		return false
+	case told:
+		return true
+	case p.engineUp() && !p.freshLook(), !p.engineUp() && !p.broken() && !p.cutOff():
+		return false
+	}
+	p.out.Fresh, p.out.FreshFrontends = true, true
+	return true
+}
+
+// endMove ends the engine that is not the volume's, or not any more: never before the frontend leads to the other one. [UPG-3]
+func (p *pass) endMove(home string) {
+	e := p.second
+	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target is on node %s; the engine on node %s ends.", p.engine.Spec.NodeID, e.Spec.NodeID))
+	if p.frontend.Spec.EngineName == e.Name {
+		if p.running(ofEngine(p.engine)) && p.engine.Status.Port != 0 {
+			p.orderFrontend(p.frontend, p.engine, home)
+		}
+		return
+	}
+	if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverPhase != "" || p.frontend.Spec.EngineName != p.engine.Name {
+		return
+	}
+	if e.Spec.Active {
+		p.patch(StageStop, e, "active", false)
+	}
+	if ofEngine(e).wanted {
+		p.out.Fresh, p.out.FreshFrontends = true, true
+	}
+	if !p.stopSide(nil, e) {
+		return
+	}
+	p.believe(e)
+	if p.stopped(ofEngine(e)) {
+		p.drop(e)
+		return
+	}
+	if len(e.Spec.ReplicaAddressMap) > 0 { // its node is down: what it says when that is back is of the past
+		p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
+	}
+}
+
+// believe marks the replicas that the engine which ends had dropped, and that the volume's engine knows nothing of: they may lack what it wrote.
+func (p *pass) believe(e *v1beta2.Engine) {
+	for _, r := range p.Replicas {
+		_, mapped := e.Spec.ReplicaAddressMap[r.Name]
+		if mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeERR && p.mode(r.Name) == v1beta2.ReplicaModeRW {
+			p.fail(r, "engine "+e.Name+" had dropped it before the target moved")
+		}
+	}
+}
+
+// endOthers stops the engines that are left over beside the two that count, and lets them go.
+func (p *pass) endOthers() (stopped bool) {
+	stopped = true
+	for _, e := range p.others() {
+		switch {
+		case !p.stopSide(nil, e):
+			stopped = false
+		case p.stopped(ofEngine(e)):
+			p.drop(e)
+		}
+	}
+	return stopped
+}
+
+func (p *pass) others() []*v1beta2.Engine {
+	return slices.DeleteFunc(slices.Clone(p.Engines), func(e *v1beta2.Engine) bool { return e == p.engine || e == p.second })
+}
