@@ -77,6 +77,28 @@ func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 	require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
 }
 
+// SNP: one list that lacks what is there ends nothing.
+func TestS7AListThatLacksHalfEndsNoSnapshot(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		vol := volume(t, ctx, engine, true)
+		names := []string{vol + "-s0", vol + "-s1", vol + "-s2"}
+		for _, name := range names {
+			require.NoError(t, w.Snapshot(ctx, vol, name))
+			ready(t, ctx, name)
+		}
+		require.NoError(t, w.Inject(ctx, world.Fault{Kind: "partial-list", Node: near, Method: "SnapshotList", Names: names[:2], Times: 1}))
+		require.NoError(t, w.DeleteSnapshot(ctx, names[0]))
+		require.NoError(t, w.DeleteSnapshot(ctx, names[1]))
+		for _, name := range names[:2] {
+			require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
+		}
+		require.Positive(t, calls(t, ctx, vol, removing), "they are gone, and nobody removed them")
+		ready(t, ctx, names[2])
+		require.NoError(t, w.NoHarm(ctx))
+	})
+}
+
 // S7: several that are deleted at once end, and the data that is left is whole. [SNP-3]
 func TestS7SeveralAreRemoved(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {

@@ -15,6 +15,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/snapshothands"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
 )
@@ -57,8 +58,11 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: unreachableDelay}, nil
 	}
 	looks.WithLabelValues("seen").Inc()
+	told := seen
+	var proof time.Duration
+	told.Snapshots, proof = c.hands.Told(snapshothands.Look{Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Began: began})
 	verdict := engine.Decide(engine.World{
-		Now: c.rt.Clock.Now(), Engine: e, Seen: seen, Adding: known.adding, Failures: known.failures, Waits: known.waits,
+		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Adding: known.adding, Failures: known.failures, Waits: known.waits,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
 	if err := c.write(ctx, e, verdict.Status); err != nil {
@@ -75,7 +79,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	busy := len(verdict.Calls) > 0 || seen.Volume != nil && seen.Volume.Expanding
 	wake, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", busy)
 	again, problem := c.copies(ctx, e, t, proxy, seen, busy)
-	for _, soon := range []time.Duration{wake, again} {
+	for _, soon := range []time.Duration{proof, wake, again} {
 		if soon > 0 {
 			next = min(next, soon)
 		}

@@ -32,6 +32,8 @@ type Memory struct {
 	Looked bool
 	// Missing are Snapshots that looks did not list, since when; Strange are snapshots without an object, since when.
 	Missing, Strange map[string]time.Time
+	// Unlisted are snapshots that Engine.status tells of although looks since then did not list them.
+	Unlisted map[string]time.Time
 	// Called are snapshots that this process took; Open are those of them for which nobody answered, and until when the
 	// server may still be at it.
 	Called map[string]bool

@@ -87,5 +87,19 @@ func (h *Hands) Pass(ctx context.Context, l Look) (wake time.Duration, err error
 	return wake, again
 }
 
+// Told is what Engine.status says of the engine's snapshots after the look, and how long until the next look may prove that
+// one of them is gone; zero is whenever.
+func (h *Hands) Told(l Look) (told map[string]v1beta2.SnapshotInfo, wake time.Duration) {
+	if l.Seen.Snapshots == nil {
+		return nil, 0
+	}
+	told, unlisted, at := enginesnapshot.Told(l.Engine.Status.Snapshots, l.Seen.Snapshots, h.memory.view(l), l.Began, h.options.Gap)
+	h.memory.told(l, unlisted)
+	if !at.IsZero() {
+		wake = max(at.Sub(h.rt.Clock.Now()), soon)
+	}
+	return told, wake
+}
+
 // Forget drops what is remembered of an engine that does not run.
 func (h *Hands) Forget(name string) { h.memory.forget(name) }

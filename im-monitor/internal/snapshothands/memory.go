@@ -22,6 +22,23 @@ type run struct {
 	removes int
 }
 
+// told notes what Engine.status says of a run's snapshots although a look did not list them.
+func (m *memory) told(l Look, unlisted map[string]time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runOf(l).Unlisted = unlisted
+}
+
+// runOf is the memory of this run, which begins empty; the lock is held.
+func (m *memory) runOf(l Look) *run {
+	r := m.of[l.Engine.Name]
+	if r == nil || r.id != l.Run {
+		r = &run{id: l.Run, takes: map[string]int{}}
+		m.of = with(m.of, l.Engine.Name, r)
+	}
+	return r
+}
+
 // of this run; what was of another run is forgotten, but for calls that may still be under way.
 func (m *memory) view(l Look) enginesnapshot.Memory {
 	m.mu.Lock()
@@ -38,14 +55,7 @@ func (m *memory) view(l Look) enginesnapshot.Memory {
 func (m *memory) keep(l Look, after enginesnapshot.Memory) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.of == nil {
-		m.of = map[string]*run{}
-	}
-	r := m.of[l.Engine.Name]
-	if r == nil || r.id != l.Run {
-		r = &run{id: l.Run, takes: map[string]int{}}
-		m.of[l.Engine.Name] = r
-	}
+	r := m.runOf(l)
 	r.Memory = after
 	maps.DeleteFunc(r.takes, func(name string, _ int) bool { _, there := after.TakeAfter[name]; return !there })
 	if after.Deleting == 0 {

@@ -217,8 +217,9 @@ type EngineStatus struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
-	// The snapshots of the last look, by name; volume-head is always among them. Written by im-monitor; absent means
-	// not looked at yet, an empty map was seen empty.
+	// The snapshots of the last look, by name; volume-head is always among them. One that was listed before stays until its
+	// absence is proven: by the first look after im-monitor removed it, else by two looks some seconds apart. Written by
+	// im-monitor; absent means not looked at yet, an empty map was seen empty.
 	// +nullable
 	// +optional
 	Snapshots map[string]SnapshotInfo `json:"snapshots,omitempty"`
