@@ -163,3 +163,30 @@ func TestWhatTheEngineDroppedIsMarkedBeforeWhatFailedSince(t *testing.T) {
 		}
 	}
 }
+
+// A copy whose rebuild ended just before its engine did is one, in the same pass already.
+func TestTheOnlyHealthyReplicaIsMarkedOnceAnotherIsRebuilt(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode   string
+		marked bool
+	}{
+		"rebuilt":          {v1beta2.ReplicaModeRW, true},
+		"is being rebuilt": {v1beta2.ReplicaModeWO, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(v1beta2.DataEngineV1, "x", "y")
+			s.Volume.Spec.NodeID = "x"
+			require.True(t, s.settle(), "%s", s)
+			s.Replicas[1].Spec.HealthyAt = ""
+			s.Engines[0].Status.ReplicaModeMap = map[string]string{"vol-r-0": v1beta2.ReplicaModeERR, "vol-r-1": c.mode}
+			s.Volume.Spec.NodeID, s.Volume.Status.State = "", v1beta2.VolumeStateDetaching
+			s.Engines[0].Spec.DesireState, s.Engines[0].Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+			verdict := Decide(s.World)
+			one := findWrite(verdict, s.Replicas[0])
+			require.Equal(t, c.marked, one != nil && one.Spec["failedAt"] != nil, "%s", s)
+			if c.marked {
+				require.NotEmpty(t, writeOf(t, verdict, s.Replicas[1]).Spec["healthyAt"])
+			}
+		})
+	}
+}
