@@ -60,7 +60,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	looks.WithLabelValues("seen").Inc()
 	told := seen
 	var proof time.Duration
-	told.Snapshots, proof = c.hands.Told(snapshothands.Look{Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Began: began})
+	told.Snapshots, proof = c.hands.Told(snapshothands.Look{Engine: e, Run: runOf(e), Seen: seen, Began: began})
 	verdict := engine.Decide(engine.World{
 		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Adding: known.adding, Failures: known.failures, Waits: known.waits,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,

@@ -2,7 +2,6 @@ package enginecontroller
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"strconv"
 	"time"
@@ -36,7 +35,7 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 		return unreachableDelay, err
 	}
 	return c.hands.Pass(ctx, snapshothands.Look{
-		Engine: e, Run: fmt.Sprint(where(e)), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
+		Engine: e, Run: runOf(e), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
 		Busy: busy, Period: c.options.Busy,
 		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
 	})

@@ -4,33 +4,31 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 )
 
 // Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list tells what came of it.
 func (c *Conn) Suspend(ctx context.Context, name string) error {
-	if name == "" {
-		return c.nameless("InstanceSuspend")
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.options.LifecycleTimeout)
-	defer cancel()
-	_, err := imrpc.NewInstanceServiceClient(c.instances).InstanceSuspend(ctx, &imrpc.InstanceSuspendRequest{
-		DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend})
-	return callError(ctx, "InstanceSuspend", c.address, err)
+	request := &imrpc.InstanceSuspendRequest{DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend}
+	return turn(ctx, c, "InstanceSuspend", name, imrpc.NewInstanceServiceClient(c.instances).InstanceSuspend, request)
 }
 
 // Resume asks a v2 frontend to let its I/O go on, by the paths that it has.
 func (c *Conn) Resume(ctx context.Context, name string) error {
+	request := &imrpc.InstanceResumeRequest{DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend}
+	return turn(ctx, c, "InstanceResume", name, imrpc.NewInstanceServiceClient(c.instances).InstanceResume, request)
+}
+
+// turn makes one call to a frontend that has a name.
+func turn[R any](ctx context.Context, c *Conn, method, name string, call func(context.Context, R, ...grpc.CallOption) (*emptypb.Empty, error), request R) error {
 	if name == "" {
-		return c.nameless("InstanceResume")
+		return &CallError{Method: method, Address: c.address, Kind: ErrRefused, Err: errors.New("a frontend is needed")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.LifecycleTimeout)
 	defer cancel()
-	_, err := imrpc.NewInstanceServiceClient(c.instances).InstanceResume(ctx, &imrpc.InstanceResumeRequest{
-		DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend})
-	return callError(ctx, "InstanceResume", c.address, err)
-}
-
-func (c *Conn) nameless(method string) error {
-	return &CallError{Method: method, Address: c.address, Kind: ErrRefused, Err: errors.New("a frontend is needed")}
+	_, err := call(ctx, request)
+	return callError(ctx, method, c.address, err)
 }
