@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -99,16 +101,7 @@ func (r Reader) Snapshots(ctx context.Context, volume string) ([]*v1beta2.Snapsh
 
 // Clones are the names of the volumes that share the data of a snapshot, in order.
 func (r Reader) Clones(ctx context.Context, volume, snapshot string) ([]string, error) {
-	var list v1beta2.VolumeList
-	if err := r.list(ctx, &list, bySource, volume+"/"+snapshot); err != nil {
-		return nil, err
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return r.names(ctx, &v1beta2.VolumeList{}, bySource, volume+"/"+snapshot)
 }
 
 // Copied is the snapshot that a Backup copies, or may begin to; empty: none, or not now.
@@ -121,16 +114,20 @@ func Copied(b *v1beta2.Backup) string {
 
 // Copies are the names of the Backups that copy a snapshot, or may begin to, in order.
 func (r Reader) Copies(ctx context.Context, snapshot string) ([]string, error) {
-	var list v1beta2.BackupList
-	if err := r.list(ctx, &list, byCopied, snapshot); err != nil {
+	return r.names(ctx, &v1beta2.BackupList{}, byCopied, snapshot)
+}
+
+// names are those of what an index finds, in order.
+func (r Reader) names(ctx context.Context, list client.ObjectList, index, key string) (names []string, err error) {
+	if err := r.list(ctx, list, index, key); err != nil {
 		return nil, err
 	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
+	err = meta.EachListItem(list, func(obj runtime.Object) error {
+		names = append(names, obj.(client.Object).GetName())
+		return nil
+	})
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 func (r Reader) list(ctx context.Context, list client.ObjectList, index, key string) error {
