@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
@@ -50,17 +48,11 @@ func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Cleanup(func() {
 		cancel()
 		if t.Failed() {
-			showLogs(t.Name(), w.Tails(60))
+			// Not to the test's own log: that is printed afterwards, so that what failed stands last.
+			w.ShowLogs(os.Stderr, t.Name()+" failed", 60)
 		}
 	})
 	return ctx
-}
-
-// showLogs writes to stderr, and not to the test's own log: that is printed afterwards, so that what failed stands last.
-func showLogs(test string, ends map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(ends)) {
-		fmt.Fprintf(os.Stderr, "%s failed; the log of %s ends:\n%s\n", test, name, ends[name])
-	}
 }
 
 // Empty is Open in a World that is empty, and is emptied again when the test ends.

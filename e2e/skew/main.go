@@ -13,10 +13,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -81,10 +79,7 @@ func tell(ctx context.Context, options world.Options, of []scenarios.Story) (tol
 	defer func() { err = errors.Join(err, w.Close()) }()
 	for _, story := range of {
 		if err := one(ctx, w, story); err != nil {
-			ends := w.Tails(200)
-			for _, name := range slices.Sorted(maps.Keys(ends)) {
-				fmt.Fprintf(os.Stderr, "%s failed; the log of %s ends:\n%s\n", story.ID, name, ends[name])
-			}
+			w.ShowLogs(os.Stderr, story.ID+" failed", 200)
 			return told, fmt.Errorf("%s: %w", story.ID, err)
 		}
 		told++

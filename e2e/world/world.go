@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -251,15 +252,14 @@ func (w *World) Process(name string) *Process {
 	return nil
 }
 
-// Tails are the last lines of every process's log, by its name.
-func (w *World) Tails(lines int) map[string]string {
+// ShowLogs writes the last lines of every process's log, by its name, under a headline each.
+func (w *World) ShowLogs(to io.Writer, headline string, lines int) {
 	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	out := map[string]string{}
-	for _, process := range w.processes {
-		out[process.Name] = process.Tail(lines)
+	processes := slices.SortedFunc(slices.Values(w.processes), func(a, b *Process) int { return strings.Compare(a.Name, b.Name) })
+	w.mutex.Unlock()
+	for _, process := range processes {
+		fmt.Fprintf(to, "%s; the log of %s ends:\n%s\n", headline, process.Name, process.Tail(lines))
 	}
-	return out
 }
 
 // Remove stops a process that was started beside the others and forgets it.
