@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,9 +42,13 @@ func run(m *testing.M, options world.Options, use func(context.Context, *world.W
 	return code, w.Close()
 }
 
+// sources are looked at within a test: go test hears nothing of what comes before the first.
+var sources = sync.OnceValue(func() error { return world.Sources(context.Background()) })
+
 // Open is the context of a test that is told in the World and may take so long. A test that failed shows the logs' ends.
 func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Helper()
+	require.NoError(t, sources())
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	t.Cleanup(func() {
 		cancel()

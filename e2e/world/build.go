@@ -38,11 +38,17 @@ var packages = map[string]string{
 // Overlay replaces source files in a build: path relative to the module root → contents.
 type Overlay map[string][]byte
 
+// bazelTest is set in the tests that Bazel runs.
+const bazelTest = "TEST_SRCDIR"
+
 // Build compiles the named binaries into dir. Without an overlay they come from a cache that all runs share, so that
 // an unchanged tree costs about a second.
 func Build(ctx context.Context, dir string, overlay Overlay, names ...string) error {
 	root, err := ModuleRoot(ctx)
 	if err != nil {
+		return err
+	}
+	if err := Sources(ctx); err != nil {
 		return err
 	}
 	if len(overlay) > 0 {
@@ -52,7 +58,7 @@ func Build(ctx context.Context, dir string, overlay Overlay, names ...string) er
 		}
 		return compile(ctx, root, dir, []string{flag}, names)
 	}
-	if os.Getenv("TEST_SRCDIR") != "" {
+	if os.Getenv(bazelTest) != "" {
 		return fromBazel(root, dir, names)
 	}
 	cached, unlock, err := lockedCache(root)
