@@ -1,0 +1,173 @@
+package v1beta2
+
+// VolumeStatus is where a volume is. attach-controller writes it, but for what is marked.
+// +kubebuilder:pruning:PreserveUnknownFields
+type VolumeStatus struct {
+	// Bytes that the volume's data and snapshots take in one replica. Written by Longhorn; absent means 0, not known.
+	// +optional
+	ActualSize int64 `json:"actualSize,omitempty"`
+	// How far filling the volume from another one is. Written by attach-controller; absent means it is no clone.
+	// +optional
+	CloneStatus VolumeCloneStatus `json:"cloneStatus,omitzero"`
+	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// nothing is known.
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Node on which the v2 target runs; kept for objects made by Longhorn, Drover uses currentTargetNodeID. Written
+	// by Longhorn; absent means the node of the volume.
+	// +optional
+	CurrentEngineNodeID string `json:"currentEngineNodeID,omitempty"`
+	// Engine image that the volume runs with. Written by attach-controller; absent means it never ran.
+	// +optional
+	CurrentImage string `json:"currentImage,omitempty"`
+	// Node on which the volume also runs while it moves live. Written by attach-controller; absent means no
+	// migration.
+	// +optional
+	CurrentMigrationNodeID string `json:"currentMigrationNodeID,omitempty"`
+	// Node to which the volume is attached; set only when it is fully attached, empty only when it is fully
+	// detached. Written by attach-controller; absent means it is not attached.
+	// +optional
+	CurrentNodeID string `json:"currentNodeID,omitempty"`
+	// Node on which the v2 target runs during a live upgrade. Written by attach-controller; absent means the target
+	// is where the volume is attached.
+	// +optional
+	CurrentTargetNodeID string `json:"currentTargetNodeID,omitempty"`
+	// Whether the volume is smaller than its spec says. Written by attach-controller; absent means false.
+	// +optional
+	ExpansionRequired bool `json:"expansionRequired,omitempty"`
+	// Whether the volume is attached without its block device. Written by attach-controller; absent means false.
+	// +optional
+	FrontendDisabled bool `json:"frontendDisabled,omitempty"`
+	// Whether the volume is a disaster-recovery copy now. Written by attach-controller; absent means false.
+	// +optional
+	IsStandby bool `json:"isStandby,omitempty"`
+	// The PersistentVolume, claim and workloads that use the volume. Written by Longhorn; absent means none is
+	// known.
+	// +optional
+	KubernetesStatus KubernetesStatus `json:"kubernetesStatus,omitzero"`
+	// RFC 3339 time of the last salvage. Written by attach-controller; absent means never.
+	// +optional
+	LastAutoSalvagedAt string `json:"lastAutoSalvagedAt,omitempty"`
+	// Name of the newest finished backup. Written by snapshot-controller; absent means there is none.
+	// +optional
+	LastBackup string `json:"lastBackup,omitempty"`
+	// RFC 3339 time of the newest finished backup. Written by snapshot-controller; absent means there is none.
+	// +optional
+	LastBackupAt string `json:"lastBackupAt,omitempty"`
+	// RFC 3339 time at which the volume last became degraded; it stays when the volume is healthy again. Written by
+	// attach-controller; absent means never.
+	// +optional
+	LastDegradedAt string `json:"lastDegradedAt,omitempty"`
+	// RFC 3339 time at which all snapshots were last hashed. Written by Longhorn; absent means never.
+	// +optional
+	LastOnDemandSnapshotHashingCompleteAt string `json:"lastOnDemandSnapshotHashingCompleteAt,omitempty"`
+	// Node whose controller looks after the volume: spec.nodeID while that node is not down, else the one that
+	// serves in its place. Written by im-monitor; absent means not decided yet.
+	// +optional
+	OwnerID string `json:"ownerID,omitempty"`
+	// What was asked for and came to its end, well or not, as <snapshot>@<time>: it is not done again. The condition
+	// Reverted says how it ended. Written by attach-controller; absent means never.
+	// +optional
+	LastRevert string `json:"lastRevert,omitempty"`
+	// RFC 3339 time at which the workload's pods were asked to mount the volume again. Written by attach-controller;
+	// absent means never.
+	// +optional
+	RemountRequestedAt string `json:"remountRequestedAt,omitempty"`
+	// Whether the restore of a volume made from a backup has begun. Written by attach-controller; absent means
+	// false.
+	// +optional
+	RestoreInitiated bool `json:"restoreInitiated,omitempty"`
+	// Whether the volume still needs data from its backup. Written by attach-controller; absent means false.
+	// +optional
+	RestoreRequired bool `json:"restoreRequired,omitempty"`
+	// How healthy the replicas are: healthy, degraded, faulted or unknown. Written by attach-controller; absent
+	// means unknown.
+	// +optional
+	Robustness string `json:"robustness,omitempty"`
+	// URL at which an RWX volume is shared. Written by Longhorn; absent means it is not shared.
+	// +optional
+	ShareEndpoint string `json:"shareEndpoint,omitempty"`
+	// State of the share of an RWX volume. Written by Longhorn; absent means it is not shared.
+	// +optional
+	ShareState string `json:"shareState,omitempty"`
+	// Where the volume is: creating, attached, detached, attaching, detaching or deleting. Written by
+	// attach-controller; absent means it was not looked at yet.
+	// +optional
+	State string `json:"state,omitempty"`
+	// How far the move of a v2 target is. Written by attach-controller; absent means none is under way.
+	// +optional
+	SwitchoverState string `json:"switchoverState,omitempty"`
+	// The metadata.generation that this status describes. Written by nobody yet; absent means not told.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// VolumeCloneStatus is how far filling a volume from another one is.
+// +kubebuilder:pruning:PreserveUnknownFields
+type VolumeCloneStatus struct {
+	// How often copying was tried. Written by attach-controller; absent means 0.
+	// +optional
+	AttemptCount int `json:"attemptCount,omitempty"`
+	// RFC 3339 time before which copying is not tried again. Written by attach-controller; absent means it may be
+	// tried now.
+	// +optional
+	NextAllowedAttemptAt string `json:"nextAllowedAttemptAt,omitempty"`
+	// Snapshot of the source that is copied. Written by attach-controller; absent means not taken yet.
+	// +optional
+	Snapshot string `json:"snapshot,omitempty"`
+	// Volume that is copied. Written by attach-controller; absent means none.
+	// +optional
+	SourceVolume string `json:"sourceVolume,omitempty"`
+	// initiated, copy-completed-awaiting-healthy, completed or failed. Written by attach-controller; absent means
+	// not begun.
+	// +optional
+	State string `json:"state,omitempty"`
+}
+
+// KubernetesStatus tells who in Kubernetes uses a volume.
+// +kubebuilder:pruning:PreserveUnknownFields
+type KubernetesStatus struct {
+	// RFC 3339 time at which the claim was last bound to it. Written by Longhorn; absent means it is bound now, or
+	// never was.
+	// +optional
+	LastPVCRefAt string `json:"lastPVCRefAt,omitempty"`
+	// RFC 3339 time at which a pod last used it. Written by Longhorn; absent means it is used now, or never was.
+	// +optional
+	LastPodRefAt string `json:"lastPodRefAt,omitempty"`
+	// Namespace of the claim. Written by Longhorn; absent means no claim.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the PersistentVolume. Written by Longhorn; absent means there is none.
+	// +optional
+	PVName string `json:"pvName,omitempty"`
+	// Phase of the PersistentVolume. Written by Longhorn; absent means there is none.
+	// +optional
+	PVStatus string `json:"pvStatus,omitempty"`
+	// Name of the claim. Written by Longhorn; absent means there is none.
+	// +optional
+	PVCName string `json:"pvcName,omitempty"`
+	// The pods that use the volume. Written by Longhorn; absent means none.
+	// +nullable
+	// +optional
+	WorkloadsStatus []WorkloadStatus `json:"workloadsStatus,omitempty"`
+}
+
+// WorkloadStatus is one pod that uses a volume.
+// +kubebuilder:pruning:PreserveUnknownFields
+type WorkloadStatus struct {
+	// Name of the pod. Written by Longhorn; absent means unknown.
+	// +optional
+	PodName string `json:"podName,omitempty"`
+	// Phase of the pod. Written by Longhorn; absent means unknown.
+	// +optional
+	PodStatus string `json:"podStatus,omitempty"`
+	// Name of what the pod belongs to. Written by Longhorn; absent means the pod stands alone.
+	// +optional
+	WorkloadName string `json:"workloadName,omitempty"`
+	// Kind of what the pod belongs to, such as StatefulSet. Written by Longhorn; absent means the pod stands alone.
+	// +optional
+	WorkloadType string `json:"workloadType,omitempty"`
+}
