@@ -18,8 +18,12 @@ type harness struct {
 	world *world.World
 	// cast is that of its Worlds.
 	cast scenarios.Cast
-	// steps are those of the last trial.
-	steps []record.Step
+	// steps are those of the last trial; staged and told how long its stage and the rest took, missed that its step was never reached, deaths how
+	// often a controller was killed.
+	steps        []record.Step
+	staged, told time.Duration
+	missed       bool
+	deaths       int
 }
 
 // tally counts what was tried, and prints it.
@@ -29,6 +33,8 @@ type tally struct {
 
 	mutex      sync.Mutex
 	points     int
+	unreached  int
+	killed     int
 	violations []string
 }
 
@@ -44,17 +50,25 @@ func (t *tally) line(format string, args ...any) {
 	fmt.Fprintf(t.out, "%7.1fs  %s\n", time.Since(t.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// count notes and prints the outcome of one trial.
-func (t *tally) count(number, of int, told trial, took time.Duration, err error) {
+// count notes and prints the outcome of one trial of the harness.
+func (h *harness) count(number, of int, told trial, took time.Duration, err error) {
+	t := h.tally
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.points++
-	if err == nil {
-		t.line("%4d/%d  %-4s ok %5.1fs  %s", number, of, told.story.ID, took.Seconds(), told.name)
-		return
+	t.killed += h.deaths
+	switch {
+	case err != nil:
+		t.points++
+		t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", told.story.ID, told.name, err))
+		t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, told.story.ID, told.name, err)
+	case h.missed:
+		t.unreached++
+		t.line("%4d/%d  %-4s never reached  %s", number, of, told.story.ID, told.name)
+	default:
+		t.points++
+		t.line("%4d/%d  %-4s ok %5.1fs = %.1f + %.1f + %.1f, %d died  %s", number, of, told.story.ID,
+			took.Seconds(), h.staged.Seconds(), h.told.Seconds(), (took - h.staged - h.told).Seconds(), h.deaths, told.name)
 	}
-	t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", told.story.ID, told.name, err))
-	t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, told.story.ID, told.name, err)
 }
 
 // start brings up a World with the plant's mistakes in it, or without any.
@@ -80,12 +94,23 @@ func (h *harness) stop() error {
 // try runs a trial and counts it.
 func (h *harness) try(ctx context.Context, number, of int, t trial) error {
 	began := time.Now()
+	h.missed, h.deaths = false, 0
 	err := t.run(ctx, h)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	h.count(number, of, t, time.Since(began), err)
 	return nil
+}
+
+// kill ends a controller as a crash would, and starts it again.
+func (h *harness) kill(actor string) {
+	h.deaths++
+	process := h.world.Process(actor)
+	process.Kill()
+	if err := process.Restart(); err != nil {
+		h.say("restarting %s: %v", actor, err)
+	}
 }
 
 // recover leaves an empty stage with every controller running, whatever the trial did.

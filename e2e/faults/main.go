@@ -9,6 +9,9 @@
 //	faults                      everything
 //	faults --budget 10m         a seeded sample that ends within the time; DROVER_FAULTS_BUDGET does the same
 //	faults --story O9           one scenario's points
+//	faults --actor im-monitor   only the points at which this controller dies
+//	faults --shard 2/4          the second of four parts of everything that is chosen
+//	faults --comb 8             a controller dies at each eighth of its steps in one telling; eight tellings and both sides have every step in them
 //	faults --plants=only        only the planted mistakes
 package main
 
@@ -29,6 +32,10 @@ type options struct {
 	story  string
 	plants string
 	worlds int
+	actor  string
+	shard  shard
+	comb   int
+	single bool
 }
 
 func main() {
@@ -37,6 +44,10 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the sample")
 	flag.StringVar(&o.story, "story", "", "only this scenario, as O9")
 	flag.IntVar(&o.worlds, "worlds", 3, "how many control planes work side by side")
+	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller dies, and no other trouble")
+	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
+	flag.IntVar(&o.comb, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
+	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
 	flag.StringVar(&o.plants, "plants", "yes", "planted mistakes: yes, no or only")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -76,8 +87,8 @@ func run(ctx context.Context, o options) (err error) {
 
 // verdict prints the sum, and is an error when anything was violated or a plant was not caught.
 func (h *harness) verdict(caught, planted int) error {
-	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nplanted mistakes   %d of %d caught\ntime               %s\n",
-		h.points, len(h.violations), caught, planted, time.Since(h.began).Round(time.Second))
+	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nnever reached      %d\ncontrollers killed %d times\nplanted mistakes   %d of %d caught\ntime               %s\n",
+		h.points, len(h.violations), h.unreached, h.killed, caught, planted, time.Since(h.began).Round(time.Second))
 	for _, violation := range h.violations {
 		fmt.Fprintf(h.out, "  %s\n", violation)
 	}

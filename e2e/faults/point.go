@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"drover.dev/drover/e2e/record"
@@ -30,13 +31,16 @@ func (t trial) run(ctx context.Context, h *harness) (failed error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	calm := func(context.Context) error { return nil }
+	began := time.Now()
 	_, told := t.story.Tell(ctx, h.world, func(scene *scenarios.Scene) (err error) {
+		h.staged = time.Since(began)
 		h.sequence().Reset(ofControllers)
 		if t.arm != nil {
 			calm, err = t.arm(ctx, h, scene)
 		}
 		return err
 	})
+	h.told = time.Since(began) - h.staged
 	h.steps = h.sequence().Steps()
 	h.sequence().Reset(ofControllers)
 	if calm == nil {
@@ -54,20 +58,23 @@ func ofControllers(s record.Step) bool {
 	return false
 }
 
-// crash is the trial that kills the actor of the n-th step on one side of it, and starts it again.
-func crash(story scenarios.Story, n int, side record.Side, what string) trial {
-	return trial{story: story, name: fmt.Sprintf("crash %s step %d (%s)", side, n, what),
+// crash is the trial that kills the actor of a step on one side of it, and starts it again. The step is found by its number among those of its
+// actor: what the others do meanwhile is never twice the same.
+func crash(story scenarios.Story, at record.Step, side record.Side) trial {
+	return trial{story: story, name: fmt.Sprintf("crash %s step %d of %s (%s)", side, at.Own, at.Actor, strings.TrimSpace(at.What)),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
-			h.sequence().CutAt(n, side, func(step record.Step) record.Verdict {
-				process := h.world.Process(step.Actor)
-				process.Kill()
-				if err := process.Restart(); err != nil {
-					h.say("restarting %s: %v", step.Actor, err)
-				}
+			var reached atomic.Bool
+			h.sequence().CutWhere(same(at), side, true, func(step record.Step) record.Verdict {
+				reached.Store(true)
+				h.kill(step.Actor)
 				return record.Drop
 			})
-			return nil, nil
+			return func(context.Context) error { h.missed = !reached.Load(); return nil }, nil
 		}}
+}
+
+func same(at record.Step) func(record.Step) bool {
+	return func(s record.Step) bool { return s.Actor == at.Actor && s.Own == at.Own }
 }
 
 // points are the crash trials of a Story, from the steps of one telling without trouble.
@@ -78,7 +85,7 @@ func points(story scenarios.Story, steps []record.Step) []trial {
 			continue
 		}
 		for _, side := range []record.Side{record.Before, record.After} {
-			out = append(out, crash(story, step.Number, side, strings.TrimSpace(step.What)))
+			out = append(out, crash(story, step, side))
 		}
 	}
 	return out

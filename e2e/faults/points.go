@@ -52,9 +52,9 @@ func (h *harness) tellAll(ctx context.Context, o options, stories []scenarios.St
 			return err
 		}
 		h.say("          %s has %d steps: %s", story.ID, len(h.steps), story.Sentence)
-		trials = append(trials, points(story, h.steps)...)
-		trials = append(trials, troubles(story, h.steps)...)
+		trials = append(trials, o.choose(story, h.steps)...)
 	}
+	trials = o.shard.of(trials)
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	if o.budget > 0 {
 		random.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
@@ -78,6 +78,21 @@ func (h *harness) tellAll(ctx context.Context, o options, stories []scenarios.St
 		h.say("the time is spent: %d of %d trials were run", done, len(trials))
 	}
 	return h.stop()
+}
+
+// choose are the trials of a Story that were asked for.
+func (o options) choose(story scenarios.Story, steps []record.Step) (out []trial) {
+	if o.actor != "" {
+		steps = slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return s.Actor != o.actor })
+	}
+	out = combs(story, steps, o.comb)
+	if o.single {
+		out = append(out, points(story, steps)...)
+	}
+	if o.single && o.actor == "" {
+		out = append(out, troubles(story, steps)...)
+	}
+	return out
 }
 
 // work takes trials until none is left, or the time is over.
@@ -125,7 +140,7 @@ func troubles(story scenarios.Story, steps []record.Step) []trial {
 	for _, step := range steps {
 		// A pause matters where something is decided or done: the data plane's calls, and what approves, deletes or ends.
 		if destructive(step) {
-			out = append(out, leaderPaused(story, step.Number, record.Before, step.What), leaderPaused(story, step.Number, record.After, step.What))
+			out = append(out, leaderPaused(story, step, record.Before), leaderPaused(story, step, record.After))
 		}
 	}
 	for _, m := range misbehaviours() {

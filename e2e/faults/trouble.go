@@ -34,12 +34,12 @@ func staleReads(story scenarios.Story, user string, resources ...string) trial {
 // leaderPaused starts a second process of the actor, freezes the leader at a step, lets the other one become leader
 // and finish the Story, and only then lets the old leader go on in the middle of its step. The step itself passes
 // late, as a request does that sat in a socket.
-func leaderPaused(story scenarios.Story, n int, side record.Side, what string) trial {
-	return trial{story: story, name: fmt.Sprintf("leader paused %s step %d (%s), another takes over", side, n, what),
+func leaderPaused(story scenarios.Story, at record.Step, side record.Side) trial {
+	return trial{story: story, name: fmt.Sprintf("leader paused %s step %d of %s (%s), another takes over", side, at.Own, at.Actor, at.What),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			paused := make(chan frozen, 1)
 			woken := make(chan struct{})
-			h.sequence().CutAt(n, side, func(step record.Step) record.Verdict {
+			h.sequence().CutWhere(same(at), side, true, func(step record.Step) record.Verdict {
 				old := h.world.Process(step.Actor)
 				if err := old.Pause(); err != nil {
 					h.say("pausing %s: %v", step.Actor, err)

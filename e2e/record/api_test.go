@@ -125,7 +125,7 @@ func TestAWriteIsPassedOnNumberedAndKept(t *testing.T) {
 	require.Len(t, writes, 1)
 	require.Equal(t, "im-monitor", writes[0].User)
 	require.Equal(t, 200, writes[0].Code)
-	require.Equal(t, []Step{{Number: 1, Actor: "im-monitor", What: "patch orphans/status o1"}}, sequence.Steps())
+	require.Equal(t, []Step{{Number: 1, Own: 1, Actor: "im-monitor", What: "patch orphans/status o1"}}, sequence.Steps())
 	require.Equal(t, 2, proxy.Counts().Sum(func(r Request) bool { return r.Resource == "orphans" }))
 }
 

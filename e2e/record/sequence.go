@@ -21,8 +21,8 @@ func (s Side) String() string {
 
 // Step is one numbered effect: a write at the API server or a call that changes an instance.
 type Step struct {
-	// Number counts from 1 since the last Reset.
-	Number int
+	// Number counts from 1 since the last Reset, Own the steps of the same actor: what others do meanwhile does not change it.
+	Number, Own int
 	// Actor is the user at the API server, or DataPlaneActor.
 	Actor string
 	// What says verb, resource and name, or the method and the instance.
@@ -36,14 +36,16 @@ const DataPlaneActor = "im-monitor"
 type Sequence struct {
 	mutex  sync.Mutex
 	steps  []Step
+	own    map[string]int
 	filter func(Step) bool
 	cut    *cut
 }
 
 type cut struct {
-	number int
-	side   Side
-	act    func(Step) Verdict
+	side Side
+	at   func(Step) bool
+	act  func(Step) Verdict
+	once bool
 }
 
 // Verdict is what becomes of a step at which a run was cut.
@@ -59,18 +61,27 @@ const (
 func (s *Sequence) Reset(filter func(Step) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.steps, s.filter, s.cut = nil, filter, nil
+	s.steps, s.own, s.filter, s.cut = nil, map[string]int{}, filter, nil
 }
 
 // CutAt calls act once, on the given side of the n-th step. The proxy waits for act; if it says Drop, the caller's
 // connection breaks without an answer.
 func (s *Sequence) CutAt(number int, side Side, act func(Step) Verdict) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.cut = &cut{number: number, side: side, act: act}
+	s.arm(&cut{side: side, at: func(step Step) bool { return step.Number == number }, act: act, once: true})
 }
 
-// Cut tells whether the armed cut has happened, or none is armed.
+// CutWhere calls act on the given side of the first step that is so, or, unless once, of every such step until the next Reset.
+func (s *Sequence) CutWhere(at func(Step) bool, side Side, once bool, act func(Step) Verdict) {
+	s.arm(&cut{side: side, at: at, act: act, once: once})
+}
+
+func (s *Sequence) arm(c *cut) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.cut = c
+}
+
+// Cut tells whether the armed cut has happened, or none is armed. One that is to happen again and again stays armed.
 func (s *Sequence) Cut() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -92,7 +103,11 @@ func (s *Sequence) begin(actor, what string) (Step, bool) {
 		s.mutex.Unlock()
 		return step, false
 	}
-	step.Number = len(s.steps) + 1
+	if s.own == nil {
+		s.own = map[string]int{}
+	}
+	s.own[actor]++
+	step.Number, step.Own = len(s.steps)+1, s.own[actor]
 	s.steps = append(s.steps, step)
 	act := s.take(step, Before)
 	s.mutex.Unlock()
@@ -111,10 +126,12 @@ func (s *Sequence) end(step Step) bool {
 }
 
 func (s *Sequence) take(step Step, side Side) func(Step) Verdict {
-	if s.cut == nil || s.cut.number != step.Number || s.cut.side != side {
+	if s.cut == nil || s.cut.side != side || !s.cut.at(step) {
 		return nil
 	}
 	act := s.cut.act
-	s.cut = nil
+	if s.cut.once {
+		s.cut = nil
+	}
 	return act
 }

@@ -29,7 +29,7 @@ func Stories() []scenarios.Story {
 func threeNodes() scenarios.Story {
 	return scenarios.Story{
 		ID: "U1", Sentence: "three nodes are upgraded one after the other under a workload that never stops", Cast: scenarios.Upgrades,
-		Point: func(s record.Step) bool { return s.Actor == world.UpgradeController || s.Number%sampled == 0 },
+		Point: func(s record.Step) bool { return s.Actor == world.UpgradeController || s.Own%sampled == 0 },
 		Stage: written,
 		Act: func(ctx context.Context, s *scenarios.Scene) (err error) {
 			if s.Watch, err = guard.Start(ctx, s.World, s.Volume); err != nil {

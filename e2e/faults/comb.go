@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/scenarios"
+)
+
+// combs are trials in each of which an actor dies again and again: on one side of each stride-th of its steps. One for each remainder, so that
+// together they have every step in them. What a crash leaves behind must be mended before the next one, a few steps later; so a comb asks for
+// more than its points one by one, and for a fraction of the time.
+func combs(story scenarios.Story, steps []record.Step, stride int) []trial {
+	if stride <= 0 {
+		return nil
+	}
+	var actors []string
+	last := map[string]int{}
+	for _, step := range steps {
+		if last[step.Actor] == 0 {
+			actors = append(actors, step.Actor)
+		}
+		last[step.Actor] = step.Own
+	}
+	var out []trial
+	for _, actor := range actors {
+		for first := 1; first <= min(stride, last[actor]); first++ {
+			out = append(out, comb(story, actor, first, stride, record.Before), comb(story, actor, first, stride, record.After))
+		}
+	}
+	return out
+}
+
+// comb kills the actor at each stride-th of its steps from the first on, and starts it again with its lease given back: who waits for it to run
+// out sees everything else come to rest, which is what single points are for.
+func comb(story scenarios.Story, actor string, first, stride int, side record.Side) trial {
+	return trial{story: story, name: fmt.Sprintf("crashes %s each %dth step of %s from the %dth on", side, stride, actor, first),
+		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			var mutex sync.Mutex
+			died := 0
+			before := first - stride
+			h.sequence().CutWhere(func(s record.Step) bool { return s.Actor == actor && s.Own >= first }, side, false, func(step record.Step) record.Verdict {
+				mutex.Lock()
+				defer mutex.Unlock()
+				if step.Own < before+stride { // also what was under way when it died last
+					return record.Pass
+				}
+				before = step.Own
+				died++
+				h.kill(actor)
+				if err := h.world.FreeLease(ctx, actor); err != nil {
+					h.say("giving back the lease of %s: %v", actor, err)
+				}
+				return record.Drop
+			})
+			return func(context.Context) error {
+				mutex.Lock()
+				defer mutex.Unlock()
+				h.missed = died == 0
+				return nil
+			}, nil
+		}}
+}
