@@ -56,7 +56,7 @@ func (r *hands) Reconcile(ctx context.Context, key Key) (reconcile.Result, error
 // next wakes who waits for a slot.
 func (r *hands) next(key Key, waits bool) {
 	if waits {
-		r.handsQueue.add(key)
+		r.handsQueue.Add(key)
 	}
 }
 
@@ -99,7 +99,7 @@ func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.D
 		}
 		if r.rt.Clock.Since(began) <= readToCall {
 			r.call(ctx, key, o, call)
-			r.reportQueue.add(key)
+			r.reportQueue.Add(key)
 			return 0, nil
 		}
 	}

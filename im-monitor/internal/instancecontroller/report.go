@@ -52,7 +52,7 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 // wake asks for what is waited for.
 func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile.Result {
 	if v.Call.Op != instance.OpNone {
-		r.handsQueue.add(key)
+		r.handsQueue.Add(key)
 	}
 	if v.ExpectAbsence {
 		r.store.ExpectAbsence(w.Here.InstanceManager, key.Name)

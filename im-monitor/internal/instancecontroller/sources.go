@@ -21,7 +21,7 @@ import (
 // reportSources are the events that may change a verdict. Each wakes only the objects that it concerns.
 func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{
-		source.TypedFunc[Key](s.reportQueue.start),
+		source.TypedFunc[Key](s.reportQueue.Start),
 		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine), objectChanged[*v1beta2.Engine](s.engineConcerns)),
 		source.TypedKind(c, &v1beta2.EngineFrontend{}, objectHandler[*v1beta2.EngineFrontend](s, v1beta2.InstanceTypeEngineFrontend), objectChanged[*v1beta2.EngineFrontend](nil)),
 		source.TypedKind(c, &v1beta2.Replica{}, objectHandler[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica), objectChanged[*v1beta2.Replica](nil)),
@@ -40,7 +40,7 @@ func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 
 // handsSources: only the reporter wakes the hands, and whoever gives a slot back.
 func (s *shell) handsSources() []source.TypedSource[Key] {
-	return []source.TypedSource[Key]{source.TypedFunc[Key](s.handsQueue.start)}
+	return []source.TypedSource[Key]{source.TypedFunc[Key](s.handsQueue.Start)}
 }
 
 // objectHandler wakes the object, those of its volume that wait, and the frontends of an engine.
@@ -86,8 +86,8 @@ func (s *shell) engineConcerns(before, after *v1beta2.Engine) bool {
 // inventoryChanged wakes the objects whose names a list changed. When an inventory becomes known or unknown, all of its node are concerned.
 func (s *shell) inventoryChanged(change inventory.Change) {
 	if change.Whole {
-		s.reportQueue.add(s.keysOfNode(context.Background(), change.Node)...)
-		s.reportQueue.add(s.listed(change.InstanceManager)...)
+		s.reportQueue.Add(s.keysOfNode(context.Background(), change.Node)...)
+		s.reportQueue.Add(s.listed(change.InstanceManager)...)
 		return
 	}
 	snapshot, known := s.store.Latest(change.InstanceManager)
@@ -96,8 +96,8 @@ func (s *shell) inventoryChanged(change inventory.Change) {
 		if known {
 			kind = snapshot.Instances[name].Type
 		}
-		s.reportQueue.add(keysNamed(kind, name)...)
-		s.reportQueue.add(s.waiters.of(volumeOf(name))...)
+		s.reportQueue.Add(keysNamed(kind, name)...)
+		s.reportQueue.Add(s.waiters.of(volumeOf(name))...)
 	}
 }
 

@@ -18,12 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -44,7 +46,7 @@ type shell struct {
 	written  staleness.Guard // InstanceManagers
 	deleted  staleness.Guard // pods
 	memory   memory
-	feed     feed
+	queue    wake.Queue[reconcile.Request] // woken by changes of the inventory
 }
 
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
@@ -59,7 +61,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addUpgradeIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("indexing live upgrades by node: %w", err)
 	}
-	store.Subscribe(func(change inventory.Change) { s.feed.add(change.InstanceManager, rt.Namespace) })
+	store.Subscribe(func(change inventory.Change) {
+		s.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: rt.Namespace, Name: change.InstanceManager}})
+	})
 	if err := s.setupRoster(); err != nil {
 		return fmt.Errorf("setting up the instance-manager roster: %w", err)
 	}
@@ -93,6 +97,6 @@ func (s *shell) setupManagers() error {
 		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfNode), builder.WithPredicates(lifeChanged())).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(s.managersOfUpgrade), builder.WithPredicates(upgradeChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allManagers), builder.WithPredicates(settingcontroller.Concerns())).
-		WatchesRawSource(source.Func(s.feed.start)).
+		WatchesRawSource(source.Func(s.queue.Start)).
 		Complete(s)
 }

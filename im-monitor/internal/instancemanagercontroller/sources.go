@@ -3,10 +3,8 @@ package instancemanagercontroller
 import (
 	"context"
 	"reflect"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -15,28 +13,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 )
-
-// feed carries changes of the inventory into the queue. What comes before the queue is there needs no memory: every
-// instance manager is looked at once when the controller starts.
-type feed struct {
-	mu    sync.Mutex
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
-}
-
-func (f *feed) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.queue = queue
-	return nil
-}
-
-func (f *feed) add(name, namespace string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.queue != nil {
-		f.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
-	}
-}
 
 func byName(_ context.Context, obj client.Object) []reconcile.Request {
 	return nodeRequest(obj.GetName())

@@ -74,7 +74,7 @@ func (r *judge) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict)
 		if wanted.Withdrawn != "" || wanted.Terminated {
 			unlock, ok := r.locks.TryLock(instancelock.Key(seen.world.Key))
 			if !ok {
-				r.judgeQueue.addAfter(seen.world.Key, busyDelay)
+				r.judgeQueue.AddAfter(seen.world.Key, busyDelay)
 				continue
 			}
 			defer unlock()

@@ -55,7 +55,7 @@ func (r *hands) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (t
 	if !ok {
 		return busyDelay, nil
 	}
-	defer r.judgeQueue.add(key) // it writes what the try brought, under the same lock
+	defer r.judgeQueue.Add(key) // it writes what the try brought, under the same lock
 	defer unlock()
 	return r.try(ctx, key, o)
 }

@@ -94,7 +94,7 @@ func (r *judge) note(seen scene, v orphan.Verdict) {
 func (r *judge) wake(ctx context.Context, seen scene, v orphan.Verdict) (reconcile.Result, error) {
 	key := seen.world.Key
 	if executable(v) {
-		r.handsQueue.add(key)
+		r.handsQueue.Add(key)
 	}
 	if v.ExpectAbsence {
 		r.store.ExpectAbsence(key.InstanceManager, key.Name)

@@ -3,12 +3,10 @@ package orphancontroller
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,7 +14,9 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/im-monitor/internal/quarantine"
 	"drover.dev/drover/im-monitor/internal/slots"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -44,16 +44,12 @@ type shell struct {
 	undecided undecided
 
 	// judgeQueue and handsQueue wake the two controllers.
-	judgeQueue, handsQueue trigger
+	judgeQueue, handsQueue wake.Queue[orphan.Key]
 }
 
 // quarantineEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.
 func (s *shell) quarantineEnds() time.Time {
-	since := s.electedAt()
-	if since.IsZero() {
-		return s.clock.Now().Add(s.options.Quarantine + time.Second)
-	}
-	return since.Add(s.options.Quarantine)
+	return quarantine.Ends(s.electedAt(), s.clock.Now(), s.options.Quarantine)
 }
 
 // absent asks the inventory for the proof that an Orphan's instance is not there. After a call of our own less is
@@ -76,38 +72,4 @@ func (s *shell) cachedOrphans(ctx context.Context, index, value string) ([]*v1be
 		out = append(out, &list.Items[i])
 	}
 	return out, nil
-}
-
-// trigger is the queue of a controller, for those who wake it from outside. Before its start there is nothing to
-// wake: it begins by looking at everything.
-type trigger struct {
-	mu    sync.Mutex
-	queue workqueue.TypedRateLimitingInterface[orphan.Key]
-}
-
-func (t *trigger) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[orphan.Key]) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.queue = queue
-	return nil
-}
-
-func (t *trigger) add(keys ...orphan.Key) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.queue == nil {
-		return
-	}
-	for _, key := range keys {
-		t.queue.Add(key)
-	}
-}
-
-// addAfter wakes one key later.
-func (t *trigger) addAfter(key orphan.Key, wait time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.queue != nil {
-		t.queue.AddAfter(key, wait)
-	}
 }

@@ -18,7 +18,7 @@ import (
 // judgeSources are the events that may change a verdict. Each wakes only the keys that it concerns.
 func (s *shell) judgeSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	return []source.TypedSource[orphan.Key]{
-		source.TypedFunc[orphan.Key](s.judgeQueue.start),
+		source.TypedFunc[orphan.Key](s.judgeQueue.Start),
 		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(orphanKeys)),
 		source.TypedKind(c, &v1beta2.Engine{}, claimHandler[*v1beta2.Engine](s), changed(engineFacts)),
 		source.TypedKind(c, &v1beta2.Replica{}, claimHandler[*v1beta2.Replica](s), changed(replicaFacts)),
@@ -38,7 +38,7 @@ func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 		return false
 	}}
 	return []source.TypedSource[orphan.Key]{
-		source.TypedFunc[orphan.Key](s.handsQueue.start),
+		source.TypedFunc[orphan.Key](s.handsQueue.Start),
 		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(orphanKeys), predicate.And[*v1beta2.Orphan](gone, approved)),
 	}
 }
@@ -48,8 +48,8 @@ func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 func (s *shell) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
 		for _, name := range change.Names {
-			s.judgeQueue.add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
-			s.judgeQueue.add(s.holders(name)...)
+			s.judgeQueue.Add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
+			s.judgeQueue.Add(s.holders(name)...)
 		}
 		return
 	}
@@ -58,7 +58,7 @@ func (s *shell) inventoryChanged(change inventory.Change) {
 	} else {
 		s.undecided.forget(change.InstanceManager)
 	}
-	s.judgeQueue.add(s.keysOfManager(context.Background(), change.InstanceManager)...)
+	s.judgeQueue.Add(s.keysOfManager(context.Background(), change.InstanceManager)...)
 }
 
 // retryAll lets the failed tries of an instance manager be repeated now.
@@ -70,7 +70,7 @@ func (s *shell) retryAll(instanceManager string) {
 	}
 	for _, o := range orphans {
 		if s.attempts.retry(o.UID) {
-			s.handsQueue.add(orphanKeys(context.Background(), o)...)
+			s.handsQueue.Add(orphanKeys(context.Background(), o)...)
 		}
 	}
 }

@@ -3,19 +3,19 @@ package removalcontroller
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
+	"drover.dev/drover/im-monitor/internal/quarantine"
 	"drover.dev/drover/im-monitor/internal/slots"
 	"drover.dev/drover/im-monitor/internal/staleness"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -29,7 +29,7 @@ type reconciler struct {
 	memory   *memory
 	written  staleness.Guard
 	slots    slots.Slots
-	queue    trigger
+	queue    wake.Queue[string]
 }
 
 // Setup registers the controller on the manager, and subscribes to the inventory, which must not run yet.
@@ -59,34 +59,5 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 
 // quarantineEnds is when this leader may touch Replicas that are being deleted. Who is not elected never may.
 func (r *reconciler) quarantineEnds() time.Time {
-	since := r.rt.ElectedAt()
-	if since.IsZero() {
-		return r.rt.Clock.Now().Add(r.options.Quarantine + time.Second)
-	}
-	return since.Add(r.options.Quarantine)
-}
-
-// trigger is the controller's queue, for those who wake it from outside. Before its start there is nothing to wake: it
-// begins by looking at everything.
-type trigger struct {
-	mu    sync.Mutex
-	queue workqueue.TypedRateLimitingInterface[string]
-}
-
-func (t *trigger) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[string]) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.queue = queue
-	return nil
-}
-
-func (t *trigger) add(names ...string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.queue == nil {
-		return
-	}
-	for _, name := range names {
-		t.queue.Add(name)
-	}
+	return quarantine.Ends(r.rt.ElectedAt(), r.rt.Clock.Now(), r.options.Quarantine)
 }

@@ -18,7 +18,7 @@ import (
 // sources are the events that may change a verdict. Each wakes only the replicas that it concerns, nearly always none.
 func (r *reconciler) sources(c cache.Cache) []source.TypedSource[string] {
 	return []source.TypedSource[string]{
-		source.TypedFunc[string](r.queue.start),
+		source.TypedFunc[string](r.queue.Start),
 		source.TypedKind(c, &v1beta2.Replica{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(_ context.Context, o *v1beta2.Replica) []string { return []string{o.Name} }), predicate.NewTypedPredicateFuncs(going)),
 		source.TypedKind(c, &v1beta2.Engine{}, handler.TypedEnqueueRequestsFromMapFunc(r.ofEngine), engineChanged()),
@@ -55,11 +55,11 @@ func nodeChanged() predicate.TypedPredicate[*v1beta2.Node] {
 // because one was not are due at once, wherever the data is.
 func (r *reconciler) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
-		r.queue.add(r.memory.underWay(change.Names)...)
+		r.queue.Add(r.memory.underWay(change.Names)...)
 		return
 	}
-	r.queue.add(r.named(context.Background(), byNode, change.Node)...)
+	r.queue.Add(r.named(context.Background(), byNode, change.Node)...)
 	if _, known := r.store.Latest(change.InstanceManager); known {
-		r.queue.add(r.memory.retry(v1beta2.ReasonUnreachable)...)
+		r.queue.Add(r.memory.retry(v1beta2.ReasonUnreachable)...)
 	}
 }
