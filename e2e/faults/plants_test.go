@@ -14,3 +14,10 @@ func TestEveryPlantedMistakeStillFitsTheSources(t *testing.T) {
 		require.NoError(t, err, p.name)
 	}
 }
+
+func TestEveryRuleOfLiveUpgradesStillFitsTheSources(t *testing.T) {
+	for _, r := range moveRules() {
+		_, err := world.Mutate(r.edit)
+		require.NoError(t, err, r.name)
+	}
+}

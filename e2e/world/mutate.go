@@ -2,8 +2,11 @@ package world
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"drover.dev/drover/shared/testkit/cluster"
@@ -33,4 +36,32 @@ func Mutate(edits ...Edit) (Overlay, error) {
 		out[e.File] = bytes.Replace(content, []byte(e.From), []byte(e.To), 1)
 	}
 	return out, nil
+}
+
+// Test runs the tests of a package of an edited copy, without the race detector and without what earlier runs said, and tells whether one failed.
+// What does not compile is an error.
+func Test(ctx context.Context, overlay Overlay, pkg string) (out string, failed bool, err error) {
+	root, err := ModuleRoot(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	dir, err := os.MkdirTemp("", "drover-edited-")
+	if err != nil {
+		return "", false, fmt.Errorf("making the directory of an edited copy: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	flag, err := writeOverlay(dir, root, overlay)
+	if err != nil {
+		return "", false, err
+	}
+	command := exec.CommandContext(ctx, "go", "test", flag, "-count=1", "-failfast", "-timeout=15m", pkg)
+	command.Dir = root
+	said, err := command.CombinedOutput()
+	if err == nil {
+		return string(said), false, nil
+	}
+	if ctx.Err() != nil || bytes.Contains(said, []byte("[build failed]")) || bytes.Contains(said, []byte("[setup failed]")) {
+		return "", false, fmt.Errorf("testing an edited copy: %w\n%s", err, said)
+	}
+	return string(said), true, nil
 }
