@@ -36,6 +36,7 @@ func main() {
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
 	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
 	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded, "most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
+	flag.StringVar(&upgradePart, "upgrade-part", "", "part of the group upgrade: pauses, writes, growth; empty means all")
 	flag.StringVar(&snapshotPart, "snapshot-part", "", "half of the group snapshot: stored, living; empty means both")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot watches that nothing happens")
 	flag.Parse()

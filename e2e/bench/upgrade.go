@@ -13,6 +13,9 @@ import (
 // manyUpgraded is the most volumes of a node whose upgrade is measured.
 var manyUpgraded = 100
 
+// upgradePart is one part of the group: pauses, writes or growth; empty means all.
+var upgradePart string
+
 // upgradePatience is how long one upgrade of a node may take.
 const upgradePatience = 30 * time.Minute
 
@@ -32,8 +35,14 @@ func upgrade(ctx context.Context, r *report) (err error) {
 	if b.patch, _, err = floor(ctx, w); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{b.pauses, b.writesPerVolume, b.growth} {
-		if err := part(ctx); err != nil {
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{"pauses", b.pauses}, {"writes", b.writesPerVolume}, {"growth", b.growth}} {
+		if upgradePart != "" && upgradePart != part.name {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
 			return err
 		}
 	}

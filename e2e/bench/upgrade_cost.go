@@ -47,6 +47,10 @@ func (b *upgradeBench) writesPerVolume(ctx context.Context) error {
 			for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 				b.say("    %-46s %.2f a volume", kind, float64(kinds[kind])/count)
 			}
+			b.say("    to one of them, in order:")
+			for _, line := range b.story(name(0)) {
+				b.say("    %s", line)
+			}
 			continue // the first time ever is told, and not counted
 		}
 		refused += conflicts
