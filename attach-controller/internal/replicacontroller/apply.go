@@ -55,12 +55,9 @@ func (r *reconciler) replica(v *v1beta2.Volume, verdict replica.Verdict, disk pl
 
 // apply makes the rest of a verdict true: approvals before what relies on them, the volume's condition last.
 func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica.Verdict) error {
-	for _, a := range verdict.Approvals {
-		err := status.Apply(ctx, r.client, a.Replica, Owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}, status.AtVersion())
-		if client.IgnoreNotFound(err) != nil {
-			return err
-		}
-		actions.WithLabelValues("approve").Inc()
+	if err := r.approve(ctx, verdict.Approvals); err != nil {
+		r.unreserve(ctx, verdict.Patches)
+		return err
 	}
 	if err := r.patches(ctx, w, verdict); err != nil {
 		return err
@@ -87,6 +84,17 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 	return r.scheduled(ctx, w.Volume, verdict)
 }
 
+func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) error {
+	for _, a := range approvals {
+		err := status.Apply(ctx, r.client, a.Replica, Owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}, status.AtVersion())
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		actions.WithLabelValues("approve").Inc()
+	}
+	return nil
+}
+
 // lookFormat is RFC 3339 with nanoseconds: two requests within a second differ.
 const lookFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
@@ -98,9 +106,9 @@ func nameOf(w replica.World) string {
 }
 
 func (r *reconciler) patches(ctx context.Context, w replica.World, verdict replica.Verdict) error {
-	for _, p := range verdict.Patches {
+	for i, p := range verdict.Patches {
 		if err := status.MergeSpec(ctx, r.client, p.Replica, p.Spec, status.AtVersion()); client.IgnoreNotFound(err) != nil {
-			r.observer.ledger.cancel(p.Replica.Name)
+			r.unreserve(ctx, verdict.Patches[i:])
 			return err
 		}
 		if _, back := p.Spec["failedAt"]; back {

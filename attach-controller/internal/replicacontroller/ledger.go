@@ -3,6 +3,8 @@ package replicacontroller
 import (
 	"sync"
 
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -19,6 +21,7 @@ type ledger struct {
 }
 
 type entry struct {
+	version    string // of the object; a replica that is made has none yet
 	disk, node string
 	size       int64
 	rebuilding bool
@@ -29,7 +32,7 @@ func newLedger() *ledger {
 }
 
 func entryOf(r *v1beta2.Replica) entry {
-	return entry{disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
+	return entry{version: r.ResourceVersion, disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
 }
 
 // lacksData tells that a replica may be on its way to become healthy.
@@ -47,6 +50,9 @@ func (l *ledger) see(r *v1beta2.Replica) (freed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.entries[r.Name]
+	if !newer(r.ResourceVersion, before.version) {
+		return false // an event comes after the cache shows the object: what was decided on it counts already
+	}
 	now := entryOf(r)
 	if now.rebuilding || !lacksData(r) {
 		delete(l.reserved, r.Name)
@@ -54,6 +60,12 @@ func (l *ledger) see(r *v1beta2.Replica) (freed bool) {
 	now.rebuilding = now.rebuilding || l.reserved[r.Name]
 	l.put(r.Name, now)
 	return before.rebuilding && !now.rebuilding
+}
+
+// newer tells that a version came after the other; any came after none.
+func newer(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err != nil || order > 0
 }
 
 // reserve counts a replica as one that is rebuilt, until it is, or fails, or is cancelled.

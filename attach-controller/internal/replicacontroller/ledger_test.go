@@ -61,6 +61,25 @@ func TestARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
 	}
 }
 
+// Events come after the cache shows an object: the one of a failure may come when the replica was taken back already.
+func TestAReservationOutlastsTheEventsOfWhatItWasDecidedOn(t *testing.T) {
+	at := func(version, failed string) *v1beta2.Replica {
+		r := on("r", "a", v1beta2.InstanceStateStopped)
+		r.ResourceVersion, r.Spec.FailedAt = version, failed
+		return r
+	}
+	l := newLedger()
+	l.reserve(at("99", "yesterday"))
+	for _, version := range []string{"98", "99"} {
+		require.False(t, l.see(at(version, "yesterday")))
+		require.Equal(t, 1, l.rebuilds("a"))
+	}
+	require.False(t, l.see(at("100", "")), "it is taken back")
+	require.Equal(t, 1, l.rebuilds("a"))
+	require.True(t, l.see(at("101", "today")), "it failed again")
+	require.Zero(t, l.rebuilds("a"))
+}
+
 func TestAReservationIsCancelledOnce(t *testing.T) {
 	l := newLedger()
 	l.reserve(on("r", "a", v1beta2.InstanceStateStopped))

@@ -86,7 +86,11 @@ func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (repl
 			r.observer.ledger.reserve(p.Replica)
 		}
 	}
-	return verdict, r.create(ctx, w.Volume, verdict)
+	if err := r.create(ctx, w.Volume, verdict); err != nil {
+		r.unreserve(ctx, verdict.Patches)
+		return verdict, err
+	}
+	return verdict, nil
 }
 
 // unsure tells that the cache lacks the volume of a replica, but the API server does not: nothing is destroyed for a volume
@@ -108,9 +112,20 @@ func (r *reconciler) settle(ctx context.Context, w replica.World) {
 		return
 	}
 	for _, one := range w.Replicas {
-		if r.observer.ledger.cancel(one.Name) {
-			r.wake(ctx, r.waiting.first(one.Spec.NodeID))
-		}
+		r.cancel(ctx, one)
+	}
+}
+
+// unreserve frees what was reserved for patches that are not written.
+func (r *reconciler) unreserve(ctx context.Context, patches []replica.Patch) {
+	for _, p := range patches {
+		r.cancel(ctx, p.Replica)
+	}
+}
+
+func (r *reconciler) cancel(ctx context.Context, one *v1beta2.Replica) {
+	if r.observer.ledger.cancel(one.Name) {
+		r.wake(ctx, r.waiting.first(one.Spec.NodeID))
 	}
 }
 
