@@ -298,6 +298,18 @@ func TestWhatPeopleDoToAnUpgrade(t *testing.T) {
 		require.False(t, v.DropFinalizer)
 		require.True(t, plan.Decide(world(m, nil)).DropFinalizer)
 	})
+	t.Run("a node's upgrade is deleted: it comes to its end, and a new one is made, whether its end was seen or not", func(t *testing.T) {
+		m := upgrading(under("node-1"))
+		for _, state := range []string{v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateError} {
+			deleted := node("node-1", state)
+			deleted.DeletionTimestamp = &metav1.Time{Time: now}
+			v := plan.Decide(world(m, func(w *plan.World) { w.Upgrades = append(w.Upgrades, deleted) }))
+			require.Equal(t, "node-1", v.Status.UpgradingNode, state)
+			require.Empty(t, v.Create)
+			m.Status = v.Status
+		}
+		require.Equal(t, "node-1", plan.Decide(world(m, nil)).Create)
+	})
 	t.Run("the spec of a failed one is changed: it goes on", func(t *testing.T) {
 		m := manager("upgrade", v1beta2.UpgradeStateError, func(m *v1beta2.DataEngineUpgradeManager) {
 			m.Generation = 2

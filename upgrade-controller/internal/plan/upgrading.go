@@ -118,10 +118,10 @@ func (p *pass) follow(node string) {
 		p.again(u)
 	case u.Status.State == v1beta2.UpgradeStateCompleted:
 		p.finish(node, u)
+	case u.DeletionTimestamp != nil: // also one that has ended: whether that is seen before it is gone must not matter
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted; it is brought to an end, and a new one is made.", node)))
 	case u.Status.State == v1beta2.UpgradeStateError:
 		p.lost(node, u)
-	case u.DeletionTimestamp != nil:
-		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted and is brought to an end.", node)))
 	default:
 		n.State, n.ErrorMessage = u.Status.State, u.Status.ErrorMessage
 		p.status.UpgradeNodes[node] = n
