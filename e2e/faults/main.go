@@ -12,7 +12,7 @@
 //	faults --actor im-monitor   only the points at which this controller dies
 //	faults --shard 2/4          the second of four parts of everything that is chosen
 //	faults --comb 8             a controller dies at each eighth of its steps in one telling; eight tellings and both sides have every step in them
-//	faults --rules              leaves out each rule of live upgrades, and insists that a test fails
+//	faults --rules=all          leaves out each rule of live upgrades, and insists that a test fails
 //	faults --plants=only        only the planted mistakes
 package main
 
@@ -37,7 +37,7 @@ type options struct {
 	shard  shard
 	comb   int
 	single bool
-	rules  bool
+	rules  string
 }
 
 func main() {
@@ -50,7 +50,7 @@ func main() {
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
 	flag.IntVar(&o.comb, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
-	flag.BoolVar(&o.rules, "rules", false, "instead, leave out each rule of live upgrades and insist that a test of its package, or a model, fails")
+	flag.StringVar(&o.rules, "rules", "", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only")
 	flag.StringVar(&o.plants, "plants", "yes", "planted mistakes: yes, no or only")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -73,7 +73,7 @@ func budgetDefault() time.Duration {
 func run(ctx context.Context, o options) (err error) {
 	h := &harness{tally: &tally{out: os.Stdout, began: time.Now()}}
 	defer func() { err = errors.Join(err, h.stop()) }()
-	if o.rules {
+	if o.rules != "" {
 		return h.rules(ctx, o)
 	}
 	h.say("seed %d", o.seed)

@@ -2,8 +2,8 @@ package main
 
 // The packages whose tests prove the rules of live upgrades.
 const (
-	nodeCore, planCore, upgradeModel, upgradeShell = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model", "./upgrade-controller/internal/upgradecontroller"
-	machineCore, attachModel                       = "./attach-controller/internal/machine", "./attach-controller/internal/model"
+	nodeCore, planCore, upgradeModel, upgradeShell = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
+	machineCore, attachModel                       = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
 	replicaCore, placementCore, ticketCore         = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
 	managerCore, instanceCore                      = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"
 )

@@ -29,6 +29,9 @@ func (h *harness) rules(ctx context.Context, o options) error {
 		if err != nil {
 			return fmt.Errorf("leaving out the rule %q: %w", r.name, err)
 		}
+		if o.rules == "first" {
+			r.tests = r.tests[:1]
+		}
 		found, err := missedBy(ctx, r, overlay)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -53,7 +56,7 @@ func (h *harness) rules(ctx context.Context, o options) error {
 // missedBy is the first test that fails without the rule; empty: none does.
 func missedBy(ctx context.Context, r rule, overlay world.Overlay) (string, error) {
 	for _, pkg := range r.tests {
-		out, failed, err := world.Test(ctx, overlay, pkg)
+		out, failed, err := world.Test(ctx, overlay, strings.Fields(pkg)...)
 		if err != nil {
 			return "", err
 		}

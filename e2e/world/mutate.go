@@ -38,9 +38,9 @@ func Mutate(edits ...Edit) (Overlay, error) {
 	return out, nil
 }
 
-// Test runs the tests of a package of an edited copy, without the race detector and without what earlier runs said, and tells whether one failed.
-// What does not compile is an error.
-func Test(ctx context.Context, overlay Overlay, pkg string) (out string, failed bool, err error) {
+// Test runs the tests of a package of an edited copy, whatever earlier runs said, and tells whether one failed. What does not compile is an error.
+// The arguments are the package and what its tests are given.
+func Test(ctx context.Context, overlay Overlay, arguments ...string) (out string, failed bool, err error) {
 	root, err := ModuleRoot(ctx)
 	if err != nil {
 		return "", false, err
@@ -54,7 +54,7 @@ func Test(ctx context.Context, overlay Overlay, pkg string) (out string, failed 
 	if err != nil {
 		return "", false, err
 	}
-	command := exec.CommandContext(ctx, "go", "test", flag, "-count=1", "-failfast", "-timeout=15m", pkg)
+	command := exec.CommandContext(ctx, "go", append([]string{"test", flag, "-count=1", "-failfast", "-timeout=15m"}, arguments...)...)
 	command.Dir = root
 	said, err := command.CombinedOutput()
 	if err == nil {
