@@ -4,6 +4,7 @@ package stage
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,6 +105,16 @@ func (s *Story) Done() {
 	}
 	require.NoError(s.T, s.NoHarm(s.Ctx))
 	s.Gone(s.volumes...)
+}
+
+// Let ends the workload of a volume that its user is about to detach or delete, and the watch over it.
+func (s *Story) Let(name string) {
+	s.T.Helper()
+	seen, err := s.StopWriting(s.Ctx, name)
+	require.NoError(s.T, err)
+	require.Empty(s.T, seen.Harm())
+	s.Guard.Release(name)
+	s.volumes = slices.DeleteFunc(s.volumes, func(other string) bool { return other == name })
 }
 
 // Gone detaches volumes and deletes them, and waits for the end of all.
