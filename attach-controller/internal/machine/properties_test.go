@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func anyWorld(t *rapid.T) World {
 	v.Status.CloneStatus.State = any1(t, "clone", []string{"", v1beta2.CloneInitiated, v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted, v1beta2.CloneFailed})
 	v.Status.RestoreInitiated, v.Status.RestoreRequired = rapid.Bool().Draw(t, "began"), rapid.Bool().Draw(t, "required")
 	w.Settings.AutoSalvage, w.Snapshots = rapid.Bool().Draw(t, "salvage"), rapid.IntRange(0, 1).Draw(t, "snapshots")
-	for name := range w.Nodes {
+	for _, name := range slices.Sorted(maps.Keys(w.Nodes)) { // a draw is repeated in its order
 		w.Nodes[name] = Node{Known: true, Down: rarely(t, "down"), Upgrading: rarely(t, "upgrading")}
 	}
 	for n := range rapid.IntRange(0, 3).Draw(t, "replicas") {
@@ -230,6 +231,9 @@ func TestTheTargetOfAnAttachedVolumeStays(t *testing.T) {
 		_, leaves := verdict.Status["state"]
 		if leaves || verdict.Status["robustness"] == v1beta2.VolumeRobustnessFaulted || !p.movable("x") || served == nil || !ofEngine(served).wanted || served.DeletionTimestamp != nil {
 			return
+		}
+		if served.Spec.NodeID == "" {
+			return // it runs nowhere
 		}
 		for _, one := range verdict.Writes {
 			if key(one.Object) == key(served) {
