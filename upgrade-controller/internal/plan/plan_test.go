@@ -128,6 +128,9 @@ func TestWhatIsNotSeenAtTheMomentIsWaitedFor(t *testing.T) {
 		"What runs of volume vol-1": func(w *plan.World) {
 			w.Cluster.Volumes["vol-1"].Replicas[1].Status.CurrentState = v1beta2.InstanceStateUnknown
 		},
+		"of volume vol-1": func(w *plan.World) { // its parts are seen again, and attach-controller has not judged it yet
+			w.Cluster.Volumes["vol-1"].Object.Status.Robustness = v1beta2.VolumeRobustnessUnknown
+		},
 		"the instance manager of node node-2": func(w *plan.World) {
 			w.Cluster.Nodes["node-2"].Managers[0].Status.CurrentState = v1beta2.InstanceManagerStateUnknown
 		},

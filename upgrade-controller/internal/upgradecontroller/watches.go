@@ -42,6 +42,7 @@ func (w watches) addPlan(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.DataEngineUpgradeManager{}, w.to(w.unfinishedPlans), changed(managerFacts)).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.unfinishedPlans), changed(upgradeFacts)).
 		Watches(&v1beta2.InstanceManager{}, w.to(w.checkingPlans), changed(instanceManagerFacts)).
+		Watches(&v1beta2.Volume{}, w.to(w.checkingPlans), changed(volumeFacts)).
 		Watches(&v1beta2.Engine{}, w.to(w.checkingPlans), changed(engineFacts)).
 		Watches(&v1beta2.Replica{}, w.to(w.checkingPlans), changed(replicaFacts)).
 		Watches(&corev1.Pod{}, w.to(w.checkingPlans)).
