@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
@@ -33,18 +34,22 @@ func combs(story scenarios.Story, steps []record.Step, stride int) []trial {
 	return out
 }
 
+// combing is how long an actor dies again and again: one that writes more after each start is never done else.
+const combing = 2 * time.Minute
+
 // comb kills the actor at each stride-th of its steps from the first on, and starts it again with its lease given back: who waits for it to run
 // out sees everything else come to rest, which is what single points are for.
 func comb(story scenarios.Story, actor string, first, stride int, side record.Side) trial {
 	return trial{story: story, name: fmt.Sprintf("crashes %s each %dth step of %s from the %dth on", side, stride, actor, first),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			var mutex sync.Mutex
-			died := 0
+			died, began := 0, time.Now()
 			before := first - stride
 			h.sequence().CutWhere(func(s record.Step) bool { return s.Actor == actor && s.Own >= first }, side, false, func(step record.Step) record.Verdict {
 				mutex.Lock()
 				defer mutex.Unlock()
-				if step.Own < before+stride { // also what was under way when it died last
+				// Also what was under way when it died last; and in the end it is let alone, to show that all of it ends.
+				if step.Own < before+stride || time.Since(began) > combing {
 					return record.Pass
 				}
 				before = step.Own
