@@ -16,9 +16,13 @@ func (p *pass) switchingBack() {
 }
 
 // home brings the volume's target back to where the volume is attached, once that node can hold it; until then it stays
-// at its temporary node, or another one.
+// at its temporary node, or another one. A target that this upgrade never sent anywhere is where it was before.
 func (p *pass) home(name string) bool {
 	v := p.Cluster.Volumes[name]
+	if v.Object.Spec.TargetNodeID != "" && v.Holder() == p.nodeID() && p.status.Volumes[name].TemporaryNodeID == "" {
+		p.mark(name, v1beta2.VolumeUpgradeHome, "Its target stays where somebody else wishes it.")
+		return true
+	}
 	if v.Holder() == p.nodeID() && !p.node.Serves() && v.Object.Spec.TargetNodeID != "" {
 		if p.moved(name) {
 			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, "node "+p.nodeID()+" cannot hold its target yet.")

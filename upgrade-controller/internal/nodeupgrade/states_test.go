@@ -171,6 +171,17 @@ func TestANewTemporaryNodeIsChosenWhenTheFirstDied(t *testing.T) {
 	require.Equal(t, "node-3", v.Status.Volumes["vol"].TemporaryNodeID)
 }
 
+// Two targets do not both go where there is least, because each counts what is on its way.
+func TestTargetsThatAreOnTheirWayCountWhereTheyGo(t *testing.T) {
+	s := at(over, func(s *scene) {
+		s.AddVolume("wol", "node-1", "node-1", "node-2", "node-3")
+		s.u.Status.Volumes["wol"] = s.u.Status.Volumes["vol"]
+	})
+	v := s.decide()
+	require.Equal(t, "node-2", v.Status.Volumes["vol"].TemporaryNodeID)
+	require.Equal(t, "node-3", v.Status.Volumes["wol"].TemporaryNodeID)
+}
+
 func TestDetachingReplicas(t *testing.T) {
 	listed := func(s *scene) { s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.Replica = "vol-r-node-1" }) }
 	lonely := func(s *scene) {
@@ -193,8 +204,13 @@ func TestDetachingReplicas(t *testing.T) {
 		"it has left":                       {from: detaching, change: (*scene).takeOut, to: replacing},
 		"aborted":                           {from: detaching, change: func(s *scene) { s.takeOut(); s.abort() }, to: rolling},
 		"the temporary node died meanwhile": {from: detaching, change: func(s *scene) { s.takeOut(); s.down("node-2") }, to: detaching, reason: v1beta2.ReasonWaitingForTarget},
-		"its user detached it":              {from: detaching, change: func(s *scene) { s.DetachVolume("vol") }, to: replacing, effects: effects(sends(""))},
-		"nothing of it is on the node":      {from: detaching, change: func(s *scene) { s.Replicas["vol-r-node-1"].Spec.NodeID = "node-3" }, to: replacing},
+		"a volume that came late is led around it, too": {from: detaching, change: func(s *scene) {
+			s.takeOut()
+			s.AddVolume("late", "node-2", "node-2", "node-3")
+			s.Replicas["late-r-node-3"].Spec.NodeID = "node-1"
+		}, to: detaching, reason: v1beta2.ReasonWaitingForSnapshot},
+		"its user detached it":         {from: detaching, change: func(s *scene) { s.DetachVolume("vol") }, to: replacing, effects: effects(sends(""))},
+		"nothing of it is on the node": {from: detaching, change: func(s *scene) { s.Replicas["vol-r-node-1"].Spec.NodeID = "node-3" }, to: replacing},
 	})
 }
 
@@ -309,6 +325,14 @@ func TestRollingBack(t *testing.T) {
 			s.takeOut()
 			s.replace()
 		}, to: back},
+	})
+	t.Run("a target that somebody else wishes elsewhere is left alone, and holds nothing up", func(t *testing.T) {
+		s := at(rolling, func(s *scene) { s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.TemporaryNodeID = "" }) })
+		require.Equal(t, effects(opens), s.decide().Effects)
+		s.Nodes["node-1"].Spec.UpgradeRequested = false
+		v := s.decide()
+		require.Equal(t, failed, v.Status.State)
+		require.Empty(t, v.Effects)
 	})
 	s := at(initializing, func(s *scene) {
 		s.u.Status.State, s.u.Status.ErrorMessage = rolling, "It burned."

@@ -57,10 +57,9 @@ func (p *pass) released(name string) bool {
 	return true
 }
 
-// send wishes the volume's target to a node, "" means home. Only wishes of this upgrade are taken back.
+// send wishes the volume's target to a node, "" means home.
 func (p *pass) send(v cluster.Volume, node string) {
-	wished, ours := v.Object.Spec.TargetNodeID, p.status.Volumes[v.Object.Name].TemporaryNodeID
-	if wished != node && (node != "" || ours != "" || v.Holder() != p.nodeID()) {
+	if v.Object.Spec.TargetNodeID != node {
 		p.effect(Effect{Kind: SetTarget, Name: v.Object.Name, Volume: v.Object.Name, Node: node})
 	}
 }
