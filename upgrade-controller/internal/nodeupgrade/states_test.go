@@ -276,6 +276,13 @@ func TestSwitchingBack(t *testing.T) {
 			s.Volumes["vol"].Spec.TargetNodeID, s.Volumes["vol"].Status.CurrentTargetNodeID = "", ""
 			s.Engines["vol-e-0"].Spec.NodeID = "node-1"
 		}, to: rebuilding},
+		"the engine elsewhere has not ended": {from: back, change: func(s *scene) {
+			s.Volumes["vol"].Spec.TargetNodeID, s.Volumes["vol"].Status.CurrentTargetNodeID = "", ""
+			elsewhere := s.Engines["vol-e-0"].DeepCopy()
+			elsewhere.Name, elsewhere.Spec.Active = "vol-e-9", false
+			s.Engines[elsewhere.Name] = elsewhere
+			s.Engines["vol-e-0"].Spec.NodeID = "node-1"
+		}, to: back, reason: v1beta2.ReasonWaitingForTarget},
 		"it never gets home":   {from: back, change: (*scene).late, to: back, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends("")), stalled: true},
 		"there is no way back": {from: back, change: func(s *scene) { s.abort(); s.delete() }, to: back, effects: effects(sends(""))},
 		"its user detached it": {from: back, change: func(s *scene) { s.DetachVolume("vol") }, to: rebuilding, effects: effects(sends(""))},
@@ -292,7 +299,10 @@ func TestRebuildingReplica(t *testing.T) {
 		"the node is opened at once": {from: rebuilding, to: rebuilding, effects: effects(opens)},
 		"the volume is not whole":    {from: rebuilding, change: open, to: rebuilding, reason: v1beta2.ReasonWaitingForRebuild},
 		"it is":                      {from: rebuilding, change: whole, to: completed, reason: v1beta2.ReasonCompleted},
-		"it never gets so":           {from: rebuilding, change: func(s *scene) { open(s); s.late() }, to: failed, reason: v1beta2.ReasonNodeFailed},
+		"it is, and the node is not open yet": {from: rebuilding, change: func(s *scene) {
+			s.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessHealthy
+		}, to: rebuilding, effects: effects(opens)},
+		"it never gets so": {from: rebuilding, change: func(s *scene) { open(s); s.late() }, to: failed, reason: v1beta2.ReasonNodeFailed},
 		"it goes on, however slowly": {from: rebuilding, change: func(s *scene) {
 			open(s)
 			s.late()
