@@ -97,7 +97,7 @@ func start(w World) Verdict {
 	}
 	if w.Refusals >= refusalsToFail {
 		v := keep(w, ReasonRefused, w.Refusal).in(v1beta2.InstanceStateError)
-		v.Status.Starting, v.Status.Started, v.Status.InstanceManager = false, true, w.Here.InstanceManager
+		v.Status.Starting, v.Status.Started, v.Status.InstanceManager, v.Status.NodeDown = false, true, w.Here.InstanceManager, ""
 		return v
 	}
 	creation, lacks := creation(w)
