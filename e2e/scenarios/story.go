@@ -12,7 +12,7 @@ import (
 )
 
 // Patience is how long a Story waits for anything that must happen.
-const Patience = 45 * time.Second
+const Patience = 90 * time.Second
 
 // staleTime is how long a Story watches that nothing happens.
 const staleTime = 4 * time.Second

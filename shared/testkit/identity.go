@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	grantTimeout = 10 * time.Second
+	grantTimeout = time.Minute
 	grantPoll    = 10 * time.Millisecond
 )
 

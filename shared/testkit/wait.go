@@ -16,7 +16,7 @@ import (
 
 const (
 	// Timeout is how long the waits of this package wait: long, since a test that holds does not use it.
-	Timeout = 30 * time.Second
+	Timeout = 90 * time.Second
 
 	waitPoll = 20 * time.Millisecond
 )

@@ -37,7 +37,7 @@ import (
 )
 
 // Patience is how long a test waits for what must happen.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Env is one namespace with im-monitor's controllers running in it.
 type Env struct {

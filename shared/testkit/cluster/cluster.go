@@ -29,14 +29,14 @@ type Options struct {
 	BaseDir string
 	// EtcdFlags, APIServerFlags and ControllerManagerFlags are appended to the servers' own, so they win.
 	EtcdFlags, APIServerFlags, ControllerManagerFlags []string
-	// StartTimeout bounds the time until ready, without finding or building binaries; one minute when zero.
+	// StartTimeout bounds the time until ready, without finding or building binaries; three minutes when zero.
 	StartTimeout time.Duration
 	// Progress receives a line about everything that takes long; os.Stderr when nil.
 	Progress io.Writer
 }
 
 const (
-	defaultStartTimeout = time.Minute
+	defaultStartTimeout = 3 * time.Minute
 	startAttempts       = 5
 )
 

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const establishTimeout = 30 * time.Second
+const establishTimeout = 2 * time.Minute
 
 // InstallCRDs applies every CustomResourceDefinition in the directory's *.yaml files, one in each file, and returns when
 // all are established, so that their objects can be made at once.
