@@ -87,9 +87,9 @@ func moveRules() []rule {
 			`if o.Spec.NodeID == p.nodeID() && begun(o.Status.State) {`, `if o == nil {`),
 		off("opened past the cache", "a node is opened on what was read past the cache", first, stepsFile,
 			"	if !p.confirmed() {\n		return false\n	}\n	p.effect(Effect{Kind: OpenNode", "	p.effect(Effect{Kind: OpenNode"),
-		off("judged version of a volume", "a target is wished on the version that was judged", first, writeFile,
+		off("judged version of a volume", "a target is wished on the version that was judged", []string{upgradeShell}, writeFile,
 			`return status.MergeSpec(ctx, c, v, fields, status.AtVersion())`, `return status.MergeSpec(ctx, c, v, fields)`),
-		off("judged version of the upgrade", "a status is written on the version that was judged", first, writeFile,
+		off("judged version of the upgrade", "a status is written on the version that was judged", []string{upgradeShell}, writeFile,
 			`status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion())`, `status.MergeStatus(ctx, c, w.Upgrade, changed)`),
 		// upgrade-controller, the whole
 		off("refused as a whole", "one blocker of any node refuses the upgrade", whole, checksFile,
