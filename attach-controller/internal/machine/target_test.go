@@ -216,6 +216,37 @@ func TestAnEngineEndsOnlyAfterAFreshReadOfItsFrontend(t *testing.T) {
 	}
 }
 
+// UPG-1: who reads through the second engine finds what every replica has.
+func TestTheFrontendIsToldOfNoEngineThatLacksAReplica(t *testing.T) {
+	s := secondIs(t)
+	s.Engines[1].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeWO
+	s.step()
+	require.Equal(t, "vol-e-0", s.Frontends[0].Spec.EngineName)
+}
+
+// UPG-3.
+func TestNoEngineEndsWhileTheFrontendIsOnItsWay(t *testing.T) {
+	s := secondIs(t)
+	s.step()
+	f, second := s.Frontends[0], s.Engines[1]
+	require.Equal(t, second.Name, f.Spec.EngineName)
+	f.Status.TargetIP, f.Status.TargetPort, f.Status.SwitchoverPhase = second.Status.StorageIP, second.Status.Port, "switching"
+	for _, w := range Decide(s.World).Writes {
+		require.NotEqual(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
+	}
+}
+
+// UPG-1: what the first target acknowledges meanwhile the second one lacks.
+func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
+	s := secondIs(t)
+	s.step()
+	f := s.Frontends[0]
+	require.Equal(t, "vol-e-1", f.Spec.EngineName)
+	f.Spec.SuspendRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
+	f.Status.SuspendedAt, f.Status.CurrentState = f.Spec.SuspendRequestedAt, v1beta2.InstanceStateRunning
+	require.Equal(t, "vol-e-0", writeOf(t, Decide(s.World), f).Spec["engineName"])
+}
+
 // A move that is called off when the frontend was told already: it goes back before the second engine ends.
 func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
 	s := secondIs(t)

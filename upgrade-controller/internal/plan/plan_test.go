@@ -102,6 +102,7 @@ func TestNothingBeginsOnReadsOfTheCache(t *testing.T) {
 	for _, state := range []string{"", v1beta2.UpgradeStateInitializing} {
 		require.True(t, plan.Decide(world(manager("upgrade", state, nil), func(w *plan.World) { w.Fresh = false })).Confirm, state)
 	}
+	require.True(t, plan.Decide(world(upgrading(nil), func(w *plan.World) { w.Fresh = false })).Confirm, "nor does a node")
 }
 
 func TestAnImageIsTriedWhereNobodyKnowsIt(t *testing.T) {
