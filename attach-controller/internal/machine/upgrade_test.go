@@ -43,6 +43,26 @@ func TestAReplicaIsTakenOutOfARunningEngineForAnUpgrade(t *testing.T) {
 	}
 }
 
+// UPG-1: what is written from then on it does not have, so it has failed by then; and nobody knows which are good without a fresh look.
+func TestAReplicaHasFailedBeforeTheEngineGoesOnWithoutIt(t *testing.T) {
+	s := upgrades(t, v1beta2.UpgradeStateDetachingReplicas)
+	s.Engines[0].Spec.LookRequestedAt, s.Engines[0].Status.LookedAt = "", ""
+	verdict := Decide(s.World)
+	untouched(t, verdict, s.Replicas[0])
+	require.NotNil(t, writeOf(t, verdict, s.Engines[0]).Spec["lookRequestedAt"], "it is looked at first")
+	for n := 0; ; n++ {
+		require.Less(t, n, 30, "%s", s)
+		verdict := Decide(s.World)
+		if one := findWrite(verdict, s.Engines[0]); one != nil && one.Spec["replicaAddressMap"] != nil {
+			failing := findWrite(verdict, s.Replicas[0])
+			require.True(t, s.Replicas[0].Spec.FailedAt != "" || failing != nil && failing.Spec["failedAt"] != nil && failing.Stage < one.Stage, "%s", s)
+			return
+		}
+		s.step()
+		s.imMonitor()
+	}
+}
+
 func TestAReplicaStaysInOtherStatesOfAnUpgrade(t *testing.T) {
 	for _, state := range []string{"", v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateRebuildingReplica,
 		v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError} {
