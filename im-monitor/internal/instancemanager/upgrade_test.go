@@ -42,6 +42,7 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		{"one that an engine maps does", world(time, isOld, asked, listed(replica, "running"), mapped), Verdict{}},
 		{"an engine does, in whatever state", world(time, isOld, asked, listed(engine, "stopped")), Verdict{}},
 		{"unknown is not empty", world(time, isOld, unheard), Verdict{}},
+		{"nor is it where everything else is known", world(time, isOld, asked, func(w *World) { w.Inventory.Known = false }), Verdict{}},
 		{"nor is a list that may be of before", world(time, isOld, asked, unsettled), Verdict{}},
 		{"a pod that is being deleted is waited for", world(time, isOld, deletingPod), Verdict{}},
 		{"a pod that ended by itself goes at once", world(time, isOld, unheard, failedPod), Verdict{Pod: DeletePod, Failed: true}},
