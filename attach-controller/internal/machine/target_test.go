@@ -236,6 +236,31 @@ func TestNoEngineEndsWhileTheFrontendIsOnItsWay(t *testing.T) {
 	}
 }
 
+// Turning back and forth would never end.
+func TestAFrontendThatIsAboutToArriveArrives(t *testing.T) {
+	s := secondIs(t)
+	s.step()
+	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
+	s.Volume.Spec.TargetNodeID = "z"
+	s.step()
+	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
+	watched(t, s)
+	require.Equal(t, "z", s.Volume.Status.CurrentTargetNodeID)
+}
+
+// Whether the node has a replica or not.
+func TestATargetIsNotSentToANodeThatIsDown(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "z")
+	s.Volume.Spec.TargetNodeID, s.Nodes["y"] = "y", Node{Known: true, Down: true}
+	for range 5 {
+		for _, w := range Decide(s.World).Writes {
+			require.NotEqual(t, Create, w.Kind)
+		}
+		s.step()
+		s.imMonitor()
+	}
+}
+
 // UPG-1: what the first target acknowledges meanwhile the second one lacks.
 func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
 	s := secondIs(t)
