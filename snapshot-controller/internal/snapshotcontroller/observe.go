@@ -25,9 +25,10 @@ type observer struct {
 	clock     clock.PassiveClock
 }
 
-// observe reads the world of a snapshot; nil: it does not exist. With live the volume is read past the cache.
+// observe reads the world of a snapshot; nil: it does not exist. With live the volume is read past the cache. What the cache
+// has is shared with it, since the core changes nothing.
 func (o observer) observe(ctx context.Context, name string, live bool) (*snapshot.World, setting.Values, error) {
-	s, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})
+	s, err := lookup.Shared(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})
 	if s == nil || err != nil {
 		return nil, setting.Values{}, err
 	}
@@ -37,10 +38,10 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 	if live {
 		volumes = o.uncached
 	}
-	if w.Volume, err = lookup.Get(ctx, volumes, o.namespace, s.Spec.Volume, &v1beta2.Volume{}); err != nil {
+	if w.Volume, err = lookup.Shared(ctx, volumes, o.namespace, s.Spec.Volume, &v1beta2.Volume{}); err != nil {
 		return nil, setting.Values{}, err
 	}
-	if w.Attachment, err = lookup.Get(ctx, o.reader, o.namespace, s.Spec.Volume, &v1beta2.VolumeAttachment{}); err != nil {
+	if w.Attachment, err = lookup.Shared(ctx, o.reader, o.namespace, s.Spec.Volume, &v1beta2.VolumeAttachment{}); err != nil {
 		return nil, setting.Values{}, err
 	}
 	if w.Volume == nil {
@@ -50,19 +51,15 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 	return w, values, err
 }
 
-// readVolume reads what there is around the volume.
-func (o observer) readVolume(ctx context.Context, w *snapshot.World) (setting.Values, error) {
-	values, err := o.settings.Current(ctx, w.Volume.Spec.DataEngine)
-	if err != nil {
+// readVolume reads what there is around the volume: of a snapshot that nothing is under way with, only what its engine tells.
+func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values setting.Values, err error) {
+	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil || !busy(w.Snapshot) {
+		return values, err
+	}
+	if values, err = o.settings.Current(ctx, w.Volume.Spec.DataEngine); err != nil {
 		return values, err
 	}
 	w.Settings = snapshot.Settings{PurgeDisabled: values.PurgeDisabled, MaxCount: values.SnapshotMaxCount}
-	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil {
-		return values, err
-	}
-	if !busy(w.Snapshot) {
-		return values, nil
-	}
 	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readSharers} {
 		if err := read(ctx, w); err != nil {
 			return values, fmt.Errorf("reading the world of snapshot %s: %w", w.Snapshot.Name, err)
@@ -120,7 +117,7 @@ func (o observer) readSharers(ctx context.Context, w *snapshot.World) (err error
 	return err
 }
 
-// list hands out what the cache holds: the core changes nothing of it.
+// list hands out what the cache holds, too.
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
 	err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
 	if err != nil {
