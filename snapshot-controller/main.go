@@ -40,6 +40,7 @@ func main() {
 		Flags:     o.addFlags,
 		Contracts: []string{"1"},
 		Cache:     cached(),
+		InPages:   true,
 		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, o) },
 	})
 }

@@ -53,6 +53,8 @@ type Program struct {
 	Flags func(*pflag.FlagSet)
 	// Cache says what is cached other than whole objects of the namespace without managed fields.
 	Cache map[client.Object]cache.ByObject
+	// InPages fills the caches page by page, for a binary with many objects of which it keeps little.
+	InPages bool
 	// Contracts are the values of the label drover.dev/contract on custom resource definitions that this binary knows the
 	// meaning of. With any other it is not ready, and does not lead.
 	Contracts []string
@@ -237,6 +239,9 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 		LeaseDuration:           &o.leaseDuration,
 		RenewDeadline:           &o.renewDeadline,
 		RetryPeriod:             &o.retryPeriod,
+	}
+	if p.InPages {
+		managerOptions.Cache.NewInformer = inPages(pageSize, p.Cache, managerOptions.Cache.DefaultTransform)
 	}
 	known, err := watchContracts(ctx, p, config, log)
 	if err != nil {

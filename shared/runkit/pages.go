@@ -1,0 +1,100 @@
+package runkit
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pageSize is how many objects are read at once: few enough to be little memory, and enough that waiting for each is little time.
+const pageSize int64 = 2500
+
+type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
+
+// inPages makes informers that read what is there page by page, and of each page keep only what the cache keeps. The stream
+// of events that they would begin with otherwise takes three times the work to read, each object being parsed as a part of its
+// event and then once more; a list in one piece takes the memory of everything that the cache does not keep.
+func inPages(size int64, kept map[client.Object]cache.ByObject, others toolscache.TransformFunc) newInformer {
+	thins := map[reflect.Type]toolscache.TransformFunc{}
+	for obj, by := range kept {
+		thins[reflect.TypeOf(obj)] = by.Transform
+	}
+	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		thin := thins[reflect.TypeOf(example)]
+		if thin == nil {
+			thin = others
+		}
+		return toolscache.NewSharedIndexInformer(pages{toolscache.ToListerWatcherWithContext(lw), size, thin}, example, resync, indexers)
+	}
+}
+
+// pages lists page by page.
+type pages struct {
+	toolscache.ListerWatcherWithContext
+	size int64
+	thin toolscache.TransformFunc
+}
+
+// IsWatchListSemanticsUnSupported tells that what is there is listed, not streamed.
+func (pages) IsWatchListSemanticsUnSupported() bool { return true }
+
+// List implements toolscache.Lister.
+func (p pages) List(o metav1.ListOptions) (runtime.Object, error) {
+	return p.ListWithContext(context.Background(), o)
+}
+
+// Watch implements toolscache.Watcher.
+func (p pages) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return p.WatchWithContext(context.Background(), o)
+}
+
+// ListWithContext returns all pages as one list, of the version that the first one had.
+func (p pages) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	// Of any version the API server knows no pages.
+	o.Limit, o.ResourceVersion, o.ResourceVersionMatch = p.size, "", ""
+	all := &internalversion.List{}
+	for {
+		page, err := p.ListerWatcherWithContext.ListWithContext(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.keep(page, all); err != nil {
+			return nil, err
+		}
+		if all.Continue == "" {
+			return all, nil
+		}
+		o.Continue = all.Continue
+	}
+}
+
+// keep adds what is kept of a page.
+func (p pages) keep(page runtime.Object, all *internalversion.List) error {
+	about, err := meta.ListAccessor(page)
+	if err != nil {
+		return fmt.Errorf("reading a page of a list: %w", err)
+	}
+	all.ResourceVersion, all.Continue = about.GetResourceVersion(), about.GetContinue()
+	return meta.EachListItem(page, func(item runtime.Object) error {
+		thin, err := p.thin(item)
+		if err != nil {
+			return fmt.Errorf("reading %T: %w", item, err)
+		}
+		kept, ok := thin.(runtime.Object)
+		if !ok {
+			return fmt.Errorf("of %T the cache would keep %T, which is no object", item, thin)
+		}
+		all.Items = append(all.Items, kept)
+		return nil
+	})
+}
