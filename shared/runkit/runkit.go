@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -31,10 +30,6 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
-
-// gcPercent lets the garbage collector run at half growth, where $GOGC does not say otherwise: a controller's heap is
-// its caches, which are large and hardly change, so that memory matters more than the rare collection.
-const gcPercent = 50
 
 const (
 	apiServerTimeout = 5 * time.Second
@@ -131,9 +126,6 @@ func run(ctx context.Context, p Program, o options) error {
 	log = log.WithValues("binary", p.Name)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log.WithName("client"))
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	config, err := o.restConfig(p.Name)
 	if err != nil {
 		return err
