@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -51,11 +52,7 @@ func (t trial) run(ctx context.Context, h *harness) (failed error) {
 
 // ofControllers numbers what the controllers do, not what people and the simulator do.
 func ofControllers(s record.Step) bool {
-	switch s.Actor {
-	case world.IMMonitor, world.OrphanController, world.AttachController, world.SnapshotController, world.UpgradeController:
-		return true
-	}
-	return false
+	return slices.Contains(world.EveryController(), s.Actor)
 }
 
 // crash is the trial that kills the actor of a step on one side of it, and starts it again. The step is found by its number among those of its

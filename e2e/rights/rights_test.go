@@ -41,7 +41,7 @@ func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
 	defer cancel()
 	requests := slices.Concat(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t), whileSnapshotsAreTaken(ctx, t),
 		whileANodeIsUpgraded(ctx, t))
-	for _, binary := range []string{world.AttachController, world.IMMonitor, world.OrphanController, world.SnapshotController, world.UpgradeController} {
+	for _, binary := range world.EveryController() {
 		for _, request := range requests {
 			require.False(t, request.Code == http.StatusForbidden && strings.HasSuffix(request.User, ":"+binary),
 				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)

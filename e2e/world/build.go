@@ -26,6 +26,11 @@ const (
 	UpgradeController  = "upgrade-controller"
 )
 
+// EveryController names the controllers that there are; those of a World are its Controllers.
+func EveryController() []string {
+	return []string{AttachController, IMMonitor, OrphanController, SnapshotController, UpgradeController}
+}
+
 var packages = map[string]string{
 	AttachController:   "./attach-controller",
 	IMMonitor:          "./im-monitor",

@@ -20,16 +20,12 @@ func Sources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range append([]string{"crds", "shared", "go.mod", "go.sum"}, controllers()...) {
+	for _, dir := range append([]string{"crds", "shared", "go.mod", "go.sum"}, EveryController()...) {
 		if err := filepath.WalkDir(filepath.Join(root, dir), look); err != nil {
 			return fmt.Errorf("looking at the sources in %s: %w", dir, err)
 		}
 	}
 	return nil
-}
-
-func controllers() []string {
-	return []string{AttachController, IMMonitor, OrphanController, SnapshotController, UpgradeController}
 }
 
 func look(path string, entry fs.DirEntry, err error) error {
