@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // The packages whose tests prove the rules of live upgrades.
 const (
 	nodeCore, planCore, upgradeModel, upgradeShell = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
@@ -21,129 +23,147 @@ const (
 
 // moveRules are the rules by which a node is upgraded under running volumes, each with what leaves it out.
 func moveRules() []rule {
-	first := []string{nodeCore, upgradeModel, upgradeShell}
-	whole := []string{planCore, upgradeModel, upgradeShell}
-	target := []string{machineCore, attachModel}
-	manager := []string{managerCore}
+	return slices.Concat(nodeRules(), orderRules(), targetRules(), heldBackRules(), podRules())
+}
+
+// nodeRules are those of upgrade-controller for one node.
+func nodeRules() []rule {
+	tests := []string{nodeCore, upgradeModel, upgradeShell}
 	return []rule{
-		// upgrade-controller, one node
-		off("temporary node written ahead", "a target goes only where the status says that it goes", first, volumesFile,
+		off("temporary node written ahead", "a target goes only where the status says that it goes", tests, volumesFile,
 			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target shall go to node "+chosen+".")`, `planned = chosen`),
-		off("old engine gone first", "a volume is away only when no engine of it is left on the node", first, volumesFile,
+		off("old engine gone first", "a volume is away only when no engine of it is left on the node", tests, volumesFile,
 			`if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {`, `if v.Object.Status.CurrentTargetNodeID != planned {`),
-		off("last copy", "a replica is listed only while a healthy one is left elsewhere", first, volumesFile,
+		off("last copy", "a replica is listed only while a healthy one is left elsewhere", tests, volumesFile,
 			`lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0`, `lastCopy := false`),
-		off("look before listing", "a replica is listed only after a look of this state", first, volumesFile,
+		off("look before listing", "a replica is listed only after a look of this state", tests, volumesFile,
 			"	if !p.lookedAt(name) {\n		return false\n	}\n	if lastCopy {", "	if lastCopy {"),
-		off("listing past the cache", "a replica is listed on what was read past the cache", first, volumesFile,
+		off("listing past the cache", "a replica is listed on what was read past the cache", tests, volumesFile,
 			"	if p.confirmed() {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
-		off("listing taken back", "a listing is taken back where it has become the last copy", first, volumesFile,
+		off("listing taken back", "a listing is taken back where it has become the last copy", tests, volumesFile,
 			`if used && lastCopy {`, `if false {`),
-		off("own wishes only", "a target that somebody else wishes elsewhere is left alone", first, backFile,
+		off("own wishes only", "a target that somebody else wishes elsewhere is left alone", tests, backFile,
 			`if v.Object.Spec.TargetNodeID != "" && v.Holder() == p.nodeID() && p.status.Volumes[name].TemporaryNodeID == "" {`, `if false {`),
-		off("another temporary node", "a temporary node that does not serve is replaced", first, volumesFile,
+		off("another temporary node", "a temporary node that does not serve is replaced", tests, volumesFile,
 			"	if planned == \"\" || !p.Cluster.Nodes[planned].Serves() {\n		chosen", "	if planned == \"\" {\n		chosen"),
-		off("coming counted", "targets that are on their way count where they go", first, volumesFile,
+		off("coming counted", "targets that are on their way count where they go", tests, volumesFile,
 			`out[x.TemporaryNodeID]++`, `out[x.TemporaryNodeID] = 0`),
-		off("released goes home", "a volume that was detached is wished nowhere", first, volumesFile,
+		off("released goes home", "a volume that was detached is wished nowhere", tests, volumesFile,
 			"	if exists {\n		p.send(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
-		off("closed first", "the node takes nothing new before volumes are listed", first, beginFile,
+		off("closed first", "the node takes nothing new before volumes are listed", tests, beginFile,
 			`if p.leaves() || !p.closed() {`, `if p.leaves() {`),
-		off("looked at first", "every engine is looked at before its volume is judged", first, beginFile,
+		off("looked at first", "every engine is looked at before its volume is judged", tests, beginFile,
 			`if !p.looked() || p.blocked()`, `if p.blocked()`),
-		off("blockers again", "what stands against the node is asked again once it is closed", first, beginFile,
+		off("blockers again", "what stands against the node is asked again once it is closed", tests, beginFile,
 			`if !p.looked() || p.blocked() ||`, `if !p.looked() ||`),
-		off("snapshot first", "a volume is snapshotted before it is touched", first, beginFile,
+		off("snapshot first", "a volume is snapshotted before it is touched", tests, beginFile,
 			` || !p.each((*pass).snapshotted) {`, ` {`),
-		off("one at a time", "an upgrade waits for the one that came first", first, beginFile,
+		off("one at a time", "an upgrade waits for the one that came first", tests, beginFile,
 			`if begun(o.Status.State) || sooner {`, `if sooner && false {`),
-		off("late volumes", "a volume that comes late is led around the node, too", first, middleFile,
+		off("late volumes", "a volume that comes late is led around the node, too", tests, middleFile,
 			"	p.adopt()\n	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {", "	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {"),
-		off("replacement past the cache", "the instance manager is replaced on what was read past the cache", first, middleFile,
+		off("replacement past the cache", "the instance manager is replaced on what was read past the cache", tests, middleFile,
 			"	if !p.confirmed() {\n		return\n	}\n	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)", "	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)"),
-		off("old one gone", "the new instance manager counts once the old one is gone", first, middleFile,
+		off("old one gone", "the new instance manager counts once the old one is gone", tests, middleFile,
 			`if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {`, `if p.node.Runs(p.target()) {`),
-		off("new one answers", "the new image is proven by what it answered", first, seenNodeFile,
+		off("new one answers", "the new image is proven by what it answered", tests, seenNodeFile,
 			` && m.Status.APIVersion > 0 &&`, ` &&`),
-		off("only forward", "what was replaced is not given up", first, middleFile,
+		off("only forward", "what was replaced is not given up", tests, middleFile,
 			`untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))`, `untouched := true; _ = cluster.Untouched`),
-		off("targets kept meanwhile", "a target whose temporary node dies is moved on while the instance manager is away", first, middleFile,
+		off("targets kept meanwhile", "a target whose temporary node dies is moved on while the instance manager is away", tests, middleFile,
 			"		p.each((*pass).moved)\n", ""),
-		off("old one followed", "an instance manager that runs in the old one's place is named", first, middleFile,
+		off("old one followed", "an instance manager that runs in the old one's place is named", tests, middleFile,
 			"		p.follow()\n", "		_ = p.follow\n"),
-		off("home serves", "a target goes home only where it can be served", first, backFile,
+		off("home serves", "a target goes home only where it can be served", tests, backFile,
 			`if v.Holder() == p.nodeID() && !p.node.Serves() && v.Object.Spec.TargetNodeID != "" {`, `if false {`),
-		off("home alone", "a target is home once no other engine is left", first, backFile,
+		off("home alone", "a target is home once no other engine is left", tests, backFile,
 			`if !v.Home() || v.Settling() {`, `if v.Object.Spec.TargetNodeID != "" {`),
-		off("opened at the end", "an upgrade ends once its node is open", first, backFile,
+		off("opened at the end", "an upgrade ends once its node is open", tests, backFile,
 			`case open && whole:`, `case whole:`),
-		off("home before opened", "a roll back opens the node once every target is home", first, backFile,
+		off("home before opened", "a roll back opens the node once every target is home", tests, backFile,
 			`if p.each((*pass).home) && p.opened() {`, `if p.opened() {`),
-		off("forward after all", "a roll back that finds the instance manager replaced goes on", first, backFile,
+		off("forward after all", "a roll back that finds the instance manager replaced goes on", tests, backFile,
 			`if p.status.OldInstanceManager != nil && p.node.Manager(p.status.OldInstanceManager) == nil && p.node.Runs(p.target()) {`, `if false {`),
-		off("finalizer at the end", "a deleted upgrade goes once nothing is left behind", first, backFile,
+		off("finalizer at the end", "a deleted upgrade goes once nothing is left behind", tests, backFile,
 			`p.verdict.DropFinalizer = clean && `, `_ = clean; p.verdict.DropFinalizer = `),
-		off("not another's node", "a node that the next upgrade closed is not opened", first, stepsFile,
+		off("not another's node", "a node that the next upgrade closed is not opened", tests, stepsFile,
 			`if o.Spec.NodeID == p.nodeID() && begun(o.Status.State) {`, `if o == nil {`),
-		off("opened past the cache", "a node is opened on what was read past the cache", first, stepsFile,
+		off("opened past the cache", "a node is opened on what was read past the cache", tests, stepsFile,
 			"	if !p.confirmed() {\n		return false\n	}\n	p.effect(Effect{Kind: OpenNode", "	p.effect(Effect{Kind: OpenNode"),
 		off("judged version of a volume", "a target is wished on the version that was judged", []string{upgradeShell}, writeFile,
 			`return status.MergeSpec(ctx, c, v, fields, status.AtVersion())`, `return status.MergeSpec(ctx, c, v, fields)`),
 		off("judged version of the upgrade", "a status is written on the version that was judged", []string{upgradeShell}, writeFile,
 			`status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion())`, `status.MergeStatus(ctx, c, w.Upgrade, changed)`),
-		// upgrade-controller, the whole
-		off("refused as a whole", "one blocker of any node refuses the upgrade", whole, checksFile,
+	}
+}
+
+// orderRules are those of upgrade-controller for the upgrade as a whole.
+func orderRules() []rule {
+	tests := []string{planCore, upgradeModel, upgradeShell}
+	return []rule{
+		off("refused as a whole", "one blocker of any node refuses the upgrade", tests, checksFile,
 			`if len(found) > 0 {`, `if false {`),
-		off("nodes one by one", "the next node waits for what is under way, whosever it is", whole, upgradingFile,
+		off("nodes one by one", "the next node waits for what is under way, whosever it is", tests, upgradingFile,
 			`if !nodeupgrade.Ended(u.Status.State) && u.Name != UpgradeName(p.Manager.Name, node) {`, `if nodeupgrade.Ended(u.Status.State) && u.Name == "" {`),
-		off("next node past the cache", "the next node is chosen on what was read past the cache", whole, upgradingFile,
+		off("next node past the cache", "the next node is chosen on what was read past the cache", tests, upgradingFile,
 			"	if !p.confirmed() {\n		return\n	}\n	p.status.UpgradingNode = node", "	p.status.UpgradingNode = node"),
-		off("manager stays", "a deleted upgrade goes once no node of it is under way", whole, planFile,
+		off("manager stays", "a deleted upgrade goes once no node of it is under way", tests, planFile,
 			`p.verdict.DropFinalizer = !left`, `_ = left; p.verdict.DropFinalizer = true`),
-		off("turn", "an upgrade waits for the one that came first", whole, planFile,
+		off("turn", "an upgrade waits for the one that came first", tests, planFile,
 			"	if first := before(p.Manager, p.Others); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf(\"DataEngineUpgradeManager %s came", "	if first := before(p.Manager, nil); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf(\"DataEngineUpgradeManager %s came"),
-		// attach-controller, the move
-		off("frontend's word", "the engine that counts is the one that the frontend says it leads to", target, targetFile,
+	}
+}
+
+// targetRules are those of attach-controller for the move of a target.
+func targetRules() []rule {
+	tests := []string{machineCore, attachModel}
+	return []rule{
+		off("frontend's word", "the engine that counts is the one that the frontend says it leads to", tests, targetFile,
 			`return s.TargetIP != "" && s.TargetPort != 0 && s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port`, `_ = s; return f.Spec.EngineName == e.Name`),
-		off("old engine last", "an engine ends only once the frontend leads to the other", target, secondFile,
+		off("old engine last", "an engine ends only once the frontend leads to the other", tests, secondFile,
 			`if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverPhase != "" || p.frontend.Spec.EngineName != p.engine.Name {`, `if false {`),
-		off("fresh look for the second", "the second engine is made over what a fresh look shows", target, targetFile,
+		off("fresh look for the second", "the second engine is made over what a fresh look shows", tests, targetFile,
 			`if !p.unfinished() && p.freshLook() {`, `if !p.unfinished() {`),
-		off("nothing unfinished", "no second engine while the first does what no other could go on with", target, targetFile,
+		off("nothing unfinished", "no second engine while the first does what no other could go on with", tests, targetFile,
 			`if !p.unfinished() && p.freshLook() {`, `if p.freshLook() {`),
-		off("all replicas in the second", "the frontend goes once the second engine has every replica", target, secondFile,
+		off("all replicas in the second", "the frontend goes once the second engine has every replica", tests, secondFile,
 			`if p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {`, `if name == "" {`),
-		off("fresh look before the frontend goes", "the first engine is looked at right before", target, secondFile,
+		off("fresh look before the frontend goes", "the first engine is looked at right before", tests, secondFile,
 			`case p.engineUp() && !p.freshLook(), !p.engineUp()`, `case !p.engineUp()`),
-		off("a failed second never counts", "the frontend does not go to an engine that failed", target, secondFile,
+		off("a failed second never counts", "the frontend does not go to an engine that failed", tests, secondFile,
 			`bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()`, `bad := false`),
-		off("hold lost", "a frontend that lost its hold is led back", target, secondFile,
+		off("hold lost", "a frontend that lost its hold is led back", tests, secondFile,
 			`case told && lost(p.frontend):`, `case false:`),
-		off("what the old one dropped", "a replica that the engine which ends had dropped is believed to lack data", target, secondFile,
+		off("what the old one dropped", "a replica that the engine which ends had dropped is believed to lack data", tests, secondFile,
 			"	p.believe(e)\n", "	_ = p.believe\n"),
-		off("no turning round", "a frontend that is about to arrive arrives", target, targetFile,
+		off("no turning round", "a frontend that is about to arrive arrives", tests, targetFile,
 			`case p.arriving(goal):`, `case false && p.arriving(goal):`),
-		off("not to a node that is down", "a target stays where it is while the wished node is down", target, targetFile,
+		off("not to a node that is down", "a target stays where it is while the wished node is down", tests, targetFile,
 			`case p.down(wanted):`, `case false:`),
-		off("not to a node that is emptied", "a target does not go where the instance manager goes", target, targetFile,
+		off("not to a node that is emptied", "a target does not go where the instance manager goes", tests, targetFile,
 			`case wanted != home && p.Nodes[wanted].Upgrading, u != nil && u.leaves():`, `case u != nil && false:`),
-		off("unreachable replicas first", "replicas that the next engine will not have have failed before", target, targetFile,
+		off("unreachable replicas first", "replicas that the next engine will not have have failed before", tests, targetFile,
 			"		if !p.failUnreachable() {\n			p.makeTarget(goal)\n		}", "		_ = p.failUnreachable\n		p.makeTarget(goal)"),
-		off("last good one stays", "the last good replica is not taken out", target, outFile,
+		off("last good one stays", "the last good replica is not taken out", tests, outFile,
 			`case !p.otherStays(r, wanted):`, `case false && !p.otherStays(r, wanted):`),
-		off("failed before out", "a replica has failed before the engine goes on without it", target, outFile,
+		off("failed before out", "a replica has failed before the engine goes on without it", tests, outFile,
 			`case p.freshLook() && p.fail(r, why):`, `case p.freshLook():`),
-		off("look before out", "a replica is taken out after a fresh look", target, outFile,
+		off("look before out", "a replica is taken out after a fresh look", tests, outFile,
 			`case p.freshLook() && p.fail(r, why):`, `case p.fail(r, why):`),
-		off("left out of a new engine", "an engine that starts anew does without what is about to go", target, outFile,
+		off("left out of a new engine", "an engine that starts anew does without what is about to go", tests, outFile,
 			"	u := p.upgradeOf(r.Spec.NodeID)\n	if u == nil || !u.apart() || !p.isV2() {\n		return false\n	}\n	for", "	u := p.upgradeOf(r.Spec.NodeID)\n	if u != nil || u == nil {\n		return false\n	}\n	for"),
-		off("cut off first", "a target that is given up is cut off first", target, givenUpFile,
+		off("cut off first", "a target that is given up is cut off first", tests, givenUpFile,
 			`if p.Rules.off(RuleCutOffFirst) {`, `if true {`),
-		off("held until all is there", "I/O goes on only where everything is that was acknowledged", target, givenUpFile,
+		off("held until all is there", "I/O goes on only where everything is that was acknowledged", tests, givenUpFile,
 			`case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():`, `case false && p.marked():`),
-		off("asked once more", "a target that was cut off is asked once more", target, givenUpFile,
+		off("asked once more", "a target that was cut off is asked once more", tests, givenUpFile,
 			"	case p.engine.Spec.LookRequestedAt != request:", "	case false:"),
-		// attach-controller, replicas and tickets
+	}
+}
+
+// heldBackRules are those of attach-controller for replicas and tickets.
+func heldBackRules() []rule {
+	return []rule{
 		off("rebuilds held back", "nothing is rebuilt for a volume that is led around a node", []string{replicaCore}, heldFile,
 			`if u.Listed && !u.over() {`, `if u.Node == "" {`),
 		off("nothing rebuilt while moving", "nothing is rebuilt while the target moves", []string{replicaCore}, heldFile,
@@ -154,14 +174,20 @@ func moveRules() []rule {
 			`case n.Spec.UpgradeRequested:`, `case false:`),
 		off("tickets wait", "a ticket for a node that is being upgraded waits", []string{ticketCore}, ticketCore+"/ticket.go",
 			`case node.Upgrading:`, `case false:`),
-		// im-monitor
-		off("no engine on it", "a pod with an engine on it stays", manager, replacedFile, `case len(engines) > 0:`, `case false:`),
-		off("no engine that maps it", "a pod with a replica that an engine maps stays", manager, replacedFile, `case len(w.Mapped) > 0:`, `case false:`),
-		off("unknown is not empty", "a pod of which nothing is known stays", manager, replacedFile, `case !w.Inventory.Known:`, `case false:`),
-		off("settled", "a pod that just started stays", manager, replacedFile, `case !w.Inventory.Settled:`, `case false:`),
-		off("asked", "a pod is asked right before it ends", manager, replacedFile, `case w.replaced() && !w.Inventory.Asked:`, `case false:`),
-		off("that very one", "only the instance manager whose UID was named is replaced", manager, replacedFile, "		u.OldUID == w.InstanceManager.UID && ", "		"),
-		off("its time", "it is replaced in its state only", manager, replacedFile, `w.v2() && u.State == v1beta2.UpgradeStateUpgradingInstanceManager && `, `w.v2() && `),
+	}
+}
+
+// podRules are those of im-monitor.
+func podRules() []rule {
+	tests := []string{managerCore}
+	return []rule{
+		off("no engine on it", "a pod with an engine on it stays", tests, replacedFile, `case len(engines) > 0:`, `case false:`),
+		off("no engine that maps it", "a pod with a replica that an engine maps stays", tests, replacedFile, `case len(w.Mapped) > 0:`, `case false:`),
+		off("unknown is not empty", "a pod of which nothing is known stays", tests, replacedFile, `case !w.Inventory.Known:`, `case false:`),
+		off("settled", "a pod that just started stays", tests, replacedFile, `case !w.Inventory.Settled:`, `case false:`),
+		off("asked", "a pod is asked right before it ends", tests, replacedFile, `case w.replaced() && !w.Inventory.Asked:`, `case false:`),
+		off("that very one", "only the instance manager whose UID was named is replaced", tests, replacedFile, "		u.OldUID == w.InstanceManager.UID && ", "		"),
+		off("its time", "it is replaced in its state only", tests, replacedFile, `w.v2() && u.State == v1beta2.UpgradeStateUpgradingInstanceManager && `, `w.v2() && `),
 		off("frontends outlive it", "a frontend that is not listed while its node is upgraded is not missing", []string{instanceCore}, instanceCore+"/decide.go",
 			`case w.Here.Absent && w.frontend() && w.Node.Upgrading:`, `case false:`),
 		off("led to", "an engine that a frontend leads to is not stopped", []string{instanceCore}, instanceCore+"/stop.go",

@@ -54,7 +54,7 @@ func (h *harness) tellAll(ctx context.Context, o options, stories []scenarios.St
 		h.say("          %s has %d steps: %s", story.ID, len(h.steps), story.Sentence)
 		trials = append(trials, o.choose(story, h.steps)...)
 	}
-	trials = o.shard.of(trials)
+	trials = deal(o.shard, trials, 2) // both sides of a step to one part
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	if o.budget > 0 {
 		random.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })

@@ -22,9 +22,9 @@ func off(name, sentence string, tests []string, file, from, to string) rule {
 
 // rules leaves out one rule after the other, and counts those that a test misses.
 func (h *harness) rules(ctx context.Context, o options) error {
-	list := moveRules()
+	list := deal(o.shard, moveRules(), 1)
 	missed := 0
-	for _, r := range o.shard.ofRules(list) {
+	for _, r := range list {
 		overlay, err := world.Mutate(r.edit)
 		if err != nil {
 			return fmt.Errorf("leaving out the rule %q: %w", r.name, err)
@@ -47,7 +47,7 @@ func (h *harness) rules(ctx context.Context, o options) error {
 		missed++
 		h.say("missed      %s: %s", r.name, found)
 	}
-	if of := len(o.shard.ofRules(list)); missed < of {
+	if of := len(list); missed < of {
 		return fmt.Errorf("no test misses %d of %d rules", of-missed, of)
 	}
 	return nil
@@ -71,17 +71,4 @@ func missedBy(ctx context.Context, r rule, overlay world.Overlay) (string, error
 		return "", fmt.Errorf("%s failed without a test:\n%s", pkg, out)
 	}
 	return "", nil
-}
-
-func (s shard) ofRules(list []rule) []rule {
-	if s.parts == 0 {
-		return list
-	}
-	var out []rule
-	for i, r := range list {
-		if i%s.parts == s.part-1 {
-			out = append(out, r)
-		}
-	}
-	return out
 }

@@ -19,15 +19,15 @@ func (s *shard) Set(text string) error {
 	return nil
 }
 
-// of deals the trials out like cards, both sides of a step to one part, so that each part has some of everything.
-func (s shard) of(trials []trial) []trial {
+// deal is the shard's part of a list that is dealt out like cards, so many at a time, so that each part has some of everything.
+func deal[T any](s shard, list []T, together int) []T {
 	if s.parts == 0 {
-		return trials
+		return list
 	}
-	var out []trial
-	for i, t := range trials {
-		if i/2%s.parts == s.part-1 {
-			out = append(out, t)
+	var out []T
+	for i, one := range list {
+		if i/together%s.parts == s.part-1 {
+			out = append(out, one)
 		}
 	}
 	return out
