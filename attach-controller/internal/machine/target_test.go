@@ -134,6 +134,16 @@ func secondIs(t *testing.T) *stageWorld {
 	return s
 }
 
+// toldToGo is secondIs once the frontend was told to go to the second engine.
+func toldToGo(t *testing.T) *stageWorld {
+	t.Helper()
+	s := secondIs(t)
+	s.step()
+	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
+	require.Equal(t, "vol-e-1", s.Engines[1].Name)
+	return s
+}
+
 func TestWhatStandsAgainstAMove(t *testing.T) {
 	for name, happens := range map[string]func(*stageWorld){
 		"the wanted node is down":              func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} },
@@ -226,10 +236,8 @@ func TestTheFrontendIsToldOfNoEngineThatLacksAReplica(t *testing.T) {
 
 // UPG-3.
 func TestNoEngineEndsWhileTheFrontendIsOnItsWay(t *testing.T) {
-	s := secondIs(t)
-	s.step()
+	s := toldToGo(t)
 	f, second := s.Frontends[0], s.Engines[1]
-	require.Equal(t, second.Name, f.Spec.EngineName)
 	f.Status.TargetIP, f.Status.TargetPort, f.Status.SwitchoverPhase = second.Status.StorageIP, second.Status.Port, "switching"
 	for _, w := range Decide(s.World).Writes {
 		require.NotEqual(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
@@ -238,9 +246,7 @@ func TestNoEngineEndsWhileTheFrontendIsOnItsWay(t *testing.T) {
 
 // Turning back and forth would never end.
 func TestAFrontendThatIsAboutToArriveArrives(t *testing.T) {
-	s := secondIs(t)
-	s.step()
-	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
+	s := toldToGo(t)
 	s.Volume.Spec.TargetNodeID = "z"
 	s.step()
 	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
@@ -263,10 +269,8 @@ func TestATargetIsNotSentToANodeThatIsDown(t *testing.T) {
 
 // UPG-1: what the first target acknowledges meanwhile the second one lacks.
 func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
-	s := secondIs(t)
-	s.step()
+	s := toldToGo(t)
 	f := s.Frontends[0]
-	require.Equal(t, "vol-e-1", f.Spec.EngineName)
 	f.Spec.SuspendRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
 	f.Status.SuspendedAt, f.Status.CurrentState = f.Spec.SuspendRequestedAt, v1beta2.InstanceStateRunning
 	require.Equal(t, "vol-e-0", writeOf(t, Decide(s.World), f).Spec["engineName"])
@@ -274,9 +278,7 @@ func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
 
 // A move that is called off when the frontend was told already: it goes back before the second engine ends.
 func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
-	s := secondIs(t)
-	s.step()
-	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
+	s := toldToGo(t)
 	s.Volume.Spec.TargetNodeID = ""
 	s.step()
 	require.Equal(t, "vol-e-0", s.Frontends[0].Spec.EngineName)
