@@ -19,9 +19,9 @@ const startPatience = 15 * time.Second
 // filled it would run all the time.
 const gcPercent = 50
 
-// giveBack returns memory to the system once after the start: filling the caches takes more than they keep, and a quiet
-// process would hardly ever collect it.
-func giveBack(m ctrl.Manager, c clock.Clock) error {
+// settleMemory lets the collector run more often once the start is over, and then returns memory to the system: filling the caches
+// takes more than they keep, and a quiet process would hardly ever collect it.
+func settleMemory(m ctrl.Manager, c clock.Clock) error {
 	return m.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		if !m.GetCache().WaitForCacheSync(ctx) {
 			return nil // the process ends

@@ -145,7 +145,7 @@ func run(ctx context.Context, p Program, o options) error {
 	if err := addChecks(manager, refuse); err != nil {
 		return err
 	}
-	if err := giveBack(manager, rt.Clock); err != nil {
+	if err := settleMemory(manager, rt.Clock); err != nil {
 		return err
 	}
 	if err := p.Setup(ctx, rt); err != nil {
