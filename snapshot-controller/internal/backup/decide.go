@@ -93,7 +93,7 @@ func (w World) attach() Verdict {
 		return w.say(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+" is attached; its VolumeAttachment does not say yet that it stays.", ticket)
 	}
 	if !conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) && !v1beta2.IsBackupBegun(w.Backup) {
-		return w.say(v1beta2.ReasonSnapshotNotReady, "Waiting for the engine's list of snapshots.", ticket)
+		return w.say(v1beta2.ReasonSnapshotNotReady, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet.", ticket)
 	}
 	return w.say(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
 }

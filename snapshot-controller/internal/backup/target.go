@@ -24,7 +24,7 @@ func (w World) targetProblem() (problem string, retry time.Time) {
 	case t.Spec.CredentialSecret != "":
 		return "BackupTarget " + name + " needs the credentials of Secret " + t.Spec.CredentialSecret + ", which are not handed to engines; use one that needs none.", time.Time{}
 	case t.Status.LastSyncedAt != "" && !t.Status.Available:
-		return "BackupTarget " + name + " could not be reached at " + t.Status.LastSyncedAt + "; repair it.", time.Time{}
+		return "longhorn-manager could not reach BackupTarget " + name + " at " + t.Status.LastSyncedAt + "; repair it, or empty its status.lastSyncedAt if that manager does not run any more.", time.Time{}
 	}
 	c := conditions.Get(t.Status.Conditions, v1beta2.BackupTargetAvailable)
 	if c == nil || c.Status != v1beta2.ConditionFalse || c.ObservedGeneration != t.Generation {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -52,12 +53,13 @@ func (w World) isSaid() bool {
 }
 
 func (w World) failure() string {
+	const next = " Delete this Snapshot and create another one."
 	for _, c := range w.Snapshot.Status.Conditions {
 		if c.Type == v1beta2.SnapshotProvisioned && c.Message != "" {
-			return "The engine did not take it: " + c.Message
+			return "The engine did not take it: " + strings.TrimSuffix(c.Message, ".") + "." + next
 		}
 	}
-	return "The engine did not take it."
+	return "The engine did not take it." + next
 }
 
 // create leads a snapshot that is to be taken to the moment at which that is approved, and then waits for the evidence.
@@ -72,7 +74,7 @@ func (w World) create() Verdict {
 		return w.say(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
 	}
 	if status.RequestedTime == "" && !w.known() {
-		return w.say(status, ready(v1beta2.ReasonCreating, "Waiting for the engine's list of snapshots."), w.kept())
+		return w.say(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet."), w.kept())
 	}
 	if status.RequestedTime == "" {
 		status.RequestedTime = w.Now.UTC().Format(time.RFC3339)

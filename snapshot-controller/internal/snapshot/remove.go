@@ -42,7 +42,7 @@ func (w World) blocker() (reason, message string) {
 	case len(w.Backups) > 0:
 		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") + "; it goes on when that ends, or when that Backup is deleted."
 	case w.Settings.PurgeDisabled:
-		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true."
+		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true; it goes on once that is false."
 	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":
 		return v1beta2.ReasonMigrating, "Volume " + volume.Name + " moves to another node; it goes on when that is done."
 	case w.upgrading():
@@ -50,7 +50,7 @@ func (w World) blocker() (reason, message string) {
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it goes on when that is done."
 	case marked && children[VolumeHead]:
-		return v1beta2.ReasonParentOfVolumeHead, "The volume's head builds on it: it can be merged once a newer snapshot was taken."
+		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name + " builds on it: it can be merged once a newer snapshot was taken."
 	case (marked || volume.Spec.DataEngine == v1beta2.DataEngineV2) && len(children) > 1:
 		return v1beta2.ReasonHasMultipleChildren, fmt.Sprintf("%d parts of the volume build on it; it can be merged when one is left.", len(children))
 	}

@@ -85,9 +85,9 @@ func AttachProblem(r Request) string {
 	case r.Attachment == nil:
 		return "Volume " + r.Volume.Name + " has no VolumeAttachment yet; attach-controller makes it."
 	case r.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted:
-		return "Volume " + r.Volume.Name + " is faulted: it has no good replica to attach with."
+		return "Volume " + r.Volume.Name + " is faulted: it has no good replica to attach with; see its condition Faulted."
 	case r.Node == "":
-		return "No node with a good replica of volume " + r.Volume.Name + " can take it now."
+		return "No node with a good replica of volume " + r.Volume.Name + " can take it now; see its Replicas, and the condition Ready of their Nodes."
 	}
 	answer := r.Attachment.Status.AttachmentTicketStatuses[r.ID]
 	if reason := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied); refusals[reason] {
