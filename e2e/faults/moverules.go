@@ -7,6 +7,7 @@ const (
 	nodeCore, planCore, upgradeModel, upgradeShell = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
 	machineCore, attachModel                       = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
 	replicaCore, placementCore, ticketCore         = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
+	leftoverCore                                   = "./upgrade-controller/internal/leftover"
 	managerCore, instanceCore                      = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"
 )
 
@@ -15,7 +16,7 @@ const (
 	beginFile, middleFile, volumesFile, backFile = nodeCore + "/begin.go", nodeCore + "/middle.go", nodeCore + "/volumes.go", nodeCore + "/back.go"
 	stepsFile, upgradingFile, checksFile         = nodeCore + "/decide.go", planCore + "/upgrading.go", planCore + "/preflight.go"
 	planFile, seenNodeFile                       = planCore + "/decide.go", "./upgrade-controller/internal/cluster/node.go"
-	writeFile                                    = upgradeShell + "/apply_node.go"
+	writeFile, leftoverFile                      = upgradeShell + "/apply_node.go", leftoverCore + "/decide.go"
 	targetFile, secondFile, outFile, givenUpFile = machineCore + "/target.go", machineCore + "/target_second.go", machineCore + "/upgrade.go", machineCore + "/givenup.go"
 	heldFile                                     = replicaCore + "/upgrade.go"
 	replacedFile                                 = managerCore + "/upgrade.go"
@@ -43,7 +44,23 @@ func nodeRules() []rule {
 		off("listing taken back", "a listing is taken back where it has become the last copy", tests, volumesFile,
 			`if used && lastCopy {`, `if false {`),
 		off("own wishes only", "a target that somebody else wishes elsewhere is left alone", tests, backFile,
-			`if v.Object.Spec.TargetNodeID != "" && v.Holder() == p.nodeID() && p.status.Volumes[name].TemporaryNodeID == "" {`, `if false {`),
+			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case false:`),
+		off("never sent", "what was never sent away keeps no node closed", tests, backFile,
+			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case here && p.status.Volumes[name].TemporaryNodeID == "" && v.Object.Spec.TargetNodeID != "":`),
+		off("held elsewhere", "a volume that is held elsewhere has left once no engine of it is here", tests, backFile,
+			`if !v.Left(p.nodeID()) {`, `if !v.Home() || v.Settling() {`),
+		off("gone node", "a node that is gone ends its upgrade", tests, middleFile,
+			`if p.node.Object == nil {`, `if false {`),
+		off("left behind first", "a node that is still closed is brought to rights before it is taken", tests, beginFile,
+			`if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {`, `if false {`),
+		off("own finalizer", "an upgrade without a finalizer gets one before anything else", tests, stepsFile,
+			`if w.Upgrade.DeletionTimestamp == nil && !Ended(p.observed) && !slices.Contains`, `if false && !slices.Contains`),
+		off("upgraded past the cache", "that nothing is left to do is read past the cache", tests, beginFile,
+			"		if p.confirmed() {\n			p.complete()\n		}", "		p.complete()"),
+		off("nobody has it", "what an upgrade has is not taken for left behind", []string{leftoverCore}, leftoverFile,
+			`slices.ContainsFunc(w.Upgrades, w.has)`, `len(w.Upgrades) < 0`),
+		off("left behind past the cache", "that nobody has a node is read past the cache", []string{leftoverCore}, leftoverFile,
+			`if !w.Fresh {`, `if false {`),
 		off("another temporary node", "a temporary node that does not serve is replaced", tests, volumesFile,
 			"	if planned == \"\" || !p.Cluster.Nodes[planned].Serves() {\n		chosen", "	if planned == \"\" {\n		chosen"),
 		off("coming counted", "targets that are on their way count where they go", tests, volumesFile,
@@ -51,7 +68,7 @@ func nodeRules() []rule {
 		off("released goes home", "a volume that was detached is wished nowhere", tests, volumesFile,
 			"	if exists {\n		p.send(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
 		off("closed first", "the node takes nothing new before volumes are listed", tests, beginFile,
-			`if p.leaves() || !p.closed() {`, `if p.leaves() {`),
+			"	if !p.closed() {\n		p.giveUpWhenLate()\n		return false\n	}\n", "	p.closed()\n"),
 		off("looked at first", "every engine is looked at before its volume is judged", tests, beginFile,
 			`if !p.looked() || p.blocked()`, `if p.blocked()`),
 		off("blockers again", "what stands against the node is asked again once it is closed", tests, beginFile,
@@ -59,7 +76,7 @@ func nodeRules() []rule {
 		off("snapshot first", "a volume is snapshotted before it is touched", tests, beginFile,
 			` || !p.each((*pass).snapshotted) {`, ` {`),
 		off("one at a time", "an upgrade waits for the one that came first", tests, beginFile,
-			`if begun(o.Status.State) || sooner {`, `if sooner && false {`),
+			`if Begun(o.Status.State) || sooner {`, `if sooner && false {`),
 		off("late volumes", "a volume that comes late is led around the node, too", tests, middleFile,
 			"	p.adopt()\n	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {", "	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {"),
 		off("replacement past the cache", "the instance manager is replaced on what was read past the cache", tests, middleFile,
@@ -75,7 +92,7 @@ func nodeRules() []rule {
 		off("old one followed", "an instance manager that runs in the old one's place is named", tests, middleFile,
 			"		p.follow()\n", "		_ = p.follow\n"),
 		off("home serves", "a target goes home only where it can be served", tests, backFile,
-			`if v.Holder() == p.nodeID() && !p.node.Serves() && v.Object.Spec.TargetNodeID != "" {`, `if false {`),
+			`case here && !p.node.Serves() && v.Object.Spec.TargetNodeID != "":`, `case false:`),
 		off("home alone", "a target is home once no other engine is left", tests, backFile,
 			`if !v.Home() || v.Settling() {`, `if v.Object.Spec.TargetNodeID != "" {`),
 		off("opened at the end", "an upgrade ends once its node is open", tests, backFile,
@@ -87,7 +104,7 @@ func nodeRules() []rule {
 		off("finalizer at the end", "a deleted upgrade goes once nothing is left behind", tests, backFile,
 			`p.verdict.DropFinalizer = clean && `, `_ = clean; p.verdict.DropFinalizer = `),
 		off("not another's node", "a node that the next upgrade closed is not opened", tests, stepsFile,
-			`if o.Spec.NodeID == p.nodeID() && begun(o.Status.State) {`, `if o == nil {`),
+			`if o.Spec.NodeID == p.nodeID() && Begun(o.Status.State) {`, `if o == nil {`),
 		off("opened past the cache", "a node is opened on what was read past the cache", tests, stepsFile,
 			"	if !p.confirmed() {\n		return false\n	}\n	p.effect(Effect{Kind: OpenNode", "	p.effect(Effect{Kind: OpenNode"),
 		off("judged version of a volume", "a target is wished on the version that was judged", []string{upgradeShell}, writeFile,

@@ -116,6 +116,13 @@ func (v Volume) At(node string) bool {
 // Home tells that the volume's target is where the volume is attached, and that nobody wants it elsewhere.
 func (v Volume) Home() bool { return v.Object.Spec.TargetNodeID == "" && v.At(v.Holder()) }
 
+// Left tells of a volume that is attached elsewhere that it has nothing to do with the node any more: no engine is there, nobody wants
+// its target away from where it is attached, and its frontend leads there. Whether it serves there is not the node's business.
+func (v Volume) Left(node string) bool {
+	current := v.Object.Status.CurrentTargetNodeID
+	return v.Object.Spec.TargetNodeID == "" && (current == "" || current == v.Holder()) && !v.EngineOn(node)
+}
+
 // LookedSince tells that the engine was looked at no earlier than that.
 func (v Volume) LookedSince(since time.Time) bool {
 	e := v.Active()

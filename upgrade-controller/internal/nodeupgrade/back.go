@@ -16,25 +16,49 @@ func (p *pass) switchingBack() {
 }
 
 // home brings the volume's target back to where the volume is attached, once that node can hold it; until then it stays
-// at its temporary node, or another one. A target that this upgrade never sent anywhere is where it was before.
+// at its temporary node, or another one.
 func (p *pass) home(name string) bool {
 	v := p.Cluster.Volumes[name]
-	if v.Object.Spec.TargetNodeID != "" && v.Holder() == p.nodeID() && p.status.Volumes[name].TemporaryNodeID == "" {
-		p.mark(name, v1beta2.VolumeUpgradeHome, "Its target stays where somebody else wishes it.")
-		return true
-	}
-	if v.Holder() == p.nodeID() && !p.node.Serves() && v.Object.Spec.TargetNodeID != "" {
+	switch here := v.Holder() == p.nodeID(); {
+	case here && p.status.Volumes[name].TemporaryNodeID == "":
+		return p.neverSent(name)
+	case here && !p.node.Serves() && v.Object.Spec.TargetNodeID != "":
 		if p.moved(name) {
-			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, "node "+p.nodeID()+" cannot hold its target yet.")
+			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, p.cannotHold())
 		}
 		return false
-	}
-	p.send(v, "")
-	if !v.Home() || v.Settling() {
-		return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+".")
+	case here:
+		p.send(v, "")
+		if !v.Home() || v.Settling() {
+			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+".")
+		}
+	default:
+		p.send(v, "")
+		if !v.Left(p.nodeID()) {
+			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes to node "+v.Holder()+", where it is attached.")
+		}
 	}
 	p.mark(name, v1beta2.VolumeUpgradeHome, "")
 	return true
+}
+
+// neverSent lets a target be that this upgrade sent nowhere. Whether it serves is not waited for: a volume that is about to be attached
+// waits for the node to be opened.
+func (p *pass) neverSent(name string) bool {
+	message := ""
+	if p.Cluster.Volumes[name].Object.Spec.TargetNodeID != "" {
+		message = "Its target stays where somebody else wishes it."
+	}
+	p.mark(name, v1beta2.VolumeUpgradeHome, message)
+	return true
+}
+
+// cannotHold says why the node cannot hold targets.
+func (p *pass) cannotHold() string {
+	if p.node.Exists() {
+		return "node " + p.nodeID() + " cannot hold its target yet."
+	}
+	return "node " + p.nodeID() + ", where it is attached, is gone: bring the node back, or detach the volume."
 }
 
 // rebuildingReplica opens the node and waits until every volume is healthy again. It is given up only after a time in
@@ -46,7 +70,7 @@ func (p *pass) rebuildingReplica() {
 	case open && whole:
 		p.complete()
 	case open && p.late():
-		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild went on for %s. %s", Timeout(p.Manager, p.observed), p.message))
+		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild went on for %s. %s %s", Timeout(p.Manager, p.observed), p.message, p.next()))
 	}
 }
 

@@ -2,6 +2,7 @@ package nodeupgrade
 
 import (
 	"fmt"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/upgrade-controller/internal/preflight"
@@ -21,12 +22,12 @@ func (p *pass) undefined() {
 		return
 	}
 	if p.Upgrade.Spec.DataEngine != v1beta2.DataEngineV2 {
-		p.wait(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q is not known to this version of upgrade-controller.", p.Upgrade.Spec.DataEngine))
+		p.wait(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q is not known to this version of upgrade-controller. Bring it up to date.", p.Upgrade.Spec.DataEngine))
 		return
 	}
 	if other := p.other(); other != "" {
 		p.status.StateSince = "" // its time does not run
-		p.wait(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s came first.", other))
+		p.wait(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s came first: let it end, or delete it.", other))
 		return
 	}
 	if p.Manager.Spec.Paused {
@@ -34,8 +35,14 @@ func (p *pass) undefined() {
 		p.wait(v1beta2.ReasonPaused, fmt.Sprintf("DataEngineUpgradeManager %s is paused; set spec.paused to false.", p.Manager.Name))
 		return
 	}
+	if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {
+		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is still closed by an earlier upgrade whose object is gone: its targets come home and it is opened first.", p.nodeID()))
+		return
+	}
 	if p.node.Exists() && p.node.Upgraded(p.target()) {
-		p.complete()
+		if p.confirmed() {
+			p.complete()
+		}
 		return
 	}
 	if p.blocked() {
@@ -54,7 +61,7 @@ func (p *pass) other() string {
 	for _, o := range p.Others {
 		sooner := !Ended(o.Status.State) && (o.CreationTimestamp.Time.Before(p.Upgrade.CreationTimestamp.Time) ||
 			o.CreationTimestamp.Time.Equal(p.Upgrade.CreationTimestamp.Time) && o.Name < p.Upgrade.Name)
-		if begun(o.Status.State) || sooner {
+		if Begun(o.Status.State) || sooner {
 			return o.Name
 		}
 	}
@@ -78,7 +85,7 @@ func (p *pass) blocked() bool {
 
 // initializing closes the node, looks at every volume anew, asks the blockers again and takes the snapshots.
 func (p *pass) initializing() {
-	if p.leaves() || !p.closed() {
+	if !p.keeps() {
 		return
 	}
 	p.adopt()
@@ -91,20 +98,29 @@ func (p *pass) initializing() {
 	}
 }
 
-// leaves rolls back where the upgrade shall end.
-func (p *pass) leaves() bool {
-	why := p.givenUp()
-	if why != "" {
+// keeps tells that the node is this upgrade's: it shall not end, and the node is closed, or is given up when that takes too long.
+func (p *pass) keeps() bool {
+	if why := p.givenUp(); why != "" {
 		p.rollBack(why)
+		return false
 	}
-	return why != ""
+	if !p.closed() {
+		p.giveUpWhenLate()
+		return false
+	}
+	return true
 }
 
 // giveUpWhenLate rolls back a step that takes too long.
 func (p *pass) giveUpWhenLate() {
 	if p.late() {
-		p.rollBack(fmt.Sprintf("Gave up in state %s after %s. %s", p.observed, Timeout(p.Manager, p.observed), p.message))
+		p.rollBack(fmt.Sprintf("Gave up in state %s after %s. %s %s", p.observed, Timeout(p.Manager, p.observed), p.message, p.next()))
 	}
+}
+
+// next says how the upgrade goes on after a failure.
+func (p *pass) next() string {
+	return fmt.Sprintf("Repair that, then change the spec of DataEngineUpgradeManager %s.", p.Upgrade.Spec.DataEngineUpgradeManager)
 }
 
 // looked asks for a look at every volume in use that is no older than the state, and tells that there was one.
@@ -124,7 +140,15 @@ func (p *pass) lookedAt(volume string) bool {
 		return true
 	}
 	if engine := v.Active(); engine != nil && !v.LookAsked(p.since()) {
-		p.effect(Effect{Kind: AskLook, Name: engine.Name, Volume: volume, At: p.Now})
+		p.effect(Effect{Kind: AskLook, Name: engine.Name, Volume: volume, At: later(p.Now, p.since())})
 	}
-	return p.waits(volume, p.status.Volumes[volume].State, v1beta2.ReasonWaitingForLook, "its engine has to be looked at first.")
+	return p.waits(volume, p.status.Volumes[volume].State, v1beta2.ReasonWaitingForLook, "im-monitor has to look at its engine first.")
+}
+
+// later keeps a request from being older than the state that asks, whose time another clock may have told: it would be asked for ever.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }

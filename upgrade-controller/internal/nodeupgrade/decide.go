@@ -42,6 +42,9 @@ func Decide(w World) Verdict {
 	if !known {
 		return p.verdict
 	}
+	if w.Upgrade.DeletionTimestamp == nil && !Ended(p.observed) && !slices.Contains(w.Upgrade.Finalizers, v1beta2.Finalizer) {
+		return Verdict{AddFinalizer: true, Status: w.Upgrade.Status}
+	}
 	step(p)
 	if p.verdict.Confirm {
 		return Verdict{Confirm: true}
@@ -140,9 +143,12 @@ func (p *pass) closed() bool {
 	if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {
 		return true
 	}
-	if p.node.Exists() {
-		p.effect(Effect{Kind: CloseNode, Name: p.nodeID()})
+	if !p.node.Exists() {
+		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is gone, or is being deleted: bring it back, or set spec.abort of DataEngineUpgradeManager %s.",
+			p.nodeID(), p.Upgrade.Spec.DataEngineUpgradeManager))
+		return false
 	}
+	p.effect(Effect{Kind: CloseNode, Name: p.nodeID()})
 	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being closed for new volumes.", p.nodeID()))
 	return false
 }
@@ -154,7 +160,7 @@ func (p *pass) opened() bool {
 		return true
 	}
 	for _, o := range p.Others {
-		if o.Spec.NodeID == p.nodeID() && begun(o.Status.State) {
+		if o.Spec.NodeID == p.nodeID() && Begun(o.Status.State) {
 			return true
 		}
 	}

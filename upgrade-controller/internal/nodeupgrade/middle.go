@@ -9,7 +9,7 @@ import (
 
 // switchingOver brings every target off the node.
 func (p *pass) switchingOver() {
-	if p.leaves() || !p.closed() {
+	if !p.keeps() {
 		return
 	}
 	p.adopt()
@@ -24,7 +24,7 @@ func (p *pass) switchingOver() {
 
 // detachingReplicas takes the node's replicas out of their engines, each only while a healthy one is left elsewhere.
 func (p *pass) detachingReplicas() {
-	if p.leaves() || !p.closed() {
+	if !p.keeps() {
 		return
 	}
 	p.adopt()
@@ -47,8 +47,15 @@ func reference(m *v1beta2.InstanceManager) *v1beta2.InstanceManagerReference {
 }
 
 // upgradingInstanceManager waits until the instance manager of the new image answers. While the old one is untouched the
-// upgrade can still be given up; after that it only goes on, and says what it waits for.
+// upgrade can still be given up; after that it only goes on, and says what it waits for, unless the node is gone with all that
+// ran there.
 func (p *pass) upgradingInstanceManager() {
+	if p.node.Object == nil {
+		if p.confirmed() {
+			p.rollBack(fmt.Sprintf("Node %s does not exist any more.", p.nodeID()))
+		}
+		return
+	}
 	if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {
 		p.to(v1beta2.UpgradeStateSwitchingBack)
 		return

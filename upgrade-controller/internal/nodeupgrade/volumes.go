@@ -111,7 +111,7 @@ func (p *pass) moved(name string) bool {
 	if planned == "" || !p.Cluster.Nodes[planned].Serves() {
 		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target(), p.coming())
 		if chosen == "" {
-			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTemporaryNode, "no other node can hold its target meanwhile.")
+			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTemporaryNode, "no other node can hold its target meanwhile: another node must be ready and have a running v2 instance manager.")
 		}
 		x.TemporaryNodeID = chosen
 		p.status.Volumes[name] = x
@@ -179,7 +179,7 @@ func (p *pass) takenOut(name string) bool {
 	if used && lastCopy {
 		x.Replica = ""
 		p.status.Volumes[name] = x
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays.")
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
 	}
 	if on := v.ReplicasOn(p.nodeID()); !used && len(on) > 0 && on[0].Name != replica.Name {
 		x.Replica = ""
@@ -202,7 +202,7 @@ func (p *pass) list(name string, lastCopy bool) bool {
 		return false
 	}
 	if lastCopy {
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays.")
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
 	}
 	if p.confirmed() {
 		x.Replica = on[0].Name

@@ -30,6 +30,8 @@ type Verdict struct {
 	Effects []Effect
 	// Status is the whole wanted status.
 	Status v1beta2.NodeDataEngineUpgradeStatus
+	// AddFinalizer lets nobody take the upgrade away before its node is at an end: one that a person made, or a backup brought, has none.
+	AddFinalizer bool
 	// DropFinalizer lets the upgrade go.
 	DropFinalizer bool
 	// WakeAt is when to decide again at the latest; zero means when something changes.
@@ -72,7 +74,7 @@ func Ended(state string) bool {
 	return state == v1beta2.UpgradeStateCompleted || state == v1beta2.UpgradeStateError
 }
 
-// begun tells that an upgrade may have touched something and is not at its end.
-func begun(state string) bool {
+// Begun tells that an upgrade may have touched something and is not at its end.
+func Begun(state string) bool {
 	return state != "" && state != v1beta2.UpgradeStateUndefined && !Ended(state)
 }

@@ -118,18 +118,18 @@ func (p *pass) undefined() {
 		p.fail(v1beta2.ReasonAborted, "It was aborted before it began.")
 		return
 	case spec.DataEngine != v1beta2.DataEngineV2, spec.OnFailure != "" && spec.OnFailure != Halt && spec.OnFailure != Continue:
-		p.hold(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q with onFailure %q is not known to this version of upgrade-controller.", spec.DataEngine, spec.OnFailure))
+		p.hold(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q with onFailure %q is not known to this version of upgrade-controller. Bring it up to date, or correct the spec.", spec.DataEngine, spec.OnFailure))
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s came first; it is %s.", first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s came first; it is %s. Let it end, or delete it.", first.Name, stateOf(first)))
 		return
 	}
 	switch {
 	case spec.Paused:
 		p.hold(v1beta2.ReasonPaused, "Nothing has begun; set spec.paused to false.")
 	case p.DefaultImage == "":
-		p.hold(v1beta2.ReasonWaitingForImage, "The setting default-instance-manager-image names no image.")
+		p.hold(v1beta2.ReasonWaitingForImage, "The setting default-instance-manager-image names no image. Set it.")
 	case p.confirmed():
 		p.status.OwnerID, p.status.InstanceManagerImage = nodeupgrade.Owner, p.DefaultImage
 		p.to(v1beta2.UpgradeStateInitializing)
@@ -154,7 +154,7 @@ func (p *pass) failed() {
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It shall go on, but DataEngineUpgradeManager %s came first; it is %s.", first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It shall go on, but DataEngineUpgradeManager %s came first; it is %s. Let that end, or delete it.", first.Name, stateOf(first)))
 		return
 	}
 	if p.status.InstanceManagerImage == "" {

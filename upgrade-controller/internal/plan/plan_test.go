@@ -53,7 +53,7 @@ func reason(v plan.Verdict) string {
 
 func node(name, state string) *v1beta2.NodeDataEngineUpgrade {
 	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "upgrade-" + name}}
-	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: name, DataEngineUpgradeManager: "upgrade"}
+	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: name, DataEngineUpgradeManager: "upgrade", InstanceManagerImage: upgrading(nil).Status.InstanceManagerImage}
 	u.Status.State = state
 	return u
 }
@@ -335,4 +335,29 @@ func TestAStateThatNobodyKnowsIsLeftAlone(t *testing.T) {
 	m := manager("upgrade", "dancing", nil)
 	v := plan.Decide(world(m, nil))
 	require.Equal(t, plan.Verdict{Status: m.Status}, v)
+}
+
+func TestAnObjectOfTheSameNameIsNotTakenForTheUpgradesOwn(t *testing.T) {
+	with := func(u *v1beta2.NodeDataEngineUpgrade) plan.Verdict {
+		return plan.Decide(world(upgrading(under("node-1")), func(w *plan.World) { w.Upgrades = append(w.Upgrades, u) }))
+	}
+	stranger := node("node-1", v1beta2.UpgradeStateCompleted)
+	stranger.Spec.DataEngineUpgradeManager, stranger.Spec.NodeID = "upg", "rade-node-1"
+	v := with(stranger)
+	require.Empty(t, v.Create, "the API server would refuse it for ever")
+	require.Equal(t, v1beta2.ReasonWaitingForUpgrade, reason(v))
+	require.Empty(t, v.Delete, "another manager's is a person's to delete")
+
+	for name, change := range map[string]func(*v1beta2.NodeDataEngineUpgrade){
+		"another image": func(u *v1beta2.NodeDataEngineUpgrade) { u.Spec.InstanceManagerImage = "older" },
+		"a manager of the same name before": func(u *v1beta2.NodeDataEngineUpgrade) {
+			u.OwnerReferences = []metav1.OwnerReference{{Kind: "DataEngineUpgradeManager", Name: "upgrade", UID: "before"}}
+		},
+	} {
+		earlier := node("node-1", v1beta2.UpgradeStateCompleted)
+		change(earlier)
+		v := with(earlier)
+		require.Empty(t, v.Status.UpgradedNodes, "%s: it does not count as upgraded", name)
+		require.Len(t, v.Delete, 1, name)
+	}
 }

@@ -105,10 +105,19 @@ func (p *pass) unseen() bool {
 		return false
 	}
 	p.wake(deadline)
-	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is.", strings.Join(names, ", "))
+	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is. See the InstanceManagers of their nodes.", some(names))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
+}
+
+// some names the first of many.
+func some(names []string) string {
+	const limit = 20
+	if more := len(names) - limit; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // checkedSince is when the check of images began: the time at which Preflight became False for it.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
@@ -24,7 +26,7 @@ func (p *pass) upgrading() {
 		return
 	}
 	if p.Manager.Spec.Abort {
-		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted."))
+		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to go on."))
 		return
 	}
 	next, failed := p.next()
@@ -85,7 +87,7 @@ func place(order []string, node string) int {
 func (p *pass) begin(node string) {
 	for _, u := range p.Upgrades {
 		if !nodeupgrade.Ended(u.Status.State) && u.Name != UpgradeName(p.Manager.Name, node) {
-			p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s is not at its end.", u.Name))
+			p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s is not at its end: let it end, or delete it.", u.Name))
 			return
 		}
 	}
@@ -108,14 +110,19 @@ func (p *pass) follow(node string) {
 	switch {
 	case u == nil && p.Manager.Spec.Abort:
 		p.forget(node, v1beta2.UpgradeNodeStatus{RetryCount: n.RetryCount})
+	case u == nil && p.taken(node) != nil:
+		p.hold(v1beta2.ReasonWaitingForUpgrade, p.summary(fmt.Sprintf("NodeDataEngineUpgrade %s is in the way: it is for node %s and DataEngineUpgradeManager %s. Delete it.",
+			p.taken(node).Name, p.taken(node).Spec.NodeID, p.taken(node).Spec.DataEngineUpgradeManager)))
 	case u == nil:
 		n.State = ""
 		p.status.UpgradeNodes[node] = n
 		p.to(v1beta2.UpgradeStateUpgrading)
 		p.verdict.Create, p.verdict.CreateName = node, UpgradeName(p.Manager.Name, node)
 		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s begins.", node)))
+	case p.earlier(u):
+		p.end(u, fmt.Sprintf("Node %s: NodeDataEngineUpgrade %s is of an earlier upgrade; it is brought to an end first.", node, u.Name))
 	case n.State == retry:
-		p.again(u)
+		p.end(u, fmt.Sprintf("Node %s is tried again.", node))
 	case u.Status.State == v1beta2.UpgradeStateCompleted:
 		p.finish(node, u)
 	case u.DeletionTimestamp != nil: // also one that has ended: whether that is seen before it is gone must not matter
@@ -148,12 +155,29 @@ func (p *pass) tell(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	}
 }
 
-// again takes the failed upgrade away, so that the next pass makes a new one.
-func (p *pass) again(u *v1beta2.NodeDataEngineUpgrade) {
+// taken is the object that has the name of the node's upgrade and is another's; names are joined, so that two may be the same.
+func (p *pass) taken(node string) *v1beta2.NodeDataEngineUpgrade {
+	for _, u := range p.Upgrades {
+		if u.Name == UpgradeName(p.Manager.Name, node) {
+			return u
+		}
+	}
+	return nil
+}
+
+// earlier tells that an upgrade was made by an earlier manager of this name, or for another image: how it ended says nothing of this one.
+func (p *pass) earlier(u *v1beta2.NodeDataEngineUpgrade) bool {
+	return u.Spec.InstanceManagerImage != p.status.InstanceManagerImage || slices.ContainsFunc(u.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "DataEngineUpgradeManager" && o.UID != p.Manager.UID
+	})
+}
+
+// end takes the node's upgrade away, so that a later pass makes a new one.
+func (p *pass) end(u *v1beta2.NodeDataEngineUpgrade, why string) {
 	if u.DeletionTimestamp == nil {
 		p.verdict.Delete = append(p.verdict.Delete, u)
 	}
-	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s is tried again.", u.Spec.NodeID)))
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(why))
 }
 
 func (p *pass) finish(node string, u *v1beta2.NodeDataEngineUpgrade) {
@@ -196,7 +220,7 @@ func (p *pass) aborting() {
 			return
 		}
 	}
-	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted."))
+	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to go on."))
 }
 
 // summary begins a message with how far the whole is.

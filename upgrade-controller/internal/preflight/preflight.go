@@ -68,13 +68,32 @@ func (b Blocker) String() string {
 	return fmt.Sprintf("Node %s, volume %s: %s: %s", b.Node, b.Volume, b.Kind, b.Message)
 }
 
-// Sentence is all blockers, one after the other.
+// most is how many blockers are told each; a status that holds them all in several places would grow until the API server refuses it.
+const most = 200
+
+// Sentence is all blockers, one after the other; of very many the first ones, and how many more there are of each kind.
 func Sentence(list []Blocker) string {
-	lines := make([]string, 0, len(list))
-	for _, b := range list {
+	told := list[:min(len(list), most)]
+	lines := make([]string, 0, len(told)+1)
+	for _, b := range told {
 		lines = append(lines, b.String())
 	}
+	if rest := list[len(told):]; len(rest) > 0 {
+		lines = append(lines, fmt.Sprintf("And %d more: %s.", len(rest), kinds(rest)))
+	}
 	return strings.Join(lines, " ")
+}
+
+func kinds(list []Blocker) string {
+	counts := map[Kind]int{}
+	for _, b := range list {
+		counts[b.Kind]++
+	}
+	out := make([]string, 0, len(counts))
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	return strings.Join(out, ", ")
 }
 
 // Blockers returns everything that stands against the upgrade of the node: of the node itself, then volume by volume.
@@ -156,14 +175,14 @@ func noOtherNode(w World) string {
 			return ""
 		}
 	}
-	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile."
+	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile; enable v2 on another node, repair the instance manager there, or detach the volumes."
 }
 
 func imageMissing(w World) string {
 	if w.Image.Missing == "" || !w.Cluster.Nodes[w.Node].Exists() {
 		return ""
 	}
-	return fmt.Sprintf("it cannot run %s: %s.", w.Target, strings.TrimSuffix(w.Image.Missing, "."))
+	return fmt.Sprintf("it cannot run %s: %s. Make the image available; where its name is wrong, correct the setting default-instance-manager-image, delete the DataEngineUpgradeManager and make it anew.", w.Target, strings.TrimSuffix(w.Image.Missing, "."))
 }
 
 func skippedAttached(w World, v cluster.Volume) string {
@@ -181,7 +200,7 @@ func tooFewReplicas(w World, v cluster.Volume) string {
 	if len(healthy) >= 2 && len(nodes) >= 2 && beside >= 1 {
 		return ""
 	}
-	return fmt.Sprintf("it has %d healthy replica(s) on %d node(s), %d of them on other nodes than this; two on different nodes are needed, one of them elsewhere.",
+	return fmt.Sprintf("it has %d healthy replica(s) on %d node(s), %d of them on other nodes than this; two on different nodes are needed, one of them elsewhere. Raise its numberOfReplicas, wait for the rebuild, or detach it.",
 		len(healthy), len(nodes), beside)
 }
 

@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -173,4 +174,19 @@ func TestAllBlockersAreSaidAtOnce(t *testing.T) {
 	for _, part := range []string{"ImageMissing", "volume another: TooFewHealthyReplicas", "volume another: Expanding", "volume vol: Degraded", "volume vol: Migrating"} {
 		require.Contains(t, said, part)
 	}
+}
+
+func TestVeryManyBlockersAreToldInPart(t *testing.T) {
+	var many []preflight.Blocker
+	for i := range 3000 {
+		kind := preflight.Degraded
+		if i%3 == 0 {
+			kind = preflight.Rebuilding
+		}
+		many = append(many, preflight.Blocker{Node: "node-1", Volume: fmt.Sprintf("vol-%d", i), Kind: kind, Message: "wait."})
+	}
+	said := preflight.Sentence(many)
+	require.Contains(t, said, "vol-199:")
+	require.NotContains(t, said, "vol-200:")
+	require.Contains(t, said, "And 2800 more: 1867 Degraded, 933 Rebuilding.")
 }

@@ -20,6 +20,9 @@ const Owner = nodeupgrade.Owner
 // applyNode does the effects in their order, then writes the status, or lets the upgrade go. It tells whether anything was
 // written.
 func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nodeupgrade.Verdict) (bool, error) {
+	if v.AddFinalizer {
+		return false, addFinalizer(ctx, c, w.Upgrade)
+	}
 	for _, effect := range v.Effects {
 		if err := applyEffect(ctx, c, w, effect); err != nil {
 			return false, fmt.Errorf("%s %s: %w", effect.Kind, effect.Name, err)

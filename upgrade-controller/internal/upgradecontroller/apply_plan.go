@@ -108,7 +108,7 @@ func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUp
 	return nil
 }
 
-// addFinalizer lets nobody take the manager away before its node is at an end.
-func addFinalizer(ctx context.Context, c client.Client, m *v1beta2.DataEngineUpgradeManager) error {
-	return status.MergeMetadata(ctx, c, m, map[string]any{"finalizers": append(slices.Clone(m.Finalizers), v1beta2.Finalizer)})
+// addFinalizer lets nobody take an upgrade away before its node is at an end.
+func addFinalizer(ctx context.Context, c client.Client, upgrade client.Object) error {
+	return status.MergeMetadata(ctx, c, upgrade, map[string]any{"finalizers": append(slices.Clone(upgrade.GetFinalizers()), v1beta2.Finalizer)})
 }

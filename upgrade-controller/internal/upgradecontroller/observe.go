@@ -59,6 +59,9 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 		return nil, err
 	}
 	for _, x := range found.Status.Volumes {
+		if x.State != v1beta2.VolumeUpgradeWaiting && !nodeupgrade.Ended(found.Status.State) {
+			continue // it was taken; only the end asks for it again
+		}
 		snapshot, err := lookup.Get(ctx, reader, o.namespace, x.Snapshot, &v1beta2.Snapshot{})
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -207,4 +208,34 @@ func TestADeletedUpgradeLeavesNothingBehind(t *testing.T) {
 	w.until("it never goes", func() bool { return w.manager("upgrade") == nil })
 	require.Empty(t, w.objects().Upgrades)
 	w.leftNothing()
+}
+
+// UPG-4, with nobody left who knows of the upgrade: both objects are taken away by force while the controller is down.
+func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *testing.T) {
+	w := newWorld(t, succeed["case 3: an engine on each node"])
+	w.play()
+	first := w.start()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{"node-1"} })
+	away := func() bool {
+		for _, v := range w.objects().Volumes {
+			if v.Spec.TargetNodeID != "" {
+				return true
+			}
+		}
+		return false
+	}
+	w.until("no target is ever moved", away)
+	first.Stop()
+	require.NoError(t, first.Wait())
+	require.True(t, w.objects().Nodes["node-1"].Spec.UpgradeRequested)
+	for _, obj := range []client.Object{w.node("upgrade-node-1"), w.manager("upgrade")} {
+		w.patch(obj, `{"metadata":{"finalizers":null}}`)
+		require.NoError(t, w.admin.Delete(t.Context(), obj))
+	}
+	w.start()
+	w.until("something is left away or closed", func() bool { return !away() && !w.objects().Nodes["node-1"].Spec.UpgradeRequested })
+
+	w.upgrade("again", nil)
+	w.reaches("again", v1beta2.UpgradeStateCompleted)
+	w.upgraded("node-1", "node-2", "node-3")
 }

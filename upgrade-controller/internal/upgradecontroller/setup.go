@@ -3,9 +3,11 @@ package upgradecontroller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -27,10 +29,15 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	if err := w.addPlan(b).Complete(plans); err != nil {
 		return fmt.Errorf("setting up the controller of upgrades: %w", err)
 	}
-	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
+	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock, rest: map[string]time.Time{}}
 	b = ctrl.NewControllerManagedBy(rt.Manager).Named("node-data-engine-upgrade").For(&v1beta2.NodeDataEngineUpgrade{}).WithOptions(one)
 	if err := w.addNode(b).Complete(nodes); err != nil {
 		return fmt.Errorf("setting up the controller of the upgrades of nodes: %w", err)
+	}
+	left := &leftoverReconciler{observer: o, client: rt.Client, recorder: rt.Recorder}
+	b = ctrl.NewControllerManagedBy(rt.Manager).Named("upgrade-leftover").For(&v1beta2.Node{}, builder.WithPredicates(closed())).WithOptions(one)
+	if err := w.addLeftover(b).Complete(left); err != nil {
+		return fmt.Errorf("setting up the controller of what upgrades left behind: %w", err)
 	}
 	return nil
 }

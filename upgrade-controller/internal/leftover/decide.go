@@ -1,0 +1,62 @@
+package leftover
+
+import (
+	"maps"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+)
+
+// World is what was read about one node. The objects are the cache's: nothing modifies them.
+type World struct {
+	Node string
+	// Upgrades are all upgrades of nodes; Cluster has the node, and every volume that is attached there.
+	Upgrades []*v1beta2.NodeDataEngineUpgrade
+	Cluster  cluster.Cluster
+	// Fresh tells that all this was read past the cache.
+	Fresh bool
+}
+
+// Verdict is what shall be made true.
+type Verdict struct {
+	// Confirm asks for the same decision on reads past the cache; nothing else of the verdict counts then.
+	Confirm bool
+	// Home are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
+	Home []cluster.Volume
+	// Open tells that nothing is left and the node can be opened.
+	Open bool
+}
+
+// Decide says what to do about a node. A node that is not closed, that is gone, or that an upgrade has, is left alone. Targets come home once
+// the node can hold them; until then they stay where they serve.
+func Decide(w World) Verdict {
+	node := w.Cluster.Nodes[w.Node]
+	if !node.Exists() || !node.Object.Spec.UpgradeRequested || slices.ContainsFunc(w.Upgrades, w.has) {
+		return Verdict{}
+	}
+	away := w.away()
+	if len(away) > 0 && !node.Serves() {
+		return Verdict{}
+	}
+	if !w.Fresh {
+		return Verdict{Confirm: true}
+	}
+	return Verdict{Home: away, Open: len(away) == 0}
+}
+
+// has tells that an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.
+func (w World) has(u *v1beta2.NodeDataEngineUpgrade) bool {
+	return u.Spec.NodeID == w.Node && nodeupgrade.Begun(u.Status.State)
+}
+
+func (w World) away() []cluster.Volume {
+	var out []cluster.Volume
+	for _, name := range slices.Sorted(maps.Keys(w.Cluster.Volumes)) {
+		if v := w.Cluster.Volumes[name]; v.Holder() == w.Node && v.Object.Spec.TargetNodeID != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package leftover_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/leftover"
+	"drover.dev/drover/upgrade-controller/internal/model"
+)
+
+// closed is a world in which node-1 is closed and a volume that is attached there has its target on node-2; nobody upgrades it.
+func closed(change func(*model.World)) leftover.World {
+	m := model.New()
+	for _, node := range []string{"node-1", "node-2", "node-3"} {
+		m.AddNode(node)
+	}
+	m.AddVolume("away", "node-1", "node-1", "node-2")
+	m.AddVolume("elsewhere", "node-3", "node-1", "node-2")
+	m.AddVolume("at-home", "node-1", "node-1", "node-2")
+	m.Volumes["away"].Spec.TargetNodeID = "node-2"
+	m.Volumes["elsewhere"].Spec.TargetNodeID = "node-2"
+	m.Nodes["node-1"].Spec.UpgradeRequested = true
+	if change != nil {
+		change(m)
+	}
+	w := leftover.World{Node: "node-1", Cluster: m.Cluster(), Fresh: true}
+	for _, u := range m.Upgrades {
+		w.Upgrades = append(w.Upgrades, u)
+	}
+	return w
+}
+
+func upgrade(node, state string) func(*model.World) {
+	return func(m *model.World) {
+		u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: m.Meta("u")}
+		u.Spec.NodeID, u.Status.State = node, state
+		m.Upgrades[u.Name] = u
+	}
+}
+
+func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
+	home := func(change func(*model.World)) (names []string) {
+		for _, v := range leftover.Decide(closed(change)).Home {
+			names = append(names, v.Object.Name)
+		}
+		return names
+	}
+	require.Equal(t, []string{"away"}, home(nil), "only what is attached to the node was sent away by its upgrade")
+	require.False(t, leftover.Decide(closed(nil)).Open, "the node stays closed until then")
+	require.Equal(t, leftover.Verdict{Open: true}, leftover.Decide(closed(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
+	require.Equal(t, []string{"away"}, home(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)), "another node's upgrade does not have it")
+	require.Equal(t, []string{"away"}, home(upgrade("node-1", v1beta2.UpgradeStateUndefined)), "one that has not begun waits for this")
+	require.Equal(t, []string{"away"}, home(upgrade("node-1", v1beta2.UpgradeStateError)), "nor one that has ended")
+
+	stale := closed(nil)
+	stale.Fresh = false
+	require.Equal(t, leftover.Verdict{Confirm: true}, leftover.Decide(stale), "that nobody has the node is read past the cache")
+}
+
+func TestANodeIsLeftAloneThatIsOpenOrGoneOrHasAnUpgradeOrCannotHoldItsTargets(t *testing.T) {
+	for name, change := range map[string]func(*model.World){
+		"open":         func(m *model.World) { m.Nodes["node-1"].Spec.UpgradeRequested = false },
+		"gone":         func(m *model.World) { delete(m.Nodes, "node-1") },
+		"upgraded":     upgrade("node-1", v1beta2.UpgradeStateInitializing),
+		"rolling back": upgrade("node-1", v1beta2.UpgradeStateRollingBack),
+		"cannot hold": func(m *model.World) {
+			for _, im := range m.Managers {
+				if im.Spec.NodeID == "node-1" {
+					im.Status.CurrentState = v1beta2.InstanceManagerStateError
+				}
+			}
+		},
+	} {
+		require.Equal(t, leftover.Verdict{}, leftover.Decide(closed(change)), name)
+	}
+}
