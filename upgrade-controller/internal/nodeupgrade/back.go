@@ -6,9 +6,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// switchingBack brings every target home; there is no way but forward.
+// switchingBack brings every target home; there is no way but forward. Of a node that is gone, those that are attached there wait.
 func (p *pass) switchingBack() {
-	p.closed()
+	if p.node.Exists() {
+		p.closed()
+	}
 	if p.each((*pass).home) {
 		p.to(v1beta2.UpgradeStateRebuildingReplica)
 		p.status.ProgressedAt = ""

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/model"
 )
 
 // attaching is the volume on its way to the node: no engine runs yet.
@@ -41,7 +40,11 @@ func TestWhatWasNeverSentAwayKeepsNoNodeClosed(t *testing.T) {
 func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 	gone := func(s *scene) {
 		delete(s.Nodes, "node-1")
-		delete(s.Managers, s.manager(model.OldImage).Name)
+		for name, m := range s.Managers {
+			if m.Spec.NodeID == "node-1" {
+				delete(s.Managers, name)
+			}
+		}
 	}
 	lateAndGone := func(s *scene) { gone(s); s.late() }
 	run(t, map[string]row{
@@ -51,6 +54,7 @@ func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 		"while replicas leave":                               {from: detaching, change: lateAndGone, to: rolling},
 		"while its instance manager is replaced":             {from: replacing, change: gone, to: rolling},
 		"what is attached there waits for its user, by name": {from: rolling, change: gone, to: rolling, reason: v1beta2.ReasonWaitingForInstanceManager},
+		"also on the way back":                               {from: back, change: gone, to: back, reason: v1beta2.ReasonWaitingForInstanceManager},
 		"and detached it is the end":                         {from: rolling, change: func(s *scene) { gone(s); s.DetachVolume("vol") }, to: failed, effects: effects(sends(""))},
 	})
 	s := at(replacing, gone)

@@ -33,24 +33,29 @@ func closed() predicate.Predicate {
 	}
 }
 
-// closedNode is the node that the object is about, if it is closed.
-func (w watches) closedNode(ctx context.Context, obj client.Object) []string {
-	name := ""
+// closedNode are the nodes that the object is about and that are closed.
+func (w watches) closedNode(ctx context.Context, obj client.Object) (names []string) {
+	for _, name := range nodesOf(obj) {
+		node, err := lookup.Shared(ctx, w.reader, w.namespace, name, &v1beta2.Node{})
+		if err != nil {
+			// A read from a running cache fails only while the process stops.
+			log.FromContext(ctx).Error(err, "reading a node from the cache")
+		}
+		if node != nil && node.Spec.UpgradeRequested {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func nodesOf(obj client.Object) []string {
 	switch o := obj.(type) {
 	case *v1beta2.NodeDataEngineUpgrade:
-		name = o.Spec.NodeID
+		return []string{o.Spec.NodeID}
 	case *v1beta2.InstanceManager:
-		name = o.Spec.NodeID
+		return []string{o.Spec.NodeID}
 	case *v1beta2.Volume:
-		name = o.Spec.NodeID
+		return []string{o.Spec.NodeID, o.Status.CurrentNodeID}
 	}
-	node, err := lookup.Shared(ctx, w.reader, w.namespace, name, &v1beta2.Node{})
-	if err != nil {
-		// A read from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "reading a node from the cache")
-	}
-	if node == nil || !node.Spec.UpgradeRequested {
-		return nil
-	}
-	return []string{name}
+	return nil
 }
