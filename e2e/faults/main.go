@@ -25,6 +25,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"drover.dev/drover/e2e/oneof"
 )
 
 type options struct {
@@ -50,8 +52,9 @@ func main() {
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
 	flag.IntVar(&o.comb, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
-	flag.StringVar(&o.rules, "rules", "", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only")
-	flag.StringVar(&o.plants, "plants", "yes", "planted mistakes: yes, no or only")
+	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only", oneof.Words(&o.rules, "all", "first"))
+	o.plants = "yes"
+	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", oneof.Words(&o.plants, "yes", "no", "only"))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, o)
