@@ -89,3 +89,9 @@ func TestALookIsAskedForOnceWhateverTheClocksSay(t *testing.T) {
 	s.Engines["vol-e-0"].Spec.LookRequestedAt = asked[0].At.Format(time.RFC3339Nano)
 	require.Empty(t, s.decide().Effects, "a leader whose clock was ahead named the time of the state")
 }
+
+func TestThatNothingIsLeftToDoIsReadPastTheCache(t *testing.T) {
+	s := at(undefined, (*scene).replace)
+	s.stale = true
+	require.True(t, s.decide().Confirm)
+}
