@@ -23,32 +23,18 @@ type nodeReconciler struct {
 	recorder kevents.EventRecorder
 	metrics  *metrics
 	clock    clock.PassiveClock
-	// rest is until when each upgrade is not decided on again; there is one worker.
-	rest map[string]time.Time
 }
-
-// A decision looks at all volumes of its node, and its write carries them all: what happens to many of them in a row is decided on together.
-// Each of a thousand volumes would otherwise have the thousand others decided on.
-const (
-	restOfVolume = 2 * time.Millisecond
-	longestRest  = time.Second
-)
 
 // Reconcile implements reconcile.Reconciler.
 func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	if left := r.rest[request.Name].Sub(r.clock.Now()); left > 0 {
-		return ctrl.Result{RequeueAfter: left}, nil
-	}
 	world, verdict, err := r.decide(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if world == nil {
 		r.metrics.nodeGone(request.Name)
-		delete(r.rest, request.Name)
 		return ctrl.Result{}, nil
 	}
-	r.rest[request.Name] = r.clock.Now().Add(min(longestRest, time.Duration(len(world.Upgrade.Status.Volumes))*restOfVolume))
 	wrote, err := applyNode(ctx, r.client, world, verdict)
 	if err != nil {
 		return ctrl.Result{}, err

@@ -3,7 +3,6 @@ package upgradecontroller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,7 +28,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	if err := w.addPlan(b).Complete(plans); err != nil {
 		return fmt.Errorf("setting up the controller of upgrades: %w", err)
 	}
-	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock, rest: map[string]time.Time{}}
+	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
 	b = ctrl.NewControllerManagedBy(rt.Manager).Named("node-data-engine-upgrade").For(&v1beta2.NodeDataEngineUpgrade{}).WithOptions(one)
 	if err := w.addNode(b).Complete(nodes); err != nil {
 		return fmt.Errorf("setting up the controller of the upgrades of nodes: %w", err)
