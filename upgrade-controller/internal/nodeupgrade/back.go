@@ -117,9 +117,10 @@ func (p *pass) complete() {
 	p.status.ErrorMessage, p.status.CompletedAt = "", stamp(p.Now)
 }
 
-// ended leaves nothing behind: the node open, and no snapshot that nobody wants to keep.
+// ended leaves nothing behind: the node open, and no snapshot that nobody wants to keep. One that never had a volume opens nothing: who closed
+// the node may have left targets away, which come home first (package leftover).
 func (p *pass) ended() {
-	clean := p.opened()
+	clean := len(p.status.Volumes) == 0 || p.opened()
 	if p.Manager == nil || !p.Manager.Spec.KeepSnapshots {
 		for _, name := range p.volumes() {
 			snapshot := p.Snapshots[p.status.Volumes[name].Snapshot]

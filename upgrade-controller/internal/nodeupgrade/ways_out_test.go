@@ -65,8 +65,9 @@ func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 func TestAClosedNodeIsBroughtToRightsBeforeAnotherUpgradeTakesIt(t *testing.T) {
 	closed := func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = true }
 	run(t, map[string]row{
-		"begun by nobody who is there": {from: undefined, change: closed, to: undefined, reason: v1beta2.ReasonTakingNode},
-		"also with nothing left to do": {from: undefined, change: func(s *scene) { closed(s); s.replace() }, to: undefined, reason: v1beta2.ReasonTakingNode},
+		"begun by nobody who is there":  {from: undefined, change: closed, to: undefined, reason: v1beta2.ReasonTakingNode},
+		"and given up it opens nothing": {from: failed, change: func(s *scene) { s.u.Status.Volumes = nil }, to: failed},
+		"also with nothing left to do":  {from: undefined, change: func(s *scene) { closed(s); s.replace() }, to: undefined, reason: v1beta2.ReasonTakingNode},
 	})
 }
 
