@@ -213,7 +213,7 @@ func TestADeletedUpgradeLeavesNothingBehind(t *testing.T) {
 // UPG-4, with nobody left who knows of the upgrade: both objects are taken away by force while the controller is down.
 func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *testing.T) {
 	w := newWorld(t, succeed["case 3: an engine on each node"])
-	w.play()
+	stuck := w.play("node-1") // the upgrade stays where targets are away
 	first := w.start()
 	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{"node-1"} })
 	away := func() bool {
@@ -224,7 +224,10 @@ func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *tes
 		}
 		return false
 	}
-	w.until("no target is ever moved", away)
+	w.until("the instance manager is never replaced", func() bool {
+		u := w.node("upgrade-node-1")
+		return u != nil && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager && away()
+	})
 	first.Stop()
 	require.NoError(t, first.Wait())
 	require.True(t, w.objects().Nodes["node-1"].Spec.UpgradeRequested)
@@ -233,6 +236,9 @@ func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *tes
 		require.NoError(t, w.admin.Delete(t.Context(), obj))
 	}
 	w.start()
+	stuck.stop()
+	<-stuck.done
+	w.play()
 	w.until("something is left away or closed", func() bool { return !away() && !w.objects().Nodes["node-1"].Spec.UpgradeRequested })
 
 	w.upgrade("again", nil)
