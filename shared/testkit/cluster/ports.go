@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
 )
 
 // Ports are picked below the range from which kernels take the ports of outgoing connections: those come and go at
@@ -15,13 +20,19 @@ const (
 	portAttempts = 1000
 )
 
-// FreePorts returns different ports of 127.0.0.1 on which nobody listens now, and that no outgoing connection takes.
+// FreePorts returns different ports of 127.0.0.1 on which nobody listens now, and that no outgoing connection takes. No other process that
+// asks here gets them until this one ends: what is started on them may take its time, be killed, and come back.
 func FreePorts(count int) ([]int, error) {
 	seen := map[int]bool{}
 	var ports []int
 	for range portAttempts {
 		port := lowestPort + rand.IntN(highestPort-lowestPort)
 		if seen[port] || !free(port) {
+			continue
+		}
+		if mine, err := reserve(port); err != nil {
+			return nil, err
+		} else if !mine {
 			continue
 		}
 		seen[port] = true
@@ -31,6 +42,26 @@ func FreePorts(count int) ([]int, error) {
 	}
 	return nil, errors.New("no free port found on 127.0.0.1")
 }
+
+// reserve takes a lock that ends with the process, and tells whether it got it.
+func reserve(port int) (bool, error) {
+	dir := filepath.Join(cacheRoot(), "ports")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return false, fmt.Errorf("making the directory of reserved ports: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return false, fmt.Errorf("reserving port %d: %w", port, err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return false, file.Close()
+	}
+	reserved.Store(port, file) // open as long as the process lives
+	return true, nil
+}
+
+// reserved keeps the files of the locks from being closed.
+var reserved sync.Map
 
 func free(port int) bool {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

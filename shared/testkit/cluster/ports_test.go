@@ -26,6 +26,14 @@ func TestAPortThatSomebodyTookIsRecognised(t *testing.T) {
 	}
 }
 
+func TestAPortIsReservedOnce(t *testing.T) {
+	ports, err := FreePorts(1)
+	require.NoError(t, err)
+	mine, err := reserve(ports[0])
+	require.NoError(t, err)
+	require.False(t, mine, "nobody listens there yet, and still it is taken")
+}
+
 func TestFreePortsAreDifferentAndBelowThoseOfOutgoingConnections(t *testing.T) {
 	ports, err := FreePorts(50)
 	require.NoError(t, err)

@@ -34,6 +34,9 @@ func (w *world) play(broken ...string) *neighbours {
 	w.t.Cleanup(func() {
 		cancel()
 		<-n.done
+		if n.failure != nil && w.t.Failed() {
+			w.t.Logf("the neighbours failed last with: %v", n.failure)
+		}
 	})
 	return n
 }
@@ -48,8 +51,7 @@ func (n *neighbours) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := n.round(ctx); err != nil && ctx.Err() == nil {
-				n.failure = err
-				return
+				n.failure = err // the next round tries again, as they would
 			}
 		}
 	}
