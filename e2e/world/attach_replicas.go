@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// WaitVolumeEvent waits until an event with that reason was said on the volume.
-func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, within time.Duration) error {
+// WaitVolumeEvent waits until an event with that reason, or with one of the others, was said on the volume.
+func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, within time.Duration, or ...string) error {
 	return w.Wait(ctx, "event "+reason+" on volume "+volume, within, func(ctx context.Context) (string, error) {
 		var list eventsv1.EventList
 		if err := w.List(ctx, &list); err != nil {
@@ -27,7 +27,8 @@ func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, with
 				reasons = append(reasons, event.Reason)
 			}
 		}
-		return unless(slices.Contains(reasons, reason), "its events say %v", reasons), nil
+		wanted := func(said string) bool { return said == reason || slices.Contains(or, said) }
+		return unless(slices.ContainsFunc(reasons, wanted), "its events say %v", reasons), nil
 	})
 }
 
