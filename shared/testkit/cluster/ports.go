@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
+
+	"drover.dev/drover/shared/testkit/filelock"
 )
 
 // Ports are picked below the range from which kernels take the ports of outgoing connections: those come and go at
@@ -49,14 +50,14 @@ func reserve(port int) (bool, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false, fmt.Errorf("making the directory of reserved ports: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+	lock, err := filelock.Try(filepath.Join(dir, strconv.Itoa(port)))
+	switch {
+	case errors.Is(err, filelock.ErrHeld):
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("reserving port %d: %w", port, err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return false, file.Close()
-	}
-	reserved.Store(port, file) // open as long as the process lives
+	reserved.Store(port, lock) // open as long as the process lives
 	return true, nil
 }
 
