@@ -58,7 +58,7 @@ func nodeRules() []rule {
 		off("upgraded past the cache", "that nothing is left to do is read past the cache", tests, beginFile,
 			"		if p.confirmed() {\n			p.complete()\n		}", "		p.complete()"),
 		off("nobody has it", "what an upgrade has is not taken for left behind", []string{leftoverCore}, leftoverFile,
-			`slices.ContainsFunc(w.Upgrades, w.has)`, `len(w.Upgrades) < 0`),
+			`Upgraded(w.Node, w.Upgrades)`, `false`),
 		off("left behind past the cache", "that nobody has a node is read past the cache", []string{leftoverCore}, leftoverFile,
 			`if !w.Fresh {`, `if false {`),
 		off("another temporary node", "a temporary node that does not serve is replaced", tests, volumesFile,

@@ -33,7 +33,7 @@ type Verdict struct {
 // the node can hold them; until then they stay where they serve.
 func Decide(w World) Verdict {
 	node := w.Cluster.Nodes[w.Node]
-	if !node.Exists() || !node.Object.Spec.UpgradeRequested || slices.ContainsFunc(w.Upgrades, w.has) {
+	if !node.Exists() || !node.Object.Spec.UpgradeRequested || Upgraded(w.Node, w.Upgrades) {
 		return Verdict{}
 	}
 	away := w.away()
@@ -46,9 +46,11 @@ func Decide(w World) Verdict {
 	return Verdict{Home: away, Open: len(away) == 0}
 }
 
-// has tells that an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.
-func (w World) has(u *v1beta2.NodeDataEngineUpgrade) bool {
-	return u.Spec.NodeID == w.Node && nodeupgrade.Begun(u.Status.State)
+// Upgraded tells that an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.
+func Upgraded(node string, upgrades []*v1beta2.NodeDataEngineUpgrade) bool {
+	return slices.ContainsFunc(upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool {
+		return u.Spec.NodeID == node && nodeupgrade.Begun(u.Status.State)
+	})
 }
 
 func (w World) away() []cluster.Volume {

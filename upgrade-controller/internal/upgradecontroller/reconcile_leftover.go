@@ -26,6 +26,9 @@ type leftoverReconciler struct {
 
 // Reconcile implements reconcile.Reconciler. Its key is a node.
 func (r *leftoverReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	if left, err := r.observer.mayBeLeft(ctx, request.Name); !left || err != nil {
+		return ctrl.Result{}, err
+	}
 	world, err := r.observer.leftover(ctx, request.Name, false)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -52,7 +55,7 @@ func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v left
 	case len(v.Home) > 0:
 		r.tell(ctx, node, fmt.Sprintf("It is closed for an upgrade that does not exist any more: %d target(s) come home.", len(v.Home)))
 	case v.Open:
-		if err := status.MergeSpec(ctx, r.client, node, map[string]any{"upgradeRequested": nil}, status.AtVersion()); err != nil {
+		if err := openNode(ctx, r.client, node, status.AtVersion()); err != nil {
 			return err
 		}
 		r.tell(ctx, node, "It was closed for an upgrade that does not exist any more, and is open again.")
@@ -65,13 +68,20 @@ func (r *leftoverReconciler) tell(ctx context.Context, node *v1beta2.Node, note 
 	log.FromContext(ctx).Info("left by an upgrade", "node", node.Name, "message", note)
 }
 
+// mayBeLeft tells, by the cache, that a node is closed and that no upgrade has it. While one has, every event of its volumes comes here, and
+// none is worth reading them for.
+func (o observer) mayBeLeft(ctx context.Context, name string) (bool, error) {
+	node, err := lookup.Shared(ctx, o.cached, o.namespace, name, &v1beta2.Node{})
+	if node == nil || err != nil || !node.Spec.UpgradeRequested {
+		return false, err
+	}
+	upgrades, err := o.upgrades(ctx, o.cached)
+	return !leftover.Upgraded(name, upgrades), err
+}
+
 // leftover reads the world of one node. The node is read first: an upgrade says that it has begun before it closes its node.
 func (o observer) leftover(ctx context.Context, name string, fresh bool) (leftover.World, error) {
 	w := leftover.World{Node: name, Fresh: fresh}
-	// What is not closed is not read further.
-	if node, err := lookup.Shared(ctx, o.cached, o.namespace, name, &v1beta2.Node{}); node == nil || err != nil || !node.Spec.UpgradeRequested {
-		return w, err
-	}
 	u := &v1beta2.NodeDataEngineUpgrade{}
 	u.Spec.NodeID = name
 	var err error
