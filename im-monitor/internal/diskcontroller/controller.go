@@ -134,7 +134,7 @@ func (s *shell) observe(ctx context.Context, n *v1beta2.Node) (disk.World, time.
 		switch {
 		case err == nil:
 			w.Answers[name] = disk.Answer{Found: true, UUID: answer.UUID, Driver: answer.Driver, TotalBytes: answer.TotalBytes, FreeBytes: answer.FreeBytes}
-		case errors.Is(err, imclient.ErrNotFound):
+		case errors.Is(err, imclient.ErrDiskNotFound):
 			w.Answers[name] = disk.Answer{}
 		default:
 			// Not answered is a value of its own; the disk's condition tells it.

@@ -153,6 +153,18 @@ func TestHandMadeBytes(t *testing.T) {
 		{"a replica of SPDK: disk 3, head 9 with its UUID 2",
 			&spdkrpc.Replica{Name: "r", LvsUuid: "d", Head: &spdkrpc.Lvol{Uuid: "h"}},
 			"0a 01 72  1a 01 64  4a 03 12 01 68"},
+		{"a disk's creation: type 1, name 2, UUID 3, path 4, block size 5, driver 6",
+			&imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: "n", DiskUuid: "u", DiskPath: "p", BlockSize: 512, DiskDriver: "aio"},
+			"08 01  12 01 6e  1a 01 75  22 01 70  28 80 04  32 03 61696f"},
+		{"a disk's deletion: driver 5",
+			&imrpc.DiskDeleteRequest{DiskType: imrpc.DiskType_block, DiskName: "n", DiskUuid: "u", DiskPath: "p", DiskDriver: "aio"},
+			"08 01  12 01 6e  1a 01 75  22 01 70  2a 03 61696f"},
+		{"the deletion of a replica on a disk: the misspelled name 4",
+			&imrpc.DiskReplicaInstanceDeleteRequest{DiskType: imrpc.DiskType_block, DiskName: "n", DiskUuid: "u", ReplciaInstanceName: "r", DiskDriver: "aio"},
+			"08 01  12 01 6e  1a 01 75  22 01 72  2a 03 61696f"},
+		{"a disk's health: temperature 6 as a double, the last figure 21",
+			&imrpc.DiskHealthGetResponse{CriticalWarning: 1, TemperatureCelsius: 1, CriticalCompositeTemperatureTimeMinutes: 3},
+			"28 01  31 000000000000f03f  a8 01 03"},
 		{"a list: a map from name to entry, spec 1 with name 2 and engine 9, status 2",
 			&imrpc.InstanceListResponse{Instances: map[string]*imrpc.InstanceResponse{"r": {
 				Spec:   &imrpc.InstanceSpec{Name: "r", DataEngine: imrpc.DataEngine_DATA_ENGINE_V2},
@@ -199,7 +211,7 @@ func TestEachFieldEncodesWithItsNumberAndWireType(t *testing.T) {
 			fields++
 		}
 	}
-	require.Equal(t, 350, fields)
+	require.Equal(t, 391, fields)
 }
 
 // wireType is what the encoding of a type of the table begins with.
@@ -208,6 +220,8 @@ func wireType(text string) protowire.Type {
 	case "bool", "int32", "int64", "uint32", "uint64", "DataEngine", "BackendStoreDriver", "DataLayoutType", "DiskType", "CloneMode",
 		"ReplicaMode", "ptypes.ReplicaMode":
 		return protowire.VarintType
+	case "double":
+		return protowire.Fixed64Type
 	default:
 		return protowire.BytesType
 	}
@@ -259,6 +273,8 @@ func scalar(field protoreflect.FieldDescriptor) protoreflect.Value {
 		return protoreflect.ValueOfUint32(1)
 	case protoreflect.Uint64Kind:
 		return protoreflect.ValueOfUint64(1)
+	case protoreflect.DoubleKind:
+		return protoreflect.ValueOfFloat64(1)
 	default:
 		return protoreflect.ValueOfEnum(1)
 	}

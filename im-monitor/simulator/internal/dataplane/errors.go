@@ -17,6 +17,7 @@ const (
 	Unimplemented      Code = "Unimplemented"
 	Unavailable        Code = "Unavailable"
 	Unknown            Code = "Unknown"
+	Internal           Code = "Internal"
 )
 
 // Error is a refusal; nothing was changed.

@@ -105,7 +105,7 @@ func (s *Server) Disk(name string) (Disk, error) {
 	defer s.plane.mu.Unlock()
 	d := s.node.disks[name]
 	if d == nil || s.engine != V2 {
-		return Disk{}, refuse(NotFound, "disk %s was not found", name)
+		return Disk{}, refuse(Internal, "rpc error: code = NotFound desc = cannot find disk %s", name)
 	}
 	return *d, nil
 }
