@@ -42,14 +42,17 @@ func orphanContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Orphan", Type: OrphanOrphaned, Writer: "im-monitor",
 			Means: "judged so; the reason is the rule, the message names the source of the UUID",
-			True:  []string{ReasonNoOwnerCR, ReasonOwnedByOtherInstanceManager, ReasonStoppedButPresent, ReasonDataOnly}},
+			True:  []string{ReasonNoOwnerCR, ReasonOwnedByOtherInstanceManager, ReasonStoppedButPresent, ReasonDataOnly, ReasonForeignData}},
 		{Kind: "Orphan", Type: OrphanInstanceState, Writer: "im-monitor",
 			Means: "the instance is there; the reason is its runtime state",
 			True: []string{InstanceStateRunning, InstanceStateSuspended, InstanceStateError, InstanceStateStopped,
 				InstanceStateStarting, InstanceStateStopping, InstanceStatePending, InstanceStateTerminating},
 			False: []string{InstanceStateTerminated}},
 		{Kind: "Orphan", Type: OrphanWithdrawn, Writer: "im-monitor", Means: "nothing is left to execute; final",
-			True: []string{ReasonInstanceGone, ReasonUUIDMismatch, ReasonClaimed, ReasonRenamed}},
+			True: []string{ReasonInstanceGone, ReasonUUIDMismatch, ReasonClaimed, ReasonRenamed, ReasonNotCleanable}},
+		{Kind: "Orphan", Type: OrphanDataCleanable, Writer: "im-monitor",
+			Means: "the data of the orphan can be destroyed; True has no reason",
+			False: []string{ReasonNodeUnavailable, ReasonNodeEvicted, ReasonDiskInvalid, ReasonDiskChanged, ReasonDiskEvicted}},
 		{Kind: "Orphan", Type: OrphanDeletionReason, Writer: "orphan-controller",
 			Means: "deleted by policy; written before the deletion, never changed",
 			True:  []string{ReasonAutoDeletion, ReasonEviction}},
@@ -58,6 +61,8 @@ func orphanContracts() []ConditionContract {
 			False: []string{ReasonGracePeriod, ReasonLastCopy, ReasonFlood, ReasonRateLimited, ReasonAcknowledged,
 				ReasonDryRun, ReasonClaimed, ReasonNodeGone, ReasonInstanceManagerGone, ReasonNotJudged, ReasonNoDataPath}},
 		{Kind: "Orphan", Type: OrphanCleanupFailed, Writer: "im-monitor", Means: "the last attempt failed",
+			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
+		{Kind: "Orphan", Type: OrphanError, Writer: "im-monitor", Means: "CleanupFailed of an orphan of replica data, as Longhorn names it",
 			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
 	}
 }
@@ -99,7 +104,7 @@ func replicaContracts() []ConditionContract {
 			False: []string{ReasonNoHealthyCopy, ReasonWaitingForLook, ReasonOtherReplicaFirst}},
 		{Kind: "Replica", Type: ReplicaDataRemoved, Writer: "im-monitor", Means: "nothing of it is left there",
 			True:  []string{ReasonRemoved, ReasonNothingToRemove, ReasonNodeGone},
-			False: []string{ReasonUnreachable, ReasonMappedByEngine, ReasonUUIDMismatch}},
+			False: []string{ReasonUnreachable, ReasonMappedByEngine, ReasonUUIDMismatch, ReasonDiskNotLoaded}},
 	}
 }
 

@@ -21,6 +21,13 @@ func OrphanName(instance, uuid, instanceManager, dataEngine string) string {
 	return "orphan-" + hex.EncodeToString(sum[:])
 }
 
+// OrphanDataName returns the name of the Orphan for the data of one replica on a disk, as `orphan-<64 hex>`. The disk is named by its key in
+// Node.spec.disks, its path and its UUID.
+func OrphanDataName(node, diskName, diskPath, diskUUID, dataName string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{node, diskName, diskPath, diskUUID, dataName}, "-")))
+	return "orphan-" + hex.EncodeToString(sum[:])
+}
+
 // LegacyOrphanName returns the name that clusters before the v2 orphans used: without the instance's UUID.
 func LegacyOrphanName(instance, instanceManager, dataEngine string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{instance, instanceManager, dataEngine}, "-")))

@@ -18,6 +18,8 @@ func TestNamesAreThoseThatClustersHold(t *testing.T) {
 		v1beta2.OrphanName("vol-1-e-0", "11111111-2222-3333-4444-555555555555", manager, "v1"))
 	require.Equal(t, "orphan-4015afbedba2f8c44d567331f05daf89c564910542da796b88b98f3a1b90ce9c",
 		v1beta2.OrphanName("vol-1-r-aabbccdd", "66666666-7777-8888-9999-000000000000", manager, "v2"))
+	require.Equal(t, "orphan-e2de7f3acb5bd67bff59ef6e50ad07205c84046df52502122fcf7606df0a5c47", v1beta2.OrphanDataName(
+		"node-1", "default-disk-fd0100000000", "/var/lib/longhorn/", "aaaa1111-0000-4000-8000-000000000001", "vol-gone-0a1b2c3d"))
 	const image = "longhornio/longhorn-instance-manager:v1.10.0"
 	require.Equal(t, "instance-manager-8f4b8f9527799bc7afb7425460c719ed", v1beta2.InstanceManagerName("node-1", image, "v1"))
 	require.Equal(t, "imi-dd3e0865", v1beta2.InstanceManagerImageLabel(image))

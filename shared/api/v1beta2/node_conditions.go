@@ -60,8 +60,6 @@ const (
 	ReasonDiskNotFound = "DiskNotFound"
 	// ReasonDiskUnknown surfaces when no v2 instance manager of the node answered.
 	ReasonDiskUnknown = "DiskUnknown"
-	// ReasonDiskChanged surfaces when the disk has another UUID than the one that replicas were placed on.
-	ReasonDiskChanged = "DiskChanged"
 	// ReasonDiskNotReady surfaces when DiskSchedulable is False because DiskReady is.
 	ReasonDiskNotReady = "DiskNotReady"
 )

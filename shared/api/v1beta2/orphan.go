@@ -11,8 +11,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?orphanType.orValue("") != 'replica' || (self.?parameters[?'DataName'].orValue("") != "" && self.?parameters[?'DiskName'].orValue("") != "" && self.?parameters[?'DiskUUID'].orValue("") != "" && self.?parameters[?'DiskPath'].orValue("") != "" && self.?parameters[?'DiskType'].orValue("") != "")`,message="an orphan of a replica directory needs the parameters DataName, DiskName, DiskUUID, DiskPath and DiskType, none of them empty",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type OrphanSpec struct {
-	// The data engine that runs the instance. Written by im-monitor; absent means v1, not set for replica
-	// directories.
+	// The data engine that runs the instance, or that has the data. Written by im-monitor; absent means v1, not set for
+	// replica directories.
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
@@ -20,12 +20,13 @@ type OrphanSpec struct {
 	// old Longhorn versions.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
-	// engine-instance, replica-instance, or replica for a replica directory. Written by im-monitor; absent means
+	// engine-instance, replica-instance, or replica for the data of a replica: a directory (v1), or what a block disk
+	// holds of it (v2). Written by im-monitor; absent means
 	// unknown: only in objects of old Longhorn versions.
 	// +optional
 	OrphanType string `json:"orphanType,omitempty"`
-	// For instances InstanceName, InstanceUUID and InstanceManager; for directories DataName, DiskName, DiskUUID,
-	// DiskPath and DiskType. Written by im-monitor; absent means unknown: only in objects of old Longhorn versions.
+	// For instances InstanceName, InstanceUUID and InstanceManager (of a v2 replica also DiskUUID, where it is known);
+	// for data DataName, DiskName (the key of Node.spec.disks), DiskUUID, DiskPath and DiskType. Written by im-monitor; absent means unknown: only in objects of old Longhorn versions.
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
@@ -34,7 +35,7 @@ type OrphanSpec struct {
 // OrphanStatus is the judgement (im-monitor), the decision (orphan-controller) and the evidence (im-monitor).
 // +kubebuilder:pruning:PreserveUnknownFields
 type OrphanStatus struct {
-	// Judgement and evidence (Orphaned, InstanceState, Withdrawn, CleanupFailed) by im-monitor, decisions
+	// Judgement and evidence (Orphaned, InstanceState, DataCleanable, Withdrawn, CleanupFailed, Error) by im-monitor, decisions
 	// (CleanupApproved, DeletionReason) by orphan-controller. Written by the writer of each type; absent means not
 	// judged yet.
 	// +nullable
@@ -75,7 +76,7 @@ type OrphanStatus struct {
 // +kubebuilder:printcolumn:name="Failure",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].message`,priority=1
 // +kubebuilder:printcolumn:name="Judgement",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].message`,priority=1
 
-// Orphan is one runtime instance, or one replica directory, that no object claims. Deleting the Orphan asks for its
+// Orphan is one runtime instance, or the data of one replica, that no object claims. Deleting the Orphan asks for its
 // removal.
 type Orphan struct {
 	metav1.TypeMeta   `json:",inline"`

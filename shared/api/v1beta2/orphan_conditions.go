@@ -17,6 +17,12 @@ const (
 	OrphanCleanupApproved = "CleanupApproved"
 	// OrphanCleanupFailed (writer im-monitor) is True while the last attempt failed.
 	OrphanCleanupFailed = "CleanupFailed"
+	// OrphanDataCleanable (writer im-monitor) stands on orphans of replica data. True, without a reason, means that the
+	// data can be destroyed where it is; False says why not.
+	OrphanDataCleanable = "DataCleanable"
+	// OrphanError (writer im-monitor) stands on orphans of replica data and repeats CleanupFailed under the type that
+	// readers of Longhorn's objects know.
+	OrphanError = "Error"
 )
 
 // Reasons of OrphanOrphaned.
@@ -29,6 +35,9 @@ const (
 	ReasonStoppedButPresent = "StoppedButPresent"
 	// ReasonDataOnly surfaces when a v2 replica without a Replica CR is only data any more: stopped or pending.
 	ReasonDataOnly = "DataOnly"
+	// ReasonForeignData surfaces when a v2 replica without a Replica CR was on its disk when that disk was loaded into this cluster for the first
+	// time. No policy deletes it, only a person who deletes the Orphan.
+	ReasonForeignData = "ForeignData"
 )
 
 // Reasons of OrphanWithdrawn.
@@ -41,6 +50,24 @@ const (
 	ReasonClaimed = "Claimed"
 	// ReasonRenamed surfaces on an orphan whose name an older cluster made without the UUID; a new one replaces it.
 	ReasonRenamed = "Renamed"
+	// ReasonNotCleanable surfaces on an orphan of replica data whose DataCleanable became False: only the object ends, the data stays, and a new
+	// Orphan is made when the data can be reached again.
+	ReasonNotCleanable = "NotCleanable"
+)
+
+// Reasons of OrphanDataCleanable where it is False.
+const (
+	// ReasonNodeUnavailable surfaces when the node does not exist, is being deleted or is down.
+	ReasonNodeUnavailable = "NodeUnavailable"
+	// ReasonNodeEvicted surfaces when the node is being evicted.
+	ReasonNodeEvicted = "NodeEvicted"
+	// ReasonDiskInvalid surfaces when the node has no ready disk of the UUID.
+	ReasonDiskInvalid = "DiskInvalid"
+	// ReasonDiskChanged surfaces when the disk of an orphan's UUID has another name or path, and on a Node when a disk has another UUID than the
+	// one that replicas were placed on.
+	ReasonDiskChanged = "DiskChanged"
+	// ReasonDiskEvicted surfaces when the disk is being evicted.
+	ReasonDiskEvicted = "DiskEvicted"
 )
 
 // Reasons of OrphanDeletionReason.

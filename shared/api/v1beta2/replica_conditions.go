@@ -28,6 +28,8 @@ const (
 	ReasonRemoved = "Removed"
 	// ReasonNothingToRemove surfaces when there was nothing of it.
 	ReasonNothingToRemove = "NothingToRemove"
+	// ReasonDiskNotLoaded surfaces while the instance manager has not loaded the replica's disk: what it lists proves nothing about the replica.
+	ReasonDiskNotLoaded = "DiskNotLoaded"
 )
 
 // Condition types of an Engine, an EngineFrontend and a Replica.

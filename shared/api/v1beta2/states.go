@@ -49,4 +49,10 @@ const (
 	OrphanParameterInstanceName    = "InstanceName"
 	OrphanParameterInstanceUUID    = "InstanceUUID"
 	OrphanParameterInstanceManager = "InstanceManager"
+
+	OrphanParameterDataName = "DataName"
+	OrphanParameterDiskName = "DiskName"
+	OrphanParameterDiskUUID = "DiskUUID"
+	OrphanParameterDiskPath = "DiskPath"
+	OrphanParameterDiskType = "DiskType"
 )
