@@ -23,8 +23,8 @@ func (s *Server) Put(spec Spec, state, uuid string) (Instance, error) {
 		if state != Running && state != Starting {
 			s.plane.ceased(i)
 		}
-		if record := s.node.frontends[i.Name]; record != nil && i.Type == TypeFrontend {
-			record.State = state
+		if held := s.node.frontends[i.Name]; held != nil && i.Type == TypeFrontend {
+			held.State = state
 		}
 		if state == Stopped {
 			i.PortStart, i.PortEnd, i.TargetPortStart, i.TargetPortEnd = 0, 0, 0, 0
@@ -53,6 +53,7 @@ func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 		}
 		p.closeDevice(i)
 		delete(s.node.frontends, name)
+		s.dropRecord(i)
 		delete(s.instances, name)
 		p.ceased(i)
 	}

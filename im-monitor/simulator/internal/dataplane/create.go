@@ -49,6 +49,9 @@ func (s *Server) admit(spec Spec, source string) (*Instance, error) {
 	case spec.DataEngine != s.engine:
 		return nil, refuse(InvalidArgument, "data engine %s is not enabled here", spec.DataEngine)
 	}
+	if err := s.admitFrontend(spec); err != nil {
+		return nil, err
+	}
 	existing := s.instances[spec.Name]
 	revived := existing != nil && s.engine == V2 && existing.Type == TypeReplica && existing.State == Stopped && !existing.ending && spec.Type == TypeReplica
 	if existing != nil && !revived {
@@ -68,8 +71,8 @@ func (s *Server) settle(i *Instance) {
 	s.plane.after(s.plane.behaviour.StartTime, func() {
 		if s.alive && s.instances[i.Name] == i && (i.State == Starting || i.State == Pending) {
 			i.State = Running
-			if record := s.node.frontends[i.Name]; record != nil && i.Type == TypeFrontend {
-				record.State = Running
+			if held := s.node.frontends[i.Name]; held != nil && i.Type == TypeFrontend {
+				held.State = Running
 			}
 			s.changed()
 		}

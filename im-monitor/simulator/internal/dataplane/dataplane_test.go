@@ -22,7 +22,7 @@ func newFixture(b Behaviour) *fixture {
 }
 
 func (f *fixture) start(engine string) *Server {
-	return f.plane.Start("node-1", "im-"+engine, engine, "127.1.1.1")
+	return f.plane.Start("node-1", "im-"+engine, engine, "127.1.1.1", MetadataPath)
 }
 
 // step lets time pass: what is due happens in its order, each at its own time.

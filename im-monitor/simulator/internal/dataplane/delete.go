@@ -101,6 +101,7 @@ func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed 
 	case i.Type == TypeFrontend:
 		s.plane.closeDevice(i)
 		delete(s.node.frontends, i.Name)
+		s.dropRecord(i)
 	}
 	s.vanish(i)
 	return EffectStopped, false

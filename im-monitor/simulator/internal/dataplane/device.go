@@ -1,7 +1,7 @@
 package dataplane
 
-// device is what a workload writes to: a v1 engine's frontend, or a v2 frontend. A v2 block device lives in the node's kernel: its host record
-// outlives the server.
+// device is what a workload writes to: a v1 engine's frontend, or a v2 frontend. A v2 block device lives in the node's kernel, which outlives the
+// server.
 type device struct {
 	node   *node
 	name   string
@@ -26,23 +26,25 @@ func (p *Plane) openDevice(i *Instance, epoch uint64) {
 	}
 }
 
-// closeDevice ends a frontend; the lock is held.
-func (p *Plane) closeDevice(i *Instance) {
+// closeDevice ends a frontend and tells whether it had a device; the lock is held.
+func (p *Plane) closeDevice(i *Instance) (closed bool) {
 	v := p.volume(volumeOf(i.Spec))
 	if v == nil || i.server == nil {
-		return
+		return false
 	}
 	for d := range v.devices {
 		if d.name == i.Name && d.node == i.server.node {
 			delete(v.devices, d)
+			closed = true
 		}
 	}
+	return closed
 }
 
-// frontend is a v2 device's instance: the host record, or what runs without one.
+// frontend is a v2 device's instance: what the kernel holds, or what runs without it (ublk).
 func (d *device) frontend() *Instance {
-	if record := d.node.frontends[d.name]; record != nil {
-		return record
+	if held := d.node.frontends[d.name]; held != nil {
+		return held
 	}
 	for _, s := range d.node.servers {
 		if i := s.instances[d.name]; i != nil && i.Type == TypeFrontend {

@@ -7,7 +7,7 @@
 //	v1 data      the replica's directory stays         never touched by any call
 //	v2 replica   the lvol stays                        listed as stopped, same UUID, after the rediscovery time
 //	v2 engine    the RAID bdev is gone                 nothing listed
-//	v2 frontend  a record on the host stays            pending, then running or error; ublk: nothing
+//	v2 frontend  a record behind /metadata stays       pending, then running, or error and gone; ublk: nothing
 //
 //	v2 device    stays in the node's kernel           goes on; a reboot of the node ends it
 //

@@ -13,7 +13,7 @@ const (
 	ANAInaccessible = "inaccessible"
 )
 
-// newFrontend connects to a target and leaves a record on the host.
+// newFrontend connects to a target and leaves a record.
 func (s *Server) newFrontend(spec Spec, source string) *Instance {
 	i := &Instance{Spec: spec, State: Pending, server: s}
 	if spec.Frontend == "" && source == SourceWire {
@@ -27,9 +27,10 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 	i.Paths, i.ActivePath = []Path{path}, spec.TargetAddress
 	i.Endpoint = endpointOf(spec, path)
 	if spec.Frontend != FrontendUblk {
-		record := i.copy()
-		s.node.frontends[spec.Name] = &record
+		held := i.copy()
+		s.node.frontends[spec.Name] = &held
 	}
+	s.keepRecord(i)
 	s.plane.epoch++
 	s.plane.openDevice(i, s.plane.epoch)
 	return i
@@ -39,30 +40,6 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 func (s *Server) connects(where string) bool {
 	e := s.plane.listening(where, TypeEngine)
 	return e != nil && reaches(s.node, e.server.node)
-}
-
-// restoreFrontend brings a frontend back from its host record: pending, then running when its target still answers, else error.
-func (s *Server) restoreFrontend(name string, record *Instance) {
-	if record.Endpoint == "" {
-		delete(s.node.frontends, name)
-		return
-	}
-	if s.instances[name] != nil {
-		return
-	}
-	i := record.copy()
-	i.State, i.ErrorMsg, i.server = Pending, "", s
-	s.instances[name] = &i
-	s.plane.after(s.plane.behaviour.StartTime, func() {
-		if !s.alive || s.instances[name] != &i || i.State != Pending {
-			return
-		}
-		i.State = Running
-		if !s.connects(i.ActivePath) {
-			i.fail("cannot connect to the target at " + i.ActivePath)
-		}
-		s.changed()
-	})
 }
 
 func newPath(engine, where, state string) Path {
@@ -192,7 +169,7 @@ func (i *Instance) turn(from, to string) error {
 	return nil
 }
 
-// onFrontend changes one v2 frontend, its host record included. Everything else does not implement it.
+// onFrontend changes one v2 frontend, and what the node's kernel holds of it. Everything else does not implement it.
 func (s *Server) onFrontend(engine, name, typ string, change func(*Instance) error) error {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -211,12 +188,13 @@ func (s *Server) onFrontend(engine, name, typ string, change func(*Instance) err
 		return err
 	}
 	if old := s.node.frontends[name]; old != nil {
-		record := i.copy()
-		if record.State != Suspended && record.State != Running {
-			record.State = old.State
+		held := i.copy()
+		if held.State != Suspended && held.State != Running {
+			held.State = old.State
 		}
-		s.node.frontends[name] = &record
+		s.node.frontends[name] = &held
 	}
+	s.keepRecord(i)
 	s.changed()
 	return nil
 }

@@ -39,12 +39,13 @@ type Plane struct {
 type node struct {
 	name        string
 	lvols       map[string]*Lvol
-	directories map[string]*data     // v1 replica data, by directory, or by replica name when none was told
-	frontends   map[string]*Instance // host records of v2 frontends
-	disks       map[string]*Disk     // v2 disks by name
-	ports       map[string]*ports    // by data engine
-	servers     map[string]*Server   // by pod
-	cut         bool                 // nothing passes to or from other nodes
+	directories map[string]*data                // v1 replica data, by directory, or by replica name when none was told
+	frontends   map[string]*Instance            // what the kernel holds of v2 frontends, by name: it outlives servers, but no reboot
+	records     map[string]map[string]*Instance // those of v2 frontends by host path and volume
+	disks       map[string]*Disk                // v2 disks by name
+	ports       map[string]*ports               // by data engine
+	servers     map[string]*Server              // by pod
+	cut         bool                            // nothing passes to or from other nodes
 }
 
 // New makes an empty plane.
@@ -65,7 +66,8 @@ func (p *Plane) nodeOf(name string) *node {
 	n := p.nodes[name]
 	if n == nil {
 		n = &node{name: name, lvols: map[string]*Lvol{}, directories: map[string]*data{}, frontends: map[string]*Instance{},
-			disks: map[string]*Disk{}, ports: newPorts(), servers: map[string]*Server{}}
+			records: map[string]map[string]*Instance{},
+			disks:   map[string]*Disk{}, ports: newPorts(), servers: map[string]*Server{}}
 		p.nodes[name] = n
 	}
 	return n

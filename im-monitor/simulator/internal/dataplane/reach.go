@@ -21,13 +21,14 @@ func (p *Plane) SetCut(nodeName string, cut bool) {
 	}
 }
 
-// Reboot forgets what a node's kernel held: the connections of v2 frontends. Their host records stay, without a device.
+// Reboot forgets what a node's kernel held: the connections of v2 frontends, and with them their devices. Their records stay.
 func (p *Plane) Reboot(nodeName string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, record := range p.nodeOf(nodeName).frontends {
-		record.Endpoint, record.Paths, record.ActivePath = "", nil, ""
-		p.closeDevice(record)
+	n := p.nodeOf(nodeName)
+	for name, held := range n.frontends {
+		p.closeDevice(held)
+		delete(n.frontends, name)
 	}
 }
 

@@ -37,29 +37,6 @@ func TestAConformingServerListsWhatIsThereAtOnce(t *testing.T) {
 	require.Equal(t, map[string]string{"r": Stopped}, listed(t, f.start(V2)))
 }
 
-func TestFrontendsComeBackFromTheirHostRecord(t *testing.T) {
-	f := newFixture(Behaviour{StartTime: time.Second})
-	engines := f.plane.Start("node-2", "im-2", V2, "127.1.1.2")
-	e := f.putEngine(t, engines, "e")
-	where := address("127.1.1.2", e.TargetPortStart)
-	s := f.start(V2)
-	for name, frontend := range map[string]string{"block": FrontendBlockDevice, "nvmf": FrontendNVMf, "ublk": FrontendUblk} {
-		_, err := s.Create(Spec{Name: name, Type: TypeFrontend, DataEngine: V2, Volume: "vol", PortCount: 1, EngineName: "e", TargetAddress: where,
-			Frontend: frontend})
-		require.NoError(t, err)
-	}
-	f.step(time.Second)
-	require.Equal(t, map[string]string{"block": Running, "nvmf": Running, "ublk": Running}, listed(t, s))
-	s = f.start(V2)
-	require.Equal(t, map[string]string{"block": Pending, "nvmf": Pending}, listed(t, s), "ublk does not come back")
-	f.step(time.Second)
-	require.Equal(t, map[string]string{"block": Running, "nvmf": Running}, listed(t, s))
-	engines.Stop()
-	s = f.start(V2)
-	f.step(time.Second)
-	require.Equal(t, map[string]string{"block": Failed, "nvmf": Failed}, listed(t, s), "their target is gone")
-}
-
 func TestServersOfTodayLeaveV2UUIDsEmpty(t *testing.T) {
 	for mode, told := range map[ServerMode]bool{Conforming: true, Today: false} {
 		f := newFixture(Behaviour{Mode: mode})
@@ -110,7 +87,7 @@ func TestANewUUIDUnderTheSameNameIsAnotherInstance(t *testing.T) {
 
 func TestSwitchingOverMovesTheActivePath(t *testing.T) {
 	f := newFixture(Behaviour{})
-	other := f.plane.Start("node-2", "im-2", V2, "127.1.1.2")
+	other := f.plane.Start("node-2", "im-2", V2, "127.1.1.2", MetadataPath)
 	s := f.start(V2)
 	here, there := f.putEngine(t, s, "e1"), f.putEngine(t, other, "e2")
 	from, to := address("127.1.1.1", here.TargetPortStart), Target{Engine: "e2", Address: address("127.1.1.2", there.TargetPortStart)}

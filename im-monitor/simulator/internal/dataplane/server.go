@@ -16,12 +16,14 @@ type Server struct {
 	// alive is false once the process is gone; listing is false while a v2 server has not looked at its disks yet.
 	alive, listing bool
 	instances      map[string]*Instance
+	records        map[string]*Instance // of v2 frontends by volume: the host's, or the container's own
 	watchers       map[*Watcher]bool
 	done           chan struct{}
 }
 
-// Start runs a server in a pod. One that already runs there ends first.
-func (p *Plane) Start(nodeName, pod, engine, ip string) *Server {
+// Start runs a server in a pod. One that already runs there ends first. metadata is the host path behind its mount /metadata; empty where it has
+// none.
+func (p *Plane) Start(nodeName, pod, engine, ip, metadata string) *Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if old := p.servers[pod]; old != nil {
@@ -29,6 +31,7 @@ func (p *Plane) Start(nodeName, pod, engine, ip string) *Server {
 	}
 	s := &Server{plane: p, node: p.nodeOf(nodeName), pod: pod, engine: engine, ip: ip, started: p.clock.Now(), alive: true,
 		listing: engine == V1, instances: map[string]*Instance{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
+	s.records = s.node.recordsAt(metadata)
 	p.servers[pod], s.node.servers[pod], p.hosts[ip] = s, s, s
 	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK", Effect: EffectServerStart})
 	if engine == V2 {
@@ -48,9 +51,7 @@ func (s *Server) rediscover() {
 			s.instances[name] = s.replicaOf(l)
 		}
 	}
-	for name, record := range s.node.frontends {
-		s.restoreFrontend(name, record)
-	}
+	s.recoverFrontends()
 }
 
 // replicaOf is an lvol as a stopped replica.

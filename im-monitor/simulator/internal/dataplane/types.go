@@ -93,6 +93,8 @@ type Instance struct {
 
 	// ending is true from the deletion on until the entry is gone.
 	ending bool
+	// recovering is true of a frontend that its server found on record, until its target answered or did not.
+	recovering bool
 	// created is when it was made.
 	created time.Time
 	// server is where it is, run what a running engine knows.

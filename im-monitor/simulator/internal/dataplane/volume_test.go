@@ -37,7 +37,7 @@ func newCluster(t tester, engine string, b Behaviour) *cluster {
 
 // boot starts a node's server, again if it ran.
 func (c *cluster) boot(n int) {
-	c.servers[n] = c.plane.Start(fmt.Sprintf("node-%d", n+1), fmt.Sprintf("im-%s-%d", c.engine, n+1), c.engine, fmt.Sprintf("127.1.1.%d", n+1))
+	c.servers[n] = c.plane.Start(fmt.Sprintf("node-%d", n+1), fmt.Sprintf("im-%s-%d", c.engine, n+1), c.engine, fmt.Sprintf("127.1.1.%d", n+1), MetadataPath)
 }
 
 // replica starts the replica of a volume on a node and answers where it listens.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,7 @@ func (k *Kubelet) run(ctx context.Context, pod *corev1.Pod, running machine.Pod,
 		return k.writeStatus(ctx, pod, failed(pod, "ContainerStatusUnknown"))
 	}
 	if !here {
-		started, err := k.options.Machine.StartPod(pod.Name, string(pod.UID), pod.Spec.NodeName, engineOf(pod))
+		started, err := k.options.Machine.StartPod(pod.Name, string(pod.UID), pod.Spec.NodeName, engineOf(pod), metadataOf(pod))
 		if err != nil {
 			return fmt.Errorf("starting pod %s: %w", pod.Name, err)
 		}
@@ -92,6 +93,24 @@ func engineOf(pod *corev1.Pod) string {
 		return dataplane.V2
 	}
 	return dataplane.V1
+}
+
+// metadataOf is the host path that a pod's container has at /metadata; empty where it has none, or nothing that outlives the pod.
+func metadataOf(pod *corev1.Pod) string {
+	if len(pod.Spec.Containers) == 0 {
+		return ""
+	}
+	for _, m := range pod.Spec.Containers[0].VolumeMounts {
+		if path.Clean(m.MountPath) != "/metadata" || m.ReadOnly {
+			continue
+		}
+		for _, v := range pod.Spec.Volumes {
+			if v.Name == m.Name && v.HostPath != nil {
+				return path.Join(v.HostPath.Path, m.SubPath)
+			}
+		}
+	}
+	return ""
 }
 
 // upToDate tells whether the API server knows this run of the container.

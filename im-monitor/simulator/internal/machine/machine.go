@@ -37,11 +37,13 @@ var ErrNotFound = errors.New("not found")
 
 // Pod is the process of one instance-manager pod.
 type Pod struct {
-	Name        string    `json:"name"`
-	UID         string    `json:"uid"`
-	Node        string    `json:"node"`
-	DataEngine  string    `json:"dataEngine"`
-	IP          string    `json:"ip"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Node       string `json:"node"`
+	DataEngine string `json:"dataEngine"`
+	IP         string `json:"ip"`
+	// Metadata is the host path that the pod mounts at /metadata: where records of v2 frontends are. Empty means that it mounts none.
+	Metadata    string    `json:"metadata,omitempty"`
 	ContainerID string    `json:"containerID"`
 	Started     time.Time `json:"started"`
 	Restarts    int32     `json:"restarts"`
