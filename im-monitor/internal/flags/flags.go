@@ -54,6 +54,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
 	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "", "image pull secret of instance-manager pods")
 	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret, "secret that instance-manager pods mount at /tls-files/, where it exists")
+	flags.StringVar(&m.ControlPath, "control-path", m.ControlPath, "Longhorn's control path on the host: the directory of engine-binaries/ and unix-domain-socket/")
 	flags.BoolVar(&m.HugePages, "v2-huge-pages", m.HugePages, "give v2 instance-manager pods 2 MiB huge pages")
 	flags.Int64Var(&m.HugePageLimitMiB, "v2-memory-mib", m.HugePageLimitMiB, "memory of SPDK in MiB, in huge pages where those are on")
 	flags.StringVar(&m.SPDKCPUMask, "v2-cpu-mask", m.SPDKCPUMask, "CPU mask of SPDK where the InstanceManager does not set one")
@@ -92,7 +93,7 @@ func (o *Options) OrphanOptions() orphancontroller.Options {
 // InstanceOptions are those of starting and stopping, with the judge's quarantine and locks.
 func (o *Options) InstanceOptions() instancecontroller.Options {
 	out := o.Instance
-	out.Quarantine, out.Locks = o.Orphan.Quarantine, &o.locks
+	out.Quarantine, out.Locks, out.ControlPath = o.Orphan.Quarantine, &o.locks, o.Manager.ControlPath
 	return out
 }
 

@@ -26,6 +26,7 @@ func (o *Options) Validate() error {
 		notNegative("v2-rediscovery", o.Instance.Rediscovery),
 		absolute("engine-binary-prefix", o.Instance.EnginePrefix),
 		absolute("host-prefix", o.Instance.HostPrefix),
+		absolute("control-path", m.ControlPath),
 		positive("unreachable-after", m.UnreachableAfter),
 		within("v2-memory-mib", m.HugePageLimitMiB, 1, 1<<20),
 		within("instance-manager-cpu-percent", m.AllocatableCPUPercent, 0, 100),
@@ -58,7 +59,7 @@ func absolute(flag, value string) error {
 	if path.IsAbs(value) {
 		return nil
 	}
-	return fmt.Errorf("--%s %q must be an absolute path inside an instance manager", flag, value)
+	return fmt.Errorf("--%s %q must be an absolute path", flag, value)
 }
 
 func mask(flag, value string) error {

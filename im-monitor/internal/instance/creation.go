@@ -90,7 +90,7 @@ func replicaV1(w World) *Creation {
 	args = append(args, "--replica-instance-name", o.Name, "--snapshot-max-count", strconv.Itoa(w.snapshots()), "--snapshot-max-size", number(o.SnapshotMaxSize),
 		"--sync-agent-port-count", strconv.Itoa(syncAgentPorts))
 	return &Creation{PortCount: replicaPortsV1, PortArgs: []string{"--listen,:"}, Args: args,
-		Binary: path.Join(w.Settings.HostPrefix, "/var/lib/longhorn/engine-binaries", imageDirectory(o.Image), "longhorn")}
+		Binary: path.Join(w.Settings.HostPrefix, w.Settings.ControlPath, "engine-binaries", imageDirectory(o.Image), "longhorn")}
 }
 
 func engineV1(w World) *Creation {

@@ -31,7 +31,7 @@ func world(changes ...change) World {
 		Object: Object{Kind: v1beta2.InstanceTypeEngine, Name: "vol-e-0", Volume: "vol", NodeID: "node-1", Image: "image:v1", DataEngine: "v1", Active: true,
 			Size: 1 << 30, Frontend: "blockdev", Engine: EngineSpec{Replicas: map[string]string{"vol-r-1": "10.0.0.9:10000"}}},
 		Here: &Place{InstanceManager: im, Node: "node-1", IP: "10.0.0.1", Running: true, Known: true},
-		Settings: Settings{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", Rediscovery: 5 * time.Second, ReplicaTimeout: 8, FileSyncTimeout: 30,
+		Settings: Settings{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn", Rediscovery: 5 * time.Second, ReplicaTimeout: 8, FileSyncTimeout: 30,
 			RebuildConcurrency: 1},
 	}
 	for _, c := range changes {

@@ -174,6 +174,8 @@ type Peer struct {
 type Settings struct {
 	// EnginePrefix is where engines find their binaries, HostPrefix where the host's file system is, inside an instance manager.
 	EnginePrefix, HostPrefix string
+	// ControlPath is Longhorn's directory on the host that has engine binaries.
+	ControlPath string
 	// Rediscovery is how long a v2 server's list may lack what outlived its start.
 	Rediscovery time.Duration
 	// ReplicaTimeout and FileSyncTimeout are in seconds.

@@ -60,7 +60,8 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 
 // readSettings reads what instances are made with, but only for those that a setting concerns.
 func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
-	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, Rediscovery: s.options.Rediscovery}
+	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, ControlPath: s.options.ControlPath,
+		Rediscovery: s.options.Rediscovery}
 	if w.Object.Kind != v1beta2.InstanceTypeEngine || w.Object.DataEngine != v1beta2.DataEngineV1 || !w.Object.Running {
 		return nil
 	}

@@ -18,6 +18,8 @@ type Options struct {
 	Locks *instancelock.Locks
 	// EnginePrefix and HostPrefix are where engine binaries and the host's file system are inside a v1 instance manager.
 	EnginePrefix, HostPrefix string
+	// ControlPath is Longhorn's directory on the host that has engine binaries.
+	ControlPath string
 	// Rediscovery is how long after its start a v2 server may not list what outlived it.
 	Rediscovery time.Duration
 	// BeforeEngineStop looks at a running engine once more; its failure holds nothing up. Nil looks at none.

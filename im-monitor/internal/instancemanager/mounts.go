@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
+// metadataDirectory is where a v2 server keeps its records of engine frontends. Behind it is a directory of the host, so that they outlive the pod.
+const metadataDirectory = "/metadata/"
+
 // mount is one directory of the pod: where it is in the container, and what is behind it.
 type mount struct {
 	name, path string
@@ -19,9 +22,9 @@ func directories(w World) []mount {
 	optional := true
 	list := []mount{
 		{name: "host", path: "/host", both: true, source: hostPath("/", corev1.HostPathUnset)},
-		{name: "engine-binaries", path: "/engine-binaries/", both: true, source: hostPath("/var/lib/longhorn/engine-binaries/", corev1.HostPathDirectoryOrCreate)},
-		{name: "metadata", path: "/var/lib/longhorn/metadata/", both: true, source: hostPath("/var/lib/longhorn/metadata/", corev1.HostPathDirectoryOrCreate)},
-		{name: "unix-domain-socket", path: "/host/var/lib/longhorn/unix-domain-socket/", source: hostPath("/var/lib/longhorn/unix-domain-socket/", corev1.HostPathDirectoryOrCreate)},
+		{name: "engine-binaries", path: "/engine-binaries/", both: true, source: hostPath(w.controlPath("engine-binaries/"), corev1.HostPathDirectoryOrCreate)},
+		{name: "metadata", path: metadataDirectory, both: true, source: hostPath("/var/lib/longhorn/metadata/", corev1.HostPathDirectoryOrCreate)},
+		{name: "unix-domain-socket", path: w.socketDirectory() + "/", source: hostPath(w.controlPath("unix-domain-socket/"), corev1.HostPathDirectoryOrCreate)},
 		{name: "grpc-tls", path: tlsDirectory, source: corev1.VolumeSource{
 			Secret: &corev1.SecretVolumeSource{SecretName: w.Options.TLSSecret, Optional: &optional}}},
 		{name: "log", path: "/log", source: hostPath("/var/lib/longhorn/logs/", corev1.HostPathDirectoryOrCreate)},
@@ -33,6 +36,14 @@ func directories(w World) []mount {
 	}
 	return list
 }
+
+// controlPath is a directory of Longhorn's control path on the host.
+func (w World) controlPath(directory string) string {
+	return strings.TrimSuffix(w.Options.ControlPath, "/") + "/" + directory
+}
+
+// socketDirectory is where Unix domain sockets are inside the pod: under the path that they have on the host.
+func (w World) socketDirectory() string { return "/host" + w.controlPath("unix-domain-socket") }
 
 func hostPath(path string, kind corev1.HostPathType) corev1.VolumeSource {
 	return corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path, Type: &kind}}

@@ -121,7 +121,7 @@ func args(w World) []string {
 	mask := cpuMask(w)
 	out := []string{"start-spdk-tgt", "--spdk-log", "/log/spdk_tgt.log", "--spdk-cpumask", mask,
 		"--spdk-core-number", strconv.Itoa(cores(mask)), "--spdk-memory-size", strconv.FormatInt(w.Options.HugePageLimitMiB, 10),
-		"--longhorn-control-path", "/host/var/lib/longhorn/unix-domain-socket"}
+		"--longhorn-control-path", w.socketDirectory()}
 	if !w.Options.HugePages {
 		out = append(out, "--spdk-no-hugepage")
 	}

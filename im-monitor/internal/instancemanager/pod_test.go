@@ -61,3 +61,22 @@ func TestCores(t *testing.T) {
 		require.Equal(t, want, cores(mask), "mask %q", mask)
 	}
 }
+
+func TestAnotherControlPathIsUsedEverywhere(t *testing.T) {
+	w := world(v2, func(w *World) { w.Options.ControlPath = "/data/longhorn/" })
+	c := PodFor(w).Spec.Containers[0]
+	require.Contains(t, c.Args, "/host/data/longhorn/unix-domain-socket")
+	behind := map[string]string{}
+	for _, v := range PodFor(w).Spec.Volumes {
+		if v.HostPath != nil {
+			behind[v.Name] = v.HostPath.Path
+		}
+	}
+	at := map[string]string{}
+	for _, m := range c.VolumeMounts {
+		at[behind[m.Name]] = m.MountPath
+	}
+	require.Equal(t, "/engine-binaries/", at["/data/longhorn/engine-binaries/"])
+	require.Equal(t, "/host/data/longhorn/unix-domain-socket/", at["/data/longhorn/unix-domain-socket/"])
+	require.Equal(t, "/metadata/", at["/var/lib/longhorn/metadata/"], "records are found where they were before a take-over")
+}

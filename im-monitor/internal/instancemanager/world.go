@@ -88,6 +88,8 @@ type Options struct {
 	ServiceAccount, PullSecret string
 	// TLSSecret is mounted, where it exists, at /tls-files/.
 	TLSSecret string
+	// ControlPath is Longhorn's directory on the host that has engine binaries and Unix domain sockets.
+	ControlPath string
 	// HugePages, HugePageLimitMiB, SPDKCPUMask concern v2 pods; an InstanceManager may set its own mask.
 	HugePages        bool
 	HugePageLimitMiB int64
@@ -101,7 +103,7 @@ type Options struct {
 // DefaultOptions are the options where no flag says otherwise.
 func DefaultOptions() Options {
 	return Options{
-		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", HugePages: true, HugePageLimitMiB: 2048,
+		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: "/var/lib/longhorn", HugePages: true, HugePageLimitMiB: 2048,
 		SPDKCPUMask: "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second,
 	}
 }

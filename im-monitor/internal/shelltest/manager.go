@@ -213,7 +213,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 
 // instances are the options of starting and stopping: as in the binary, without a quarantine.
 func (e *Env) instances() instancecontroller.Options {
-	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", Locks: &instancelock.Locks{}}
+	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn", Locks: &instancelock.Locks{}}
 	e.change(&options)
 	return options
 }
