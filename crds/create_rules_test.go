@@ -51,6 +51,12 @@ spec: {dataEngine: v2, nodes: [node-1, node-2], timeouts: {switching-over: 10m, 
 `
 )
 
+const node = `
+kind: Node
+metadata: {name: node-1}
+spec: {disks: {fast: {diskType: block, path: /dev/sdb, initialize: new}}}
+`
+
 func TestObjectsAsTheyShouldBeAreCreated(t *testing.T) {
 	for name, manifest := range map[string]string{
 		"an orphan of an instance":           instanceOrphan,
@@ -60,6 +66,9 @@ func TestObjectsAsTheyShouldBeAreCreated(t *testing.T) {
 		"a node's upgrade":                   nodeUpgrade,
 		"an upgrade of two nodes":            upgradeManager,
 		"an upgrade of all nodes":            strings.Replace(upgradeManager, "nodes: [node-1, node-2], ", "", 1),
+		"a disk that may be formatted":       node,
+		"a disk that is adopted":             strings.Replace(node, "new", "\"adopt:9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d11\"", 1),
+		"a disk that is not touched":         strings.Replace(node, ", initialize: new", "", 1),
 		"a volume attachment without ticket": "{kind: VolumeAttachment, metadata: {name: vol-1}, spec: {volume: vol-1, attachmentTickets: {}}}",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +101,11 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 		{"an upgrade with a negative timeout", upgradeManager, "10m", `"-10m"`, "should match"},
 		{"an upgrade with an unknown answer to failure", upgradeManager, "Halt", "Retry", `supported values: "Halt", "Continue"`},
 		{"a node's upgrade without node", nodeUpgrade, "nodeID: node-1, ", "", "spec.nodeID: Required value"},
+		{"a disk with another wish than new and adopt", node, "initialize: new", "initialize: format", "initialize must be new, or adopt:<uuid>"},
+		{"adopting a disk without UUID", node, "initialize: new", `initialize: "adopt:"`, "initialize must be new, or adopt:<uuid>"},
+		{"adopting what only begins with a UUID", node, "initialize: new", `initialize: "adopt:9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d"`, "initialize must be new"},
+		{"adopting a disk with a UUID in upper case", node, "initialize: new", `initialize: "adopt:9F1C6F1E-51A1-4A33-8D4E-2F6F0B3A7D11"`, "should match"},
+		{"initializing a filesystem disk", node, "diskType: block", "diskType: filesystem", "initialize is only for block disks"},
 		{"a volume of a size that is no number", "{kind: Volume, metadata: {name: vol-1}, spec: {size: 10Gi}}", "", "", "should match"},
 	}
 	for _, test := range tests {

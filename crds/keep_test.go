@@ -176,6 +176,10 @@ func filled(t *testing.T, namespace string, crd *apiextensionsv1.CustomResourceD
 		spec["orphanType"] = "replica-instance"
 		spec["parameters"] = map[string]any{"InstanceName": "a", "InstanceUUID": "b", "InstanceManager": "c", "Hint": "d"}
 	}
+	if crd.Spec.Names.Kind == "Node" {
+		disk := object.Object["spec"].(map[string]any)["disks"].(map[string]any)["sample"].(map[string]any)
+		disk["diskType"], disk["initialize"] = "block", "new"
+	}
 	return object
 }
 

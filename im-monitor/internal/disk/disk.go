@@ -64,11 +64,11 @@ func status(w World, name string, spec v1beta2.DiskSpec, old v1beta2.DiskStatus)
 	switch {
 	case !answered:
 		// What was known stays: silence says nothing about the disk.
-		ready.Reason, ready.Message = v1beta2.ReasonDiskUnknown, fmt.Sprintf("No v2 instance manager answers for disk %s; see the node's InstanceManagers.", name)
+		ready.Reason, ready.Message = v1beta2.ReasonNoDiskInfo, fmt.Sprintf("No v2 instance manager answers for disk %s; see the node's InstanceManagers.", name)
 	case !answer.Found:
-		ready.Reason, ready.Message = v1beta2.ReasonDiskNotFound, fmt.Sprintf("The instance manager %s does not have disk %s at %s: check the path and the driver.", w.InstanceManager, name, spec.Path)
+		ready.Reason, ready.Message = v1beta2.ReasonNoDiskInfo, fmt.Sprintf("The instance manager %s does not have disk %s at %s: check the path and the driver.", w.InstanceManager, name, spec.Path)
 	case old.DiskUUID != "" && answer.UUID != old.DiskUUID:
-		ready.Reason, ready.Message = v1beta2.ReasonDiskChanged, fmt.Sprintf("Disk %s at %s has UUID %q, replicas were placed on %s: put the old disk back, or remove this one and add it anew.", name, spec.Path, answer.UUID, old.DiskUUID)
+		ready.Reason, ready.Message = v1beta2.ReasonDiskFilesystemChanged, fmt.Sprintf("Disk %s at %s has UUID %q, replicas were placed on %s: put the old disk back, or remove this one and add it anew.", name, spec.Path, answer.UUID, old.DiskUUID)
 	default:
 		ready.Status, ready.Reason, ready.Message = v1beta2.ConditionTrue, v1beta2.ReasonDiskReady, fmt.Sprintf("Disk %s is there.", name)
 		out.DiskUUID, out.DiskDriver, out.InstanceManagerName = answer.UUID, answer.Driver, w.InstanceManager

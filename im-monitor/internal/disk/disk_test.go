@@ -24,9 +24,9 @@ func TestDecide(t *testing.T) {
 		free   int64
 	}{
 		{"a disk that is there", World{Specs: block, InstanceManager: "im-1", Answers: map[string]Answer{"nvme": there}}, v1beta2.ReasonDiskReady, "u1", 60},
-		{"a disk that the server lacks", World{Specs: block, InstanceManager: "im-1", Answers: map[string]Answer{"nvme": {}}}, v1beta2.ReasonDiskNotFound, "", 0},
-		{"nobody to ask keeps what was known", World{Specs: block, Status: known}, v1beta2.ReasonDiskUnknown, "u1", 70},
-		{"another UUID is another disk", World{Specs: block, Status: known, InstanceManager: "im-1", Answers: map[string]Answer{"nvme": {Found: true, UUID: "u2"}}}, v1beta2.ReasonDiskChanged, "u1", 70},
+		{"a disk that the server lacks", World{Specs: block, InstanceManager: "im-1", Answers: map[string]Answer{"nvme": {}}}, v1beta2.ReasonNoDiskInfo, "", 0},
+		{"nobody to ask keeps what was known", World{Specs: block, Status: known}, v1beta2.ReasonNoDiskInfo, "u1", 70},
+		{"another UUID is another disk", World{Specs: block, Status: known, InstanceManager: "im-1", Answers: map[string]Answer{"nvme": {Found: true, UUID: "u2"}}}, v1beta2.ReasonDiskFilesystemChanged, "u1", 70},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -53,7 +53,7 @@ type DiskReplica struct {
 	SpecBytes, ActualBytes uint64
 }
 
-// Disk asks the server at an address (without a port) about one v2 disk. ErrDiskNotFound reports that the server's map does not have the disk.
+// Disk asks the server at an address (without a port) about one v2 disk. ErrDiskNotFound reports that the server's map lacks the disk.
 // The call blocks while the server works on that disk, so it may take minutes.
 func (d *Dialer) Disk(ctx context.Context, address string, query DiskQuery) (Disk, error) {
 	var answer *imrpc.Disk

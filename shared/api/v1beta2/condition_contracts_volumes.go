@@ -50,11 +50,11 @@ func nodeContracts() []ConditionContract {
 		{Kind: "Node", Type: NodeRemoved, Writer: "im-monitor", Means: "a Node that is being deleted is gone",
 			False: []string{ReasonKubernetesNodeInService, ReasonInstanceManagersRemain}},
 		{Kind: "Node", Part: "status.diskStatus", Type: DiskReady, Writer: "im-monitor (v2 disks)",
-			Means: "the disk is there, with the UUID that was seen first", True: []string{ReasonDiskReady},
-			False: []string{ReasonDiskNotFound, ReasonDiskUnknown, ReasonDiskChanged}},
+			Means: "the disk is loaded and holds the lvstore whose UUID is recorded", True: []string{ReasonDiskReady},
+			False: []string{ReasonNoDiskInfo, ReasonNotInitialized, ReasonInitializationUncertain, ReasonDiskFilesystemChanged}},
 		{Kind: "Node", Part: "status.diskStatus", Type: DiskSchedulable, Writer: "im-monitor (v2 disks)",
 			Means: "new replicas may be placed on the disk", True: []string{ReasonSchedulable},
-			False: []string{ReasonDiskNotReady}},
+			False: []string{ReasonDiskNotReady, ReasonContentNotListed, ReasonDiskPressure}},
 	}
 }
 

@@ -68,6 +68,7 @@ type NodeStatus struct {
 }
 
 // DiskSpec is how a person wants a disk to be used.
+// +kubebuilder:validation:XValidation:rule=`!has(self.initialize) || self.initialize == "" || (has(self.diskType) && self.diskType == "block")`,message="initialize is only for block disks (v2): set diskType to block, or remove initialize"
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskSpec struct {
 	// Whether new replicas may be placed on the disk. Written by a person; absent means false.
@@ -84,6 +85,15 @@ type DiskSpec struct {
 	// Whether all replicas shall leave the disk. Written by a person; absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
+	// What im-monitor may do with the device of a block disk of which no UUID is recorded in the status: `new` formats
+	// an empty device, and adopts the lvstore of one that has an lvstore; `adopt:<uuid>` takes exactly that lvstore and
+	// never writes a new one. Once a UUID is recorded, only that lvstore is loaded and this field has no effect. Written
+	// by a person; absent means that the device is not touched.
+	// +kubebuilder:validation:MaxLength=42
+	// +kubebuilder:validation:Pattern=`^(|new|adopt:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self == "new" || self.startsWith("adopt:") && self.size() == 42`,message="initialize must be new, or adopt:<uuid> with the UUID of the lvstore in lower case, or absent"
+	// +optional
+	Initialize string `json:"initialize,omitempty"`
 	// Directory of a filesystem disk, device path or PCI address of a block disk. Written by a person; absent means
 	// not usable.
 	// +optional
@@ -99,6 +109,17 @@ type DiskSpec struct {
 // DiskStatus is what is known of one disk.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskStatus struct {
+	// RFC 3339 time at which the replicas that a block disk held at its first load in this cluster were listed
+	// completely. While it is absent, no replica is placed on the disk, and no replica data on it is deleted by policy.
+	// Written by im-monitor, for v2 disks; absent means not yet.
+	// +optional
+	AcknowledgedAt string `json:"acknowledgedAt,omitempty"`
+	// Names of the replicas that a block disk held at its first load in this cluster and that no Replica claimed then.
+	// They may be another cluster's data: a person may delete them, a policy never does. Written by im-monitor, for v2
+	// disks; absent means none, if acknowledgedAt is set.
+	// +listType=set
+	// +optional
+	AcknowledgedReplicas []string `json:"acknowledgedReplicas,omitempty"`
 	// What people and neighbours need to know: Ready, Schedulable. Written by im-monitor, for v2 disks; a node agent
 	// for v1 disks; absent means nothing is known: no replica is placed there.
 	// +nullable
@@ -141,6 +162,11 @@ type DiskStatus struct {
 	// means none.
 	// +optional
 	InstanceManagerName string `json:"instanceManagerName,omitempty"`
+	// The latest attempt to load a block disk into the v2 instance manager of its node, recorded before the call.
+	// Written by im-monitor, for v2 disks; absent means that im-monitor has not loaded the disk.
+	// +nullable
+	// +optional
+	Load *DiskLoad `json:"load,omitempty"`
 	// Bytes of each backing image on the disk, by its name. Written by im-monitor, for v2 disks; a node agent for v1
 	// disks; absent means none.
 	// +nullable
@@ -163,6 +189,56 @@ type DiskStatus struct {
 	// means 0.
 	// +optional
 	StorageScheduled int64 `json:"storageScheduled,omitempty"`
+}
+
+// DiskLoad is one attempt to load a v2 disk: one DiskCreate in one run of an instance manager's server.
+// +kubebuilder:pruning:PreserveUnknownFields
+type DiskLoad struct {
+	// The run of the server: the UID of the instance manager's pod, `/`, and the time at which its container started.
+	// Written by im-monitor; never absent.
+	// +optional
+	Server string `json:"server,omitempty"`
+	// requested is written before DiskCreate is called; creating, ready and error are the server's own words. While it
+	// is requested or creating, calls to the v2 instance manager of the node may block: no switch-over and no upgrade
+	// step there. Written by im-monitor; never absent.
+	// +kubebuilder:validation:Enum=requested;creating;ready;error
+	// +optional
+	State string `json:"state,omitempty"`
+	// The UUID that DiskCreate was called with. Written by im-monitor; absent means that it was called without one,
+	// because of `initialize: new`.
+	// +optional
+	UUID string `json:"uuid,omitempty"`
+	// RFC 3339 time at which the attempt was recorded. Written by im-monitor; never absent.
+	// +optional
+	RequestedAt string `json:"requestedAt,omitempty"`
+	// Number of DiskCreate calls without success since the disk was last ready, which the back-off grows with. Written
+	// by im-monitor; absent means 0.
+	// +optional
+	Attempts int `json:"attempts,omitempty"`
+	// RFC 3339 time at which this run of the server was first seen to report the disk ready with the recorded UUID.
+	// Written by im-monitor; absent means not yet.
+	// +optional
+	ReadyAt string `json:"readyAt,omitempty"`
+}
+
+// The values of DiskLoad.State.
+const (
+	DiskLoadRequested = "requested"
+	DiskLoadCreating  = "creating"
+	DiskLoadReady     = "ready"
+	DiskLoadError     = "error"
+)
+
+// LoadingDisk returns the key of a v2 disk that is being loaded, the first one in order, or "". While there is one,
+// calls to the v2 instance manager of the node may block until the load is done.
+func (s *NodeStatus) LoadingDisk() string {
+	first := ""
+	for key, d := range s.DiskStatus {
+		if d.Load != nil && (d.Load.State == DiskLoadRequested || d.Load.State == DiskLoadCreating) && (first == "" || key < first) {
+			first = key
+		}
+	}
+	return first
 }
 
 // DiskHealth is what a device tells of its health.

@@ -46,22 +46,39 @@ const (
 
 // Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, a node agent for v1 disks.
 const (
-	// DiskReady is True while the disk is there, with the UUID that was seen first.
+	// DiskReady is True while the disk is loaded and holds the lvstore whose UUID is recorded.
 	DiskReady = "Ready"
 	// DiskSchedulable is True while new replicas may be placed on the disk.
 	DiskSchedulable = "Schedulable"
 )
 
-// Reasons of DiskReady and DiskSchedulable.
+// Values of DiskSpec.Initialize; InitializeAdopt is followed by the UUID of an lvstore.
 const (
-	// ReasonDiskReady surfaces when the instance manager answered for the disk.
+	InitializeNew   = "new"
+	InitializeAdopt = "adopt:"
+)
+
+// Reasons of DiskReady and DiskSchedulable. Those that Longhorn has, too, are spelled as it spells them.
+const (
+	// ReasonDiskReady surfaces when the instance manager reports the disk ready with the recorded UUID.
 	ReasonDiskReady = "DiskReady"
-	// ReasonDiskNotFound surfaces when the instance manager does not have the disk.
-	ReasonDiskNotFound = "DiskNotFound"
-	// ReasonDiskUnknown surfaces when no v2 instance manager of the node answered.
-	ReasonDiskUnknown = "DiskUnknown"
+	// ReasonNoDiskInfo surfaces while nothing can be said of the disk: no v2 instance manager of the node answers, a
+	// call failed, or the disk is being loaded or could not be; the message says which.
+	ReasonNoDiskInfo = "NoDiskInfo"
+	// ReasonNotInitialized surfaces while no UUID is recorded and no person said what may be done with the device; the
+	// message holds the command.
+	ReasonNotInitialized = "NotInitialized"
+	// ReasonInitializationUncertain surfaces when the server was restarted while a disk was initialized as new, so that
+	// nobody knows whether the device was formatted; a person must decide.
+	ReasonInitializationUncertain = "InitializationUncertain"
+	// ReasonDiskFilesystemChanged surfaces when the device holds another lvstore than the one that is recorded.
+	ReasonDiskFilesystemChanged = "DiskFilesystemChanged"
 	// ReasonDiskNotReady surfaces when DiskSchedulable is False because DiskReady is.
 	ReasonDiskNotReady = "DiskNotReady"
+	// ReasonContentNotListed surfaces until the replicas that the disk held at its first load in this cluster are listed completely.
+	ReasonContentNotListed = "ContentNotListed"
+	// ReasonDiskPressure surfaces while the disk has too little space for another replica.
+	ReasonDiskPressure = "DiskPressure"
 )
 
 // Condition types of an InstanceManager; writer im-monitor.
