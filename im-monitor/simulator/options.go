@@ -29,6 +29,7 @@ type options struct {
 	noticeGap                        time.Duration
 	backupStore                      string
 	writers, defaultDisks            bool
+	standalone                       bool
 	stickyAddresses                  bool
 	logLevel, logFormat              string
 }
@@ -45,6 +46,7 @@ func defaults() *options {
 
 func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "API server to play the kubelets for; empty means $KUBECONFIG, then in-cluster")
+	f.BoolVar(&o.standalone, "standalone", o.standalone, "do without an API server: every node gets one instance manager of each data engine at once, and nothing is a pod of Kubernetes")
 	f.StringVar(&o.namespace, "namespace", o.namespace, "namespace of the instance-manager pods")
 	f.StringVar(&o.control, "control", o.control, "loopback address of the control endpoint; port 0 picks a free one, which is printed")
 	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory, "directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
