@@ -28,7 +28,7 @@ func command() *cobra.Command {
 		Use:   "simulator",
 		Short: "The reference data plane: instance managers in memory",
 		Long: `simulator plays the kubelets of simulated nodes for instance-manager pods, and serves the instance-manager API for each of them on a loopback
-address of its own (ports 8501 to 8504). What goes wrong, and what there is, is said at the control endpoint: see simulator ctl --help.`,
+address of its own (ports 8500 to 8504). What goes wrong, and what there is, is said at the control endpoint: see simulator ctl --help.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,

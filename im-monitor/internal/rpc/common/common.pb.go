@@ -11,6 +11,7 @@ package common
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	emptypb "google.golang.org/protobuf/types/known/emptypb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -163,7 +164,7 @@ var File_common_common_proto protoreflect.FileDescriptor
 
 const file_common_common_proto_rawDesc = "" +
 	"\n" +
-	"\x13common/common.proto\"!\n" +
+	"\x13common/common.proto\x1a\x1bgoogle/protobuf/empty.proto\"!\n" +
 	"\vLogResponse\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\"\xff\x02\n" +
 	"\x0fVersionResponse\x12\x18\n" +
@@ -173,7 +174,10 @@ const file_common_common_proto_rawDesc = "" +
 	"\x19instanceManagerAPIVersion\x18\x04 \x01(\x03R\x19instanceManagerAPIVersion\x12B\n" +
 	"\x1cinstanceManagerAPIMinVersion\x18\x05 \x01(\x03R\x1cinstanceManagerAPIMinVersion\x12F\n" +
 	"\x1einstanceManagerProxyAPIVersion\x18\x06 \x01(\x03R\x1einstanceManagerProxyAPIVersion\x12L\n" +
-	"!instanceManagerProxyAPIMinVersion\x18\a \x01(\x03R!instanceManagerProxyAPIMinVersionB2Z0drover.dev/drover/im-monitor/internal/rpc/commonb\x06proto3"
+	"!instanceManagerProxyAPIMinVersion\x18\a \x01(\x03R!instanceManagerProxyAPIMinVersion2O\n" +
+	"\x15ProcessManagerService\x126\n" +
+	"\n" +
+	"VersionGet\x12\x16.google.protobuf.Empty\x1a\x10.VersionResponseB2Z0drover.dev/drover/im-monitor/internal/rpc/commonb\x06proto3"
 
 var (
 	file_common_common_proto_rawDescOnce sync.Once
@@ -191,10 +195,13 @@ var file_common_common_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_common_common_proto_goTypes = []any{
 	(*LogResponse)(nil),     // 0: LogResponse
 	(*VersionResponse)(nil), // 1: VersionResponse
+	(*emptypb.Empty)(nil),   // 2: google.protobuf.Empty
 }
 var file_common_common_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
+	2, // 0: ProcessManagerService.VersionGet:input_type -> google.protobuf.Empty
+	1, // 1: ProcessManagerService.VersionGet:output_type -> VersionResponse
+	1, // [1:2] is the sub-list for method output_type
+	0, // [0:1] is the sub-list for method input_type
 	0, // [0:0] is the sub-list for extension type_name
 	0, // [0:0] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
@@ -213,7 +220,7 @@ func file_common_common_proto_init() {
 			NumEnums:      0,
 			NumMessages:   2,
 			NumExtensions: 0,
-			NumServices:   0,
+			NumServices:   1,
 		},
 		GoTypes:           file_common_common_proto_goTypes,
 		DependencyIndexes: file_common_common_proto_depIdxs,

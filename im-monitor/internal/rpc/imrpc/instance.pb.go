@@ -869,6 +869,286 @@ func (x *InstanceDeleteTargetRequest) GetType() string {
 	return ""
 }
 
+type LogSetLevelRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DataEngine    DataEngine             `protobuf:"varint,1,opt,name=data_engine,json=dataEngine,proto3,enum=imrpc.DataEngine" json:"data_engine,omitempty"`
+	Level         string                 `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogSetLevelRequest) Reset() {
+	*x = LogSetLevelRequest{}
+	mi := &file_imrpc_instance_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSetLevelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSetLevelRequest) ProtoMessage() {}
+
+func (x *LogSetLevelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_imrpc_instance_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSetLevelRequest.ProtoReflect.Descriptor instead.
+func (*LogSetLevelRequest) Descriptor() ([]byte, []int) {
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *LogSetLevelRequest) GetDataEngine() DataEngine {
+	if x != nil {
+		return x.DataEngine
+	}
+	return DataEngine_DATA_ENGINE_V1
+}
+
+func (x *LogSetLevelRequest) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+type LogSetFlagsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DataEngine    DataEngine             `protobuf:"varint,1,opt,name=data_engine,json=dataEngine,proto3,enum=imrpc.DataEngine" json:"data_engine,omitempty"`
+	Flags         string                 `protobuf:"bytes,2,opt,name=flags,proto3" json:"flags,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogSetFlagsRequest) Reset() {
+	*x = LogSetFlagsRequest{}
+	mi := &file_imrpc_instance_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSetFlagsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSetFlagsRequest) ProtoMessage() {}
+
+func (x *LogSetFlagsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_imrpc_instance_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSetFlagsRequest.ProtoReflect.Descriptor instead.
+func (*LogSetFlagsRequest) Descriptor() ([]byte, []int) {
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *LogSetFlagsRequest) GetDataEngine() DataEngine {
+	if x != nil {
+		return x.DataEngine
+	}
+	return DataEngine_DATA_ENGINE_V1
+}
+
+func (x *LogSetFlagsRequest) GetFlags() string {
+	if x != nil {
+		return x.Flags
+	}
+	return ""
+}
+
+type LogGetLevelRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DataEngine    DataEngine             `protobuf:"varint,1,opt,name=data_engine,json=dataEngine,proto3,enum=imrpc.DataEngine" json:"data_engine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogGetLevelRequest) Reset() {
+	*x = LogGetLevelRequest{}
+	mi := &file_imrpc_instance_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogGetLevelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogGetLevelRequest) ProtoMessage() {}
+
+func (x *LogGetLevelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_imrpc_instance_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogGetLevelRequest.ProtoReflect.Descriptor instead.
+func (*LogGetLevelRequest) Descriptor() ([]byte, []int) {
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LogGetLevelRequest) GetDataEngine() DataEngine {
+	if x != nil {
+		return x.DataEngine
+	}
+	return DataEngine_DATA_ENGINE_V1
+}
+
+type LogGetLevelResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Level         string                 `protobuf:"bytes,1,opt,name=level,proto3" json:"level,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogGetLevelResponse) Reset() {
+	*x = LogGetLevelResponse{}
+	mi := &file_imrpc_instance_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogGetLevelResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogGetLevelResponse) ProtoMessage() {}
+
+func (x *LogGetLevelResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_imrpc_instance_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogGetLevelResponse.ProtoReflect.Descriptor instead.
+func (*LogGetLevelResponse) Descriptor() ([]byte, []int) {
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LogGetLevelResponse) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+type LogGetFlagsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DataEngine    DataEngine             `protobuf:"varint,1,opt,name=data_engine,json=dataEngine,proto3,enum=imrpc.DataEngine" json:"data_engine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogGetFlagsRequest) Reset() {
+	*x = LogGetFlagsRequest{}
+	mi := &file_imrpc_instance_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogGetFlagsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogGetFlagsRequest) ProtoMessage() {}
+
+func (x *LogGetFlagsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_imrpc_instance_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogGetFlagsRequest.ProtoReflect.Descriptor instead.
+func (*LogGetFlagsRequest) Descriptor() ([]byte, []int) {
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *LogGetFlagsRequest) GetDataEngine() DataEngine {
+	if x != nil {
+		return x.DataEngine
+	}
+	return DataEngine_DATA_ENGINE_V1
+}
+
+type LogGetFlagsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Flags         string                 `protobuf:"bytes,1,opt,name=flags,proto3" json:"flags,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogGetFlagsResponse) Reset() {
+	*x = LogGetFlagsResponse{}
+	mi := &file_imrpc_instance_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogGetFlagsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogGetFlagsResponse) ProtoMessage() {}
+
+func (x *LogGetFlagsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_imrpc_instance_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogGetFlagsResponse.ProtoReflect.Descriptor instead.
+func (*LogGetFlagsResponse) Descriptor() ([]byte, []int) {
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *LogGetFlagsResponse) GetFlags() string {
+	if x != nil {
+		return x.Flags
+	}
+	return ""
+}
+
 type InstanceSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Deprecated: Marked as deprecated in imrpc/instance.proto.
@@ -891,7 +1171,7 @@ type InstanceSpec struct {
 
 func (x *InstanceSpec) Reset() {
 	*x = InstanceSpec{}
-	mi := &file_imrpc_instance_proto_msgTypes[11]
+	mi := &file_imrpc_instance_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1183,7 @@ func (x *InstanceSpec) String() string {
 func (*InstanceSpec) ProtoMessage() {}
 
 func (x *InstanceSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[11]
+	mi := &file_imrpc_instance_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1196,7 @@ func (x *InstanceSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceSpec.ProtoReflect.Descriptor instead.
 func (*InstanceSpec) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{11}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{17}
 }
 
 // Deprecated: Marked as deprecated in imrpc/instance.proto.
@@ -1036,7 +1316,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_imrpc_instance_proto_msgTypes[12]
+	mi := &file_imrpc_instance_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1328,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[12]
+	mi := &file_imrpc_instance_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1341,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{12}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *InstanceStatus) GetState() string {
@@ -1193,7 +1473,7 @@ type ProcessInstanceSpec struct {
 
 func (x *ProcessInstanceSpec) Reset() {
 	*x = ProcessInstanceSpec{}
-	mi := &file_imrpc_instance_proto_msgTypes[13]
+	mi := &file_imrpc_instance_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1485,7 @@ func (x *ProcessInstanceSpec) String() string {
 func (*ProcessInstanceSpec) ProtoMessage() {}
 
 func (x *ProcessInstanceSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[13]
+	mi := &file_imrpc_instance_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1498,7 @@ func (x *ProcessInstanceSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessInstanceSpec.ProtoReflect.Descriptor instead.
 func (*ProcessInstanceSpec) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{13}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ProcessInstanceSpec) GetBinary() string {
@@ -1259,7 +1539,7 @@ type SpdkInstanceSpec struct {
 
 func (x *SpdkInstanceSpec) Reset() {
 	*x = SpdkInstanceSpec{}
-	mi := &file_imrpc_instance_proto_msgTypes[14]
+	mi := &file_imrpc_instance_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1551,7 @@ func (x *SpdkInstanceSpec) String() string {
 func (*SpdkInstanceSpec) ProtoMessage() {}
 
 func (x *SpdkInstanceSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[14]
+	mi := &file_imrpc_instance_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1564,7 @@ func (x *SpdkInstanceSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpdkInstanceSpec.ProtoReflect.Descriptor instead.
 func (*SpdkInstanceSpec) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{14}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SpdkInstanceSpec) GetReplicaAddressMap() map[string]string {
@@ -1413,7 +1693,7 @@ type EngineFrontendNvmeTcpPath struct {
 
 func (x *EngineFrontendNvmeTcpPath) Reset() {
 	*x = EngineFrontendNvmeTcpPath{}
-	mi := &file_imrpc_instance_proto_msgTypes[15]
+	mi := &file_imrpc_instance_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1705,7 @@ func (x *EngineFrontendNvmeTcpPath) String() string {
 func (*EngineFrontendNvmeTcpPath) ProtoMessage() {}
 
 func (x *EngineFrontendNvmeTcpPath) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[15]
+	mi := &file_imrpc_instance_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1718,7 @@ func (x *EngineFrontendNvmeTcpPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineFrontendNvmeTcpPath.ProtoReflect.Descriptor instead.
 func (*EngineFrontendNvmeTcpPath) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{15}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *EngineFrontendNvmeTcpPath) GetEngineName() string {
@@ -1496,7 +1776,7 @@ type ShardGroupSpec struct {
 
 func (x *ShardGroupSpec) Reset() {
 	*x = ShardGroupSpec{}
-	mi := &file_imrpc_instance_proto_msgTypes[16]
+	mi := &file_imrpc_instance_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1788,7 @@ func (x *ShardGroupSpec) String() string {
 func (*ShardGroupSpec) ProtoMessage() {}
 
 func (x *ShardGroupSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[16]
+	mi := &file_imrpc_instance_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1801,7 @@ func (x *ShardGroupSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShardGroupSpec.ProtoReflect.Descriptor instead.
 func (*ShardGroupSpec) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{16}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ShardGroupSpec) GetDataChunks() uint32 {
@@ -1569,7 +1849,7 @@ type ShardEndpoint struct {
 
 func (x *ShardEndpoint) Reset() {
 	*x = ShardEndpoint{}
-	mi := &file_imrpc_instance_proto_msgTypes[17]
+	mi := &file_imrpc_instance_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1581,7 +1861,7 @@ func (x *ShardEndpoint) String() string {
 func (*ShardEndpoint) ProtoMessage() {}
 
 func (x *ShardEndpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_imrpc_instance_proto_msgTypes[17]
+	mi := &file_imrpc_instance_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1594,7 +1874,7 @@ func (x *ShardEndpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShardEndpoint.ProtoReflect.Descriptor instead.
 func (*ShardEndpoint) Descriptor() ([]byte, []int) {
-	return file_imrpc_instance_proto_rawDescGZIP(), []int{17}
+	return file_imrpc_instance_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ShardEndpoint) GetAddress() string {
@@ -1675,7 +1955,25 @@ const file_imrpc_instance_proto_rawDesc = "" +
 	"\vdata_engine\x18\x01 \x01(\x0e2\x11.imrpc.DataEngineR\n" +
 	"dataEngine\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
-	"\x04type\x18\x03 \x01(\tR\x04type\"\xcf\x04\n" +
+	"\x04type\x18\x03 \x01(\tR\x04type\"^\n" +
+	"\x12LogSetLevelRequest\x122\n" +
+	"\vdata_engine\x18\x01 \x01(\x0e2\x11.imrpc.DataEngineR\n" +
+	"dataEngine\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\tR\x05level\"^\n" +
+	"\x12LogSetFlagsRequest\x122\n" +
+	"\vdata_engine\x18\x01 \x01(\x0e2\x11.imrpc.DataEngineR\n" +
+	"dataEngine\x12\x14\n" +
+	"\x05flags\x18\x02 \x01(\tR\x05flags\"H\n" +
+	"\x12LogGetLevelRequest\x122\n" +
+	"\vdata_engine\x18\x01 \x01(\x0e2\x11.imrpc.DataEngineR\n" +
+	"dataEngine\"+\n" +
+	"\x13LogGetLevelResponse\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\tR\x05level\"H\n" +
+	"\x12LogGetFlagsRequest\x122\n" +
+	"\vdata_engine\x18\x01 \x01(\x0e2\x11.imrpc.DataEngineR\n" +
+	"dataEngine\"+\n" +
+	"\x13LogGetFlagsResponse\x12\x14\n" +
+	"\x05flags\x18\x01 \x01(\tR\x05flags\"\xcf\x04\n" +
 	"\fInstanceSpec\x12O\n" +
 	"\x14backend_store_driver\x18\x01 \x01(\x0e2\x19.imrpc.BackendStoreDriverB\x02\x18\x01R\x12backendStoreDriver\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1779,7 +2077,7 @@ const file_imrpc_instance_proto_rawDesc = "" +
 	"\n" +
 	"DataEngine\x12\x12\n" +
 	"\x0eDATA_ENGINE_V1\x10\x00\x12\x12\n" +
-	"\x0eDATA_ENGINE_V2\x10\x012\xed\x06\n" +
+	"\x0eDATA_ENGINE_V2\x10\x012\xfd\b\n" +
 	"\x0fInstanceService\x12G\n" +
 	"\x0eInstanceCreate\x12\x1c.imrpc.InstanceCreateRequest\x1a\x17.imrpc.InstanceResponse\x12G\n" +
 	"\x0eInstanceDelete\x12\x1c.imrpc.InstanceDeleteRequest\x1a\x17.imrpc.InstanceResponse\x12A\n" +
@@ -1793,7 +2091,11 @@ const file_imrpc_instance_proto_rawDesc = "" +
 	"\x18InstanceSwitchOverTarget\x12&.imrpc.InstanceSwitchOverTargetRequest\x1a\x16.google.protobuf.Empty\x12R\n" +
 	"\x14InstanceDeleteTarget\x12\".imrpc.InstanceDeleteTargetRequest\x1a\x16.google.protobuf.Empty\x126\n" +
 	"\n" +
-	"VersionGet\x12\x16.google.protobuf.Empty\x1a\x10.VersionResponseB1Z/drover.dev/drover/im-monitor/internal/rpc/imrpcb\x06proto3"
+	"VersionGet\x12\x16.google.protobuf.Empty\x1a\x10.VersionResponse\x12@\n" +
+	"\vLogSetLevel\x12\x19.imrpc.LogSetLevelRequest\x1a\x16.google.protobuf.Empty\x12@\n" +
+	"\vLogSetFlags\x12\x19.imrpc.LogSetFlagsRequest\x1a\x16.google.protobuf.Empty\x12D\n" +
+	"\vLogGetLevel\x12\x19.imrpc.LogGetLevelRequest\x1a\x1a.imrpc.LogGetLevelResponse\x12D\n" +
+	"\vLogGetFlags\x12\x19.imrpc.LogGetFlagsRequest\x1a\x1a.imrpc.LogGetFlagsResponseB1Z/drover.dev/drover/im-monitor/internal/rpc/imrpcb\x06proto3"
 
 var (
 	file_imrpc_instance_proto_rawDescOnce sync.Once
@@ -1808,7 +2110,7 @@ func file_imrpc_instance_proto_rawDescGZIP() []byte {
 }
 
 var file_imrpc_instance_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_imrpc_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_imrpc_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_imrpc_instance_proto_goTypes = []any{
 	(DataLayoutType)(0),                     // 0: imrpc.DataLayoutType
 	(BackendStoreDriver)(0),                 // 1: imrpc.BackendStoreDriver
@@ -1824,78 +2126,96 @@ var file_imrpc_instance_proto_goTypes = []any{
 	(*InstanceResumeRequest)(nil),           // 11: imrpc.InstanceResumeRequest
 	(*InstanceSwitchOverTargetRequest)(nil), // 12: imrpc.InstanceSwitchOverTargetRequest
 	(*InstanceDeleteTargetRequest)(nil),     // 13: imrpc.InstanceDeleteTargetRequest
-	(*InstanceSpec)(nil),                    // 14: imrpc.InstanceSpec
-	(*InstanceStatus)(nil),                  // 15: imrpc.InstanceStatus
-	(*ProcessInstanceSpec)(nil),             // 16: imrpc.ProcessInstanceSpec
-	(*SpdkInstanceSpec)(nil),                // 17: imrpc.SpdkInstanceSpec
-	(*EngineFrontendNvmeTcpPath)(nil),       // 18: imrpc.EngineFrontendNvmeTcpPath
-	(*ShardGroupSpec)(nil),                  // 19: imrpc.ShardGroupSpec
-	(*ShardEndpoint)(nil),                   // 20: imrpc.ShardEndpoint
-	nil,                                     // 21: imrpc.InstanceListResponse.InstancesEntry
-	nil,                                     // 22: imrpc.InstanceStatus.ConditionsEntry
-	nil,                                     // 23: imrpc.SpdkInstanceSpec.ReplicaAddressMapEntry
-	nil,                                     // 24: imrpc.ShardGroupSpec.ShardsEntry
-	(*emptypb.Empty)(nil),                   // 25: google.protobuf.Empty
-	(*common.LogResponse)(nil),              // 26: LogResponse
-	(*common.VersionResponse)(nil),          // 27: VersionResponse
+	(*LogSetLevelRequest)(nil),              // 14: imrpc.LogSetLevelRequest
+	(*LogSetFlagsRequest)(nil),              // 15: imrpc.LogSetFlagsRequest
+	(*LogGetLevelRequest)(nil),              // 16: imrpc.LogGetLevelRequest
+	(*LogGetLevelResponse)(nil),             // 17: imrpc.LogGetLevelResponse
+	(*LogGetFlagsRequest)(nil),              // 18: imrpc.LogGetFlagsRequest
+	(*LogGetFlagsResponse)(nil),             // 19: imrpc.LogGetFlagsResponse
+	(*InstanceSpec)(nil),                    // 20: imrpc.InstanceSpec
+	(*InstanceStatus)(nil),                  // 21: imrpc.InstanceStatus
+	(*ProcessInstanceSpec)(nil),             // 22: imrpc.ProcessInstanceSpec
+	(*SpdkInstanceSpec)(nil),                // 23: imrpc.SpdkInstanceSpec
+	(*EngineFrontendNvmeTcpPath)(nil),       // 24: imrpc.EngineFrontendNvmeTcpPath
+	(*ShardGroupSpec)(nil),                  // 25: imrpc.ShardGroupSpec
+	(*ShardEndpoint)(nil),                   // 26: imrpc.ShardEndpoint
+	nil,                                     // 27: imrpc.InstanceListResponse.InstancesEntry
+	nil,                                     // 28: imrpc.InstanceStatus.ConditionsEntry
+	nil,                                     // 29: imrpc.SpdkInstanceSpec.ReplicaAddressMapEntry
+	nil,                                     // 30: imrpc.ShardGroupSpec.ShardsEntry
+	(*emptypb.Empty)(nil),                   // 31: google.protobuf.Empty
+	(*common.LogResponse)(nil),              // 32: LogResponse
+	(*common.VersionResponse)(nil),          // 33: VersionResponse
 }
 var file_imrpc_instance_proto_depIdxs = []int32{
-	14, // 0: imrpc.InstanceCreateRequest.spec:type_name -> imrpc.InstanceSpec
+	20, // 0: imrpc.InstanceCreateRequest.spec:type_name -> imrpc.InstanceSpec
 	0,  // 1: imrpc.InstanceCreateRequest.data_layout_type:type_name -> imrpc.DataLayoutType
-	14, // 2: imrpc.InstanceResponse.spec:type_name -> imrpc.InstanceSpec
-	15, // 3: imrpc.InstanceResponse.status:type_name -> imrpc.InstanceStatus
+	20, // 2: imrpc.InstanceResponse.spec:type_name -> imrpc.InstanceSpec
+	21, // 3: imrpc.InstanceResponse.status:type_name -> imrpc.InstanceStatus
 	1,  // 4: imrpc.InstanceDeleteRequest.backend_store_driver:type_name -> imrpc.BackendStoreDriver
 	2,  // 5: imrpc.InstanceDeleteRequest.data_engine:type_name -> imrpc.DataEngine
 	1,  // 6: imrpc.InstanceGetRequest.backend_store_driver:type_name -> imrpc.BackendStoreDriver
 	2,  // 7: imrpc.InstanceGetRequest.data_engine:type_name -> imrpc.DataEngine
-	21, // 8: imrpc.InstanceListResponse.instances:type_name -> imrpc.InstanceListResponse.InstancesEntry
+	27, // 8: imrpc.InstanceListResponse.instances:type_name -> imrpc.InstanceListResponse.InstancesEntry
 	1,  // 9: imrpc.InstanceLogRequest.backend_store_driver:type_name -> imrpc.BackendStoreDriver
 	2,  // 10: imrpc.InstanceLogRequest.data_engine:type_name -> imrpc.DataEngine
-	14, // 11: imrpc.InstanceReplaceRequest.spec:type_name -> imrpc.InstanceSpec
+	20, // 11: imrpc.InstanceReplaceRequest.spec:type_name -> imrpc.InstanceSpec
 	2,  // 12: imrpc.InstanceSuspendRequest.data_engine:type_name -> imrpc.DataEngine
 	2,  // 13: imrpc.InstanceResumeRequest.data_engine:type_name -> imrpc.DataEngine
 	2,  // 14: imrpc.InstanceSwitchOverTargetRequest.data_engine:type_name -> imrpc.DataEngine
 	2,  // 15: imrpc.InstanceDeleteTargetRequest.data_engine:type_name -> imrpc.DataEngine
-	1,  // 16: imrpc.InstanceSpec.backend_store_driver:type_name -> imrpc.BackendStoreDriver
-	16, // 17: imrpc.InstanceSpec.process_instance_spec:type_name -> imrpc.ProcessInstanceSpec
-	17, // 18: imrpc.InstanceSpec.spdk_instance_spec:type_name -> imrpc.SpdkInstanceSpec
-	2,  // 19: imrpc.InstanceSpec.data_engine:type_name -> imrpc.DataEngine
-	22, // 20: imrpc.InstanceStatus.conditions:type_name -> imrpc.InstanceStatus.ConditionsEntry
-	18, // 21: imrpc.InstanceStatus.paths:type_name -> imrpc.EngineFrontendNvmeTcpPath
-	23, // 22: imrpc.SpdkInstanceSpec.replica_address_map:type_name -> imrpc.SpdkInstanceSpec.ReplicaAddressMapEntry
-	19, // 23: imrpc.SpdkInstanceSpec.shard_group_spec:type_name -> imrpc.ShardGroupSpec
-	24, // 24: imrpc.ShardGroupSpec.shards:type_name -> imrpc.ShardGroupSpec.ShardsEntry
-	4,  // 25: imrpc.InstanceListResponse.InstancesEntry.value:type_name -> imrpc.InstanceResponse
-	20, // 26: imrpc.ShardGroupSpec.ShardsEntry.value:type_name -> imrpc.ShardEndpoint
-	3,  // 27: imrpc.InstanceService.InstanceCreate:input_type -> imrpc.InstanceCreateRequest
-	5,  // 28: imrpc.InstanceService.InstanceDelete:input_type -> imrpc.InstanceDeleteRequest
-	6,  // 29: imrpc.InstanceService.InstanceGet:input_type -> imrpc.InstanceGetRequest
-	25, // 30: imrpc.InstanceService.InstanceList:input_type -> google.protobuf.Empty
-	8,  // 31: imrpc.InstanceService.InstanceLog:input_type -> imrpc.InstanceLogRequest
-	25, // 32: imrpc.InstanceService.InstanceWatch:input_type -> google.protobuf.Empty
-	9,  // 33: imrpc.InstanceService.InstanceReplace:input_type -> imrpc.InstanceReplaceRequest
-	10, // 34: imrpc.InstanceService.InstanceSuspend:input_type -> imrpc.InstanceSuspendRequest
-	11, // 35: imrpc.InstanceService.InstanceResume:input_type -> imrpc.InstanceResumeRequest
-	12, // 36: imrpc.InstanceService.InstanceSwitchOverTarget:input_type -> imrpc.InstanceSwitchOverTargetRequest
-	13, // 37: imrpc.InstanceService.InstanceDeleteTarget:input_type -> imrpc.InstanceDeleteTargetRequest
-	25, // 38: imrpc.InstanceService.VersionGet:input_type -> google.protobuf.Empty
-	4,  // 39: imrpc.InstanceService.InstanceCreate:output_type -> imrpc.InstanceResponse
-	4,  // 40: imrpc.InstanceService.InstanceDelete:output_type -> imrpc.InstanceResponse
-	4,  // 41: imrpc.InstanceService.InstanceGet:output_type -> imrpc.InstanceResponse
-	7,  // 42: imrpc.InstanceService.InstanceList:output_type -> imrpc.InstanceListResponse
-	26, // 43: imrpc.InstanceService.InstanceLog:output_type -> LogResponse
-	25, // 44: imrpc.InstanceService.InstanceWatch:output_type -> google.protobuf.Empty
-	4,  // 45: imrpc.InstanceService.InstanceReplace:output_type -> imrpc.InstanceResponse
-	25, // 46: imrpc.InstanceService.InstanceSuspend:output_type -> google.protobuf.Empty
-	25, // 47: imrpc.InstanceService.InstanceResume:output_type -> google.protobuf.Empty
-	25, // 48: imrpc.InstanceService.InstanceSwitchOverTarget:output_type -> google.protobuf.Empty
-	25, // 49: imrpc.InstanceService.InstanceDeleteTarget:output_type -> google.protobuf.Empty
-	27, // 50: imrpc.InstanceService.VersionGet:output_type -> VersionResponse
-	39, // [39:51] is the sub-list for method output_type
-	27, // [27:39] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	2,  // 16: imrpc.LogSetLevelRequest.data_engine:type_name -> imrpc.DataEngine
+	2,  // 17: imrpc.LogSetFlagsRequest.data_engine:type_name -> imrpc.DataEngine
+	2,  // 18: imrpc.LogGetLevelRequest.data_engine:type_name -> imrpc.DataEngine
+	2,  // 19: imrpc.LogGetFlagsRequest.data_engine:type_name -> imrpc.DataEngine
+	1,  // 20: imrpc.InstanceSpec.backend_store_driver:type_name -> imrpc.BackendStoreDriver
+	22, // 21: imrpc.InstanceSpec.process_instance_spec:type_name -> imrpc.ProcessInstanceSpec
+	23, // 22: imrpc.InstanceSpec.spdk_instance_spec:type_name -> imrpc.SpdkInstanceSpec
+	2,  // 23: imrpc.InstanceSpec.data_engine:type_name -> imrpc.DataEngine
+	28, // 24: imrpc.InstanceStatus.conditions:type_name -> imrpc.InstanceStatus.ConditionsEntry
+	24, // 25: imrpc.InstanceStatus.paths:type_name -> imrpc.EngineFrontendNvmeTcpPath
+	29, // 26: imrpc.SpdkInstanceSpec.replica_address_map:type_name -> imrpc.SpdkInstanceSpec.ReplicaAddressMapEntry
+	25, // 27: imrpc.SpdkInstanceSpec.shard_group_spec:type_name -> imrpc.ShardGroupSpec
+	30, // 28: imrpc.ShardGroupSpec.shards:type_name -> imrpc.ShardGroupSpec.ShardsEntry
+	4,  // 29: imrpc.InstanceListResponse.InstancesEntry.value:type_name -> imrpc.InstanceResponse
+	26, // 30: imrpc.ShardGroupSpec.ShardsEntry.value:type_name -> imrpc.ShardEndpoint
+	3,  // 31: imrpc.InstanceService.InstanceCreate:input_type -> imrpc.InstanceCreateRequest
+	5,  // 32: imrpc.InstanceService.InstanceDelete:input_type -> imrpc.InstanceDeleteRequest
+	6,  // 33: imrpc.InstanceService.InstanceGet:input_type -> imrpc.InstanceGetRequest
+	31, // 34: imrpc.InstanceService.InstanceList:input_type -> google.protobuf.Empty
+	8,  // 35: imrpc.InstanceService.InstanceLog:input_type -> imrpc.InstanceLogRequest
+	31, // 36: imrpc.InstanceService.InstanceWatch:input_type -> google.protobuf.Empty
+	9,  // 37: imrpc.InstanceService.InstanceReplace:input_type -> imrpc.InstanceReplaceRequest
+	10, // 38: imrpc.InstanceService.InstanceSuspend:input_type -> imrpc.InstanceSuspendRequest
+	11, // 39: imrpc.InstanceService.InstanceResume:input_type -> imrpc.InstanceResumeRequest
+	12, // 40: imrpc.InstanceService.InstanceSwitchOverTarget:input_type -> imrpc.InstanceSwitchOverTargetRequest
+	13, // 41: imrpc.InstanceService.InstanceDeleteTarget:input_type -> imrpc.InstanceDeleteTargetRequest
+	31, // 42: imrpc.InstanceService.VersionGet:input_type -> google.protobuf.Empty
+	14, // 43: imrpc.InstanceService.LogSetLevel:input_type -> imrpc.LogSetLevelRequest
+	15, // 44: imrpc.InstanceService.LogSetFlags:input_type -> imrpc.LogSetFlagsRequest
+	16, // 45: imrpc.InstanceService.LogGetLevel:input_type -> imrpc.LogGetLevelRequest
+	18, // 46: imrpc.InstanceService.LogGetFlags:input_type -> imrpc.LogGetFlagsRequest
+	4,  // 47: imrpc.InstanceService.InstanceCreate:output_type -> imrpc.InstanceResponse
+	4,  // 48: imrpc.InstanceService.InstanceDelete:output_type -> imrpc.InstanceResponse
+	4,  // 49: imrpc.InstanceService.InstanceGet:output_type -> imrpc.InstanceResponse
+	7,  // 50: imrpc.InstanceService.InstanceList:output_type -> imrpc.InstanceListResponse
+	32, // 51: imrpc.InstanceService.InstanceLog:output_type -> LogResponse
+	31, // 52: imrpc.InstanceService.InstanceWatch:output_type -> google.protobuf.Empty
+	4,  // 53: imrpc.InstanceService.InstanceReplace:output_type -> imrpc.InstanceResponse
+	31, // 54: imrpc.InstanceService.InstanceSuspend:output_type -> google.protobuf.Empty
+	31, // 55: imrpc.InstanceService.InstanceResume:output_type -> google.protobuf.Empty
+	31, // 56: imrpc.InstanceService.InstanceSwitchOverTarget:output_type -> google.protobuf.Empty
+	31, // 57: imrpc.InstanceService.InstanceDeleteTarget:output_type -> google.protobuf.Empty
+	33, // 58: imrpc.InstanceService.VersionGet:output_type -> VersionResponse
+	31, // 59: imrpc.InstanceService.LogSetLevel:output_type -> google.protobuf.Empty
+	31, // 60: imrpc.InstanceService.LogSetFlags:output_type -> google.protobuf.Empty
+	17, // 61: imrpc.InstanceService.LogGetLevel:output_type -> imrpc.LogGetLevelResponse
+	19, // 62: imrpc.InstanceService.LogGetFlags:output_type -> imrpc.LogGetFlagsResponse
+	47, // [47:63] is the sub-list for method output_type
+	31, // [31:47] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_imrpc_instance_proto_init() }
@@ -1909,7 +2229,7 @@ func file_imrpc_instance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_imrpc_instance_proto_rawDesc), len(file_imrpc_instance_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   22,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -35,6 +35,10 @@ const (
 	InstanceService_InstanceSwitchOverTarget_FullMethodName = "/imrpc.InstanceService/InstanceSwitchOverTarget"
 	InstanceService_InstanceDeleteTarget_FullMethodName     = "/imrpc.InstanceService/InstanceDeleteTarget"
 	InstanceService_VersionGet_FullMethodName               = "/imrpc.InstanceService/VersionGet"
+	InstanceService_LogSetLevel_FullMethodName              = "/imrpc.InstanceService/LogSetLevel"
+	InstanceService_LogSetFlags_FullMethodName              = "/imrpc.InstanceService/LogSetFlags"
+	InstanceService_LogGetLevel_FullMethodName              = "/imrpc.InstanceService/LogGetLevel"
+	InstanceService_LogGetFlags_FullMethodName              = "/imrpc.InstanceService/LogGetFlags"
 )
 
 // InstanceServiceClient is the client API for InstanceService service.
@@ -55,6 +59,10 @@ type InstanceServiceClient interface {
 	InstanceSwitchOverTarget(ctx context.Context, in *InstanceSwitchOverTargetRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	InstanceDeleteTarget(ctx context.Context, in *InstanceDeleteTargetRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	VersionGet(ctx context.Context, in *emptypb.Empty, opts ...grpc.CallOption) (*common.VersionResponse, error)
+	LogSetLevel(ctx context.Context, in *LogSetLevelRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	LogSetFlags(ctx context.Context, in *LogSetFlagsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	LogGetLevel(ctx context.Context, in *LogGetLevelRequest, opts ...grpc.CallOption) (*LogGetLevelResponse, error)
+	LogGetFlags(ctx context.Context, in *LogGetFlagsRequest, opts ...grpc.CallOption) (*LogGetFlagsResponse, error)
 }
 
 type instanceServiceClient struct {
@@ -203,6 +211,46 @@ func (c *instanceServiceClient) VersionGet(ctx context.Context, in *emptypb.Empt
 	return out, nil
 }
 
+func (c *instanceServiceClient) LogSetLevel(ctx context.Context, in *LogSetLevelRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, InstanceService_LogSetLevel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *instanceServiceClient) LogSetFlags(ctx context.Context, in *LogSetFlagsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, InstanceService_LogSetFlags_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *instanceServiceClient) LogGetLevel(ctx context.Context, in *LogGetLevelRequest, opts ...grpc.CallOption) (*LogGetLevelResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogGetLevelResponse)
+	err := c.cc.Invoke(ctx, InstanceService_LogGetLevel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *instanceServiceClient) LogGetFlags(ctx context.Context, in *LogGetFlagsRequest, opts ...grpc.CallOption) (*LogGetFlagsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogGetFlagsResponse)
+	err := c.cc.Invoke(ctx, InstanceService_LogGetFlags_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // InstanceServiceServer is the server API for InstanceService service.
 // All implementations must embed UnimplementedInstanceServiceServer
 // for forward compatibility.
@@ -221,6 +269,10 @@ type InstanceServiceServer interface {
 	InstanceSwitchOverTarget(context.Context, *InstanceSwitchOverTargetRequest) (*emptypb.Empty, error)
 	InstanceDeleteTarget(context.Context, *InstanceDeleteTargetRequest) (*emptypb.Empty, error)
 	VersionGet(context.Context, *emptypb.Empty) (*common.VersionResponse, error)
+	LogSetLevel(context.Context, *LogSetLevelRequest) (*emptypb.Empty, error)
+	LogSetFlags(context.Context, *LogSetFlagsRequest) (*emptypb.Empty, error)
+	LogGetLevel(context.Context, *LogGetLevelRequest) (*LogGetLevelResponse, error)
+	LogGetFlags(context.Context, *LogGetFlagsRequest) (*LogGetFlagsResponse, error)
 	mustEmbedUnimplementedInstanceServiceServer()
 }
 
@@ -266,6 +318,18 @@ func (UnimplementedInstanceServiceServer) InstanceDeleteTarget(context.Context, 
 }
 func (UnimplementedInstanceServiceServer) VersionGet(context.Context, *emptypb.Empty) (*common.VersionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method VersionGet not implemented")
+}
+func (UnimplementedInstanceServiceServer) LogSetLevel(context.Context, *LogSetLevelRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method LogSetLevel not implemented")
+}
+func (UnimplementedInstanceServiceServer) LogSetFlags(context.Context, *LogSetFlagsRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method LogSetFlags not implemented")
+}
+func (UnimplementedInstanceServiceServer) LogGetLevel(context.Context, *LogGetLevelRequest) (*LogGetLevelResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LogGetLevel not implemented")
+}
+func (UnimplementedInstanceServiceServer) LogGetFlags(context.Context, *LogGetFlagsRequest) (*LogGetFlagsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LogGetFlags not implemented")
 }
 func (UnimplementedInstanceServiceServer) mustEmbedUnimplementedInstanceServiceServer() {}
 func (UnimplementedInstanceServiceServer) testEmbeddedByValue()                         {}
@@ -490,6 +554,78 @@ func _InstanceService_VersionGet_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _InstanceService_LogSetLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LogSetLevelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstanceServiceServer).LogSetLevel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstanceService_LogSetLevel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstanceServiceServer).LogSetLevel(ctx, req.(*LogSetLevelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InstanceService_LogSetFlags_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LogSetFlagsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstanceServiceServer).LogSetFlags(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstanceService_LogSetFlags_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstanceServiceServer).LogSetFlags(ctx, req.(*LogSetFlagsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InstanceService_LogGetLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LogGetLevelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstanceServiceServer).LogGetLevel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstanceService_LogGetLevel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstanceServiceServer).LogGetLevel(ctx, req.(*LogGetLevelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InstanceService_LogGetFlags_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LogGetFlagsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstanceServiceServer).LogGetFlags(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstanceService_LogGetFlags_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstanceServiceServer).LogGetFlags(ctx, req.(*LogGetFlagsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // InstanceService_ServiceDesc is the grpc.ServiceDesc for InstanceService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -536,6 +672,22 @@ var InstanceService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "VersionGet",
 			Handler:    _InstanceService_VersionGet_Handler,
+		},
+		{
+			MethodName: "LogSetLevel",
+			Handler:    _InstanceService_LogSetLevel_Handler,
+		},
+		{
+			MethodName: "LogSetFlags",
+			Handler:    _InstanceService_LogSetFlags_Handler,
+		},
+		{
+			MethodName: "LogGetLevel",
+			Handler:    _InstanceService_LogGetLevel_Handler,
+		},
+		{
+			MethodName: "LogGetFlags",
+			Handler:    _InstanceService_LogGetFlags_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

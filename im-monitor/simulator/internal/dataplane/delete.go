@@ -63,13 +63,13 @@ func (s *Server) mayDelete(d Deletion, found *Instance) error {
 	case d.DataEngine != s.engine && s.engine == V1:
 		return refuse(Unimplemented, "data engine %s is not enabled here", d.DataEngine)
 	case d.DataEngine != s.engine:
-		return refuse(NotFound, "instance %s was not found", d.Name)
+		return refuse(NotFound, "cannot find instance %s", d.Name)
 	case found == nil && s.engine == V1:
-		return refuse(NotFound, "instance %s was not found", d.Name)
+		return refuse(NotFound, "cannot find instance %s", d.Name)
 	case found == nil || d.UUID == "" || d.UUID == found.UUID:
 		return nil
 	case s.engine == V1:
-		return refuse(NotFound, "instance %s with UUID %s was not found", d.Name, d.UUID)
+		return refuse(NotFound, "cannot find instance %s with UUID %s", d.Name, d.UUID)
 	case b.Mode == Conforming:
 		return refuse(b.MismatchCode, "instance %s has UUID %s, not %s: nothing was deleted", d.Name, found.UUID, d.UUID)
 	}

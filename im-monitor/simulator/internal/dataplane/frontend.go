@@ -182,7 +182,7 @@ func (s *Server) onFrontend(engine, name, typ string, change func(*Instance) err
 	case typ != TypeFrontend:
 		return refuse(Unimplemented, "not implemented for instances of type %s", typ)
 	case i == nil || i.Type != TypeFrontend:
-		return refuse(NotFound, "engine frontend %s was not found", name)
+		return refuse(NotFound, "cannot find engine frontend %s", name)
 	}
 	if err := change(i); err != nil {
 		return err

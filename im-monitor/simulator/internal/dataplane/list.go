@@ -26,7 +26,7 @@ func (s *Server) Get(engine, name string) (Told, error) {
 	}
 	i := s.instances[name]
 	if i == nil || engine != s.engine {
-		return Told{}, refuse(NotFound, "instance %s was not found", name)
+		return Told{}, refuse(NotFound, "cannot find instance %s", name)
 	}
 	return s.told(i), nil
 }

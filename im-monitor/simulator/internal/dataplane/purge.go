@@ -25,12 +25,12 @@ func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
 	})
 }
 
-// eachData does something to every replica that is read, and tells watchers.
+// eachData does something to every replica that is read, and tells the watchers of a v2 server.
 func (r *engineRun) eachData(do func(*data)) {
 	for _, m := range r.with(ModeRW) {
 		do(m.data)
 	}
-	r.engine.server.changed()
+	r.snapshotsChanged()
 }
 
 // PurgeStatus is how far the last purge is, by the addresses of the replicas. v2 never tells.

@@ -20,6 +20,13 @@ func (r *engineRun) snapshotAll(l chain.Layer) error {
 	return nil
 }
 
+// snapshotsChanged tells watchers of a v2 engine's server. A v1 server knows processes only, and nothing of their snapshots.
+func (r *engineRun) snapshotsChanged() {
+	if r.engine.server.engine == V2 {
+		r.engine.server.changed()
+	}
+}
+
 // Snapshot takes a user's snapshot; an empty name draws one. v2 drops the labels.
 func (s *Server) Snapshot(ref Ref, name string, labels map[string]string) (string, error) {
 	if name == "" {
@@ -41,7 +48,7 @@ func (s *Server) Snapshot(ref Ref, name string, labels map[string]string) (strin
 			labels = nil
 		}
 		err := r.snapshotAll(chain.Layer{Name: name, UserCreated: true, Labels: labels})
-		r.engine.server.changed()
+		r.snapshotsChanged()
 		return name, err
 	})
 }
@@ -80,7 +87,7 @@ func (s *Server) SnapshotRemove(ref Ref, names []string) error {
 				return about, err
 			}
 		}
-		r.engine.server.changed()
+		r.snapshotsChanged()
 		return about, nil
 	})
 }
@@ -122,7 +129,7 @@ func (s *Server) SnapshotRevert(ref Ref, name string) error {
 		if r.volume != nil {
 			r.volume.replace(blocks)
 		}
-		r.engine.server.changed()
+		r.snapshotsChanged()
 		return name, errors.Join(errs...)
 	})
 }

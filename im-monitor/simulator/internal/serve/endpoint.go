@@ -13,6 +13,7 @@ import (
 type Endpoint struct {
 	servers *Servers
 	server  *dataplane.Server
+	log     *logSettings
 
 	mu        sync.Mutex
 	closed    bool
@@ -25,7 +26,7 @@ type Endpoint struct {
 
 // Open listens on the pod's address and serves until Close.
 func (s *Servers) Open(server *dataplane.Server) (*Endpoint, error) {
-	e := &Endpoint{servers: s, server: server, conns: map[*conn]bool{}, open: make(chan struct{})}
+	e := &Endpoint{servers: s, server: server, log: newLogSettings(), conns: map[*conn]bool{}, open: make(chan struct{})}
 	close(e.open)
 	e.mu.Lock()
 	defer e.mu.Unlock()

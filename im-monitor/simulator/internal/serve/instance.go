@@ -196,9 +196,7 @@ func (s *instanceService) InstanceDeleteTarget(ctx context.Context, in *imrpc.In
 
 // VersionGet tells the API versions.
 func (s *instanceService) VersionGet(context.Context, *emptypb.Empty) (*common.VersionResponse, error) {
-	return &common.VersionResponse{Version: serverVersion, GitCommit: "simulated", BuildDate: "2026-08-01T00:00:00Z",
-		InstanceManagerAPIVersion: apiVersion, InstanceManagerAPIMinVersion: apiMinVersion,
-		InstanceManagerProxyAPIVersion: proxyAPIVersion, InstanceManagerProxyAPIMinVersion: proxyAPIMinVersion}, nil
+	return version(), nil
 }
 
 // onServer runs a call that answers nothing.

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 
+	"drover.dev/drover/im-monitor/internal/rpc/common"
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
@@ -26,6 +27,7 @@ import (
 
 // Ports of an instance manager's services.
 const (
+	ProcessPort  = 8500
 	ProxyPort    = 8501
 	DiskPort     = 8502
 	InstancePort = 8503
@@ -61,6 +63,7 @@ type port struct {
 func New(o Options) *Servers {
 	s := &Servers{options: o, ports: map[int]*port{}}
 	for number, register := range map[int]func(*grpc.Server){
+		ProcessPort:  func(g *grpc.Server) { common.RegisterProcessManagerServiceServer(g, &processService{}) },
 		ProxyPort:    func(g *grpc.Server) { imrpc.RegisterProxyEngineServiceServer(g, &proxyService{servers: s}) },
 		DiskPort:     func(g *grpc.Server) { imrpc.RegisterDiskServiceServer(g, &diskService{servers: s}) },
 		InstancePort: func(g *grpc.Server) { imrpc.RegisterInstanceServiceServer(g, &instanceService{servers: s}) },
@@ -121,9 +124,9 @@ func (s *Servers) Run(ctx context.Context) error {
 // portsOf are the services of an instance manager.
 func portsOf(engine string) []int {
 	if engine == dataplane.V2 {
-		return []int{ProxyPort, DiskPort, InstancePort, SPDKPort}
+		return []int{ProcessPort, ProxyPort, DiskPort, InstancePort, SPDKPort}
 	}
-	return []int{ProxyPort, DiskPort, InstancePort}
+	return []int{ProcessPort, ProxyPort, DiskPort, InstancePort}
 }
 
 func (s *Servers) listen(ip string, number int) (net.Listener, error) {
