@@ -10,7 +10,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bazel-test bazel-digests bazel-install model faults skew bench check drift generate build build-files build-format controlplane manifests
+.PHONY: help demo test bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,16 @@ bazel-install:
 
 model: ## the attach rules against 100,000 random worlds, and each of them left out
 	$(GO) test -timeout 60m ./attach-controller/internal/model -worlds 100000
+
+conformance: ## black-box checks of the simulator, or of real instance managers: TARGET=host (v1) V2=host CONFORMANCE_FLAGS=…
+ifeq ($(TARGET)$(V2),)
+	@mkdir -p bin
+	$(GO) build -o bin/simulator ./im-monitor/simulator
+	$(GO) run ./im-monitor/conformance --simulator bin/simulator $(CONFORMANCE_FLAGS)
+else
+	$(GO) run ./im-monitor/conformance $(if $(TARGET),--v1 $(TARGET)) $(if $(V2),--v2 $(V2)) $(if $(TARGET2),--v1-second $(TARGET2)) \
+		$(if $(V2_SECOND),--v2-second $(V2_SECOND)) $(CONFORMANCE_FLAGS)
+endif
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults

@@ -1,0 +1,57 @@
+package checks
+
+import (
+	"drover.dev/drover/im-monitor/conformance/internal/suite"
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+)
+
+// v1Expansion are the checks of expansion.
+func v1Expansion() []suite.Check {
+	return []suite.Check{
+		v1("expand", "an expansion has succeeded when VolumeGet reports the new size", onLimits, v1Expand),
+		v1("expand-content", "an expansion keeps the content", onLimits, v1ExpandContent, suite.Content),
+		v1("expand-same", "an expansion to the size that the volume has is OK and does nothing", onLimits, v1ExpandSame),
+	}
+}
+
+func (k v1kit) expand(e process, size int64) error {
+	_, err := k.Manager.Proxy.VolumeExpand(k.Context(), &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: k.ref(e),
+		Expand: &ptypes.VolumeExpandRequest{Size: size}})
+	return err
+}
+
+func v1Expand(k v1kit) {
+	e, replicas := k.served(2, engineOptions{})
+	k.OK(k.expand(e, 2*k.VolumeSize), "expanding")
+	k.Eventually("VolumeGet reports the new size", func() (bool, string) {
+		v := k.report(e)
+		return v.GetSize() == 2*k.VolumeSize && !v.GetIsExpanding(), v.String()
+	})
+	for _, r := range replicas {
+		k.inMode(e, r, "RW")
+	}
+}
+
+func v1ExpandContent(k v1kit) {
+	e, replicas := k.served(2, engineOptions{})
+	k.write(e, 1, "before")
+	k.OK(k.expand(e, 2*k.VolumeSize), "expanding")
+	k.Eventually("VolumeGet reports the new size", func() (bool, string) { return k.size(e) == 2*k.VolumeSize, k.report(e).String() })
+	k.reads(e, 1, "before")
+	k.write(e, 2, "after")
+	k.stop(e)
+	for n, r := range replicas {
+		k.stop(r)
+		replicas[n] = k.replica(k.Manager, n+1, replicaOptions{size: 2 * k.VolumeSize})
+	}
+	e = k.engine(k.Manager, 1, engineOptions{frontend: k.FrontendV1, size: 2 * k.VolumeSize}, replicas...)
+	k.reads(e, 1, "before")
+	k.reads(e, 2, "after")
+}
+
+func v1ExpandSame(k v1kit) {
+	e, _ := k.served(1, engineOptions{})
+	k.OK(k.expand(e, k.VolumeSize), "expanding to the same size")
+	k.Never("another size", func() (bool, string) { return k.size(e) != k.VolumeSize, k.report(e).String() })
+}
