@@ -67,7 +67,7 @@ func TestEveryKindHasItsShortNameCategoryStatusLabelAndColumns(t *testing.T) {
 		"Volume": "lhv", "Engine": "lhe", "EngineFrontend": "lhef", "Replica": "lhr", "Node": "lhn",
 		"InstanceManager": "lhim", "Setting": "lhs", "Orphan": "lho", "Snapshot": "lhsnap", "VolumeAttachment": "lhva",
 		"ShareManager": "lhsm", "Backup": "lhb", "BackupTarget": "lhbt", "BackupVolume": "lhbv", "RecurringJob": "lhrj",
-		"BackingImage": "lhbi", "BackingImageDataSource": "lhbids",
+		"BackingImage": "lhbi", "EngineImage": "lhei", "BackingImageDataSource": "lhbids",
 		"DataEngineUpgradeManager": "lhum", "NodeDataEngineUpgrade": "lhnu",
 	}
 	for file, crd := range definitions(t) {

@@ -23,6 +23,10 @@ const (
 	ComponentManager         = "longhorn-manager"
 )
 
+// LabelV2LUKSRoom is "true" on an encrypted v2 Volume whose replicas were made with room for the LUKS header. It is set at the volume's creation
+// and never changes.
+const LabelV2LUKSRoom = "v2-encrypted-volume-with-luks-header"
+
 // LabelContract is on every CustomResourceDefinition of Drover; its value is ContractVersion. A definition without it is
 // another Longhorn's: it drops fields that Drover's controllers need.
 const (

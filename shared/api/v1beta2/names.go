@@ -46,6 +46,12 @@ func InstanceManagerImageLabel(image string) string {
 	return "imi-" + hex.EncodeToString(sum[:])[:8]
 }
 
+// EngineImageName returns the name of the EngineImage of an image, which is hashed as it is written.
+func EngineImageName(image string) string {
+	sum := sha512.Sum512([]byte(image))
+	return "ei-" + hex.EncodeToString(sum[:])[:8]
+}
+
 // VolumeLabelValue returns the value of LabelVolume on Volume, Engine, EngineFrontend and Replica: the volume's name,
 // cut to 40 characters with a hash where it is longer.
 func VolumeLabelValue(volume string) string {

@@ -23,6 +23,7 @@ func TestNamesAreThoseThatClustersHold(t *testing.T) {
 	const image = "longhornio/longhorn-instance-manager:v1.10.0"
 	require.Equal(t, "instance-manager-8f4b8f9527799bc7afb7425460c719ed", v1beta2.InstanceManagerName("node-1", image, "v1"))
 	require.Equal(t, "imi-dd3e0865", v1beta2.InstanceManagerImageLabel(image))
+	require.Equal(t, "ei-88453db6", v1beta2.EngineImageName("longhornio/longhorn-engine:v1.12.0"))
 }
 
 func TestAnotherInstanceHasAnotherOrphan(t *testing.T) {

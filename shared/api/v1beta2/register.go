@@ -27,6 +27,7 @@ func kinds() []runtime.Object {
 		&DataEngineUpgradeManager{}, &DataEngineUpgradeManagerList{},
 		&Engine{}, &EngineList{},
 		&EngineFrontend{}, &EngineFrontendList{},
+		&EngineImage{}, &EngineImageList{},
 		&InstanceManager{}, &InstanceManagerList{},
 		&Node{}, &NodeList{},
 		&NodeDataEngineUpgrade{}, &NodeDataEngineUpgradeList{},

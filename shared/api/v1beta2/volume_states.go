@@ -25,6 +25,9 @@ const (
 	ReplicaModeERR = "ERR"
 )
 
+// DataLocalityStrictLocal is the data locality of a volume that runs only where its one replica is.
+const DataLocalityStrictLocal = "strict-local"
+
 // Access modes of a volume.
 const (
 	AccessModeReadWriteOnce    = "rwo"
