@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -18,8 +19,8 @@ func (p *pass) calls() {
 	case e.Spec.Active && e.Spec.RequestedRevert != "" && e.Spec.RequestedRevert != e.Status.LastRevert && !p.waits(Call{Op: OpRevert}):
 		snapshot, _, _ := strings.Cut(e.Spec.RequestedRevert, "@")
 		p.call(Call{Op: OpRevert, Snapshot: snapshot})
-	case p.Seen.Volume != nil && e.Spec.VolumeSize > p.Seen.Volume.Size && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
-		p.call(Call{Op: OpExpand, Size: e.Spec.VolumeSize})
+	case p.grows() && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
+		p.call(Call{Op: OpExpand, Size: p.wanted()})
 	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):
 		if volume, snapshot := source(e.Spec.RequestedDataSource); volume != "" && snapshot != "" {
 			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
@@ -78,7 +79,7 @@ func (p *pass) has(mode string) bool {
 
 // addition lets the next missing replica in, while there is one to rebuild it from.
 func (p *pass) addition() {
-	if !p.has(v1beta2.ReplicaModeRW) {
+	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
@@ -94,11 +95,22 @@ func (p *pass) addition() {
 	}
 }
 
-func (p *pass) size() int64 {
+// grows reports whether the backends are smaller than the volume needs them.
+func (p *pass) grows() bool {
+	return p.Seen.Volume != nil && p.Room != nil && p.wanted() > p.Seen.Volume.Size
+}
+
+// wanted is the backend size that the volume's size asks for.
+func (p *pass) wanted() volumesize.Backend {
+	return p.Room.Backend(volumesize.Net(p.Engine.Spec.VolumeSize))
+}
+
+// size is the backend size that the volume has now.
+func (p *pass) size() volumesize.Backend {
 	if p.out.Status.CurrentSize > 0 {
-		return p.out.Status.CurrentSize
+		return p.Room.Backend(volumesize.Net(p.out.Status.CurrentSize))
 	}
-	return p.Engine.Spec.VolumeSize
+	return p.wanted()
 }
 
 func (p *pass) call(c Call) {

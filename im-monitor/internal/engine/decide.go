@@ -146,7 +146,10 @@ func (p *pass) volume() {
 	if v == nil {
 		return
 	}
-	s.CurrentSize, s.IsExpanding = v.Size, v.Expanding
+	s.IsExpanding = v.Expanding
+	if p.Room != nil {
+		s.CurrentSize = int64(p.Room.Net(v.Size))
+	}
 	s.LastExpansionError, s.LastExpansionFailedAt = v.ExpansionError, v.ExpansionAt
 	p.going = p.going || v.Expanding
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -39,7 +40,7 @@ func anyWorld(t *rapid.T) engine.World {
 	}
 	w.Adding = rapid.SampledFrom(append([]string{"", ""}, names...)).Draw(t, "adding")
 	if rapid.Bool().Draw(t, "sized") {
-		w.Seen.Volume = &engine.Volume{Size: rapid.Int64Range(0, 2*gib).Draw(t, "size"), Expanding: rapid.Bool().Draw(t, "expanding")}
+		w.Seen.Volume = &engine.Volume{Size: volumesize.Backend(rapid.Int64Range(0, 2*gib).Draw(t, "size")), Expanding: rapid.Bool().Draw(t, "expanding")}
 	}
 	anyCopies(t, &w)
 	moments := rapid.SampledFrom([]string{"", "soon", now.Format(time.RFC3339Nano), now.Add(time.Second).Format(time.RFC3339Nano)})

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -11,7 +12,7 @@ type Replica struct{ Name, Address, Mode string }
 
 // Volume is what the engine tells about its size.
 type Volume struct {
-	Size                        int64
+	Size                        volumesize.Backend
 	Expanding                   bool
 	ExpansionError, ExpansionAt string
 }
@@ -34,6 +35,8 @@ type World struct {
 	Now    time.Time
 	Engine *v1beta2.Engine
 	Seen   Seen
+	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and nothing is called that has one.
+	Room *volumesize.Room
 	// Adding is the replica that a call of ours is adding; empty: none.
 	Adding string
 	// Failures counts additions that failed, by the replica's name; Waits tells until when a call is not tried again, by its key.
@@ -63,7 +66,7 @@ type Call struct {
 	Op Op
 	// Name and Address (ip:port, or as listed) are the replica's.
 	Name, Address string
-	Size          int64
+	Size          volumesize.Backend
 	// Volume and Snapshot are what is copied from.
 	Volume, Snapshot string
 }

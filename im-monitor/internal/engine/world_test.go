@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -30,7 +31,7 @@ func world(wanted ...string) engine.World {
 	for _, name := range wanted {
 		e.Spec.ReplicaAddressMap[name] = at(name)
 	}
-	return engine.World{Now: now, Engine: e, Period: period, Busy: busy,
+	return engine.World{Now: now, Engine: e, Period: period, Busy: busy, Room: new(volumesize.Room),
 		Seen: engine.Seen{Began: now.Add(-time.Second), Snapshots: map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}}}}
 }
 

@@ -189,6 +189,7 @@ func (w *world) start() *process { return w.startCut(cut.Point{}) }
 // startCut runs the controller until it is stopped; at a cut it is followed by another one.
 func (w *world) startCut(at cut.Point) *process {
 	w.t.Helper()
+	require.NoError(w.t, client.IgnoreAlreadyExists(w.admin.Create(w.t.Context(), &v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: v1beta2.VolumeSpec{Size: gib}})))
 	p, err := w.process(at)
 	require.NoError(w.t, err)
 	return p

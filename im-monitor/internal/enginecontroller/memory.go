@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -25,6 +26,8 @@ type remembered struct {
 	tries    map[engine.Key]try
 	adding   *addition
 	rebuild  progress
+	// room is that of the run's backends; nil is not read yet.
+	room *volumesize.Room
 }
 
 // try is how often a call was made, and until when it is not made again.
@@ -126,6 +129,18 @@ func (m *memory) forget(name string) {
 		r.stop()
 		delete(m.of, name)
 	}
+}
+
+func (m *memory) room(name string) *volumesize.Room {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.entry(name).room
+}
+
+func (m *memory) keepRoom(name string, room *volumesize.Room) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entry(name).room = room
 }
 
 func (m *memory) saw(name string) {

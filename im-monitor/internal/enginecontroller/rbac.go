@@ -1,5 +1,5 @@
 package enginecontroller
 
-// +kubebuilder:rbac:groups=longhorn.io,resources=engines;enginefrontends;replicas;instancemanagers,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=engines;enginefrontends;engineimages;replicas;instancemanagers,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines/status,verbs=patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines;volumes,verbs=get,namespace=longhorn-system

@@ -61,8 +61,12 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	told := seen
 	var proof time.Duration
 	told.Snapshots, proof = c.hands.Told(snapshothands.Look{Engine: e, Run: runOf(e), Seen: seen, Began: began})
+	room, err := c.room(ctx, e, seen)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	verdict := engine.Decide(engine.World{
-		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Adding: known.adding, Failures: known.failures, Waits: known.waits,
+		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
 	if err := c.write(ctx, e, verdict.Status); err != nil {

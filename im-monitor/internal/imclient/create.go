@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 )
 
 // CreateRequest names the one instance that shall be made, and of what. It has a Process (v1) or an SPDK part (v2).
@@ -32,8 +33,7 @@ type SPDK struct {
 	Replicas map[string]string
 	// DiskName and DiskUUID say where a replica's data lies.
 	DiskName, DiskUUID string
-	// Size is in bytes.
-	Size uint64
+	Size               volumesize.Backend
 	// Frontend is the wire's word; empty exports nothing.
 	Frontend         string
 	SalvageRequested bool
@@ -70,7 +70,7 @@ func (c *Conn) Create(ctx context.Context, request CreateRequest) error {
 	}
 	if s := request.SPDK; s != nil {
 		spec.SpdkInstanceSpec = &imrpc.SpdkInstanceSpec{
-			ReplicaAddressMap: s.Replicas, DiskName: s.DiskName, DiskUuid: s.DiskUUID, Size: s.Size, Frontend: s.Frontend,
+			ReplicaAddressMap: s.Replicas, DiskName: s.DiskName, DiskUuid: s.DiskUUID, Size: uint64(max(s.Size, 0)), Frontend: s.Frontend,
 			SalvageRequested: s.SalvageRequested, BackingImageName: s.BackingImage, UblkQueueDepth: s.UblkQueueDepth,
 			UblkNumberOfQueue: s.UblkNumberOfQueue, NvmeTcpNrIoQueues: s.IOQueues, SnapshotMaxCount: s.SnapshotMaxCount,
 		}

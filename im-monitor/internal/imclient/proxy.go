@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -47,7 +48,7 @@ type EngineReplica struct{ Name, Address, Mode string }
 
 // EngineVolume is what an engine tells about its volume.
 type EngineVolume struct {
-	Size                         int64
+	Size                         volumesize.Backend
 	Endpoint                     string
 	Expanding                    bool
 	ExpansionError, ExpansionEnd string
@@ -81,7 +82,7 @@ func (p *Proxy) Volume(ctx context.Context, t Target) (EngineVolume, error) {
 	}
 	v := answer.GetVolume()
 	return EngineVolume{
-		Size: v.GetSize(), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(), ExpansionError: cut(v.GetLastExpansionError()),
+		Size: volumesize.Backend(v.GetSize()), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(), ExpansionError: cut(v.GetLastExpansionError()),
 		ExpansionEnd: cut(v.GetLastExpansionFailedAt()), SnapshotMaxCount: int(v.GetSnapshotMaxCount()), SnapshotMaxSize: v.GetSnapshotMaxSize(),
 		UnmapMarkSnapChainRemoved: v.GetUnmapMarkSnapChainRemoved(),
 	}, nil
@@ -157,7 +158,7 @@ func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.Rest
 // Addition is one replica that an engine shall take in; Address is ip:port, Size what the volume has now.
 type Addition struct {
 	Name, Address string
-	Size          int64
+	Size          volumesize.Backend
 	Restoring     bool
 }
 
@@ -165,7 +166,7 @@ type Addition struct {
 // has no deadline but its caller's.
 func (p *Proxy) AddReplica(ctx context.Context, t Target, a Addition) error {
 	_, err := p.service.ReplicaAdd(ctx, &imrpc.EngineReplicaAddRequest{
-		ProxyEngineRequest: t.request(), ReplicaAddress: WithScheme(a.Address), ReplicaName: a.Name, Size: a.Size, CurrentSize: a.Size,
+		ProxyEngineRequest: t.request(), ReplicaAddress: WithScheme(a.Address), ReplicaName: a.Name, Size: int64(a.Size), CurrentSize: int64(a.Size),
 		Restore: a.Restoring, FastSync: true, FileSyncHttpClientTimeout: fileSyncTimeout,
 	})
 	return callError(ctx, "ReplicaAdd", p.address, err)
@@ -180,10 +181,10 @@ func (p *Proxy) RemoveReplica(ctx context.Context, t Target, name, address strin
 }
 
 // Expand lets the volume grow to a size in bytes. A v1 server may answer before it failed: the size tells.
-func (p *Proxy) Expand(ctx context.Context, t Target, size int64) error {
+func (p *Proxy) Expand(ctx context.Context, t Target, size volumesize.Backend) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
-	_, err := p.service.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: t.request(), Expand: &ptypes.VolumeExpandRequest{Size: size}})
+	_, err := p.service.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: t.request(), Expand: &ptypes.VolumeExpandRequest{Size: int64(size)}})
 	return callError(ctx, "VolumeExpand", p.address, err)
 }
 

@@ -30,6 +30,7 @@ func Cache() map[client.Object]cache.ByObject {
 		&v1beta2.Replica{}:         {Transform: replica},
 		&v1beta2.Snapshot{}:        {Transform: snapshot},
 		&v1beta2.Backup{}:          {Transform: backup},
+		&v1beta2.EngineImage{}:     {Transform: engineImage},
 		&v1beta2.InstanceManager{}: {Transform: instanceManager},
 		&v1beta2.Node{}:            {Transform: node},
 	}
@@ -120,6 +121,17 @@ func engine(obj any) (any, error) {
 	s.BackupStatus = nil
 	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
 		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
+	return e, nil
+}
+
+// engineImage keeps what says how its processes are started, and where.
+func engineImage(obj any) (any, error) {
+	e, ok := obj.(*v1beta2.EngineImage)
+	if !ok {
+		return obj, nil
+	}
+	metadata(&e.ObjectMeta)
+	e.Labels, e.Finalizers, e.Status.Conditions = nil, nil, nil
 	return e, nil
 }
 
