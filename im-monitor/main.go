@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/nodecontroller"
+	"drover.dev/drover/im-monitor/internal/nodedisks"
 	"drover.dev/drover/im-monitor/internal/orphancontroller"
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
@@ -49,7 +50,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err != nil {
 		return err
 	}
-	known := options.Inventory(dialer, rt.Clock)
+	known := options.Inventory(dialer, nodedisks.Reader(rt.Client, rt.Namespace), rt.Clock)
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
@@ -60,7 +61,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, options.Manager); err != nil {
 		return err
 	}
-	if err := diskcontroller.Setup(ctx, rt, dialer.Disk, options.SafetyPeriod); err != nil {
+	if err := diskcontroller.Setup(ctx, rt, known.Disk, options.SafetyPeriod); err != nil {
 		return err
 	}
 	if err := ownershipcontroller.Setup(ctx, rt); err != nil {

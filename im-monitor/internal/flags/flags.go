@@ -24,6 +24,7 @@ type Options struct {
 	TLSDirectory string
 	AbsenceGap   time.Duration
 	V2Settle     time.Duration
+	V2Quiet      time.Duration
 	SafetyPeriod time.Duration
 	ListTimeout  time.Duration
 	// ManageInstances lets im-monitor start and stop what Engine, EngineFrontend and Replica objects ask for.
@@ -42,7 +43,8 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	o.Manager = instancemanager.DefaultOptions()
 	flags.StringVar(&o.TLSDirectory, "tls-dir", "", "directory with ca.crt, tls.crt and tls.key for mutual TLS with instance managers; once files were there, plaintext is refused")
 	flags.DurationVar(&o.AbsenceGap, "absence-gap", 5*time.Second, "time between two lists that prove an instance absent")
-	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second, "age of a v2 connection before its lists prove anything absent")
+	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second, "age of a v2 connection, and time that a v2 disk has been ready in it, before a list proves anything absent")
+	flags.DurationVar(&o.V2Quiet, "v2-quiet", 10*time.Second, "time without a creation or deletion of a replica at a v2 instance manager before a list proves a replica absent")
 	flags.DurationVar(&o.SafetyPeriod, "safety-list-period", 10*time.Minute, "longest time without reading an instance manager's list (jittered by a fifth)")
 	flags.DurationVar(&o.ListTimeout, "list-timeout", 10*time.Second, "deadline of a call that reads from an instance manager")
 	flags.BoolVar(&o.ManageInstances, "manage-instances", true, "start and stop the instances that Engines, EngineFrontends and Replicas ask for, and write their status; false where another agent still does, and only orphans are looked after")
@@ -73,10 +75,11 @@ func (o *Options) Dialer() (*imclient.Dialer, error) {
 }
 
 // Inventory builds the inventory that the flags describe, and shows it in the metrics. It is not started.
-func (o *Options) Inventory(dialer *imclient.Dialer, c clock.Clock) *inventory.Inventory {
+func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]inventory.NodeDisk, bool), c clock.Clock) *inventory.Inventory {
 	known := inventory.New(inventory.Config{
-		Connect:    func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
-		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, SafetyPeriod: o.SafetyPeriod, Clock: c,
+		Connect: func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
+		AskDisk: dialer.Disk, DeleteReplica: dialer.DeleteDiskReplica, Disks: disks,
+		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.Quarantine, SafetyPeriod: o.SafetyPeriod, Clock: c,
 	})
 	metrics.Registry.MustRegister(known)
 	return known

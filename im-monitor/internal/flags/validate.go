@@ -17,6 +17,7 @@ func (o *Options) Validate() error {
 	return errors.Join(
 		positive("absence-gap", o.AbsenceGap),
 		notNegative("v2-settle", o.V2Settle),
+		notNegative("v2-quiet", o.V2Quiet),
 		positive("safety-list-period", o.SafetyPeriod),
 		positive("list-timeout", o.ListTimeout),
 		positive("engine-look-period", o.Engine.Period),

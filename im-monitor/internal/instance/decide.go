@@ -3,6 +3,7 @@ package instance
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -65,10 +66,20 @@ func watch(w World) Verdict {
 		return keep(w, ReasonUnproven, "While the node is upgraded, its frontends outlive the instance manager.").in(v1beta2.InstanceStateUnknown)
 	case w.Here.Absent:
 		return missing(w, fmt.Sprintf("%s does not list it any more.", w.Here.InstanceManager))
+	case len(w.Here.Unloaded) > 0:
+		v := keep(w, ReasonDiskNotLoaded, unloaded(w.Here)).in(v1beta2.InstanceStateUnknown)
+		v.ExpectAbsence = true
+		return v
 	}
 	v := keep(w, ReasonUnproven, "")
 	v.ExpectAbsence = true
 	return v
+}
+
+// unloaded says which disks keep a list from proving anything.
+func unloaded(p *Place) string {
+	return fmt.Sprintf("%s has not loaded disk %s of node %s, so what of it is there is unknown; see the conditions of the disk in the Node's status.",
+		p.InstanceManager, strings.Join(p.Unloaded, ", "), p.Node)
 }
 
 func missing(w World, message string) Verdict {

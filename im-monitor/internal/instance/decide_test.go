@@ -54,6 +54,8 @@ func unread(w *World) { w.Here.Known, w.Here.Entry = false, nil }
 
 func absent(w *World) { w.Here.Absent = true }
 
+func notLoaded(w *World) { w.Here.Unloaded = []string{"disk-1"} }
+
 func down(w *World) { w.Node.Down = true }
 
 func v2(w *World) { w.Object.DataEngine = "v2" }
@@ -149,6 +151,8 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"so does a node that is down", world(wanted, status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"what still answers on a node that is down is told as it is", world(wanted, status(was(running)), lists(running), down), outcome{running, OpNone, "", ReasonDone}},
 		{"an error stays one until it was stopped", world(wanted, status(was(failed)), unread), outcome{failed, OpNone, "", ReasonFailed}},
+		{"a list of a server that has not loaded the disk says nothing", world(wanted, asReplica, v2, status(was(running)), notLoaded),
+			outcome{unknown, OpNone, "", ReasonDiskNotLoaded}},
 		{"an error is not started again", world(wanted, status(was(failed)), absent), outcome{failed, OpNone, "", ReasonFailed}},
 		{"a pod that is gone took its engine with it", world(wanted, status(was(running)), podless), outcome{failed, OpNone, "", ReasonMissing}},
 		{"an instance manager that is gone, too", world(wanted, status(was(running)), gone), outcome{failed, OpNone, "", ReasonMissing}},
@@ -180,6 +184,10 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 		{"a v2 replica that is listed as stopped has stopped", world(v2, asReplica, status(was(running)), lists(halted)), outcome{halted, OpNone, "", ReasonDone}},
 		{"a v2 engine has only stopped when it is gone", world(v2, status(was(running)), lists(halted)), outcome{running, OpDelete, im, ReasonCalling}},
 		{"a list that lacks it is no proof", world(status(was(running))), outcome{running, OpNone, "", ReasonUnproven}},
+		{"nor is one of a server that has not loaded the disk", world(asReplica, v2, status(was(running)), notLoaded),
+			outcome{running, OpNone, "", ReasonDiskNotLoaded}},
+		{"a detached replica stays stopped whatever is loaded", world(asReplica, v2, status(Status{State: halted}), notLoaded),
+			outcome{halted, OpNone, "", ReasonDone}},
 		{"proven absent is stopped", world(status(was(running)), absent), outcome{halted, OpNone, "", ReasonDone}},
 		{"an unknown inventory is unknown", world(status(was(running)), unread), outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"what was stopped before stays so", world(status(stopped("")), unread), outcome{halted, OpNone, "", ReasonDone}},

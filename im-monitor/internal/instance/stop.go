@@ -32,6 +32,9 @@ func stop(w World) Verdict {
 		return keep(w, ReasonUnknown, "")
 	}
 	v := keep(w, ReasonUnproven, fmt.Sprintf("%s does not list it; that is not proof yet.", w.Here.InstanceManager))
+	if len(w.Here.Unloaded) > 0 {
+		v = keep(w, ReasonDiskNotLoaded, unloaded(w.Here))
+	}
 	v.ExpectAbsence = true
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 )
 
@@ -83,6 +84,8 @@ const (
 	ReasonChanging = "Changing"
 	// ReasonUnproven: the list lacks it, which is not proof yet.
 	ReasonUnproven = "AbsenceNotProven"
+	// ReasonDiskNotLoaded: a v2 replica is not listed, and its server has not loaded the disk that holds it.
+	ReasonDiskNotLoaded = v1beta2.ReasonDiskNotLoaded
 	// ReasonDeleting: the object is being deleted, and so nothing is started for it.
 	ReasonDeleting = "ObjectDeleting"
 	// ReasonIncomplete: the spec lacks what a creation needs.

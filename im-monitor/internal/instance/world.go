@@ -133,6 +133,8 @@ type Place struct {
 	Absent bool
 	// Ended tells that it is absent because of a deletion of our own.
 	Ended bool
+	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: what its list lacks proves nothing until they are.
+	Unloaded []string
 	// Since is when the container started; zero is unknown.
 	Since time.Time
 }

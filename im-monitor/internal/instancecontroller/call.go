@@ -70,7 +70,8 @@ func (r *hands) delete(ctx context.Context, key Key, connection imclient.Client,
 	err := connection.Delete(ctx, imclient.DeleteRequest{Name: object.Name, Type: object.Kind, DataEngine: object.DataEngine,
 		UUID: call.UUID, ByName: call.ByName, DiskUUID: call.DiskUUID, CleanupRequired: call.Cleanup})
 	if err == nil || errors.Is(err, imclient.ErrNotFound) {
-		sent := &inventory.Call{InstanceManager: call.InstanceManager, Name: object.Name, UUID: call.UUID, Epoch: epoch, Ended: r.rt.Clock.Now()}
+		sent := &inventory.Call{InstanceManager: call.InstanceManager, Name: object.Name, UUID: call.UUID, Type: object.Kind, DiskUUID: object.Replica.DiskID,
+			Epoch: epoch, Ended: r.rt.Clock.Now()}
 		r.attempts.change(key, func(t *attempt) { t.deletion = sent })
 	}
 	return err

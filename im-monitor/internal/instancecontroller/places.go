@@ -28,7 +28,7 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 	here := ""
 	if im != nil {
 		here = im.Name
-		place := s.place(key, im.Name, w.Status)
+		place := s.place(key, im.Name, w)
 		place.Node, place.IP = im.Spec.NodeID, im.Status.IP
 		place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 		place.PodMissing = conditions.Reason(im.Status.Conditions, v1beta2.InstanceManagerPodReady) == v1beta2.ReasonPodMissing
@@ -38,7 +38,7 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 		if other == here {
 			continue
 		}
-		place := s.place(key, other, instance.Status{})
+		place := s.place(key, other, &instance.World{})
 		var at instance.Node
 		if _, err := s.nodeFacts(ctx, place.Node, &at); err != nil {
 			return err
@@ -119,7 +119,7 @@ func choose(candidates []*v1beta2.InstanceManager) (*v1beta2.InstanceManager, st
 }
 
 // place is what the newest whole list of an instance manager says about a name.
-func (s *shell) place(key Key, instanceManager string, status instance.Status) instance.Place {
+func (s *shell) place(key Key, instanceManager string, w *instance.World) instance.Place {
 	out := instance.Place{InstanceManager: instanceManager}
 	snapshot, known := s.store.Latest(instanceManager)
 	if !known {
@@ -130,23 +130,31 @@ func (s *shell) place(key Key, instanceManager string, status instance.Status) i
 		out.Entry = entryOf(i)
 		return out
 	}
-	if status.Begun() {
-		out.Absent, out.Ended = s.absent(key, instanceManager, status.UUID, snapshot)
+	if w.Status.Begun() {
+		out.Absent, out.Ended = s.absent(key, s.subject(key, instanceManager, w), snapshot)
+		if !out.Absent && key.Kind == v1beta2.InstanceTypeReplica && w.Object.DataEngine == v1beta2.DataEngineV2 {
+			out.Unloaded = s.store.Unloaded(instanceManager, w.Object.Replica.DiskID)
+		}
 	}
 	return out
 }
 
+// subject is the instance whose absence is asked for.
+func (s *shell) subject(key Key, instanceManager string, w *instance.World) inventory.Subject {
+	return inventory.Subject{InstanceManager: instanceManager, Name: key.Name, UUID: w.Status.UUID, Type: key.Kind, DiskUUID: w.Object.Replica.DiskID}
+}
+
 // absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until a list
 // is younger than it, nothing is proof.
-func (s *shell) absent(key Key, instanceManager, uuid string, snapshot *inventory.Snapshot) (absent, ended bool) {
+func (s *shell) absent(key Key, subject inventory.Subject, snapshot *inventory.Snapshot) (absent, ended bool) {
 	t := s.attempts.of(key)
 	if t.creating || snapshot.Began.Before(t.created) {
 		return false, false
 	}
-	if t.deletion != nil && t.deletion.InstanceManager == instanceManager && s.store.AbsentAfter(*t.deletion) {
+	if t.deletion != nil && t.deletion.InstanceManager == subject.InstanceManager && s.store.AbsentAfter(*t.deletion) {
 		return true, true
 	}
-	return s.store.Absent(instanceManager, key.Name, uuid), false
+	return s.store.Absent(subject), false
 }
 
 func entryOf(i inventory.Instance) *instance.Entry {

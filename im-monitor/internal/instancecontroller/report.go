@@ -55,7 +55,7 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 		r.handsQueue.Add(key)
 	}
 	if v.ExpectAbsence {
-		r.store.ExpectAbsence(w.Here.InstanceManager, key.Name)
+		r.store.ExpectAbsence(r.subject(key, w.Here.InstanceManager, &w))
 	}
 	if v.Reason == instance.ReasonDone && !w.Unsettled {
 		r.attempts.forget(key)

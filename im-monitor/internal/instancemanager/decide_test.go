@@ -103,6 +103,8 @@ func recorded(kind, state string) func(*World) {
 	}
 }
 
+func provenGone(w *World) { w.Inventory.Gone = map[string]bool{"vol-1": true} }
+
 func put(p *Processes, kind, state string) {
 	one := map[string]v1beta2.InstanceProcess{"vol-1": {Spec: v1beta2.InstanceProcessSpec{Name: "vol-1"}, Status: v1beta2.InstanceProcessStatus{State: state}}}
 	switch kind {
@@ -228,8 +230,10 @@ func TestMaps(t *testing.T) {
 		{"a new instance is one entry", world(listed(engine, "running")), counts{engines: 1}, 0},
 		{"another state is one entry", world(listed(replica, "error"), recorded(replica, "running")), counts{replicas: 1}, 0},
 		{"what a v1 list lacks goes", world(recorded(replica, "running")), counts{replicas: 1}, 0},
-		{"what a settled v2 list lacks goes", world(v2, recorded(replica, "running")), counts{replicas: 1}, 0},
-		{"what an unsettled v2 list lacks stays", world(v2, unsettled, recorded(replica, "running")), counts{}, 1},
+		{"what a settled v2 list lacks goes", world(v2, recorded(engine, "running")), counts{engines: 1}, 0},
+		{"what an unsettled v2 list lacks stays", world(v2, unsettled, recorded(engine, "running")), counts{}, 1},
+		{"a replica that a v2 list lacks stays: its disk may not be loaded", world(v2, recorded(replica, "running")), counts{}, 0},
+		{"until it is proven not to be there", world(v2, provenGone, recorded(replica, "running")), counts{replicas: 1}, 0},
 		{"unknown with a pod concludes nothing", world(unheard, recorded(replica, "running")), counts{}, 0},
 		{"a v1 pod that ended took its processes along", world(unheard, failedPod, recorded(engine, "running")), counts{engines: 1}, 0},
 		{"so did one that was replaced and has no address yet", world(unheard, pendingPod, recorded(engine, "running")), counts{engines: 1}, 0},

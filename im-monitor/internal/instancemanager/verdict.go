@@ -36,7 +36,7 @@ type Verdict struct {
 	Status  Status
 	// Maps are the changed entries of the instance maps; empty where nothing changed.
 	Maps MapChanges
-	// Held are names that a v2 list lacks and that stay in the maps until that proves something.
+	// Held are engines and frontends that a v2 list lacks and that stay in the maps until that proves something.
 	Held []string
 	// After is when to look again without any event; zero means never.
 	After  time.Duration

@@ -69,6 +69,9 @@ type Inventory struct {
 	Asked bool
 	// Settled is false while a v2 server may still be finding what outlived its restart.
 	Settled bool
+	// Gone are the replicas of the status that a v2 list lacks and that are proven not to be there. For a replica Settled is not enough: a list
+	// lacks those of every disk that the server has not loaded.
+	Gone map[string]bool
 	// UnknownSince is when this process last saw it become unknown; zero where it is known.
 	UnknownSince time.Time
 	// Problem says why it is unknown, where that is known.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
@@ -80,7 +81,7 @@ func (s *shell) connect(w instancemanager.World, v instancemanager.Verdict) {
 	}
 	s.store.Set(target(w))
 	for _, name := range v.Held {
-		s.store.ExpectAbsence(w.InstanceManager.Name, name)
+		s.store.ExpectAbsence(inventory.Subject{InstanceManager: w.InstanceManager.Name, Name: name, Type: v1beta2.InstanceTypeEngine})
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *shell) inventoryOf(w instancemanager.World, snapshot *inventory.Snapsho
 	if known && w.Pod != nil && snapshot.PodUID == w.Pod.UID {
 		s.memory.heard(name, true, w.Now)
 		return instancemanager.Inventory{
-			Known: true, Settled: snapshot.Settled, Processes: processes(snapshot.Instances),
+			Known: true, Settled: snapshot.Settled, Processes: processes(snapshot.Instances), Gone: s.gone(w.InstanceManager, snapshot),
 			Version: instancemanager.Version{
 				API: int(snapshot.Version.APIVersion), APIMin: int(snapshot.Version.APIMinVersion),
 				Proxy: int(snapshot.Version.ProxyAPIVersion), ProxyMin: int(snapshot.Version.ProxyAPIMinVersion),
@@ -113,6 +113,26 @@ func (s *shell) inventoryOf(w instancemanager.World, snapshot *inventory.Snapsho
 	out := instancemanager.Inventory{UnknownSince: s.memory.heard(name, false, w.Now)}
 	if err := s.store.Err(name); err != nil {
 		out.Problem = err.Error()
+	}
+	return out
+}
+
+// gone are the replicas of a v2 instance manager's status that are proven not to be there. What is not proven is asked for.
+func (s *shell) gone(im *v1beta2.InstanceManager, snapshot *inventory.Snapshot) map[string]bool {
+	if snapshot.DataEngine != v1beta2.DataEngineV2 {
+		return nil
+	}
+	var out map[string]bool
+	for name := range im.Status.InstanceReplicas {
+		if _, there := snapshot.Instances[name]; there {
+			continue
+		}
+		if s.store.Absent(inventory.Subject{InstanceManager: im.Name, Name: name, Type: v1beta2.InstanceTypeReplica}) {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[name] = true
+		}
 	}
 	return out
 }

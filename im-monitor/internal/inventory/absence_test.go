@@ -16,22 +16,22 @@ func TestAbsenceNeedsTwoListsFiveSecondsApart(t *testing.T) {
 		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
 		b.Set(b.target)
 		b.after(time.Minute)
-		require.False(t, b.Absent(manager, "r-1", "u1"))
+		require.False(t, b.absent("r-1", "u1"))
 		b.seen()
 		b.server.change(true, func(m map[string]Instance) { delete(m, "r-1") })
 		synctest.Wait()
 		require.Equal(t, []string{"r-1"}, b.seen()[0].Names)
-		require.False(t, b.Absent(manager, "r-1", "u1"), "one list proves nothing")
+		require.False(t, b.absent("r-1", "u1"), "one list proves nothing")
 		b.server.lists()
 
 		b.after(4 * time.Second)
 		b.server.set((*server).notify)
 		synctest.Wait()
-		require.False(t, b.Absent(manager, "r-1", "u1"), "4 s are not enough, however many lists there are")
+		require.False(t, b.absent("r-1", "u1"), "4 s are not enough, however many lists there are")
 
 		b.after(1001 * time.Millisecond)
 		require.Equal(t, []imclient.Cause{imclient.CauseEvent, imclient.CauseFollowUp}, b.server.lists(), "asking schedules the list that proves")
-		require.True(t, b.Absent(manager, "r-1", "u1"))
+		require.True(t, b.absent("r-1", "u1"))
 		require.Equal(t, []string{"r-1"}, b.seen()[0].Names, "whoever asked hears of the proof")
 		b.after(time.Minute)
 		require.Empty(t, b.server.lists(), "and then there is silence")
@@ -40,14 +40,14 @@ func TestAbsenceNeedsTwoListsFiveSecondsApart(t *testing.T) {
 
 func TestAbsenceOfANameThatThisEpochNeverSaw(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
-		require.False(t, b.Absent(manager, "r-1", "u1"), "an instance manager that is not set proves nothing")
+		require.False(t, b.absent("r-1", "u1"), "an instance manager that is not set proves nothing")
 		b.Set(b.target)
 		b.after(time.Second)
 		first, _ := b.Latest(manager)
-		require.False(t, b.Absent(manager, "r-1", "u1"))
-		require.Equal(t, first.Ended.Add(5*time.Second), b.ExpectAbsence(manager, "r-1"))
+		require.False(t, b.absent("r-1", "u1"))
+		require.Equal(t, first.Ended.Add(5*time.Second), b.expectAbsence("r-1"))
 		b.after(4001 * time.Millisecond)
-		require.True(t, b.Absent(manager, "r-1", "u1"))
+		require.True(t, b.absent("r-1", "u1"))
 	})
 }
 
@@ -71,14 +71,14 @@ func TestAnInstanceThatComesBackStartsTheGapAnew(t *testing.T) {
 		b.after(time.Minute)
 		b.server.change(true, gone)
 		b.after(3 * time.Second)
-		require.False(t, b.Absent(manager, "r-1", "u1"))
+		require.False(t, b.absent("r-1", "u1"))
 		b.server.change(true, there)
 		b.after(time.Second)
 		b.server.change(true, gone)
 		b.after(3 * time.Second)
-		require.False(t, b.Absent(manager, "r-1", "u1"))
+		require.False(t, b.absent("r-1", "u1"))
 		b.after(3 * time.Second)
-		require.True(t, b.Absent(manager, "r-1", "u1"))
+		require.True(t, b.absent("r-1", "u1"))
 	})
 }
 
@@ -90,11 +90,11 @@ func TestAnotherUUIDAtTheNameProvesAbsenceAtOnce(t *testing.T) {
 		})
 		b.Set(b.target)
 		synctest.Wait()
-		require.True(t, b.Absent(manager, "r-1", "u1"))
-		require.False(t, b.Absent(manager, "r-1", "u2"))
-		require.False(t, b.Absent(manager, "r-1", ""), "an unknown identity may be any")
-		require.False(t, b.Absent(manager, "e-1", "u1"), "an unknown identity may be any")
-		require.True(t, b.AbsentAfter(Call{InstanceManager: manager, Name: "r-1", UUID: "u1", Ended: time.Now().Add(time.Hour)}))
+		require.True(t, b.absent("r-1", "u1"))
+		require.False(t, b.absent("r-1", "u2"))
+		require.False(t, b.absent("r-1", ""), "an unknown identity may be any")
+		require.False(t, b.absent("e-1", "u1"), "an unknown identity may be any")
+		require.True(t, b.AbsentAfter(Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1", Ended: time.Now().Add(time.Hour)}))
 	})
 }
 
@@ -104,11 +104,11 @@ func TestAV2EpochProvesNothingBeforeItHasSettled(t *testing.T) {
 		b.after(10 * time.Second)
 		_, err := b.Fresh(t.Context(), manager)
 		require.NoError(t, err)
-		require.False(t, b.Absent(manager, "r-1", "u1"), "two lists 10 s apart, but the epoch is young")
+		require.False(t, b.absent("r-1", "u1"), "two lists 10 s apart, but the epoch is young")
 		list, _ := b.Latest(manager)
-		require.Equal(t, list.EpochSince.Add(30*time.Second), b.ExpectAbsence(manager, "r-1"))
+		require.Equal(t, list.EpochSince.Add(30*time.Second), b.expectAbsence("r-1"))
 		b.after(20*time.Second + time.Millisecond)
-		require.True(t, b.Absent(manager, "r-1", "u1"))
+		require.True(t, b.absent("r-1", "u1"))
 	})
 }
 
@@ -116,13 +116,13 @@ func TestAReconnectVoidsTheEvidenceButNotTheQuestion(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
 		b.Set(b.target)
 		b.after(3 * time.Second)
-		require.False(t, b.Absent(manager, "r-1", "u1"))
+		require.False(t, b.absent("r-1", "u1"))
 		b.server.crash(false)
 		b.after(4 * time.Second)
-		require.False(t, b.Absent(manager, "r-1", "u1"))
+		require.False(t, b.absent("r-1", "u1"))
 		b.seen()
 		b.after(2 * time.Second)
-		require.True(t, b.Absent(manager, "r-1", "u1"))
+		require.True(t, b.absent("r-1", "u1"))
 		require.Equal(t, []string{"r-1"}, b.seen()[0].Names)
 	})
 }
@@ -131,7 +131,7 @@ func TestAfterOurOwnDeletionOneLaterListIsEnough(t *testing.T) {
 	call := func(b *bench, t *testing.T) Call {
 		_, epoch, ok := b.Client(manager)
 		require.True(t, ok)
-		return Call{InstanceManager: manager, Name: "r-1", UUID: "u1", Epoch: epoch, Ended: time.Now()}
+		return Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1", Epoch: epoch, Ended: time.Now()}
 	}
 	for _, c := range []struct {
 		name       string
@@ -171,7 +171,7 @@ func TestAListBegunBeforeTheCallEndedProvesNothingAboutIt(t *testing.T) {
 		b.Set(b.target)
 		b.after(time.Second)
 		list, _ := b.Latest(manager)
-		require.False(t, b.AbsentAfter(Call{InstanceManager: manager, Name: "r-1", UUID: "u1", Epoch: list.Epoch, Ended: time.Now()}))
+		require.False(t, b.AbsentAfter(Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1", Epoch: list.Epoch, Ended: time.Now()}))
 	})
 }
 
@@ -185,7 +185,7 @@ func TestTheMemoryOfAbsenceIsBounded(t *testing.T) {
 			b.after(100 * time.Millisecond)
 			b.server.change(true, func(m map[string]Instance) { delete(m, name) })
 			b.after(100 * time.Millisecond)
-			require.False(t, b.Absent(manager, name, "u"))
+			require.False(t, b.absent(name, "u"))
 		}
 		m, _ := b.member(manager)
 		m.mu.Lock()

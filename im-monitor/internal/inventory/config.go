@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 
@@ -23,14 +24,30 @@ func Over(dialer *imclient.Dialer) Connect {
 	}
 }
 
+// AskDisk asks the server at an address (without a port) about one v2 disk.
+type AskDisk func(ctx context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error)
+
+// DeleteReplica destroys the data of one replica on a v2 disk of the server at an address.
+type DeleteReplica func(ctx context.Context, address string, disk imclient.DiskRef, replica string) error
+
 // Config is how an inventory looks. The zero value of a field means its default.
 type Config struct {
 	// Connect makes connections; it has no default.
 	Connect Connect
+	// AskDisk and DeleteReplica call the disk service; they have no default.
+	AskDisk       AskDisk
+	DeleteReplica DeleteReplica
+	// Disks are the block disks that a node has by its spec; false is unknown. Nil is a cluster without block disks.
+	Disks func(node string) ([]NodeDisk, bool)
 	// AbsenceGap (5 s) lies between two lists that prove absence.
 	AbsenceGap time.Duration
-	// Settle (30 s) is the age at which the epoch of a v2 server has surely rediscovered what outlived its restart.
+	// Settle (30 s) is how old the epoch of a v2 server must be, and for a replica how long its disk must have been ready in it, before a list
+	// of it proves that something is absent.
 	Settle time.Duration
+	// Quiet (10 s) is how long before a list no creation or deletion of a replica may have been open at a v2 server.
+	Quiet time.Duration
+	// CallPatience (3 min) is how long a server may still execute a call that its caller gave up, or that the leader before made.
+	CallPatience time.Duration
 	// SafetyPeriod (10 min, jittered by a fifth) is the longest time without a list.
 	SafetyPeriod time.Duration
 	// NoticeInterval (10 ms) is the least time between the beginnings of two lists that notices cause, FollowUpInterval (1 s) that of
@@ -52,6 +69,8 @@ func (c Config) withDefaults() Config {
 	}{
 		{&c.AbsenceGap, 5 * time.Second},
 		{&c.Settle, 30 * time.Second},
+		{&c.Quiet, 10 * time.Second},
+		{&c.CallPatience, 3 * time.Minute},
 		{&c.SafetyPeriod, 10 * time.Minute},
 		{&c.NoticeInterval, 10 * time.Millisecond},
 		{&c.FollowUpInterval, time.Second},

@@ -31,6 +31,35 @@ type server struct {
 	clients   []*fakeClient
 	answers   []answer // every list that was answered whole
 	calls     []string // what was called, in order
+	// create and remove carry calls out; nil only answers them.
+	create, remove func(ctx context.Context, name string) error
+	disks          map[string]imclient.Disk // what DiskGet answers, by key; one that is missing is not found
+	diskError      error
+	diskGets       int
+	recorded       []NodeDisk // what the Node records
+}
+
+// disk answers a DiskGet.
+func (s *server) disk(_ context.Context, _ string, query imclient.DiskQuery) (imclient.Disk, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.diskGets++
+	disk, found := s.disks[query.Name]
+	switch {
+	case s.diskError != nil:
+		return imclient.Disk{}, s.diskError
+	case !found:
+		return imclient.Disk{}, imclient.ErrDiskNotFound
+	}
+	return disk, nil
+}
+
+// untracked is the connection under the inventory's own.
+func untracked(client imclient.Client) imclient.Client {
+	if t, ok := client.(*tracked); ok {
+		return t.Client
+	}
+	return client
 }
 
 // answer is one whole list as the server knows that it gave it.
@@ -131,7 +160,10 @@ func (c *fakeClient) List(ctx context.Context, cause imclient.Cause, _ map[strin
 	return instances, err
 }
 
-func (c *fakeClient) Create(ctx context.Context, _ imclient.CreateRequest) error {
+func (c *fakeClient) Create(ctx context.Context, request imclient.CreateRequest) error {
+	if c.server.create != nil {
+		return c.server.create(ctx, request.Name)
+	}
 	return c.answer(ctx)
 }
 
@@ -143,7 +175,10 @@ func (c *fakeClient) SwitchOver(ctx context.Context, _ imclient.SwitchOverReques
 	return c.answer(ctx)
 }
 
-func (c *fakeClient) Delete(ctx context.Context, _ imclient.DeleteRequest) error {
+func (c *fakeClient) Delete(ctx context.Context, request imclient.DeleteRequest) error {
+	if c.server.remove != nil {
+		return c.server.remove(ctx, request.Name)
+	}
 	return c.answer(ctx)
 }
 
@@ -218,7 +253,12 @@ func bubble(t *testing.T, dataEngine string, test func(t *testing.T, b *bench)) 
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{server: &server{}, target: Target{InstanceManager: manager, Node: "node-1", DataEngine: dataEngine, Address: "fake",
 			PodUID: "pod-1"}}
-		b.Inventory = New(Config{Connect: b.server.connect, Random: func() float64 { return 0.5 }})
+		b.Inventory = New(Config{Connect: b.server.connect, AskDisk: b.server.disk, Random: func() float64 { return 0.5 },
+			Disks: func(string) ([]NodeDisk, bool) {
+				b.server.mu.Lock()
+				defer b.server.mu.Unlock()
+				return b.server.recorded, true
+			}})
 		b.Subscribe(func(c Change) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -256,4 +296,13 @@ func (b *bench) names(t *testing.T) []string {
 	list, ok := b.Latest(manager)
 	require.True(t, ok, "the inventory is unknown: %v", b.Err(manager))
 	return sorted(names(list.Instances))
+}
+
+// absent and expectAbsence ask for what no disk keeps from being listed.
+func (b *bench) absent(name, uuid string) bool {
+	return b.Absent(Subject{InstanceManager: manager, Name: name, UUID: uuid, Type: v1beta2.InstanceTypeEngine})
+}
+
+func (b *bench) expectAbsence(name string) time.Time {
+	return b.ExpectAbsence(Subject{InstanceManager: manager, Name: name, Type: v1beta2.InstanceTypeEngine})
 }

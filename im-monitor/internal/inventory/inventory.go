@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 var (
@@ -29,7 +30,11 @@ type Inventory struct {
 	mu      sync.RWMutex
 	members map[string]*member
 	nodes   map[string][]string // instance managers by node, sorted
-	run     context.Context     // nil while it does not run
+	// addresses are the v2 members by their address.
+	addresses map[string]*member
+	// started is when this process began to lead.
+	started time.Time
+	run     context.Context // nil while it does not run
 	running sync.WaitGroup
 }
 
@@ -41,7 +46,7 @@ func New(config Config) *Inventory {
 		config:  config.withDefaults(),
 		index:   index{names: map[string]holders{}},
 		members: map[string]*member{},
-		nodes:   map[string][]string{},
+		nodes:   map[string][]string{}, addresses: map[string]*member{},
 	}
 }
 
@@ -49,7 +54,7 @@ func New(config Config) *Inventory {
 // of a controller-runtime manager and runs once.
 func (i *Inventory) Start(ctx context.Context) error {
 	i.mu.Lock()
-	i.run = ctx
+	i.run, i.started = ctx, i.config.Clock.Now()
 	for _, m := range i.members {
 		i.launch(m)
 	}
@@ -71,7 +76,36 @@ func (i *Inventory) launch(m *member) {
 	if ctx == nil {
 		return
 	}
+	m.mu.Lock()
+	m.settling.gap, m.settling.settle, m.settling.quiet = i.config.AbsenceGap, i.config.Settle, i.config.Quiet
+	m.settling.calls = i.earlierCalls(m.target)
+	v2 := m.target.DataEngine == v1beta2.DataEngineV2
+	m.mu.Unlock()
 	i.running.Go(func() { m.loop(ctx) })
+	if v2 {
+		i.running.Go(func() { m.probe(ctx) })
+	}
+}
+
+// earlierCalls is what is known of calls at a server that was just named: the leader before may have made some, unless the server is younger.
+func (i *Inventory) earlierCalls(target Target) calls {
+	if target.ContainerStarted.After(i.started) {
+		return calls{}
+	}
+	return calls{possible: i.started.Add(i.config.CallPatience)}
+}
+
+// joinAddress and leaveAddress keep the v2 members by their address.
+func (i *Inventory) joinAddress(target Target, m *member) {
+	if target.DataEngine == v1beta2.DataEngineV2 {
+		i.addresses[target.Address] = m
+	}
+}
+
+func (i *Inventory) leaveAddress(target Target, m *member) {
+	if i.addresses[target.Address] == m {
+		delete(i.addresses, target.Address)
+	}
 }
 
 // Set implements Store.
@@ -82,14 +116,18 @@ func (i *Inventory) Set(target Target) {
 	name := target.InstanceManager
 	m, ok := i.members[name]
 	if ok {
-		if former := m.retarget(target); former.Node != target.Node {
+		former := m.retarget(target)
+		if former.Node != target.Node {
 			i.leaveNode(former.Node, name)
 			i.joinNode(target.Node, name)
 		}
+		i.leaveAddress(former, m)
+		i.joinAddress(target, m)
 		return
 	}
 	m = newMember(i, target)
 	i.members[name] = m
+	i.joinAddress(target, m)
 	i.joinNode(target.Node, name)
 	i.launch(m)
 }
@@ -103,7 +141,9 @@ func (i *Inventory) Remove(instanceManager string) {
 		return
 	}
 	delete(i.members, instanceManager)
-	i.leaveNode(m.remove().Node, instanceManager)
+	former := m.remove()
+	i.leaveNode(former.Node, instanceManager)
+	i.leaveAddress(former, m)
 }
 
 // joinNode and leaveNode keep the instance managers of a node sorted. Slices that were handed out are never modified.
@@ -193,9 +233,9 @@ func unreachable(instanceManager string, err error) error {
 }
 
 // Absent implements Store.
-func (i *Inventory) Absent(instanceManager, name, uuid string) bool {
-	m, ok := i.member(instanceManager)
-	return ok && m.absent(name, uuid)
+func (i *Inventory) Absent(subject Subject) bool {
+	m, ok := i.member(subject.InstanceManager)
+	return ok && m.absent(subject)
 }
 
 // AbsentAfter implements Store.
@@ -205,12 +245,12 @@ func (i *Inventory) AbsentAfter(call Call) bool {
 }
 
 // ExpectAbsence implements Store.
-func (i *Inventory) ExpectAbsence(instanceManager, name string) time.Time {
-	m, ok := i.member(instanceManager)
+func (i *Inventory) ExpectAbsence(subject Subject) time.Time {
+	m, ok := i.member(subject.InstanceManager)
 	if !ok {
 		return time.Time{}
 	}
-	return m.expect(name)
+	return m.expect(subject)
 }
 
 // Holders implements Store.

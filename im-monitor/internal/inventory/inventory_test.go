@@ -159,7 +159,7 @@ func TestALostStreamMakesTheInventoryUnknownAtOnceAndANewEpochLater(t *testing.T
 		require.False(t, known)
 		require.ErrorIs(t, b.Err(manager), imclient.ErrUnreachable)
 		require.Empty(t, b.Holders("r-1"))
-		require.False(t, b.Absent(manager, "r-1", "u1"), "unknown is not empty")
+		require.False(t, b.absent("r-1", "u1"), "unknown is not empty")
 		_, _, connected := b.Client(manager)
 		require.False(t, connected)
 		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())

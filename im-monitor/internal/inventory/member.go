@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // member is one instance manager of the inventory. Its loop alone connects, lists and emits; others read, ask and retarget.
@@ -26,7 +27,11 @@ type member struct {
 	former  *Snapshot // the last list of an earlier epoch, while latest is nil: for its texts only
 	err     error
 	absence absence
-	waiters []chan result
+	// settling is the evidence about replicas of a v2 server, probed when its last probe began; probeWake wakes the probe.
+	settling  settling
+	probed    time.Time
+	probeWake chan struct{}
+	waiters   []chan result
 }
 
 // result is the answer to one waiter.
@@ -40,6 +45,7 @@ func newMember(i *Inventory, target Target) *member {
 	return &member{
 		inventory: i,
 		wake:      make(chan struct{}, 1),
+		probeWake: make(chan struct{}, 1),
 		turn:      make(chan struct{}, 1),
 		target:    target,
 		err:       errNotStarted,
@@ -62,11 +68,20 @@ func (m *member) retarget(target Target) Target {
 		m.mu.Unlock()
 		return former
 	}
+	before := m.server()
 	m.target = target
+	if before != m.server() {
+		m.settling.calls = m.inventory.earlierCalls(target)
+	}
 	answer := m.leave(errReplaced)
 	m.mu.Unlock()
 	answer()
 	return former
+}
+
+// server is the run of the server that the target leads to. The lock is held.
+func (m *member) server() Epoch {
+	return Epoch{PodUID: m.target.PodUID, ContainerStarted: m.target.ContainerStarted}
 }
 
 // remove ends the member for good and returns its target.
@@ -84,6 +99,7 @@ func (m *member) remove() Target {
 // waiters without it.
 func (m *member) leave(err error) func() {
 	m.turns++
+	nudge(m.probeWake)
 	if m.stop != nil {
 		m.stop()
 	}
@@ -124,26 +140,35 @@ func (m *member) join() (<-chan result, error) {
 }
 
 // absent applies the rule of absence, and asks for the list that may prove it.
-func (m *member) absent(name, uuid string) bool {
+func (m *member) absent(subject Subject) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.latest != nil {
-		if instance, ok := m.latest.Instances[name]; ok {
-			return otherUUID(instance, uuid)
-		}
-		if m.absence.proven(name, m.latest.Began) {
-			return true
+		if instance, ok := m.latest.Instances[subject.Name]; ok {
+			return otherUUID(instance, subject.UUID)
 		}
 	}
-	m.ask(name)
+	if m.v2Replica(subject) {
+		return m.absentReplica(subject)
+	}
+	if m.latest != nil && m.absence.proven(subject.Name, m.latest.Began) {
+		return true
+	}
+	m.ask(subject.Name)
 	return false
+}
+
+// v2Replica reports whether only settled lists prove the absence. The lock is held.
+func (m *member) v2Replica(subject Subject) bool {
+	return m.target.DataEngine == v1beta2.DataEngineV2 && subject.onDisk()
 }
 
 // absentAfter applies the rule after our own deletion.
 func (m *member) absentAfter(call Call) bool {
+	subject := call.Subject()
 	m.mu.Lock()
 	latest := m.latest
-	if latest != nil && !latest.Began.Before(call.Ended) {
+	if latest != nil && !latest.Began.Before(call.Ended) && !m.v2Replica(subject) {
 		_, there := latest.Instances[call.Name]
 		ofCall := latest.Epoch == call.Epoch
 		settledV2 := m.absence.v2 && latest.Settled
@@ -153,7 +178,7 @@ func (m *member) absentAfter(call Call) bool {
 		}
 	}
 	m.mu.Unlock()
-	return m.absent(call.Name, call.UUID)
+	return m.absent(subject)
 }
 
 // otherUUID tells whether an instance is positively another one. Two unknown identities may be the same.
@@ -170,10 +195,17 @@ func (m *member) ask(name string) {
 	nudge(m.wake)
 }
 
-// expect asks for a name's absence and tells when it may be proven.
-func (m *member) expect(name string) time.Time {
+// expect asks for an absence and tells when it may be proven, where that is known.
+func (m *member) expect(subject Subject) time.Time {
+	if m.absent(subject) {
+		return m.inventory.config.Clock.Now()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	name := subject.Name
+	if m.v2Replica(subject) {
+		return time.Time{}
+	}
 	if m.latest == nil {
 		m.ask(name)
 		return time.Time{}

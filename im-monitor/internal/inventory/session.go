@@ -40,6 +40,7 @@ func (s *session) run() error {
 	if s.client, err = s.config.Connect(s.target); err != nil {
 		return err
 	}
+	s.client = track(s.client, s.member, s.target.DataEngine)
 	watch, err := s.client.Watch(s.ctx)
 	if err == nil {
 		s.version, err = s.client.Version(s.ctx)
@@ -217,6 +218,8 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 		before = m.former
 		m.absence.gap, m.absence.settle, m.absence.v2 = s.config.AbsenceGap, s.config.Settle, s.target.DataEngine == v1beta2.DataEngineV2
 		m.absence.begin(s.since)
+		m.settling.begin(s.since)
+		nudge(m.probeWake)
 	}
 	var earlier map[string]Instance
 	if before != nil {
@@ -236,6 +239,8 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 		change.Names = slices.Concat(d.added, d.removed, d.changed, proofs)
 		slices.Sort(change.Names)
 	}
+	m.settling.seen(func(name string) bool { _, there := kept[name]; return there })
+	m.settling.prune(list.Began.Add(-2 * s.config.SafetyPeriod))
 	m.latest, m.former, m.client, m.err = list, nil, s.client, nil
 	return change, true
 }

@@ -64,9 +64,16 @@ type Change struct {
 // Call is a deletion that was sent, to prove its effect with AbsentAfter.
 type Call struct {
 	InstanceManager, Name, UUID string
+	// Type and DiskUUID are those of Subject.
+	Type, DiskUUID string
 	// Epoch is that of the Client that the call was sent with, Ended when it returned (or was given up).
 	Epoch Epoch
 	Ended time.Time
+}
+
+// Subject is the instance that the call deleted, whose absence matters from its end on.
+func (c Call) Subject() Subject {
+	return Subject{InstanceManager: c.InstanceManager, Name: c.Name, UUID: c.UUID, Type: c.Type, DiskUUID: c.DiskUUID, Since: c.Ended}
 }
 
 // Store is the inventory as others use it. Every method is safe for concurrent use; only Fresh blocks.
@@ -86,14 +93,18 @@ type Store interface {
 	// Fresh reads a whole list that begins after this call, shared with everybody who waits at the same time. Its errors wrap
 	// ErrUnreachable and say why; an instance manager in back-off fails at once.
 	Fresh(ctx context.Context, instanceManager string) (*Snapshot, error)
-	// Absent is true when (instance manager, name, uuid) is proven not to run: another UUID carries the name, or two whole lists of the
-	// present epoch, the absence gap apart, lack it, the later one of a settled epoch where it is v2. False means nothing.
-	Absent(instanceManager, name, uuid string) bool
-	// AbsentAfter is Absent after our own deletion: one list begun after the call is enough, of the call's epoch or of a settled v2 one.
+	// Absent is true when an instance is proven not to be there: another UUID carries its name, or lists of the present epoch lack it. A v1
+	// instance takes two, the absence gap apart; a v2 engine or engine-frontend two of which the later one began when the epoch had settled; a v2
+	// replica two settled lists (see settling). False means nothing, and asks for what may prove it: the name appears in a Change then.
+	Absent(subject Subject) bool
+	// AbsentAfter is Absent after our own deletion: one list begun after the call is enough, of the call's epoch or of a settled v2 one. Of a v2
+	// replica that proves nothing: it takes the same settled lists, begun after the call.
 	AbsentAfter(call Call) bool
-	// ExpectAbsence asks for the list that may prove a name's absence and tells when it is due; zero when the inventory is unknown (it is
-	// remembered) or the name is in it. The name appears in a Change when its absence is proven.
-	ExpectAbsence(instanceManager, name string) time.Time
+	// ExpectAbsence asks for the list that may prove an absence and tells when it is due; zero when that is not known, or the name is listed.
+	ExpectAbsence(subject Subject) time.Time
+	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server said that they are not
+	// ready; sorted. diskUUID is that of Subject.
+	Unloaded(instanceManager, diskUUID string) []string
 	// Holders are the instance managers whose latest list has this name, sorted.
 	Holders(name string) []string
 	// OfNode are the instance managers that were set for a node, sorted.

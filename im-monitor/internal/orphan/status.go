@@ -2,6 +2,7 @@ package orphan
 
 import (
 	"fmt"
+	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -78,6 +79,8 @@ func instanceState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Con
 		c.Message = fmt.Sprintf("The runtime of %s is stopped; its Replica exists and keeps the data.", o.InstanceName)
 	case gone:
 		c.Message = fmt.Sprintf("%s with UUID %s is not on %s any more.", o.InstanceName, o.UUID, o.InstanceManager)
+	case j.Decision == Nothing && len(o.Unloaded) > 0:
+		return waitsForDisk(w, o)
 	case undecidable(j) || w.Inventory.Instance == nil || (w.Inventory.Instance.UUID != o.UUID && j.Reason != v1beta2.ReasonNoUUID):
 		return nil
 	default:
@@ -96,6 +99,18 @@ func waitsFor(j Judgement, o Orphan) string {
 		return ""
 	}
 	return fmt.Sprintf(" It is not deleted now (%s): %s", j.Reason, j.Message)
+}
+
+// waitsForDisk keeps the state that was seen last and says why nothing follows from the list that lacks the replica.
+func waitsForDisk(w World, o Orphan) *v1beta2.Condition {
+	c := conditions.Get(o.Conditions, v1beta2.OrphanInstanceState)
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.Message = fmt.Sprintf("%s does not list %s, but it has not loaded disk %s of node %s, so nothing is known about it. "+
+		"Repair the disk, or remove it from the spec of that Node if it is lost.", o.InstanceManager, o.InstanceName, strings.Join(o.Unloaded, ", "), w.Manager.Node)
+	return &out
 }
 
 // withdrawnCondition says why nothing is executed.

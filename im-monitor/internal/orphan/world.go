@@ -98,6 +98,10 @@ type Orphan struct {
 	OwnerID   string
 	// Conditions are all conditions, those of others included.
 	Conditions []v1beta2.Condition
+	// DiskUUID is that of a replica's disk; "" is unknown.
+	DiskUUID string
+	// Unloaded are the disks that the instance manager has not loaded and that may hold the replica of a v2 orphan.
+	Unloaded []string
 	// Absent is true when the lists prove that this instance, by name and UUID, is not there.
 	Absent bool
 	// Quarantined is true while an earlier leader's call may still be executed: nothing is done or written.

@@ -172,7 +172,8 @@ func (r *hands) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, sna
 	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
 	defer cancel()
 	err := client.Delete(callCtx, request)
-	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Epoch: epoch, Ended: r.clock.Now()}
+	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Type: request.Type, DiskUUID: request.DiskUUID,
+		Epoch: epoch, Ended: r.clock.Now()}
 	switch {
 	case err == nil:
 		return outcome{result: resultAccepted, call: sent, still: still, cleanup: request.CleanupRequired}

@@ -97,7 +97,9 @@ func (r *judge) wake(ctx context.Context, seen scene, v orphan.Verdict) (reconci
 		r.handsQueue.Add(key)
 	}
 	if v.ExpectAbsence {
-		r.store.ExpectAbsence(key.InstanceManager, key.Name)
+		for _, o := range seen.world.Orphans {
+			r.store.ExpectAbsence(subject(o))
+		}
 	}
 	result := reconcile.Result{RequeueAfter: r.quarantineLeft(seen)}
 	if v.LookAt.IsZero() {

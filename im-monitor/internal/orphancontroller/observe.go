@@ -159,6 +159,7 @@ func (s *shell) orphanOf(o *v1beta2.Orphan) orphan.Orphan {
 		InstanceName:    o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
 		InstanceManager: o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager],
 		UUID:            o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID],
+		DiskUUID:        o.Spec.Parameters[v1beta2.OrphanParameterDiskUUID],
 		Deleting:        deleting(o), OwnerID: o.Status.OwnerID, Conditions: o.Status.Conditions,
 	}
 	if out.Deleting {
@@ -168,5 +169,8 @@ func (s *shell) orphanOf(o *v1beta2.Orphan) orphan.Orphan {
 	attempt := s.attempts.of(o.UID)
 	out.Failure = attempt.failure
 	out.Absent = s.absent(out, attempt)
+	if !out.Absent && out.DataEngine == v1beta2.DataEngineV2 && out.OrphanType != v1beta2.OrphanTypeEngineInstance {
+		out.Unloaded = s.store.Unloaded(out.InstanceManager, out.DiskUUID)
+	}
 	return out
 }

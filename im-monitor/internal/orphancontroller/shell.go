@@ -55,10 +55,19 @@ func (s *shell) quarantineEnds() time.Time {
 // absent asks the inventory for the proof that an Orphan's instance is not there. After a call of our own less is
 // needed.
 func (s *shell) absent(o orphan.Orphan, t attempt) bool {
-	if s.store.Absent(o.InstanceManager, o.InstanceName, o.UUID) {
+	if s.store.Absent(subject(o)) {
 		return true
 	}
 	return t.call != nil && s.store.AbsentAfter(*t.call)
+}
+
+// subject is the instance of an Orphan, whose absence is asked for.
+func subject(o orphan.Orphan) inventory.Subject {
+	instanceType := v1beta2.InstanceTypeReplica
+	if o.OrphanType == v1beta2.OrphanTypeEngineInstance {
+		instanceType = v1beta2.InstanceTypeEngine
+	}
+	return inventory.Subject{InstanceManager: o.InstanceManager, Name: o.InstanceName, UUID: o.UUID, Type: instanceType, DiskUUID: o.DiskUUID}
 }
 
 // cachedOrphans are the Orphans about one key, by name.

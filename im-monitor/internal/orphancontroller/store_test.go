@@ -157,7 +157,10 @@ func (s *store) Fresh(_ context.Context, im string) (*inventory.Snapshot, error)
 	return nil, fmt.Errorf("reading %s: %w", im, imclient.ErrUnreachable)
 }
 
-func (s *store) Absent(im, name, uuid string) bool {
+func (s *store) Unloaded(string, string) []string { return nil }
+
+func (s *store) Absent(subject inventory.Subject) bool {
+	im, name, uuid := subject.InstanceManager, subject.Name, subject.UUID
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.instances[im][name]
@@ -172,7 +175,8 @@ func (s *store) AbsentAfter(call inventory.Call) bool {
 }
 
 // ExpectAbsence proves the absence soon, as two lists would, unless the test does so itself.
-func (s *store) ExpectAbsence(im, name string) time.Time {
+func (s *store) ExpectAbsence(subject inventory.Subject) time.Time {
+	im, name := subject.InstanceManager, subject.Name
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.provenByHand {

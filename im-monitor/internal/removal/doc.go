@@ -14,6 +14,7 @@
 //	    its object is not stopped ........ wait, say nothing
 //	    else ............................. call, if DecideCall allows it
 //	a list of its node is unknown ........ Unreachable
+//	its disk is not loaded ............... DiskNotLoaded
 //	its absence is proven ................ Removed, NothingToRemove (end)
 //	else ................................. prove its absence
 //

@@ -2,6 +2,7 @@ package removal
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -103,16 +104,26 @@ func present(w World, p Place) Verdict {
 // missing: no known list shows the name.
 func missing(w World) Verdict {
 	absent := true
-	for _, p := range w.Places {
+	var unloaded *Place
+	for i, p := range w.Places {
 		if !p.Known {
 			return waits(v1beta2.ReasonUnreachable, "%s does not answer; the data of replica %s is removed when it does. If this stays, look at its pod and at the network to node %s.",
 				p.InstanceManager, w.Replica.Name, w.Replica.Node)
 		}
 		absent = absent && p.Absent
+		if !p.Absent && len(p.Unloaded) > 0 {
+			unloaded = &w.Places[i]
+		}
 	}
 	switch {
 	case !stopped(w.Replica):
 		return Verdict{}
+	case unloaded != nil:
+		v := waits(v1beta2.ReasonDiskNotLoaded, "%s does not list replica %s, but it has not loaded disk %s of node %s, so the replica's data may be there. "+
+			"Repair the disk (see its conditions in the status of Node %s), or remove it from the spec of that Node if it is lost.",
+			unloaded.InstanceManager, w.Replica.Name, strings.Join(unloaded.Unloaded, ", "), w.Replica.Node, w.Replica.Node)
+		v.Step = Prove
+		return v
 	case !absent:
 		return Verdict{Step: Prove}
 	case w.Called:

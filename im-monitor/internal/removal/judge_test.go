@@ -96,6 +96,8 @@ func TestJudge(t *testing.T) {
 		{"nobody has looked after it yet", seen(replica(func(r *removal.Replica) { r.Current = "" })), remove, "", ""},
 		{"the last try failed", seen(func(w *removal.World) { w.Failure = &removal.Failure{Reason: v1beta2.ReasonMappedByEngine} }), remove, "False", v1beta2.ReasonMappedByEngine},
 		{"one list lacks it", seen(missing(false)), prove, "", ""},
+		{"a list lacks it, but its disk is not loaded", seen(missing(false), place(func(p *removal.Place) { p.Unloaded = []string{"disk-1"} })), prove, "False",
+			v1beta2.ReasonDiskNotLoaded},
 		{"it was never there", seen(missing(true)), rest, "True", v1beta2.ReasonNothingToRemove},
 		{"it is gone after our call", seen(missing(true), func(w *removal.World) { w.Called = true }), rest, "True", v1beta2.ReasonRemoved},
 		{"it is gone but its object runs", seen(missing(true), replica(func(r *removal.Replica) { r.Current = "running" })), rest, "", ""},

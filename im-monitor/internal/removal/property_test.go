@@ -44,6 +44,10 @@ func drawPlace(t *rapid.T) removal.Place {
 	if !p.Known {
 		return removal.Place{InstanceManager: p.InstanceManager}
 	}
+	if pick(t, "unloaded", false, false, true) {
+		p.Unloaded = []string{"disk-1"}
+		return p
+	}
 	if p.Absent = flip(t, "absent"); !p.Absent {
 		p.Instance = &removal.Instance{Type: pick(t, "type", "replica", "replica", "engine"), State: pick(t, "state", "stopped", "running"),
 			UUID: pick(t, "uuid", uuid, uuid, ""), Disk: pick(t, "listed disk", disk, disk, other, "")}

@@ -176,7 +176,8 @@ func (r *reconciler) call(ctx context.Context, replica *v1beta2.Replica, snapsho
 	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.rt.RenewDeadline/2-r.rt.Clock.Since(checked))
 	defer cancel()
 	err := client.Delete(callCtx, request)
-	sent := &inventory.Call{InstanceManager: im, Name: replica.Name, UUID: request.UUID, Epoch: epoch, Ended: r.rt.Clock.Now()}
+	sent := &inventory.Call{InstanceManager: im, Name: replica.Name, UUID: request.UUID, Type: request.Type, DiskUUID: request.DiskUUID,
+		Epoch: epoch, Ended: r.rt.Clock.Now()}
 	switch {
 	case err == nil:
 		return outcome{result: resultAccepted, call: sent}

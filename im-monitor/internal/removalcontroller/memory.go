@@ -17,6 +17,8 @@ type attempt struct {
 	// uid and approval are what the tries were about; another one starts anew.
 	uid      types.UID
 	approval string
+	// began is when this process learned of the removal: lists that are older prove nothing about it.
+	began time.Time
 	// failure is what the last try failed with; nil when it did not.
 	failure *removal.Failure
 	// call is the last deletion that was sent; nil when none was.
@@ -43,14 +45,14 @@ func newMemory() *memory {
 
 // begin remembers that a removal is under way. What was tried under another approval is due at once; another Replica of
 // the name has no past.
-func (m *memory) begin(name string, uid types.UID, approval string) attempt {
+func (m *memory) begin(name string, uid types.UID, approval string, now time.Time) attempt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a, ok := m.m[name]
 	switch {
 	case !ok || a.uid != uid:
 		m.reset(name)
-		a = attempt{uid: uid, approval: approval}
+		a = attempt{uid: uid, approval: approval, began: now}
 	case a.approval != approval:
 		m.reset(name)
 		a.approval, a.failure, a.notBefore = approval, nil, time.Time{}

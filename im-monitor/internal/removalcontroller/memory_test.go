@@ -15,7 +15,7 @@ const name = "vol-r-00000001"
 
 func TestFailedTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 	m, now := newMemory(), time.Now()
-	m.begin(name, "uid", v1beta2.ReasonVolumeDeleting)
+	m.begin(name, "uid", v1beta2.ReasonVolumeDeleting, time.Now())
 	var waits []float64
 	for range 8 {
 		m.failed(name, nil, now)
@@ -30,20 +30,20 @@ func TestFailedTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 
 func TestAnotherApprovalIsTriedAtOnceAndKeepsWhatWasCalled(t *testing.T) {
 	m, now := newMemory(), time.Now()
-	m.begin(name, "uid", v1beta2.ReasonHealthyCopyElsewhere)
+	m.begin(name, "uid", v1beta2.ReasonHealthyCopyElsewhere, time.Now())
 	m.sent(name, inventory.Call{Name: name}, &removal.Failure{Reason: v1beta2.ReasonUnreachable}, now)
-	a := m.begin(name, "uid", v1beta2.ReasonVolumeDeleting)
+	a := m.begin(name, "uid", v1beta2.ReasonVolumeDeleting, time.Now())
 	require.NotNil(t, a.call)
 	require.Nil(t, a.failure)
 	require.Zero(t, a.notBefore)
-	again := m.begin(name, "another uid", v1beta2.ReasonVolumeDeleting)
+	again := m.begin(name, "another uid", v1beta2.ReasonVolumeDeleting, time.Now())
 	require.Nil(t, again.call, "a namesake has no past")
 }
 
 func TestOnlyTriesThatFailedForThatReasonAreDueAgain(t *testing.T) {
 	m, now := newMemory(), time.Now()
 	for replica, reason := range map[string]string{"a": v1beta2.ReasonUnreachable, "b": v1beta2.ReasonMappedByEngine, "c": v1beta2.ReasonMappedByEngine} {
-		m.begin(replica, "uid", v1beta2.ReasonVolumeDeleting)
+		m.begin(replica, "uid", v1beta2.ReasonVolumeDeleting, time.Now())
 		m.failed(replica, &removal.Failure{Reason: reason}, now)
 	}
 	require.Equal(t, []string{"b"}, m.retry(v1beta2.ReasonMappedByEngine, "a", "b"))
@@ -60,7 +60,7 @@ func TestACallThatHadNoEffectIsSaid(t *testing.T) {
 	r := &reconciler{memory: newMemory()}
 	replica := &v1beta2.Replica{}
 	replica.Name = name
-	r.memory.begin(name, "uid", v1beta2.ReasonVolumeDeleting)
+	r.memory.begin(name, "uid", v1beta2.ReasonVolumeDeleting, time.Now())
 	require.Nil(t, r.still(replica, "im-1", "uuid"))
 	r.memory.sent(name, inventory.Call{UUID: "uuid"}, nil, time.Now())
 	require.Equal(t, v1beta2.ReasonUnreachable, r.still(replica, "im-1", "uuid").Reason)

@@ -31,7 +31,7 @@ func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica 
 	}
 	for _, im := range r.store.OfNode(replica.Spec.NodeID) {
 		if target, ok := r.store.Target(im); ok && target.DataEngine == v1beta2.DataEngineV2 {
-			w.Places = append(w.Places, r.place(im, replica.Name, known))
+			w.Places = append(w.Places, r.place(im, replica, known))
 		}
 	}
 	w.Now = r.rt.Clock.Now()
@@ -39,7 +39,8 @@ func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica 
 }
 
 // place is what the newest whole list of an instance manager says about a name.
-func (r *reconciler) place(im, name string, known attempt) removal.Place {
+func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) removal.Place {
+	name := replica.Name
 	out := removal.Place{InstanceManager: im}
 	snapshot, ok := r.store.Latest(im)
 	if !ok {
@@ -55,8 +56,16 @@ func (r *reconciler) place(im, name string, known attempt) removal.Place {
 		out.Absent = true
 		return out
 	}
-	out.Absent = r.store.Absent(im, name, "")
+	out.Absent = r.store.Absent(subject(im, replica, known))
+	if !out.Absent {
+		out.Unloaded = r.store.Unloaded(im, replica.Spec.DiskID)
+	}
 	return out
+}
+
+// subject is the replica whose absence is asked for since its removal began.
+func subject(im string, replica *v1beta2.Replica, known attempt) inventory.Subject {
+	return inventory.Subject{InstanceManager: im, Name: replica.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: replica.Spec.DiskID, Since: known.began}
 }
 
 // twin is another instance manager whose newest list has the same instance.

@@ -32,7 +32,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 		// The event of our own write is under way and brings us back.
 		return reconcile.Result{}, nil
 	}
-	known := r.memory.begin(name, replica.UID, replicaOf(replica).Approval)
+	known := r.memory.begin(name, replica.UID, replicaOf(replica).Approval, r.rt.Clock.Now())
 	w, err := r.observe(ctx, r.rt.Client, replica, known)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -55,7 +55,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w removal.World, verdict removal.Verdict, wait time.Duration) (reconcile.Result, error) {
 	if verdict.Step == removal.Prove {
 		for _, p := range w.Places {
-			r.store.ExpectAbsence(p.InstanceManager, replica.Name)
+			r.store.ExpectAbsence(subject(p.InstanceManager, replica, r.memory.of(replica.Name)))
 		}
 	}
 	if verdict.Condition != nil {

@@ -27,6 +27,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/nodecontroller"
+	"drover.dev/drover/im-monitor/internal/nodedisks"
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
@@ -195,7 +196,9 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 	handsRuntime.Client, removalRuntime.Client = hands, removing
 	instances, removal := e.instances(), e.removal
 	removal.Locks = instances.Locks
-	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond})
+	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond,
+		Quiet: 100 * time.Millisecond, CallPatience: time.Nanosecond, FollowUpInterval: 10 * time.Millisecond,
+		AskDisk: e.Servers.disk, Disks: nodedisks.Reader(rt.Client, rt.Namespace)})
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
@@ -203,7 +206,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 		settingcontroller.Setup(rt, settings),
 		nodecontroller.Setup(ctx, rt, settings),
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
-		diskcontroller.Setup(ctx, rt, e.Servers.disk, time.Minute),
+		diskcontroller.Setup(ctx, rt, store.Disk, time.Minute),
 		ownershipcontroller.Setup(ctx, rt),
 		instancecontroller.Setup(ctx, &handsRuntime, settings, store, instances),
 		removalcontroller.Setup(ctx, &removalRuntime, store, removal),

@@ -59,10 +59,20 @@ func (s *Servers) PutDisk(d imclient.Disk) {
 	s.disks[d.Name] = d
 }
 
+// DropDisk makes every server answer that it has no such disk, as after a start in which nobody loaded it.
+func (s *Servers) DropDisk(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.disks, name)
+}
+
 func (s *Servers) disk(_ context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d, ok := s.disks[query.Name]; ok {
+		if d.State == "" {
+			d.State = imclient.DiskReady
+		}
 		return d, nil
 	}
 	return imclient.Disk{}, &imclient.CallError{Method: "DiskGet", Address: address, Kind: imclient.ErrNotFound, Err: errors.New("no such disk")}

@@ -1,0 +1,75 @@
+package inventory
+
+import (
+	"context"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// tracked is the connection that the inventory hands out. It tells the member of each creation and deletion of a v2 replica, since a server
+// throws a list away that it was building meanwhile.
+type tracked struct {
+	imclient.Client
+	member *member
+}
+
+// track wraps a connection of a v2 server; v1 lists are complete at any time.
+func track(client imclient.Client, m *member, dataEngine string) imclient.Client {
+	if dataEngine != v1beta2.DataEngineV2 {
+		return client
+	}
+	return &tracked{Client: client, member: m}
+}
+
+// Create implements imclient.Client.
+func (t *tracked) Create(ctx context.Context, request imclient.CreateRequest) error {
+	return t.during(request.Type, request.Name, func() error { return t.Client.Create(ctx, request) })
+}
+
+// Delete implements imclient.Client.
+func (t *tracked) Delete(ctx context.Context, request imclient.DeleteRequest) error {
+	return t.during(request.Type, request.Name, func() error { return t.Client.Delete(ctx, request) })
+}
+
+func (t *tracked) during(instanceType, name string, call func() error) error {
+	if !onDisk(instanceType) {
+		return call()
+	}
+	return t.member.during(name, call)
+}
+
+// during makes a call that changes a replica. What was asked about it before is void; one that was not answered may be executed later.
+func (m *member) during(name string, call func() error) error {
+	m.mu.Lock()
+	server := m.server()
+	m.settling.calls.open++
+	m.settling.seen(func(asked string) bool { return asked == name })
+	m.mu.Unlock()
+	err := call()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if server != m.server() { // the server that may have executed it runs no more
+		return err
+	}
+	now := m.inventory.config.Clock.Now()
+	m.settling.calls.open--
+	m.settling.calls.ended = now
+	if silent(err) {
+		m.settling.calls.possible = later(m.settling.calls.possible, now.Add(m.inventory.config.CallPatience))
+	}
+	nudge(m.probeWake)
+	return err
+}
+
+// DeleteReplicaData destroys the data of one replica on a v2 disk, with the inventory knowing of the call.
+func (i *Inventory) DeleteReplicaData(ctx context.Context, instanceManager string, disk imclient.DiskRef, replica string) error {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return unreachable(instanceManager, errNotSet)
+	}
+	m.mu.Lock()
+	address := m.target.Address
+	m.mu.Unlock()
+	return m.during(replica, func() error { return i.config.DeleteReplica(ctx, address, disk, replica) })
+}
