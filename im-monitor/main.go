@@ -46,7 +46,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := options.Validate(); err != nil {
 		return err
 	}
-	dialer, err := options.Dialer()
+	dialer, err := options.Dialer(rt.Fence.Check)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drover.dev/drover/shared/testkit/cluster"
-	"drover.dev/drover/shared/testkit/filelock"
+	"drover.dev/drover/shared/filelock"
 )
 
 const (

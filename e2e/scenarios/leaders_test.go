@@ -37,6 +37,8 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: stale.InstanceManager, Name: stale.Name, Type: stale.Type, DataEngine: stale.DataEngine})
 	require.NoError(t, err)
 	require.NotEqual(t, stale.UUID, fresh.UUID)
+	holder, err := s.LeaseHolder(ctx, world.IMMonitor)
+	require.NoError(t, err)
 	close(woken)
 	require.NoError(t, old.Resume())
 	select {
@@ -44,6 +46,9 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	case <-time.After(Patience):
 		t.Fatal("the old leader did not notice that it had lost its lease")
 	}
+	now, err := s.LeaseHolder(ctx, world.IMMonitor)
+	require.NoError(t, err)
+	require.Equal(t, holder, now, "the lease is not the old leader's to release")
 	require.NoError(t, s.Runs(ctx, stale.InstanceManager, stale.Name))
 	counts, err := s.EffectiveDeletions(ctx)
 	require.NoError(t, err)

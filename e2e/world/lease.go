@@ -2,13 +2,18 @@ package world
 
 import (
 	"context"
+	"fmt"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FreeLease gives back the lease of a controller that was killed, as if its time were over: who follows need not wait for that.
-func (w *World) FreeLease(ctx context.Context, controller string) error {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "drover-" + controller}}
-	return w.patch(ctx, lease, map[string]any{"spec": map[string]any{"holderIdentity": ""}})
+// LeaseHolder is who holds the lease of a controller, "" while nobody does.
+func (w *World) LeaseHolder(ctx context.Context, controller string) (string, error) {
+	var lease coordinationv1.Lease
+	if err := w.Admin.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "drover-" + controller}, &lease); err != nil {
+		return "", fmt.Errorf("reading the lease of %s: %w", controller, err)
+	}
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), nil
 }

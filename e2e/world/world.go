@@ -210,6 +210,7 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if lease := w.options.Lease; lease > 0 {
 		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4), fmt.Sprintf("--retry-period=%s", lease/10))
 	}
+	flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})...)
 	if !w.options.Attach && controller == IMMonitor {
 		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--manage-instances=false"})...)
 	}

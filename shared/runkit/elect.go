@@ -5,21 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"drover.dev/drover/shared/leaselock"
 )
 
 // elect sets up leader election where it is wanted, and the watch for a neighbour in any case. What it returns tells
 // why this process must not lead.
-func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, config *rest.Config, log logr.Logger, known *contracts, into *ctrl.Options) (func() error, error) {
+func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger, known *contracts, into *ctrl.Options) (func() error, error) {
 	var leading atomic.Bool
 	appear := func(err error) {
 		// A standby only waits; a leader, which may have work under way, stops at once.
@@ -33,7 +35,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	known.tell(appear)
 	refuse := known.Err
 	if !o.forceTakeOver {
-		n, err := watchNeighbour(ctx, config, o.namespace, log, appear)
+		n, err := watchNeighbour(ctx, process.config, o.namespace, log, appear)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +44,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	if !o.leaderElect {
 		return refuse, refuse()
 	}
-	lock, err := newLock(p.Name, o, config)
+	lock, err := newLock(p.Name, o, process, func(err error) { cancel(fmt.Errorf("stopping: %w", err)) })
 	if err != nil {
 		return nil, err
 	}
@@ -58,21 +60,46 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	return refuse, nil
 }
 
-func newLock(program string, o options, config *rest.Config) (resourcelock.Interface, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, fmt.Errorf("naming this process for the lease: %w", err)
-	}
-	// A hung request must not cost the lease.
-	own := rest.CopyConfig(config)
-	own.Timeout = max(o.renewDeadline/2, time.Second)
-	clients, err := kubernetes.NewForConfig(own)
+// newLock returns the binary's own lease. Its requests pass no fence, and a hung one must not cost the lease.
+func newLock(program string, o options, process process, lost func(error)) (resourcelock.Interface, error) {
+	config := rest.CopyConfig(process.config)
+	config.Timeout = max(o.electorDeadline()/2, time.Second)
+	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("building the client of the lease: %w", err)
 	}
-	return resourcelock.New(resourcelock.LeasesResourceLock, o.namespace, "drover-"+program,
-		clients.CoreV1(), clients.CoordinationV1(),
-		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})
+	lease, err := resourcelock.New(resourcelock.LeasesResourceLock, o.namespace, "drover-"+program, clients.CoreV1(), clients.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: process.identity.Name})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the lease: %w", err)
+	}
+	return leaselock.New(lease, leaselock.Options{Interval: o.renewInterval(), Fence: process.fence, Clock: clock.RealClock{},
+		Dead: process.identity.Dead, Lost: lost}), nil
+}
+
+// process is this run of the program as the API server knows it. Its config passes no fence.
+type process struct {
+	config   *rest.Config
+	identity *leaselock.Identity
+	fence    *leaselock.Fence
+}
+
+// fenced is a configuration whose writes pass the fence.
+func (p process) fenced() *rest.Config {
+	config := rest.CopyConfig(p.config)
+	config.Wrap(p.fence.Transport)
+	return config
+}
+
+// identity names this run. Without a usable lock file a crash of this process costs the lease's duration, nothing else.
+func identity(program string, o options, config *rest.Config, log logr.Logger) *leaselock.Identity {
+	own, err := leaselock.NewIdentity(leaselock.Place{PodName: os.Getenv("POD_NAME"), PodUID: os.Getenv("POD_UID"),
+		Directory: o.lockDirectory, Key: strings.Join([]string{config.Host, o.namespace, program}, "\n")})
+	if err != nil {
+		log.Info("no lock file: after a crash this process waits until its lease has expired; set --lease-lock-dir to a directory that can be written",
+			"error", err.Error())
+	}
+	return own
 }
 
 // electedAt remembers when the process was first seen to lead. A late look gives a later time, never an earlier one.

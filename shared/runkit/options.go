@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -25,6 +26,7 @@ type options struct {
 	leaseDuration          time.Duration
 	renewDeadline          time.Duration
 	retryPeriod            time.Duration
+	lockDirectory          string
 	logLevel, logFormat    string
 	gracefulShutdown       time.Duration
 }
@@ -37,9 +39,10 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 turns it off")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
-	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a lease outlives a leader that died")
-	flags.DurationVar(&o.renewDeadline, "renew-deadline", 10*time.Second, "a leader that could not renew for so long stops and exits")
-	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second, "time between attempts to get or renew the lease; a standby follows a leader that left within about as much")
+	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a lease outlives a leader that died; it is renewed at half of it")
+	flags.DurationVar(&o.renewDeadline, "renew-deadline", 12*time.Second, "a leader writes and calls nothing any more when the start of its last renewal is so long ago")
+	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second, "time between attempts to get the lease, and to renew it after a failure; a standby follows a leader that left within about as much")
+	flags.StringVar(&o.lockDirectory, "lease-lock-dir", lockDirectoryDefault(), "outside pods: directory of lock files, by which a restarted process knows that its earlier run is dead and takes its lease back at once; empty: wait until the lease has expired")
 	flags.DurationVar(&o.gracefulShutdown, "shutdown-timeout", 10*time.Second, "how long work under way may take to end after a signal")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
@@ -52,6 +55,23 @@ func namespaceDefault() string {
 	return v1beta2.DefaultNamespace
 }
 
+func lockDirectoryDefault() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "drover", "leases")
+}
+
+// renewInterval is the time between two renewals of the lease.
+func (o *options) renewInterval() time.Duration { return o.leaseDuration / 2 }
+
+// electorDeadline is for how long a renewal that is due is tried. An attempt may begin, and be noticed to fail, a retry later: the process
+// gives up before its lease can have another holder.
+func (o *options) electorDeadline() time.Duration {
+	return o.leaseDuration - o.renewInterval() - o.retryPeriod*3/2
+}
+
 // validate names every flag that cannot be served, and what to give instead.
 func (o *options) validate() error {
 	var problems []error
@@ -61,9 +81,13 @@ func (o *options) validate() error {
 	if o.leaseDuration <= o.renewDeadline {
 		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than --renew-deadline %s", o.leaseDuration, o.renewDeadline))
 	}
-	// Renewing is jittered by up to 1.2.
-	if o.renewDeadline <= o.retryPeriod*12/10 {
-		problems = append(problems, fmt.Errorf("--renew-deadline %s must be longer than 1.2 times --retry-period %s", o.renewDeadline, o.retryPeriod))
+	if o.renewDeadline <= o.renewInterval()+o.retryPeriod {
+		problems = append(problems, fmt.Errorf("--renew-deadline %s must be longer than half of --lease-duration %s and one --retry-period %s together",
+			o.renewDeadline, o.leaseDuration, o.retryPeriod))
+	}
+	// The library wants the deadline of an attempt to be longer than 1.2 retries.
+	if o.electorDeadline() <= o.retryPeriod*12/10 {
+		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than 5.4 times --retry-period %s", o.leaseDuration, o.retryPeriod))
 	}
 	if _, err := o.logger(); err != nil {
 		problems = append(problems, err)

@@ -29,6 +29,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/leaselock"
 )
 
 const (
@@ -73,8 +74,13 @@ type Runtime struct {
 	Log     logr.Logger
 	// LeaseDuration and RetryPeriod are the times of the lease beside RenewDeadline.
 	LeaseDuration, RetryPeriod time.Duration
-	// RenewDeadline is how long a leader that lost contact may go on; calls with an effect end earlier.
+	// RenewDeadline is how long after the start of its last renewal a leader may write and call; calls with an effect end earlier.
 	RenewDeadline time.Duration
+	// Fence refuses what only the leader may do, once RenewDeadline has passed; Client passes it already.
+	Fence *leaselock.Fence
+	// Identity names this run in leases; LeaseConfig is the configuration of their clients, which pass no fence.
+	Identity    *leaselock.Identity
+	LeaseConfig *rest.Config
 	// ElectedAt is when this process became leader, never earlier than it did; zero until then.
 	ElectedAt func() time.Time
 }
@@ -137,11 +143,14 @@ func run(ctx context.Context, p Program, o options) error {
 	if err := awaitAPIServer(ctx, config, log); err != nil {
 		return stopped(asked, log, err)
 	}
-	manager, refuse, err := newManager(ctx, cancel, p, o, config, log)
+	process := process{config: config, identity: identity(p.Name, o, config, log), fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
+	defer func() { _ = process.identity.Close() }() // the system closes it anyway
+	manager, refuse, err := newManager(ctx, cancel, p, o, process, log)
 	if err != nil {
 		return stopped(asked, log, err)
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
+	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
 	if err := addChecks(manager, refuse); err != nil {
 		return err
 	}
@@ -211,7 +220,7 @@ func startAndStop(ctx context.Context, manager ctrl.Manager, patience time.Durat
 }
 
 // newManager returns the manager, and what tells why this process must not lead (nil error: it may).
-func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, config *rest.Config, log logr.Logger) (ctrl.Manager, func() error, error) {
+func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager, func() error, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, nil, err
@@ -229,25 +238,25 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 		HealthProbeBindAddress:  o.healthAddress,
 		GracefulShutdownTimeout: &o.gracefulShutdown,
 		LeaseDuration:           &o.leaseDuration,
-		RenewDeadline:           &o.renewDeadline,
+		RenewDeadline:           new(o.electorDeadline()),
 		RetryPeriod:             &o.retryPeriod,
 	}
 	if p.InPages {
 		managerOptions.Cache.NewInformer = inPages(pageSize, p.Cache, managerOptions.Cache.DefaultTransform)
 	}
-	known, err := watchContracts(ctx, p, config, log)
+	known, err := watchContracts(ctx, p, process.config, log)
 	if err != nil {
 		return nil, nil, err
 	}
 	refuse := known.Err
 	if !o.observe {
-		elected, err := elect(ctx, cancel, p, o, config, log, known, &managerOptions)
+		elected, err := elect(ctx, cancel, p, o, process, log, known, &managerOptions)
 		if err != nil {
 			return nil, nil, err
 		}
 		refuse = elected
 	}
-	manager, err := ctrl.NewManager(config, managerOptions)
+	manager, err := ctrl.NewManager(process.fenced(), managerOptions)
 	if err != nil {
 		return nil, nil, fmt.Errorf("building the manager: %w", err)
 	}

@@ -5,16 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
 
+	"drover.dev/drover/shared/leaselock"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -36,7 +36,8 @@ func (l Lease) orOf(rt *runkit.Runtime) Lease {
 // leader the two leases then run out at the same time, not one after the other.
 type Election struct {
 	lock    resourcelock.Interface // nil: there is nothing to hold, this process always acts
-	elected <-chan struct{}        // closed once this process leads the whole binary
+	fence   *leaselock.Fence
+	elected <-chan struct{} // closed once this process leads the whole binary
 	lease   Lease
 	// won is called at the beginning of each term.
 	won     func(context.Context)
@@ -61,27 +62,38 @@ func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.C
 	if rt.Observe {
 		return e, nil
 	}
-	lock, err := newLock(rt.Manager.GetConfig(), rt.Namespace, lease)
-	if err != nil {
+	if err := e.hold(rt.LeaseConfig, rt.Namespace, rt.Identity); err != nil {
 		return nil, err
 	}
-	e.lock, e.elected = lock, rt.Manager.Elected()
+	e.elected = rt.Manager.Elected()
 	return e, nil
 }
 
-func newLock(config *rest.Config, namespace string, lease Lease) (resourcelock.Interface, error) {
-	host, err := os.Hostname()
+// hold prepares the lease and its fence. The requests of the lease pass no fence, and a hung one must not cost the lease.
+func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) error {
+	config = rest.CopyConfig(config)
+	config.Timeout = max(e.lease.electorDeadline()/2, time.Second)
+	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("naming this process for the lease %s: %w", lease.Name, err)
+		return fmt.Errorf("building the client of the lease %s: %w", e.lease.Name, err)
 	}
-	own := rest.CopyConfig(config)
-	own.Timeout = max(lease.RenewDeadline/2, time.Second) // a hung request must not cost the lease
-	clients, err := kubernetes.NewForConfig(own)
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, e.lease.Name, clients.CoreV1(), clients.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: own.Name})
 	if err != nil {
-		return nil, fmt.Errorf("building the client of the lease %s: %w", lease.Name, err)
+		return fmt.Errorf("preparing the lease %s: %w", e.lease.Name, err)
 	}
-	return resourcelock.New(resourcelock.LeasesResourceLock, namespace, lease.Name, clients.CoreV1(), clients.CoordinationV1(),
-		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})
+	e.fence = leaselock.NewFence(e.lease.RenewDeadline, clock.RealClock{})
+	e.lock = leaselock.New(lock, leaselock.Options{Interval: e.lease.renewInterval(), Fence: e.fence, Clock: clock.RealClock{}, Dead: own.Dead,
+		Lost: func(error) { e.stopTerm() }})
+	return nil
+}
+
+// renewInterval is the time between two renewals.
+func (l Lease) renewInterval() time.Duration { return l.LeaseDuration / 2 }
+
+// electorDeadline is for how long a renewal that is due is tried.
+func (l Lease) electorDeadline() time.Duration {
+	return l.LeaseDuration - l.renewInterval() - l.RetryPeriod*3/2
 }
 
 // NeedLeaderElection lets a standby of the binary watch the lease.
@@ -110,7 +122,7 @@ func (e *Election) stand(ctx context.Context) error {
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:          guarded{e.lock, e.elected, func() { e.stop(t) }},
-		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.RenewDeadline, RetryPeriod: e.lease.RetryPeriod,
+		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.electorDeadline(), RetryPeriod: e.lease.RetryPeriod,
 		ReleaseOnCancel: true, Name: e.lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { e.begin(t) },
@@ -147,14 +159,24 @@ func (e *Election) stop(t *term) {
 	e.leading(false)
 }
 
+// stopTerm ends the present term: another process holds the lease.
+func (e *Election) stopTerm() {
+	e.work.RLock()
+	t := e.term
+	e.work.RUnlock()
+	if t != nil {
+		t.end() // nothing begins any more; stop follows when the elector gives up
+	}
+}
+
 // Enter begins work that dies with the term; ok is false where this process must not act. The caller calls done.
 func (e *Election) Enter(ctx context.Context) (work context.Context, done func(), ok bool) {
 	e.work.RLock()
-	if e.term == nil || e.term.Err() != nil {
+	if e.term == nil || e.term.Err() != nil || e.fence.Check() != nil {
 		e.work.RUnlock()
 		return nil, nil, false
 	}
-	work, cancel := context.WithCancel(ctx)
+	work, cancel := context.WithCancel(e.fence.With(ctx))
 	forget := context.AfterFunc(e.term, cancel)
 	return work, func() { forget(); cancel(); e.work.RUnlock() }, true
 }

@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/shared/leaselock"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit"
 )
@@ -71,6 +72,16 @@ func (w *world) eventually(what string, holds func() bool) {
 	require.Eventually(w.t, holds, patience, poll, what)
 }
 
+// election wants the lease once elected is closed.
+func election(t *testing.T, w *world, elected chan struct{}) *Election {
+	t.Helper()
+	own, err := leaselock.NewIdentity(leaselock.Place{})
+	require.NoError(t, err)
+	e := &Election{elected: elected, lease: quick(), won: func(context.Context) {}, leading: func(bool) {}}
+	require.NoError(t, e.hold(w.identity, w.namespace, own))
+	return e
+}
+
 // elections returns two that want the same lease.
 func elections(t *testing.T) (*world, [2]*Election, [2]context.CancelFunc) {
 	w := newWorld(t)
@@ -79,9 +90,7 @@ func elections(t *testing.T) (*world, [2]*Election, [2]context.CancelFunc) {
 	elected := make(chan struct{})
 	close(elected)
 	for i := range both {
-		lock, err := newLock(w.identity, w.namespace, quick())
-		require.NoError(t, err)
-		both[i] = &Election{lock: lock, elected: elected, lease: quick(), won: func(context.Context) {}, leading: func(bool) {}}
+		both[i] = election(t, w, elected)
 		ctx, cancel := context.WithCancel(t.Context())
 		stop[i] = cancel
 		ended := make(chan struct{})
@@ -131,10 +140,8 @@ func TestAStandbyOfTheBinaryKnowsWhenTheLeaseRanOut(t *testing.T) {
 	w := newWorld(t)
 	const seconds = 2
 	w.hold("crashed", seconds)
-	lock, err := newLock(w.identity, w.namespace, quick())
-	require.NoError(t, err)
 	elected := make(chan struct{})
-	e := &Election{lock: lock, elected: elected, lease: quick(), won: func(context.Context) {}, leading: func(bool) {}}
+	e := election(t, w, elected)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = e.Start(ctx) }()

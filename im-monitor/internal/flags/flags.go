@@ -64,13 +64,13 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 }
 
 // Dialer makes connections to instance managers.
-func (o *Options) Dialer() (*imclient.Dialer, error) {
+func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 	credentials, err := imclient.NewCredentials(o.TLSDirectory)
 	if err != nil {
 		return nil, err
 	}
 	return imclient.NewDialer(imclient.Options{
-		Credentials: credentials, ListTimeout: o.ListTimeout, Metrics: imclient.NewMetrics(metrics.Registry),
+		Credentials: credentials, ListTimeout: o.ListTimeout, MayCall: mayCall, Metrics: imclient.NewMetrics(metrics.Registry),
 	}), nil
 }
 

@@ -22,6 +22,8 @@ type Options struct {
 	ListTimeout, LifecycleTimeout time.Duration
 	// MaxMessageBytes (16 MiB) bounds every answer.
 	MaxMessageBytes int
+	// MayCall returns an error while no call with an effect may be sent; nil allows all. Calls that read are not asked about.
+	MayCall func() error
 	// Metrics count calls and connections; nil counts nowhere.
 	Metrics *Metrics
 }
@@ -85,7 +87,7 @@ func (d *Dialer) dialOptions() []grpc.DialOption {
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: d.options.ListTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(d.options.MaxMessageBytes)),
-		grpc.WithChainUnaryInterceptor(d.options.Metrics.unary),
+		grpc.WithChainUnaryInterceptor(d.options.Metrics.unary, d.guard),
 		grpc.WithChainStreamInterceptor(d.options.Metrics.stream),
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"time"
 
-	"drover.dev/drover/shared/testkit/filelock"
+	"drover.dev/drover/shared/filelock"
 )
 
 const lockPoll = 200 * time.Millisecond

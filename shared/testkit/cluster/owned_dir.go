@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"drover.dev/drover/shared/testkit/filelock"
+	"drover.dev/drover/shared/filelock"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"drover.dev/drover/shared/testkit/filelock"
+	"drover.dev/drover/shared/filelock"
 )
 
 // Ports are picked below the range from which kernels take the ports of outgoing connections: those come and go at

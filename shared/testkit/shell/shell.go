@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"drover.dev/drover/shared/leaselock"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit/cut"
 )
@@ -77,9 +78,12 @@ func Start(t testing.TB, o Options, setup func(context.Context, *runkit.Runtime)
 			o.OnCut()
 		}
 	})
+	own, err := leaselock.NewIdentity(leaselock.Place{})
+	require.NoError(t, err)
 	require.NoError(t, setup(ctx, &runkit.Runtime{
 		Manager: manager, Client: p.Client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(o.Owner),
 		Namespace: o.Namespace, Clock: o.Clock, Log: logr.Discard(),
+		Identity: own, LeaseConfig: o.Identity,
 	}))
 	go func() {
 		p.err = manager.Start(ctx)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"drover.dev/drover/shared/testkit/filelock"
+	"drover.dev/drover/shared/filelock"
 )
 
 func TestALockIsHeldUntilItsFileIsClosed(t *testing.T) {
