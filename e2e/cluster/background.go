@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/filelock"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 const (
