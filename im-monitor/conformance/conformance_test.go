@@ -91,7 +91,8 @@ func TestTheLedgerHasExactlyTheChecks(t *testing.T) {
 	}
 	require.ElementsMatch(t, want, slices.Collect(maps.Keys(ledger)), "run make generate")
 	for id, entry := range ledger {
-		require.Equal(t, entry.OnlySimulator, entry.Version == "" && entry.Date == "", "%s: either a real server with its date, or only the simulator", id)
+		require.Equal(t, entry.OnlySimulator, entry.Version == "" && entry.Date == "",
+			"%s: either a real server with its date, or only the simulator", id)
 	}
 }
 
@@ -118,7 +119,8 @@ func TestAManagerThatIsInUseIsRefused(t *testing.T) {
 	first := inUse(t)
 	hosts, err := first.hosts(t.Context(), "v1")
 	require.NoError(t, err)
-	args := []string{"--v1", hosts[0], "--tls-dir", first.tls, "--engine-binary=/e", "--replica-binary=/r", "--data-path=/d", "--run=^v1-create-states$"}
+	args := []string{"--v1", hosts[0], "--tls-dir", first.tls, "--engine-binary=/e", "--replica-binary=/r", "--data-path=/d",
+		"--run=^v1-create-states$"}
 	out, err := execute(t, args...)
 	require.NoError(t, err, out)
 	require.NoError(t, first.control.Put(t.Context(), "node-1", "pvc-1-r-00000001"))

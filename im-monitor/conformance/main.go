@@ -1,4 +1,5 @@
-// Command conformance checks instance managers on the wire: one check for each behaviour that Drover relies on, against the simulator or against
+// Command conformance checks instance managers on the wire: one check for each behaviour that Drover relies on, against the simulator or
+// against
 // real ones. See README.md.
 package main
 
@@ -44,8 +45,9 @@ func command(out io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "conformance",
 		Short: "Check instance managers on the wire, one check for each behaviour that Drover relies on",
-		Long: `conformance runs its checks against the simulator (--simulator) or against real instance managers (--v1, --v2) that nobody uses: one that
-lists an instance which is not of this run is refused. Every object is named conf-<id>-…, and only those are removed. Disks are only loaded by their
+		Long: `conformance runs its checks against the simulator (--simulator) or against real instance managers (--v1, --v2) that nobody
+uses: one that lists an instance which is not of this run is refused. Every object is named conf-<id>-…,
+	and only those are removed. Disks are only loaded by their
 UUID unless --destroy-disk-content is given. A check that the target cannot serve is reported as not run, with the reason.
 
 Exit codes: 0 when every check that was run passed, 1 when one failed, 2 when there was no run.`,

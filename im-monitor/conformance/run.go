@@ -100,7 +100,8 @@ func connect(ctx context.Context, o *options) (where *target.Target, stop func()
 }
 
 // against runs the checks; servers are the versions by data engine.
-func against(ctx context.Context, o *options, where *target.Target, chosen []suite.Check, out io.Writer) ([]suite.Result, map[string]string, error) {
+func against(ctx context.Context, o *options, where *target.Target, chosen []suite.Check, out io.Writer) ([]suite.Result,
+	map[string]string, error) {
 	servers, err := versions(ctx, where, o.record)
 	if err != nil {
 		return nil, nil, err

@@ -37,7 +37,8 @@ func untilGone(ctx context.Context, on *target.Manager, name string, request *im
 
 // v1 is a check of a v1 instance manager that starts processes.
 func v1(id, name, contract string, run func(v1kit), more ...suite.Need) suite.Check {
-	return suite.Check{ID: "v1-" + id, Name: name, Engine: target.V1, Contract: contract, Needs: append([]suite.Need{suite.EngineBinary}, more...),
+	return suite.Check{ID: "v1-" + id, Name: name, Engine: target.V1, Contract: contract, Needs: append([]suite.Need{suite.EngineBinary},
+		more...),
 		Run: func(t *suite.T) { run(newV1(t)) }}
 }
 

@@ -16,7 +16,8 @@ const (
 func v1Arguments() []suite.Check {
 	return []suite.Check{
 		v1("engine-rebuild-limit-zero", "a rebuild limit of 0 ends an engine at once", onCreating, v1EngineRebuildLimit),
-		v1("engine-no-replica", "an engine none of whose replicas can be used ends with exit status 61 or 1", onStart, v1EngineNoReplica),
+		assumed(v1("engine-no-replica", "an engine none of whose replicas can be used ends with exit status 61 or 1", onStart, v1EngineNoReplica),
+			"an engine over a replica that is gone ends with exit status 61 or 1: the contract has 1 where the replica is Unavailable"),
 		v1("salvage", "with --salvageRequested an engine runs over the replicas that it has", onStart, v1Salvage),
 		v1("no-frontend", "an engine without a frontend runs, and reports no endpoint", onCreating, v1NoFrontend),
 	}
@@ -56,5 +57,6 @@ func v1Salvage(k v1kit) {
 func v1NoFrontend(k v1kit) {
 	e := k.engine(k.Manager, 0, engineOptions{}, k.replica(k.Manager, 1, replicaOptions{}))
 	v := k.report(e)
-	k.Require(v.GetEndpoint() == "" && v.GetFrontendState() != "up", "the endpoint is %q, the frontend %s", v.GetEndpoint(), v.GetFrontendState())
+	k.Require(v.GetEndpoint() == "" && v.GetFrontendState() != "up", "the endpoint is %q, the frontend %s", v.GetEndpoint(),
+		v.GetFrontendState())
 }

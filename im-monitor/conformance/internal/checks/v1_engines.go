@@ -14,14 +14,18 @@ func v1Engines() []suite.Check {
 	return []suite.Check{
 		v1("volume-get", "VolumeGet reports name, size, number of replicas, limits, and no expansion", onSemantics, v1VolumeGet),
 		v1("replica-list", "ReplicaList reports each replica in mode RW under tcp://ip:port", onSemantics, v1ReplicaList),
-		v1("wrong-names", "a wrong engine or volume name is FailedPrecondition with a text that says incorrect instance name", onSemantics, v1WrongNames),
+		v1("wrong-names", "a wrong engine or volume name is FailedPrecondition with a text that says incorrect instance name", onSemantics,
+			v1WrongNames),
 		v1("engine-gone", "a call to an engine that is gone is Unavailable", onSemantics, v1EngineGone),
 		v1("replica-remove-unknown", "ReplicaRemove of an unknown address is OK", onSemantics, v1RemoveUnknown),
 		v1("replica-remove-last", "the last replica of an engine with a frontend is not removed", onSemantics, v1RemoveLast, suite.Content),
-		v1("frontend-start-stop", "a running engine loses its frontend by VolumeFrontendShutdown and gets it by VolumeFrontendStart", onCreating, v1FrontendStartStop, suite.Content),
+		v1("frontend-start-stop", "a running engine loses its frontend by VolumeFrontendShutdown and gets it by VolumeFrontendStart",
+			onCreating, v1FrontendStartStop, suite.Content),
 		v1("content", "what was written is read again, also by the next engine over the same replicas", onSemantics, v1Content, suite.Content),
-		v1("dead-replica", "a replica that died is in mode ERR after a while, and the other one serves", onSemantics, v1DeadReplica, suite.Content),
-		v1("move", "an engine of another node over the same replicas serves what was written", onSemantics, v1Move, suite.SecondManager, suite.Content),
+		v1("dead-replica", "a replica that died is in mode ERR after a while, and the other one serves", onSemantics, v1DeadReplica,
+			suite.Content),
+		v1("move", "an engine of another node over the same replicas serves what was written", onSemantics, v1Move, suite.SecondManager,
+			suite.Content),
 	}
 }
 
@@ -30,7 +34,8 @@ func v1VolumeGet(k v1kit) {
 	v := k.report(e)
 	k.Require(v.GetName() == k.volume && v.GetSize() == k.VolumeSize && v.GetReplicaCount() == 2, "name %q, size %d, %d replicas", v.GetName(),
 		v.GetSize(), v.GetReplicaCount())
-	k.Require(v.GetSnapshotMaxCount() == 123 && v.GetSnapshotMaxSize() == 0, "limits %d and %d", v.GetSnapshotMaxCount(), v.GetSnapshotMaxSize())
+	k.Require(v.GetSnapshotMaxCount() == 123 && v.GetSnapshotMaxSize() == 0, "limits %d and %d", v.GetSnapshotMaxCount(),
+		v.GetSnapshotMaxSize())
 	k.Require(!v.GetIsExpanding() && v.GetLastExpansionError() == "", "it expands: %t %q", v.GetIsExpanding(), v.GetLastExpansionError())
 }
 
@@ -66,8 +71,9 @@ func v1EngineGone(k v1kit) {
 
 // remove removes a replica from an engine.
 func (k v1kit) remove(e, r process) error {
-	_, err := k.Manager.Proxy.ReplicaRemove(k.Context(), &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: k.ref(e), ReplicaAddress: "tcp://" + r.address,
-		ReplicaName: r.name})
+	_, err := k.Manager.Proxy.ReplicaRemove(k.Context(), &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: k.ref(e),
+		ReplicaAddress: "tcp://" + r.address,
+		ReplicaName:    r.name})
 	return err
 }
 

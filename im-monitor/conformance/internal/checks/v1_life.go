@@ -13,18 +13,23 @@ import (
 // v1Life are the checks of processes: creation, identity, inventory, deletion.
 func v1Life() []suite.Check {
 	return []suite.Check{
-		v1("create-states", "a created replica is starting or running at once, later running, and has the ten ports that were asked for", onSemantics, v1CreateStates),
+		v1("create-states", "a created replica is starting or running at once, later running, and has the ten ports that were asked for",
+			onSemantics, v1CreateStates),
 		v1("uuid-random", "the UUID of a process is random: the same name created again has another one", onSemantics, v1UUIDRandom),
 		v1("create-existing", "creating an existing name answers AlreadyExists and changes nothing", onSemantics, v1CreateExisting),
-		found(v1("get-unknown", "getting and deleting an unknown name answer NotFound with a text that says cannot find", onSemantics, v1Unknown), "P7"),
+		found(v1("get-unknown", "getting and deleting an unknown name answer NotFound with a text that says cannot find", onSemantics,
+			v1Unknown), "P7"),
 		v1("delete-wrong-uuid", "deleting under a wrong UUID answers NotFound, and the process runs on", onSemantics, v1DeleteWrongUUID),
 		v1("delete-answer", "deleting answers deleted=true and state stopping, and the entry is gone after a while", onSemantics, v1DeleteAnswer),
-		v1("delete-keeps-data", "cleanup_required is ignored: the data directory of a deleted replica is untouched", onSemantics, v1DeleteKeepsData, suite.Content),
-		v1("list-shape", "lists do not echo volume_name, guess the type from the name, and tell an engine's ports as target ports, too", onSemantics, v1ListShape),
+		v1("delete-keeps-data", "cleanup_required is ignored: the data directory of a deleted replica is untouched", onSemantics,
+			v1DeleteKeepsData, suite.Content),
+		v1("list-shape", "lists do not echo volume_name, guess the type from the name, and tell an engine's ports as target ports, too",
+			onSemantics, v1ListShape),
 		v1("watch-notices", "InstanceWatch sends a notice when a process is created or deleted", onSemantics, v1WatchNotices),
 		v1("log", "InstanceLog streams lines of a process and ends", onSemantics, v1Log),
 		v1("no-frontend-calls", "suspend, resume, switch-over and delete-target are Unimplemented", onSemantics, v1NoFrontendCalls),
-		v1("restart-empty", "after a restart of the manager the list is empty, since processes die with it", onSemantics, v1RestartEmpty, suite.Restart),
+		v1("restart-empty", "after a restart of the manager the list is empty, since processes die with it", onSemantics, v1RestartEmpty,
+			suite.Restart),
 	}
 }
 
@@ -65,7 +70,8 @@ func v1Unknown(k v1kit) {
 
 func v1DeleteWrongUUID(k v1kit) {
 	r := k.replica(k.Manager, 1, replicaOptions{})
-	_, err := k.Manager.Instance.InstanceDelete(k.Context(), &imrpc.InstanceDeleteRequest{Name: r.name, Uuid: "00000000-0000-4000-8000-000000000000"})
+	_, err := k.Manager.Instance.InstanceDelete(k.Context(), &imrpc.InstanceDeleteRequest{Name: r.name,
+		Uuid: "00000000-0000-4000-8000-000000000000"})
 	k.Refused(err, codes.NotFound, nil, "deleting under a wrong UUID")
 	k.Never("the process ends", func() (bool, string) {
 		seen, err := k.get(k.Manager, r.name)
@@ -101,7 +107,8 @@ func v1ListShape(k v1kit) {
 	e, replicas := k.served(1, engineOptions{})
 	all := list(k.T, k.Manager)
 	engine, replica := all[e.name], all[replicas[0].name]
-	k.Require(engine.GetSpec().GetType() == "engine" && replica.GetSpec().GetType() == "replica", "the types are %q of the engine and %q of the replica",
+	k.Require(engine.GetSpec().GetType() == "engine" && replica.GetSpec().GetType() == "replica",
+		"the types are %q of the engine and %q of the replica",
 		engine.GetSpec().GetType(), replica.GetSpec().GetType())
 	k.Require(engine.GetSpec().GetVolumeName() == "" && replica.GetSpec().GetVolumeName() == "", "volume_name is echoed")
 	status := engine.GetStatus()
@@ -138,7 +145,8 @@ func v1NoFrontendCalls(k v1kit) {
 			return service.InstanceResume(ctx, &imrpc.InstanceResumeRequest{Name: e.name, Type: "engine"})
 		},
 		"switching over": func() (*emptypb.Empty, error) {
-			return service.InstanceSwitchOverTarget(ctx, &imrpc.InstanceSwitchOverTargetRequest{Name: e.name, Type: "engine", TargetAddress: e.address, EngineName: e.name})
+			return service.InstanceSwitchOverTarget(ctx, &imrpc.InstanceSwitchOverTargetRequest{Name: e.name, Type: "engine",
+				TargetAddress: e.address, EngineName: e.name})
 		},
 		"deleting the target": func() (*emptypb.Empty, error) {
 			return service.InstanceDeleteTarget(ctx, &imrpc.InstanceDeleteTargetRequest{Name: e.name, Type: "engine"})

@@ -11,16 +11,19 @@ func v1Limits() []suite.Check {
 	return []suite.Check{
 		v1("limit-create", "a snapshot beyond the maximal count is refused", onLimits, v1LimitCreate),
 		found(v1("limit-counts-system", "system snapshots count against the maximal count", onLimits, v1LimitCountsSystem), "S1"),
-		found(v1("limit-removed-free", "a removed snapshot counts no more against the maximal count, though it is not purged yet", onLimits, v1LimitRemoved), "S1"),
-		v1("limit-set", "VolumeSnapshotMaxCountSet and MaxSizeSet of a running engine are reported by VolumeGet and in force at once", onLimits, v1LimitSet),
+		found(v1("limit-removed-free", "a removed snapshot counts no more against the maximal count, though it is not purged yet", onLimits,
+			v1LimitRemoved), "S1"),
+		v1("limit-set", "VolumeSnapshotMaxCountSet and MaxSizeSet of a running engine are reported by VolumeGet and in force at once", onLimits,
+			v1LimitSet),
 		v1("unmap-set", "VolumeUnmapMarkSnapChainRemovedSet of a running engine is reported by VolumeGet", onLimits, v1UnmapSet),
 		v1("rebuild-limit-set", "ReplicaRebuildConcurrentSyncLimitSet is reported by its Get", onLimits, v1RebuildLimitSet),
 	}
 }
 
 func (k v1kit) maxCount(e process, count int32) error {
-	_, err := k.Manager.Proxy.VolumeSnapshotMaxCountSet(k.Context(), &imrpc.EngineVolumeSnapshotMaxCountSetRequest{ProxyEngineRequest: k.ref(e),
-		Count: &ptypes.VolumeSnapshotMaxCountSetRequest{Count: count}})
+	_, err := k.Manager.Proxy.VolumeSnapshotMaxCountSet(k.Context(),
+		&imrpc.EngineVolumeSnapshotMaxCountSetRequest{ProxyEngineRequest: k.ref(e),
+			Count: &ptypes.VolumeSnapshotMaxCountSetRequest{Count: count}})
 	return err
 }
 

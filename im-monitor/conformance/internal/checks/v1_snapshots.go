@@ -15,12 +15,15 @@ const head = "volume-head"
 func v1Snapshots() []suite.Check {
 	return []suite.Check{
 		v1("snapshot-chain", "a snapshot is the parent of the head, with its labels, user_created and not removed", onSemantics, v1SnapshotChain),
-		v1("snapshot-existing", "VolumeSnapshot with an existing name is Unknown with a text that says already existing", onSemantics, v1SnapshotExisting),
+		v1("snapshot-existing", "VolumeSnapshot with an existing name is Unknown with a text that says already existing", onSemantics,
+			v1SnapshotExisting),
 		v1("snapshot-remove-unknown", "SnapshotRemove of an unknown name is OK", onSemantics, v1SnapshotRemoveUnknown),
 		v1("snapshot-remove-marks", "SnapshotRemove marks a snapshot, and a purge takes it out", onLimits, v1SnapshotRemoveMarks),
-		v1("snapshot-parent-of-head", "a removed snapshot whose child is the head stays with removed=true after a purge, until a newer one exists", onSemantics, v1SnapshotParentOfHead),
+		v1("snapshot-parent-of-head", "a removed snapshot whose child is the head stays with removed=true after a purge, until a newer one "+
+			"exists", onSemantics, v1SnapshotParentOfHead),
 		v1("purge-status", "SnapshotPurgeStatus has an entry for each replica under tcp://ip:port", onSemantics, v1PurgeStatus),
-		v1("revert", "SnapshotRevert needs the frontend shut down, and the content is then that of the snapshot", onSemantics, v1Revert, suite.Content),
+		v1("revert", "SnapshotRevert needs the frontend shut down, and the content is then that of the snapshot", onSemantics, v1Revert,
+			suite.Content),
 		v1("snapshot-content", "a purge of a removed snapshot changes nothing of what is read", onLimits, v1SnapshotContent, suite.Content),
 		found(v1("watch-no-snapshots", "InstanceWatch sends no notice of snapshot operations", onFacts, v1WatchNoSnapshots), "P7"),
 	}
@@ -52,7 +55,8 @@ func (k v1kit) removeSnapshot(e process, names ...string) error {
 }
 
 func (k v1kit) purge(e process, skip bool) error {
-	_, err := k.Manager.Proxy.SnapshotPurge(k.Context(), &imrpc.EngineSnapshotPurgeRequest{ProxyEngineRequest: k.ref(e), SkipIfInProgress: skip})
+	_, err := k.Manager.Proxy.SnapshotPurge(k.Context(), &imrpc.EngineSnapshotPurgeRequest{ProxyEngineRequest: k.ref(e),
+		SkipIfInProgress: skip})
 	return err
 }
 
@@ -80,7 +84,8 @@ func v1SnapshotChain(k v1kit) {
 	k.Require(len(all) == 3 && all[head] != nil, "the disks are %v", keys(all))
 	k.Require(all[head].GetParent() == "second" && second.GetParent() == "first" && first.GetParent() == "", "the parents are %q, %q and %q",
 		all[head].GetParent(), second.GetParent(), first.GetParent())
-	k.Require(second.GetChildren()[head] && first.GetChildren()["second"], "the children are %v and %v", second.GetChildren(), first.GetChildren())
+	k.Require(second.GetChildren()[head] && first.GetChildren()["second"], "the children are %v and %v", second.GetChildren(),
+		first.GetChildren())
 	k.Require(first.GetUserCreated() && !first.GetRemoved() && first.GetLabels()["made-by"] == "conformance", "the first is %v", first)
 }
 

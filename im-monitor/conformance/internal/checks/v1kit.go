@@ -69,7 +69,8 @@ func (k v1kit) create(on *target.Manager, name, binary string, ports int32, args
 
 // replicaArguments are those of an engine image of today.
 func (k v1kit) replicaArguments(name string, o replicaOptions) []string {
-	out := []string{"--volume-name", k.volume, "replica", k.DataPath + "/" + name, "--size", strconv.FormatInt(cmp.Or(o.size, k.VolumeSize), 10),
+	out := []string{"--volume-name", k.volume, "replica", k.DataPath + "/" + name, "--size", strconv.FormatInt(cmp.Or(o.size, k.VolumeSize),
+		10),
 		"--disableRevCounter", "--replica-instance-name", name, "--snapshot-max-count", strconv.FormatInt(cmp.Or(o.maxCount, 250), 10),
 		"--snapshot-max-size", "0", "--sync-agent-port-count", "7"}
 	if o.backingFile != "" {
@@ -95,7 +96,8 @@ func (k v1kit) engineArguments(name string, o engineOptions, replicas ...process
 	}
 	out := []string{"--engine-instance-name", name, "controller", k.volume, "--frontend", o.frontend, "--disableRevCounter",
 		"--size", number(cmp.Or(o.size, k.VolumeSize)), "--current-size", number(current), "--engine-replica-timeout", "8",
-		"--file-sync-http-client-timeout", "30", "--snapshot-max-count", number(cmp.Or(o.maxCount, 250)), "--snapshot-max-size", number(o.maxSize),
+		"--file-sync-http-client-timeout", "30", "--snapshot-max-count", number(cmp.Or(o.maxCount, 250)), "--snapshot-max-size",
+		number(o.maxSize),
 		"--rebuild-sync-concurrent-limit", number(max(cmp.Or(o.rebuildLimit, 1), 0))}
 	out = append(out, o.more...)
 	for _, r := range replicas {

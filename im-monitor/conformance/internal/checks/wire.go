@@ -49,7 +49,8 @@ func versions(t *suite.T) {
 	t.OK(err, "asking for the version")
 	t.Require(v.GetInstanceManagerAPIVersion() >= 7 && v.GetInstanceManagerAPIMinVersion() <= 7, "the API versions are %d to %d",
 		v.GetInstanceManagerAPIMinVersion(), v.GetInstanceManagerAPIVersion())
-	t.Require(v.GetInstanceManagerProxyAPIVersion() >= 7 && v.GetInstanceManagerProxyAPIMinVersion() <= 7, "the proxy API versions are %d to %d",
+	t.Require(v.GetInstanceManagerProxyAPIVersion() >= 7 && v.GetInstanceManagerProxyAPIMinVersion() <= 7,
+		"the proxy API versions are %d to %d",
 		v.GetInstanceManagerProxyAPIMinVersion(), v.GetInstanceManagerProxyAPIVersion())
 }
 
@@ -107,7 +108,8 @@ func logSettings(t *suite.T) {
 	seenFlags, err := service.LogGetFlags(t.Context(), &imrpc.LogGetFlagsRequest{DataEngine: engine})
 	t.OK(err, "LogGetFlags")
 	if engine == imrpc.DataEngine_DATA_ENGINE_V2 {
-		t.Require(seenLevel.GetLevel() == level && seenFlags.GetFlags() == flags, "level %q and flags %q were set, %q and %q are reported", level, flags,
+		t.Require(seenLevel.GetLevel() == level && seenFlags.GetFlags() == flags, "level %q and flags %q were set, %q and %q are reported",
+			level, flags,
 			seenLevel.GetLevel(), seenFlags.GetFlags())
 	}
 }

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"drover.dev/drover/im-monitor/conformance/internal/target"
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 )
 
 // Outcome is what became of a check.
@@ -42,7 +45,8 @@ type Runner struct {
 	Done func(Result)
 }
 
-// Admit returns an error when a manager of the target lists an instance that is not of this run: the suite is for managers that nobody uses.
+// Admit returns an error when a manager of the target lists an instance that is not of this run: the suite is for managers that nobody
+// uses.
 func (r *Runner) Admit(ctx context.Context) error {
 	for _, m := range r.Target.Managers() {
 		list, err := m.Instance.InstanceList(ctx, &emptypb.Empty{})
@@ -51,7 +55,8 @@ func (r *Runner) Admit(ctx context.Context) error {
 		}
 		for name := range list.GetInstances() {
 			if !strings.HasPrefix(name, Prefix(r.Run)) {
-				return fmt.Errorf("the %s instance manager %s lists instance %s, which is not of this run, and %d instances in all: the suite runs only "+
+				return fmt.Errorf("the %s instance manager %s lists instance %s, which is not of this run, and %d instances in all: the suite runs "+
+					"only "+
 					"against an instance manager that nobody uses; take another one, or give --id when the instances are those of an earlier run",
 					m.Engine, m.Host, name, len(list.GetInstances()))
 			}
@@ -71,8 +76,14 @@ func (r *Runner) All(ctx context.Context, checks []Check) ([]Result, error) {
 		out = append(out, result)
 		r.Done(result)
 		if ctx.Err() != nil {
-			return out, fmt.Errorf("the run was ended: %w", ctx.Err())
+			break
 		}
+	}
+	if err := r.sweep(context.WithoutCancel(ctx)); err != nil {
+		return out, fmt.Errorf("removing what the run left behind: %w", err)
+	}
+	if ctx.Err() != nil {
+		return out, fmt.Errorf("the run was ended: %w", ctx.Err())
 	}
 	return out, nil
 }
@@ -87,7 +98,7 @@ func (r *Runner) one(ctx context.Context, c Check) Result {
 	limited, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()
 	t := &T{Target: r.Target, Manager: manager(r.Target, c.Engine), Second: second(r.Target, c.Engine), ctx: limited, run: r.Run,
-		id: strings.TrimPrefix(c.ID, "-"), outcome: Failed, reason: "the check ended without a verdict"}
+		id: c.ID, outcome: Failed, reason: "the check ended without a verdict"}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -109,6 +120,30 @@ func (t *T) undo(ctx context.Context) error {
 	var errs []error
 	for n := len(t.cleanups) - 1; n >= 0; n-- {
 		errs = append(errs, t.cleanups[n](ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// sweep removes what checks that failed left behind: instances of this run, and no others.
+func (r *Runner) sweep(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, r.Limit)
+	defer stop()
+	var errs []error
+	for _, m := range r.Target.Managers() {
+		list, err := m.Instance.InstanceList(ctx, &emptypb.Empty{})
+		errs = append(errs, err)
+		for _, typ := range []string{"engine-frontend", "engine", "replica"} {
+			for name, i := range list.GetInstances() {
+				if !strings.HasPrefix(name, Prefix(r.Run)) || i.GetSpec().GetType() != typ {
+					continue
+				}
+				_, err := m.Instance.InstanceDelete(ctx, &imrpc.InstanceDeleteRequest{Name: name, Type: typ, DataEngine: i.GetSpec().GetDataEngine(),
+					CleanupRequired: true})
+				if status.Code(err) != codes.NotFound {
+					errs = append(errs, err)
+				}
+			}
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -1,4 +1,5 @@
-// Package suite is what a check is, which checks a target can serve, and how they are run and reported. It knows no behaviour: the checks are in
+// Package suite is what a check is, which checks a target can serve, and how they are run and reported. It knows no behaviour: the checks
+// are in
 // package checks.
 package suite
 
@@ -42,12 +43,16 @@ func Provisions() []Provision {
 	return []Provision{
 		{SecondManager, "another instance manager of the same data engine, on another node", "--%s-second",
 			func(t *target.Target, engine string) bool { return second(t, engine) != nil }},
-		{EngineBinary, "the binary of an engine image, as engines and as replicas find it inside the v1 instance manager, and a directory for replicas",
+		{EngineBinary, "the binary of an engine image, as engines and as replicas find it inside the v1 instance manager, and a directory " +
+			"for replicas",
 			"--engine-binary, --replica-binary and --data-path",
 			func(t *target.Target, _ string) bool {
 				return t.EngineBinary != "" && t.ReplicaBinary != "" && t.DataPath != ""
 			}},
-		{BackingFile, "a backing file inside the v1 instance manager", "--backing-file", func(t *target.Target, _ string) bool { return t.BackingFile != "" }},
+		{BackingFile, "a backing file inside the v1 instance manager", "--backing-file", func(t *target.Target,
+			_ string) bool {
+			return t.BackingFile != ""
+		}},
 		{TLS, "mutual TLS", "--tls-dir", func(t *target.Target, _ string) bool { return t.TLS != nil }},
 		{Content, "access to the blocks of volumes", "--content", func(t *target.Target, _ string) bool { return t.Content != nil }},
 		{Restart, "a way to restart the instance manager", "--restart-command",

@@ -12,7 +12,8 @@ import (
 	"unsafe"
 )
 
-// DeviceContent reaches volumes through the block devices that their frontends make. The suite must then run where the devices are: on the node
+// DeviceContent reaches volumes through the block devices that their frontends make. The suite must then run where the devices are: on the
+// node
 // of the managers, or with Prefix where the node's root is mounted.
 type DeviceContent struct {
 	Prefix string

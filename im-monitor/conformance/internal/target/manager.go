@@ -1,4 +1,5 @@
-// Package target is what a run of the suite talks to: instance managers on the wire, the content of volumes, and what can be done to a manager
+// Package target is what a run of the suite talks to: instance managers on the wire, the content of volumes, and what can be done to a
+// manager
 // from outside (restart it, cut its links). It knows nothing about checks.
 package target
 
@@ -51,7 +52,8 @@ type Manager struct {
 	conns  map[int]*grpc.ClientConn
 }
 
-// Dial makes the clients of an instance manager; the first call connects. A host name is resolved once, since engines and frontends are given
+// Dial makes the clients of an instance manager; the first call connects. A host name is resolved once, since engines and frontends are
+// given
 // the address. Nil credentials mean plaintext.
 func Dial(ctx context.Context, host, engine string, offset int, secure credentials.TransportCredentials) (*Manager, error) {
 	found, err := net.DefaultResolver.LookupHost(ctx, host)
