@@ -22,9 +22,6 @@ func missing(w World, j Judgement) *Creation {
 			v1beta2.OrphanParameterInstanceManager: w.Key.InstanceManager,
 		},
 	}
-	if disk := w.Inventory.Instance.DiskUUID; disk != "" {
-		c.Parameters[v1beta2.OrphanParameterDiskUUID] = disk
-	}
 	instanceLabel := v1beta2.LabelReplica
 	if w.Inventory.Instance.Type == v1beta2.InstanceTypeEngine {
 		c.OrphanType, instanceLabel = v1beta2.OrphanTypeEngineInstance, v1beta2.LabelEngine
