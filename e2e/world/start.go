@@ -26,7 +26,8 @@ func (w *World) simulate(ctx, _ context.Context) error {
 		return err
 	}
 	address := addresses[0]
-	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s"}
+	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s",
+		"--engine-image", EngineImage + "=12"}
 	if w.options.Record {
 		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,6 +32,7 @@ type options struct {
 	writers, defaultDisks            bool
 	standalone                       bool
 	stickyAddresses                  bool
+	engineImages                     map[string]int
 	logLevel, logFormat              string
 }
 
@@ -70,6 +72,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
 	f.BoolVar(&o.defaultDisks, "default-disks", o.defaultDisks, "give every Longhorn Node that has no disks a filesystem disk and a block disk")
+	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages, "IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that says so and is deployed on every node")
 	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
 	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")
@@ -89,7 +92,7 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 		rediscovery = todaysRediscovery
 	}
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, Rediscovery: rediscovery,
-		MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore, Writers: o.writers}, nil
+		MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore, Writers: o.writers, EngineImages: maps.Clone(o.engineImages)}, nil
 }
 
 // names are the nodes that the flags ask for.

@@ -121,7 +121,7 @@ func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c cl
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Plane: plane, Clock: c,
-		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks, Workers: max(o.workers, 1), Log: log})
+		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks, EngineImages: o.engineImages, Workers: max(o.workers, 1), Log: log})
 }
 
 // loopback listens for the control endpoint, on loopback only: it obeys everybody.

@@ -70,7 +70,7 @@ func (s *served) replica(engine, name string) string {
 	s.t.Helper()
 	spec := &imrpc.InstanceSpec{Name: name, Type: "replica", VolumeName: "vol", PortCount: 10, PortArgs: []string{"--listen,:"},
 		ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn", Args: []string{"--volume-name", "vol", "replica", "/host/var/lib/longhorn/replicas/" + name,
-			"--size", "1048576", "--replica-instance-name", name}}}
+			"--size", "1048576", "--disableRevCounter", "--replica-instance-name", name}}}
 	if engine == dataplane.V2 {
 		var disk dataplane.Disk
 		s.do("POST", "/v1/disks", control.AddDisk{Node: s.node, Name: "disk-1"}, &disk)

@@ -39,6 +39,7 @@ type Layer struct {
 
 // Chain is the data of one replica. The zero value is an empty volume.
 type Chain struct {
+	base   Blocks // of the backing image, below every layer
 	layers map[string]*Layer
 	parent string // of the head
 	head   Blocks
@@ -73,8 +74,20 @@ func (c *Chain) readAt(name string, block int64) (string, bool) {
 			return text, true
 		}
 	}
-	return "", false
+	text, ok := c.base[block]
+	return text, ok
 }
+
+// SetBase puts a backing image below the chain, or takes it away. It is not part of the chain: whoever opens the chain without it reads zeros.
+func (c *Chain) SetBase(base Blocks) {
+	c.base = base
+	if blocks, err := c.Contents(Head); err == nil {
+		c.sum = blocks.Sum()
+	}
+}
+
+// Over are blocks over the backing image.
+func (c *Chain) Over(blocks Blocks) Blocks { return union(c.base, blocks) }
 
 // Sum is the checksum of the head as a reader sees it.
 func (c *Chain) Sum() uint64 { return c.sum }
@@ -85,8 +98,17 @@ func (c *Chain) Writes() uint64 { return c.writes }
 // Empty tells whether nothing was ever written.
 func (c *Chain) Empty() bool { return c.writes == 0 && len(c.layers) == 0 }
 
-// Contents are all blocks as of a snapshot, or as of the head.
+// Contents are all blocks as of a snapshot, or as of the head, those of the backing image included.
 func (c *Chain) Contents(name string) (Blocks, error) {
+	own, err := c.Own(name)
+	if err != nil || len(c.base) == 0 {
+		return own, err
+	}
+	return c.Over(own), nil
+}
+
+// Own are the blocks that the chain itself holds: what a clone and a backup copy.
+func (c *Chain) Own(name string) (Blocks, error) {
 	out, parent := Blocks{}, name
 	if name == Head {
 		maps.Copy(out, c.head)
@@ -107,11 +129,11 @@ func (c *Chain) Contents(name string) (Blocks, error) {
 // Replace makes the blocks the whole volume: no snapshot is left.
 func (c *Chain) Replace(blocks Blocks, number uint64) {
 	c.layers, c.parent, c.head = nil, "", maps.Clone(blocks)
-	c.sum, c.writes = blocks.Sum(), number
+	c.sum, c.writes = c.Over(blocks).Sum(), number
 }
 
 // Clear forgets everything.
-func (c *Chain) Clear() { *c = Chain{} }
+func (c *Chain) Clear() { *c = Chain{base: c.base, sum: c.base.Sum()} }
 
 // Adopt takes over what a source has and this chain lacks: the end of a rebuild. What was written here since is newer and stays.
 func (c *Chain) Adopt(source *Chain) error {

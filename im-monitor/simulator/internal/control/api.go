@@ -86,6 +86,19 @@ type AddDisk struct {
 	Total int64  `json:"total,omitempty"`
 }
 
+// SetDirectory is POST /v1/directories: the backend size that the directory of a v1 replica was made with.
+type SetDirectory struct {
+	Node string `json:"node"`
+	Path string `json:"path"`
+	Size uint64 `json:"size"`
+}
+
+// SetEngineImage is POST /v1/engine-images.
+type SetEngineImage struct {
+	Image string `json:"image"`
+	CLI   int    `json:"cli"`
+}
+
 // Restart is POST /v1/pods/{name}/restart; the name may be `node:engine`, such as node-1:v1.
 type Restart struct {
 	Keep bool           `json:"keep,omitempty"`

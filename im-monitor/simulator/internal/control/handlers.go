@@ -191,6 +191,38 @@ func (s *Server) addDisk(r *http.Request) (any, error) {
 	return s.options.Plane.EnsureDisk(in.Node, in.Name, in.Path, in.Total), nil
 }
 
+func (s *Server) putBacking(r *http.Request) (any, error) {
+	in, err := read[dataplane.Backing](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Node == "" || in.Path == "" && (in.DiskUUID == "" || in.Image == "") {
+		return nil, fmt.Errorf("%w: a backing image needs a node, and a path or a disk UUID and an image", errBadRequest)
+	}
+	s.options.Plane.PutBacking(in)
+	return nothing{}, nil
+}
+
+func (s *Server) setDirectory(r *http.Request) (any, error) {
+	in, err := read[SetDirectory](r)
+	if err != nil {
+		return nil, err
+	}
+	return nothing{}, s.options.Plane.SetDirectory(in.Node, in.Path, in.Size)
+}
+
+func (s *Server) setEngineImage(r *http.Request) (any, error) {
+	in, err := read[SetEngineImage](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.Image == "" || in.CLI < 1 {
+		return nil, fmt.Errorf("%w: an engine image needs a name and a CLI API version", errBadRequest)
+	}
+	s.options.Plane.SetEngineImage(in.Image, in.CLI)
+	return nothing{}, nil
+}
+
 // journal answers with the entries after a serial number that match; with wait it waits for one.
 func (s *Server) journal(r *http.Request) (any, error) {
 	q := r.URL.Query()

@@ -37,7 +37,7 @@ func (s *Server) Backup(ref Ref, o Order) (backup, replica string, incremental b
 		if len(members) == 0 {
 			return o.Name, refuse(Unknown, "the engine has no usable replica")
 		}
-		blocks, err := members[0].data.Contents(o.Snapshot)
+		blocks, err := members[0].data.Own(o.Snapshot)
 		if err != nil {
 			return o.Name, refuse(Unknown, "failed to back up: %v", err)
 		}

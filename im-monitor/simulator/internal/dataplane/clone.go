@@ -26,7 +26,7 @@ func (s *Server) Clone(ref Ref, source Source, fails string) error {
 		if err != nil {
 			return source.Snapshot, err
 		}
-		blocks, err := from.data.Contents(source.Snapshot)
+		blocks, err := from.data.Own(source.Snapshot)
 		if err != nil {
 			return source.Snapshot, refuse(Unknown, "failed to clone: %v", err)
 		}
@@ -70,7 +70,7 @@ func (r *engineRun) fill(blocks chain.Blocks, snapshot string) string {
 	if len(members) == 0 {
 		return "the engine has no usable replica"
 	}
-	number := r.volume.replace(blocks)
+	number := r.volume.replace(members[0].data.Over(blocks))
 	for _, m := range members {
 		m.data.Replace(blocks, number)
 	}

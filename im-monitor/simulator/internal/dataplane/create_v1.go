@@ -16,13 +16,8 @@ func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 		spec.Type = asked
 	}
 	i := &Instance{Spec: spec, UUID: s.plane.newUUID(), State: Starting, server: s}
-	if spec.Type == TypeReplica && s.node.directories[i.directory()] == nil {
-		s.node.directories[i.directory()] = s.plane.newData(s.node, spec.Name, volumeOf(spec))
-	}
-	if spec.Type == TypeEngine {
-		if problem := s.startProcess(i, source); problem != "" {
-			return i.fail(problem), nil
-		}
+	if problem := s.startProcess(i, source); problem != "" {
+		return i.fail(problem), nil
 	}
 	count := max(spec.PortCount, 1)
 	i.PortStart, i.PortEnd = s.node.takePorts(V1, count)
@@ -32,15 +27,28 @@ func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 	return i, nil
 }
 
-// startProcess runs a v1 engine; it answers why that exits at once, or "".
+// startProcess runs a v1 process; it answers why that exits at once, or "".
 func (s *Server) startProcess(i *Instance, source string) string {
+	cli := s.plane.cliOf(i.Binary)
 	if source == SourceWire {
-		if problem := engineProblem(i.Args); problem != "" {
+		if problem := arguments(i.Args).cliProblem(cli); problem != "" {
 			return problem
 		}
 	}
-	if problem := s.plane.start(i, source); problem != "" {
-		return "process exited: " + problem + ": exit status 61"
+	switch i.Type {
+	case TypeReplica:
+		return s.openDirectory(i, source)
+	case TypeEngine:
+		if problem := engineProblem(i.Args, cli); problem != "" && source == SourceWire {
+			return problem
+		}
+		switch problem := s.plane.start(i, source); problem {
+		case "":
+		case noneAnswers:
+			return exited(problem, 1)
+		default:
+			return exited(problem, 61)
+		}
 	}
 	return ""
 }
@@ -54,12 +62,12 @@ func guessType(name string) string {
 }
 
 // engineProblem says why an engine process would exit at once, "" when it would not.
-func engineProblem(a arguments) string {
+func engineProblem(a arguments, cli int) string {
 	switch {
-	case a.number("--size") == 0 || a.number("--current-size") == 0:
-		return "process exited: size and current-size are required: exit status 1"
-	case a.number("--rebuild-sync-concurrent-limit") == 0:
-		return "process exited: rebuild-sync-concurrent-limit must be at least 1: exit status 1"
+	case cli >= 6 && (a.number("--size") == 0 || !a.has("--current-size")):
+		return exited("size and current-size are required", 1)
+	case cli >= 11 && a.number("--rebuild-sync-concurrent-limit") == 0:
+		return exited("rebuild-sync-concurrent-limit must be at least 1", 1)
 	}
 	return ""
 }

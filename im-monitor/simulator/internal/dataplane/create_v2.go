@@ -7,6 +7,9 @@ func (s *Server) newSPDK(spec Spec, source string) (*Instance, error) {
 	}
 	switch spec.Type {
 	case TypeReplica:
+		if spec.BackingImage != "" && s.node.backing[spec.DiskUUID+"/"+spec.BackingImage] == nil {
+			return nil, refuse(Unknown, "failed to find the backing image %s on disk %s", spec.BackingImage, spec.DiskUUID)
+		}
 		return s.newReplica(spec), nil
 	case TypeEngine:
 		return s.newEngine(spec, source), nil
@@ -28,6 +31,9 @@ func (s *Server) newReplica(spec Spec) *Instance {
 		lvol = &Lvol{Name: spec.Name, UUID: s.plane.newUUID(), DiskName: disk.Name, DiskUUID: disk.UUID, Volume: spec.Volume, Size: spec.Size,
 			Created: s.plane.clock.Now(), data: s.plane.newData(s.node, spec.Name, volumeOf(spec))}
 		s.node.lvols[spec.Name] = lvol
+	}
+	if b := s.node.backing[spec.DiskUUID+"/"+spec.BackingImage]; b != nil {
+		lvol.data.SetBase(b.Blocks)
 	}
 	i := s.replicaOf(lvol)
 	i.PortCount, i.State = spec.PortCount, Starting

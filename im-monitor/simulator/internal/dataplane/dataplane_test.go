@@ -136,12 +136,12 @@ func TestCreatingWhatExistsIsRefused(t *testing.T) {
 
 func TestACreateThatFailsInsideIsOKWithStateError(t *testing.T) {
 	f := newFixture(Behaviour{})
-	engine := Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn", Args: []string{"--size", "1", "--current-size", "1",
+	engine := Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn", Args: []string{"controller", "vol", "--size", "1", "--current-size", "1",
 		"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://127.9.9.9:10000"}}
 	made, err := f.start(V1).Create(engine)
 	require.NoError(t, err)
 	require.Equal(t, Failed, made.State)
-	require.Contains(t, made.ErrorMsg, "exit status 61")
+	require.Contains(t, made.ErrorMsg, "exit status 1", "nobody answers: worth a new try")
 	made, err = f.start(V2).Create(v2Replica("r"))
 	require.NoError(t, err)
 	require.Equal(t, Failed, made.State, "the disk is unknown")
@@ -154,7 +154,7 @@ func TestAV1EngineRunsOverAReplicaThatListens(t *testing.T) {
 	r, err := s.Create(v1Replica("vol-r-1"))
 	require.NoError(t, err)
 	where := address("127.1.1.1", r.PortStart)
-	_, err = s.Create(Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn", Args: []string{"--size", "1", "--current-size", "1",
+	_, err = s.Create(Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn", Args: []string{"controller", "vol", "--size", "1", "--current-size", "1",
 		"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://" + where}})
 	require.NoError(t, err)
 	e, err := s.Get(V1, "vol-e-0")

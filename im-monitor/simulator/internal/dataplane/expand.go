@@ -47,7 +47,7 @@ func (r *engineRun) grow(size uint64) {
 		if l := m.replica.server.node.lvols[m.name]; l != nil {
 			l.Size = size
 		}
-		m.replica.Size = size
+		m.replica.Size, m.data.size = size, size
 	}
 	r.engine.server.changed()
 }

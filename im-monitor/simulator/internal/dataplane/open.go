@@ -30,13 +30,16 @@ func (r *engineRun) compare() {
 	}
 	switch {
 	case best.data.Sum() == v.truth.sum:
+	case v.untouched() && best.data.Empty(): // a reader must find what the backing image has
+		v.begin(best.data)
 	case v.mainland != nil && best.data.Sum() == v.mainland.sum:
 		r.note(EffectIslandLost, fmt.Sprintf("%d writes of an engine that was cut off are left behind", v.truth.writes-v.mainland.writes))
 		v.truth, v.mainland, v.fence = *v.mainland, nil, r.epoch
 		v.baseline++
-	case best.data.Empty() && !best.data.partial:
+	case best.data.Empty() && !best.data.partial && v.truth.writes > 0:
 		r.note(EffectNewVolume, fmt.Sprintf("the volume begins anew over empty replicas; it had %d writes", v.truth.writes))
-		v.truth, v.mainland, v.fence = truth{blocks: chain.Blocks{}}, nil, r.epoch
+		v.begin(best.data)
+		v.mainland, v.fence = nil, r.epoch
 		v.baseline++
 	default:
 		r.note(EffectStaleOpen, fmt.Sprintf("write %d was acknowledged, the newest replica has write %d: %s", v.truth.writes, best.data.Writes(), r.sums()))
@@ -46,6 +49,18 @@ func (r *engineRun) compare() {
 			v.fence = r.epoch
 		}
 	}
+}
+
+// untouched reports whether nothing is known of the volume's content yet.
+func (v *volume) untouched() bool { return v.truth.writes == 0 && v.truth.sum == 0 && v.baseline == 0 }
+
+// begin makes the content of data that nobody wrote to the truth: that of the backing image, or nothing.
+func (v *volume) begin(d *data) {
+	blocks, err := d.Contents(chain.Head)
+	if err != nil {
+		blocks = chain.Blocks{}
+	}
+	v.truth = truth{blocks: blocks, sum: blocks.Sum()}
 }
 
 // mixed tells whether replicas in mode RW differ.

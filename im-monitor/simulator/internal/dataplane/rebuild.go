@@ -11,6 +11,8 @@ type Addition struct {
 	Name string
 	// Address is where it listens, ip:port.
 	Address string
+	// Size is the volume's backend size, as the caller has it; 0 is not told.
+	Size uint64
 	// Fails makes the rebuild fail with this message after it began.
 	Fails string
 }
@@ -56,6 +58,7 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*job, error) {
 		m := r.join(a.Name, a.Address, ModeWO)
 		m.source = source.address
 		m.data.Clear()
+		m.data.size = r.size
 		m.data.partial = true
 		r.engine.Replicas = withEntry(r.engine.Replicas, a.Name, a.Address)
 		m.rebuild = s.plane.work(r.volume, a.Fails, func() string { return m.copied() })
@@ -80,6 +83,8 @@ func (r *engineRun) mayAdd(a Addition) error {
 		return refuse(Unknown, "can only have one WO replica at a time")
 	case replica == nil || !reaches(r.engine.server.node, replica.server.node) || replica.dataOf() == nil:
 		return refuse(Unknown, "failed to connect to replica tcp://%s: connection refused", a.Address)
+	case a.Size != 0 && r.size != 0 && a.Size != r.size:
+		return refuse(Unknown, "cannot add a replica of size %d to an engine of size %d", a.Size, r.size)
 	case len(r.with(ModeRW)) == 0:
 		return refuse(Unknown, "no RW replica to rebuild from")
 	}

@@ -36,6 +36,8 @@ type member struct {
 	mode          string
 	replica       *Instance
 	data          *data // nil for an address that nobody told
+	// unfit is why the engine left the replica out when it opened it.
+	unfit string
 	// checking is true while the engine waits for a replica that does not answer.
 	checking bool
 	rebuild  *job
@@ -58,7 +60,7 @@ func (p *Plane) start(i *Instance, source string) string {
 	r := &engineRun{plane: p, engine: i, volume: p.volume(volumeOf(i.Spec)), epoch: p.epoch, open: true, members: map[string]*member{}, size: i.Size,
 		frontend: i.Frontend, settings: EngineSettings{SnapshotMaxCount: 250, RebuildLimit: 1}}
 	if i.server.engine == V1 && len(a) > 0 {
-		r.size, r.frontend = a.number("--current-size"), a.one("--frontend")
+		r.size, r.frontend = max(a.number("--current-size"), a.number("--size")), a.one("--frontend")
 		if a.has("--snapshot-max-count") {
 			r.settings.SnapshotMaxCount = int32(a.number("--snapshot-max-count"))
 		}
@@ -68,10 +70,14 @@ func (p *Plane) start(i *Instance, source string) string {
 	for name, where := range i.Replicas {
 		r.join(name, where, ModeRW)
 	}
+	if i.server.engine == V1 && source == SourceWire {
+		r.fit()
+	}
 	r.choose(source)
 	if source == SourceWire && !r.usable() {
+		why := r.whyNone()
 		r.close()
-		return "no usable replica"
+		return why
 	}
 	i.run = r
 	if r.volume != nil {
@@ -89,6 +95,7 @@ func (r *engineRun) join(name, where, mode string) *member {
 		if !m.reachable() {
 			m.mode = ModeERR
 		}
+		m.agree()
 	}
 	r.members[name] = m
 	if r.plane.mapped[where] == nil {
@@ -130,11 +137,11 @@ func (r *engineRun) choose(source string) {
 		switch {
 		case m.mode != ModeRW || m.data == nil || m == best:
 		case salvage, v1 && m.data.partial, v1 && !a.has("--disableRevCounter") && m.data.Writes() < best.data.Writes():
-			m.mode = ModeERR
+			m.leaveOut("it is not the newest, or not whole")
 		}
 	}
 	if v1 && best.data.partial {
-		best.mode = ModeERR
+		best.leaveOut("it is not whole")
 	}
 }
 

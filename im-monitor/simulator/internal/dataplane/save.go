@@ -44,7 +44,7 @@ func (r *engineRun) putBackup(snapshot, backup, target string) error {
 	if err != nil {
 		return refuse(Unknown, "failed to reach the backup target: %v", err)
 	}
-	blocks, err := r.with(ModeRW)[0].data.Contents(snapshot)
+	blocks, err := r.with(ModeRW)[0].data.Own(snapshot)
 	if err != nil {
 		return refuse(Unknown, "failed to back up: %v", err)
 	}

@@ -60,6 +60,12 @@ type Spec struct {
 	// SalvageRequested makes a v2 engine keep its best replica alone; SnapshotMaxCount is 250 when 0.
 	SalvageRequested bool  `json:"salvageRequested,omitempty"`
 	SnapshotMaxCount int32 `json:"snapshotMaxCount,omitempty"`
+	// BackingImage is what a v2 replica starts from.
+	BackingImage string `json:"backingImage,omitempty"`
+	// UblkQueueDepth, UblkNumberOfQueue and IOQueues are a v2 frontend's, as asked.
+	UblkQueueDepth    int32 `json:"ublkQueueDepth,omitempty"`
+	UblkNumberOfQueue int32 `json:"ublkNumberOfQueue,omitempty"`
+	IOQueues          int32 `json:"ioQueues,omitempty"`
 }
 
 // Path is one NVMe path of a v2 frontend.
@@ -180,6 +186,8 @@ type Behaviour struct {
 	CopyTime time.Duration
 	// BackupStore is the directory that backup targets without a file scheme are kept in.
 	BackupStore string
+	// EngineImages are the CLI API versions of engine images; others have NewestCLI.
+	EngineImages map[string]int
 	// Writers lets every volume that gets a frontend have a writer that follows it.
 	Writers bool
 }

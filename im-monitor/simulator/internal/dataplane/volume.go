@@ -86,6 +86,8 @@ type data struct {
 	volume *volume
 	// partial is true from the beginning of a rebuild until its end.
 	partial bool
+	// size is the backend size of a v1 replica, as its directory keeps it; 0 is not known.
+	size uint64
 	// writer is the epoch of the newest device that wrote.
 	writer uint64
 }

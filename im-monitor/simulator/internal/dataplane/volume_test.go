@@ -23,6 +23,8 @@ type cluster struct {
 	t       tester
 	engine  string
 	servers []*Server
+	// uncounted starts v1 replicas without the revision counter, as their engines must be, too.
+	uncounted bool
 }
 
 func newCluster(t tester, engine string, b Behaviour) *cluster {
@@ -46,6 +48,9 @@ func (c *cluster) replica(n int, volume string) string {
 	spec := Spec{Name: fmt.Sprintf("%s-r-%d", volume, n), Type: TypeReplica, DataEngine: c.engine, Volume: volume, PortCount: 10, DiskName: "disk-1", Size: 1 << 20}
 	if c.engine == V1 {
 		spec.Binary, spec.Args = "longhorn", []string{"--volume-name", volume, "replica", "/host/replicas/" + spec.Name, "--size", "1048576"}
+		if c.uncounted {
+			spec.Args = append(spec.Args, "--disableRevCounter")
+		}
 	}
 	made, err := c.servers[n].Create(spec)
 	require.NoError(c.t, err)
@@ -208,6 +213,7 @@ func TestStaleReplicasAreDetected(t *testing.T) {
 			c.close(0, "vol-e-0", TypeEngine)
 			c.close(0, "vol-r-0", TypeReplica)
 			over := map[int]string{}
+			c.uncounted = arguments(test.extra).has("--disableRevCounter")
 			for _, n := range test.over {
 				over[n] = c.replica(n, "vol")
 			}

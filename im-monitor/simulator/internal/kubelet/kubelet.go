@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,8 @@ type Options struct {
 	Heartbeat, StatusPeriod time.Duration
 	// DefaultDisks gives a Longhorn Node without disks one per data engine.
 	DefaultDisks bool
+	// EngineImages are the CLI API versions of the engine images that are deployed on every node.
+	EngineImages map[string]int
 	// NodeGrace is how long a silent node stays Ready.
 	NodeGrace time.Duration
 	// Workers is how many pods and nodes are dealt with at once.
@@ -58,6 +61,7 @@ type Kubelet struct {
 	nodeQueue workqueue.TypedRateLimitingInterface[string]
 	diskQueue workqueue.TypedRateLimitingInterface[string]
 	silent    silences
+	deployed  sync.Map     // nodes that have the engine images
 	disks     atomic.Value // the cache.Store of Longhorn nodes, once there is one
 }
 

@@ -45,7 +45,8 @@ func specOf(in *imrpc.InstanceSpec) dataplane.Spec {
 		Binary: process.GetBinary(), Args: process.GetArgs(),
 		Replicas: spdk.GetReplicaAddressMap(), DiskName: spdk.GetDiskName(), DiskUUID: spdk.GetDiskUuid(), Size: spdk.GetSize(),
 		Frontend: spdk.GetFrontend(), EngineName: in.GetEngineName(), TargetAddress: in.GetTargetAddress(),
-		SalvageRequested: spdk.GetSalvageRequested(), SnapshotMaxCount: spdk.GetSnapshotMaxCount(),
+		SalvageRequested: spdk.GetSalvageRequested(), SnapshotMaxCount: spdk.GetSnapshotMaxCount(), BackingImage: spdk.GetBackingImageName(),
+		UblkQueueDepth: spdk.GetUblkQueueDepth(), UblkNumberOfQueue: spdk.GetUblkNumberOfQueue(), IOQueues: spdk.GetNvmeTcpNrIoQueues(),
 	}
 }
 

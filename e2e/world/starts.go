@@ -1,0 +1,71 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// BackingImage makes a BackingImage whose copies are ready on the v1 disk of every node, with this content. Its spec names no disk.
+func (w *World) BackingImage(ctx context.Context, name string, blocks map[string]string) error {
+	const uuid = "eeee4444"
+	b := &v1beta2.BackingImage{}
+	b.Name, b.Namespace = name, w.Namespace
+	if err := w.Admin.Create(ctx, b); err != nil {
+		return fmt.Errorf("creating backing image %s: %w", name, err)
+	}
+	copies := map[string]any{}
+	for _, node := range w.options.Nodes {
+		n := &v1beta2.Node{}
+		if err := w.Get(ctx, node, n); err != nil {
+			return err
+		}
+		for _, disk := range n.Status.DiskStatus {
+			if disk.DiskType == "block" {
+				continue
+			}
+			copies[disk.DiskUUID] = map[string]any{"state": v1beta2.BackingImageStateReady, "dataEngine": v1beta2.DataEngineV1}
+			file := path.Join("/host", disk.DiskPath, "backing-images", name+"-"+uuid, "backing")
+			err := w.ctl(ctx, http.MethodPost, "/v1/backing-images", map[string]any{"node": node, "path": file, "size": 4096, "blocks": blocks}, nil)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return w.setStatus(ctx, b, map[string]any{"uuid": uuid, "diskFileStatusMap": copies})
+}
+
+// Image makes an EngineImage that is deployed on every node, and lets its processes have that CLI API version.
+func (w *World) Image(ctx context.Context, image string, cli int) error {
+	if err := w.ctl(ctx, http.MethodPost, "/v1/engine-images", map[string]any{"image": image, "cli": cli}, nil); err != nil {
+		return err
+	}
+	i := &v1beta2.EngineImage{}
+	i.Name, i.Namespace, i.Spec.Image = v1beta2.EngineImageName(image), w.Namespace, image
+	if err := w.Admin.Create(ctx, i); err != nil {
+		return fmt.Errorf("creating engine image %s: %w", image, err)
+	}
+	deployed := map[string]bool{}
+	for _, node := range w.options.Nodes {
+		deployed[node] = true
+	}
+	return w.setStatus(ctx, i, map[string]any{"cliAPIVersion": cli, "nodeDeploymentMap": deployed})
+}
+
+// MadeWith says which backend size the directories of a v1 volume's replicas were made with, by whoever made them.
+func (w *World) MadeWith(ctx context.Context, volume string, size int64) error {
+	replicas, err := w.ReplicasOf(ctx, volume)
+	if err != nil {
+		return err
+	}
+	for _, r := range replicas {
+		directory := path.Join("/host", r.Spec.DiskPath, "replicas", r.Spec.DataDirectoryName)
+		if err := w.ctl(ctx, http.MethodPost, "/v1/directories", map[string]any{"node": r.Spec.NodeID, "path": directory, "size": size}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

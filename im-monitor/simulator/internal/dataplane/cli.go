@@ -1,0 +1,111 @@
+package dataplane
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// NewestCLI is the CLI API version of engine images that nobody named another one for.
+const NewestCLI = 12
+
+// span says which CLI API versions know a flag, and whether a value follows it; until 0 is for ever.
+type span struct {
+	since, until int
+	value        bool
+}
+
+// The flags of a v1 process, in front of its command and behind it. An unknown one ends the process at once.
+var (
+	flagsInFront = map[string]map[string]span{
+		"replica":    {"--volume-name": {9, 0, true}},
+		"controller": {"--engine-instance-name": {9, 0, true}},
+	}
+	flagsBehind = map[string]map[string]span{
+		"replica": {
+			"--size": {0, 0, true}, "--backing-file": {0, 0, true}, "--disableRevCounter": {0, 0, false}, "--sync-agent-port-count": {0, 0, true},
+			"--volume-name": {7, 8, true}, "--data-server-protocol": {7, 0, true}, "--unmap-mark-disk-chain-removed": {7, 0, false},
+			"--replica-instance-name": {9, 0, true}, "--snapshot-max-count": {10, 0, true}, "--snapshot-max-size": {10, 0, true},
+		},
+		"controller": {
+			"--frontend": {0, 0, true}, "--disableRevCounter": {0, 0, false}, "--salvageRequested": {0, 0, false}, "--replica": {0, 0, true},
+			"--size": {6, 0, true}, "--current-size": {6, 0, true}, "--engine-replica-timeout": {7, 0, true}, "--file-sync-http-client-timeout": {7, 0, true},
+			"--data-server-protocol": {7, 0, true}, "--unmap-mark-snap-chain-removed": {7, 0, false}, "--snapshot-max-count": {10, 0, true},
+			"--snapshot-max-size": {10, 0, true}, "--rebuild-sync-concurrent-limit": {11, 0, true}, "--encrypted": {12, 0, false},
+		},
+	}
+)
+
+// cliOf is the CLI API version of the image whose binary lies at a path.
+func (p *Plane) cliOf(binary string) int {
+	directory := path.Base(path.Dir(binary))
+	for image, version := range p.behaviour.EngineImages {
+		if strings.NewReplacer(":", "-", "/", "-").Replace(image) == directory {
+			return version
+		}
+	}
+	return NewestCLI
+}
+
+// SetEngineImage says which CLI API version the processes of an image have.
+func (p *Plane) SetEngineImage(image string, cli int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.behaviour.EngineImages == nil {
+		p.behaviour.EngineImages = map[string]int{}
+	}
+	p.behaviour.EngineImages[image] = cli
+}
+
+// EngineImages are the CLI API versions of the images that were named.
+func (p *Plane) EngineImages() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make(map[string]int, len(p.behaviour.EngineImages))
+	for image, version := range p.behaviour.EngineImages {
+		out[image] = version
+	}
+	return out
+}
+
+// cliProblem says why a process of this CLI API version would exit at once over its arguments, "" when it would not.
+func (a arguments) cliProblem(cli int) string {
+	command := a.command()
+	known := flagsInFront[command]
+	for i := 0; i < len(a); i++ {
+		word := a[i]
+		switch {
+		case word == command:
+			known = flagsBehind[command]
+			i++ // the directory, or the volume
+			continue
+		case !strings.HasPrefix(word, "--"):
+			return exited(fmt.Sprintf("unexpected argument %q", word), 1)
+		}
+		f, ok := known[word]
+		if !ok || cli < f.since || f.until != 0 && cli > f.until {
+			return exited("flag provided but not defined: "+strings.TrimPrefix(word, "-"), 1)
+		}
+		if f.value {
+			i++
+		}
+	}
+	if command == "" {
+		return exited("no command", 1)
+	}
+	return ""
+}
+
+// command is the first word that is one: every flag in front of it has a value.
+func (a arguments) command() string {
+	for i := 0; i < len(a); i += 2 {
+		if flagsBehind[a[i]] != nil {
+			return a[i]
+		}
+	}
+	return ""
+}
+
+func exited(why string, code int) string {
+	return fmt.Sprintf("process exited: %s: exit status %d", why, code)
+}

@@ -1,0 +1,73 @@
+package dataplane
+
+// luksHeader is what an encrypted volume's backends are larger by.
+const luksHeader = 16 << 20
+
+// fit compares sizes as a v1 engine does when it opens its replicas: a closed one that is exactly the LUKS header too small for --current-size is
+// expanded with --encrypted; the size is --size where all have that, else --current-size; every replica of another size is left out.
+func (r *engineRun) fit() {
+	a := arguments(r.engine.Args)
+	asked, current := a.number("--size"), a.number("--current-size")
+	members := r.with(ModeRW)
+	whole := asked
+	for _, m := range members {
+		if m.data.size == 0 { // made by hand: nobody told its size
+			m.data.size = max(current, asked)
+		}
+		if a.has("--encrypted") && m.closed() && m.data.size+luksHeader == current {
+			m.data.size = current
+		}
+		if m.data.size != asked {
+			whole = 0
+		}
+	}
+	switch {
+	case whole != 0 || current == 0:
+		r.size = asked
+	default:
+		r.size = current
+	}
+	if !a.has("--size") && len(members) > 0 { // images of CLI API version 5 and older
+		r.size = members[0].data.size
+	}
+	for _, m := range members {
+		if m.data.size != r.size {
+			m.leaveOut("Backend size does not match")
+		}
+	}
+}
+
+// closed reports whether no engine has the replica open beside the one that is opening it.
+func (m *member) closed() bool { return len(m.run.plane.mapped[m.address]) <= 1 }
+
+// leaveOut is the end of a replica that the engine itself knows to be unfit, while it opens its replicas.
+func (m *member) leaveOut(why string) { m.mode, m.unfit = ModeERR, why }
+
+// agree leaves out what was started with another setting of the revision counter, and does not reach a replica that speaks another protocol.
+func (m *member) agree() {
+	if m.replica == nil || m.mode == ModeERR || len(m.replica.Args) == 0 || len(m.run.engine.Args) == 0 {
+		return
+	}
+	engine, replica := arguments(m.run.engine.Args), arguments(m.replica.Args)
+	switch {
+	case engine.one("--data-server-protocol") != replica.one("--data-server-protocol"):
+		m.mode = ModeERR
+	case engine.has("--disableRevCounter") != replica.has("--disableRevCounter"):
+		m.leaveOut("Revision counter settings differ")
+	}
+}
+
+// Why no replica is usable: errors of replicas end the engine with exit status 61, silence with 1.
+const (
+	noneUsable  = "no usable replica"
+	noneAnswers = "no usable replica: none of them answers"
+)
+
+func (r *engineRun) whyNone() string {
+	for _, m := range r.members {
+		if m.unfit != "" || m.mode != ModeERR {
+			return noneUsable
+		}
+	}
+	return noneAnswers
+}
