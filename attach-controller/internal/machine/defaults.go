@@ -43,6 +43,10 @@ func (p *pass) fill() {
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend, "frontend", "blockdev")
 	put(s.Image == "" && p.Settings.DefaultEngineImage != "", "image", p.Settings.DefaultEngineImage)
+	// Engine and replicas must agree on it for ever, so that it is decided once, before there is any.
+	fresh := p.engine == nil && len(p.Replicas) == 0 && !p.isV2()
+	put(fresh && !s.RevisionCounterDisabled && (p.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal),
+		"revisionCounterDisabled", true)
 	for key, value := range empty {
 		p.patch(StageMake, p.v, key, value)
 	}
@@ -88,7 +92,7 @@ func (p *pass) newEngine(name string, active bool) *v1beta2.Engine {
 	s := p.v.Spec
 	return &v1beta2.Engine{ObjectMeta: p.meta(name, ""), Spec: v1beta2.EngineSpec{
 		Active: active, DataEngine: s.DataEngine, DesireState: v1beta2.InstanceStateStopped, DisableFrontend: s.DisableFrontend,
-		Frontend: s.Frontend, Image: p.image(), RevisionCounterDisabled: s.RevisionCounterDisabled,
+		Frontend: s.Frontend, Image: p.image(), RevisionCounterDisabled: s.RevisionCounterDisabled, UnmapMarkSnapChainRemovedEnabled: p.unmaps(),
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: p.v.Name, VolumeSize: s.Size,
 	}}
 }

@@ -113,6 +113,9 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 // start lets a replica run, and says for which engine.
 func (p *pass) start(r *v1beta2.Replica) {
 	p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
+	if r.Spec.UnmapMarkDiskChainRemovedEnabled != p.unmaps() {
+		p.patch(StageStop, r, "unmapMarkDiskChainRemovedEnabled", p.unmaps())
+	}
 	p.assign(r)
 }
 
@@ -184,8 +187,19 @@ func (p *pass) engineSpec(node string) map[string]any {
 	return map[string]any{
 		"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "disableFrontend": s.DisableFrontend,
 		"frontend": s.Frontend, "image": p.image(), "snapshotMaxCount": s.SnapshotMaxCount, "snapshotMaxSize": size(s.SnapshotMaxSize),
-		"revisionCounterDisabled": s.RevisionCounterDisabled,
+		"revisionCounterDisabled": s.RevisionCounterDisabled, "unmapMarkSnapChainRemovedEnabled": p.unmaps(),
 	}
+}
+
+// unmaps reports whether trimming the filesystem removes the snapshots that hold what was trimmed.
+func (p *pass) unmaps() bool {
+	switch p.v.Spec.UnmapMarkSnapChainRemoved {
+	case "enabled":
+		return true
+	case "disabled":
+		return false
+	}
+	return p.Settings.RemoveSnapshotsOnTrim
 }
 
 func (p *pass) image() string {

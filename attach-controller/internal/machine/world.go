@@ -22,6 +22,8 @@ type Settings struct {
 	AutoSalvage        bool
 	DefaultEngineImage string
 	DefaultReplicas    int
+	// RemoveSnapshotsOnTrim holds where the volume leaves it to the setting; DisableRevisionCounter for new v1 volumes.
+	RemoveSnapshotsOnTrim, DisableRevisionCounter bool
 }
 
 // World is everything that was read about one volume. Objects are the cache's: nothing here is ever modified.

@@ -55,7 +55,8 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	if err != nil {
 		return nil, err
 	}
-	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage, DefaultReplicas: values.DefaultReplicaCount}
+	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage, DefaultReplicas: values.DefaultReplicaCount,
+		RemoveSnapshotsOnTrim: values.RemoveSnapshotsOnTrim, DisableRevisionCounter: values.DisableRevisionCounter}
 	return w, nil
 }
 

@@ -23,6 +23,8 @@ const (
 	DisableSchedulingOnCordoned = "disable-scheduling-on-cordoned-node"
 	SnapshotMaxCount            = "snapshot-max-count"
 	OfflineRebuilding           = "offline-replica-rebuilding"
+	RemoveSnapshotsOnTrim       = "remove-snapshots-during-filesystem-trim"
+	DisableRevisionCounter      = "disable-revision-counter"
 )
 
 // Values is what the settings say to volumes of one data engine.
@@ -49,6 +51,10 @@ type Values struct {
 	SnapshotMaxCount int
 	// OfflineRebuilding attaches detached volumes to rebuild their replicas, where the volume does not say otherwise.
 	OfflineRebuilding bool
+	// RemoveSnapshotsOnTrim lets trimming the filesystem remove snapshots of volumes that leave it to the setting.
+	RemoveSnapshotsOnTrim bool
+	// DisableRevisionCounter is for new v1 volumes. Longhorn's own default is true; where the setting does not exist the counter is kept, which is safer.
+	DisableRevisionCounter bool
 }
 
 // Defaults are in force where a setting does not exist or is empty.
@@ -69,6 +75,8 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	ReplicaDiskSoftAntiAffinity: setting.Boolean(func(v *Values) *bool { return &v.DiskSoftAntiAffinity }),
 	DisableSchedulingOnCordoned: setting.Boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
 	OfflineRebuilding:           setting.Boolean(func(v *Values) *bool { return &v.OfflineRebuilding }),
+	RemoveSnapshotsOnTrim:       setting.Boolean(func(v *Values) *bool { return &v.RemoveSnapshotsOnTrim }),
+	DisableRevisionCounter:      setting.Boolean(func(v *Values) *bool { return &v.DisableRevisionCounter }),
 	RebuildsPerNode:             setting.Number(0, 1000, func(v *Values, n int) { v.RebuildsPerNode = n }),
 	OverProvisioningPercentage:  setting.Number(0, 100_000, func(v *Values, n int) { v.OverProvisioning = n }),
 	MinimalAvailablePercentage:  setting.Number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
