@@ -26,7 +26,7 @@ func TestInstancesAreCreatedInTheWordsOfTheContract(t *testing.T) {
 			w.Object.Engine.Replicas = map[string]string{"vol-r-b": "10.0.0.3:10020", "vol-r-a": "10.0.0.2:10010"}
 		}), Creation{PortCount: 1, PortArgs: []string{"--listen,:"}, Binary: "/engine-binaries/registry.example-longhornio-longhorn-engine-v1.10.0/longhorn",
 			Args: []string{"--engine-instance-name", "vol-e-0", "controller", "vol", "--frontend", "tgt-blockdev", "--size", "1073741824",
-				"--current-size", "1073741824", "--engine-replica-timeout", "8", "--file-sync-http-client-timeout", "30", "--snapshot-max-count", "250",
+				"--current-size", "0", "--engine-replica-timeout", "8", "--file-sync-http-client-timeout", "30", "--snapshot-max-count", "250",
 				"--snapshot-max-size", "0", "--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://10.0.0.2:10010", "--replica", "tcp://10.0.0.3:10020"}}},
 		{"a v1 engine with everything", world(wanted, stop, func(w *World) {
 			o := &w.Object

@@ -22,8 +22,26 @@ func Decide(w World) Verdict {
 	if v.Call.Op != OpNone && v.Call.Identity() == w.Tried && w.NotBefore.After(w.Now) {
 		v.Call, v.Reason, v.At = Call{}, ReasonBackoff, w.NotBefore
 	}
+	problems(w, &v)
 	v.Events = transitions(w, v)
 	return v
+}
+
+// problems keeps what stands against a start in the status until the instance runs, also while it is stopped in between: who asks why a volume
+// does not come up is answered.
+func problems(w World, v *Verdict) {
+	s := &v.Status
+	s.Creation, s.BackingImage = w.Status.Creation, Problem{}
+	switch {
+	case waitsForImage(v.Reason):
+		s.BackingImage = Problem{v.Reason, v.Message}
+	case refused(v.Reason):
+		s.Creation = Problem{v.Reason, v.Message}
+	case s.State == v1beta2.InstanceStateRunning, s.State == v1beta2.InstanceStateSuspended:
+		s.Creation = Problem{}
+	case v.Reason == ReasonFailed && s.State == v1beta2.InstanceStateError && w.Status.State != s.State:
+		s.Creation = Problem{v1beta2.ReasonInstanceCreationFailure, v.Message}
+	}
 }
 
 func decide(w World) Verdict {
@@ -111,11 +129,15 @@ func start(w World) Verdict {
 		v.Status.Starting, v.Status.Started, v.Status.InstanceManager, v.Status.NodeDown = false, true, w.Here.InstanceManager, ""
 		return v
 	}
-	creation, lacks := creation(w)
-	if lacks != "" {
-		return rest(w, ReasonIncomplete, lacks)
+	creation, refusal := creation(w)
+	if refusal != nil {
+		v := rest(w, refusal.reason, refusal.message)
+		v.WantsCopy = w.lacksCopy()
+		return v
 	}
-	return calling(w, w.Status, Call{Op: OpCreate, InstanceManager: w.Here.InstanceManager, Create: creation, Ahead: ahead(w)})
+	v := calling(w, w.Status, Call{Op: OpCreate, InstanceManager: w.Here.InstanceManager, Create: creation, Ahead: ahead(w)})
+	v.WantsCopy = w.lacksCopy()
+	return v
 }
 
 // ahead is the write-ahead status of a creation.

@@ -30,7 +30,8 @@ func world(changes ...change) World {
 		Now: now, Node: Node{Name: "node-1"},
 		Object: Object{Kind: v1beta2.InstanceTypeEngine, Name: "vol-e-0", Volume: "vol", NodeID: "node-1", Image: "image:v1", DataEngine: "v1", Active: true,
 			Size: 1 << 30, Frontend: "blockdev", Engine: EngineSpec{Replicas: map[string]string{"vol-r-1": "10.0.0.9:10000"}}},
-		Here: &Place{InstanceManager: im, Node: "node-1", IP: "10.0.0.1", Running: true, Known: true},
+		EngineImage: EngineImage{Name: "ei-1", Found: true, CLI: 12, Deployed: true},
+		Here:        &Place{InstanceManager: im, Node: "node-1", IP: "10.0.0.1", Running: true, Known: true},
 		Settings: Settings{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn", Rediscovery: 5 * time.Second, ReplicaTimeout: 8, FileSyncTimeout: 30,
 			RebuildConcurrency: 1},
 	}

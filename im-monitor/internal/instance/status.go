@@ -3,6 +3,7 @@ package instance
 import (
 	"slices"
 
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -26,10 +27,15 @@ type Status struct {
 	Suspended  string
 	TargetIP   string
 	TargetPort int
-	Size       int64
+	Size       volumesize.Net
+	// Creation is why nothing was created, or why what was created failed; BackingImage why a replica waits for its backing image.
+	Creation, BackingImage Problem
 	// NodeDown is the condition's reason while it is True, else empty.
 	NodeDown string
 }
+
+// Problem is the reason and message of a condition that says that something is wrong; empty is well.
+type Problem struct{ Reason, Message string }
 
 // Equal compares all of it.
 func (s Status) Equal(other Status) bool {
@@ -43,7 +49,8 @@ func equalRest(a, b Status) bool {
 		a.Image == b.Image && a.IP == b.IP && a.StorageIP == b.StorageIP && a.Port == b.Port && a.UUID == b.UUID && a.UblkID == b.UblkID &&
 		a.Endpoint == b.Endpoint && a.SalvageExecuted == b.SalvageExecuted && a.ActivePath == b.ActivePath &&
 		a.PreferredPath == b.PreferredPath && a.SwitchoverPhase == b.SwitchoverPhase && a.TargetIP == b.TargetIP &&
-		a.TargetPort == b.TargetPort && a.Suspended == b.Suspended && a.Size == b.Size && a.NodeDown == b.NodeDown
+		a.TargetPort == b.TargetPort && a.Suspended == b.Suspended && a.Size == b.Size && a.NodeDown == b.NodeDown &&
+		a.Creation == b.Creation && a.BackingImage == b.BackingImage
 }
 
 // Begun tells that an instance may exist for all that the status says: what it lacks has to be proven.

@@ -54,6 +54,8 @@ type Verdict struct {
 	Call Call
 	// ExpectAbsence asks for the list that may prove that Here lacks the name.
 	ExpectAbsence bool
+	// WantsCopy asks for the replica's disk to be named in the spec of its backing image, so that a copy is brought there.
+	WantsCopy bool
 	// Reason is one word on what is waited for or done; Message says it to people.
 	Reason, Message string
 	// At is when to decide again; zero means when something changes.
@@ -89,7 +91,17 @@ const (
 	// ReasonDeleting: the object is being deleted, and so nothing is started for it.
 	ReasonDeleting = "ObjectDeleting"
 	// ReasonIncomplete: the spec lacks what a creation needs.
-	ReasonIncomplete = "SpecIncomplete"
+	ReasonIncomplete = v1beta2.ReasonSpecIncomplete
+	// ReasonVolumeMissing: the Volume does not exist.
+	ReasonVolumeMissing = v1beta2.ReasonVolumeMissing
+	// ReasonImageUnknown: nobody knows which flags the processes of the image understand.
+	ReasonImageUnknown = v1beta2.ReasonEngineImageUnknown
+	// ReasonImageNotDeployed: the binary of the image is not on the node.
+	ReasonImageNotDeployed = v1beta2.ReasonEngineImageNotDeployed
+	// ReasonWaitsForBackingImage: the copy of the backing image on the replica's disk is not ready.
+	ReasonWaitsForBackingImage = v1beta2.ReasonWaiting
+	// ReasonNoBackingImage: the backing image does not exist.
+	ReasonNoBackingImage = v1beta2.ReasonGetBackingImageFailed
 	// ReasonOtherLive: another engine or frontend of the volume may be live.
 	ReasonOtherLive = "OtherEngineLive"
 	// ReasonReplicaNotReady: a second engine may only start over replicas that the first one has in mode RW.
@@ -99,7 +111,7 @@ const (
 	// ReasonNotCutOff: a replica on a node in service still runs, so what ran on the node that is out is not cut off.
 	ReasonNotCutOff = "NotCutOff"
 	// ReasonRefused: the server declined again and again to create it.
-	ReasonRefused = "StartRefused"
+	ReasonRefused = v1beta2.ReasonStartRefused
 	// ReasonTargetNotServing: the engine that a frontend shall move to does not serve.
 	ReasonTargetNotServing = "TargetNotServing"
 	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
@@ -113,6 +125,20 @@ const (
 	// ReasonFailed: its server says that it failed.
 	ReasonFailed = "InstanceFailed"
 )
+
+// refused reports a reason for which no instance is created until somebody changes something.
+func refused(reason string) bool {
+	switch reason {
+	case ReasonIncomplete, ReasonVolumeMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused:
+		return true
+	}
+	return false
+}
+
+// waitsForImage reports a reason for which a replica waits for its backing image.
+func waitsForImage(reason string) bool {
+	return reason == ReasonWaitsForBackingImage || reason == ReasonNoBackingImage
+}
 
 // keep leaves the status and says what is waited for.
 func keep(w World, reason, message string) Verdict {

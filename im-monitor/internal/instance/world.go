@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -48,8 +49,15 @@ type World struct {
 	Settings Settings
 	// DiskName is the name of a v2 replica's disk on its node; empty is unknown.
 	DiskName string
-	// EngineSize is what the engine of a frontend serves, in bytes; 0 is unknown.
-	EngineSize int64
+	// EngineSize is what the engine of a frontend serves; 0 is unknown.
+	EngineSize volumesize.Net
+	// Volume is what a start needs to know of the object's Volume; nil where there is none, or while VolumeRead is false. It is read uncached,
+	// right before a creation.
+	Volume     *Volume
+	VolumeRead bool
+	// EngineImage is the image of a v1 process, BackingImage what a replica starts from.
+	EngineImage  EngineImage
+	BackingImage BackingImage
 }
 
 // Object is the part of an Engine, EngineFrontend or Replica that says what is wanted.
@@ -59,7 +67,7 @@ type Object struct {
 	Name, Volume, NodeID, Image       string
 	DataEngine                        string
 	Running, Deleting, Active         bool
-	Size                              int64
+	Size                              volumesize.Net
 	SalvageRequested                  bool
 	SnapshotMaxCount                  int
 	SnapshotMaxSize                   int64
@@ -78,14 +86,23 @@ type Object struct {
 type EngineSpec struct {
 	// Replicas are addresses (ip:port) by name.
 	Replicas map[string]string
-	// CurrentSize is what the engine served last, in bytes; 0 is unknown.
-	CurrentSize        int64
+	// CurrentSize is what the engine served last; 0 is unknown.
+	CurrentSize        volumesize.Net
 	UnmapMarkRemoved   bool
 	RebuildConcurrency int
 }
 
 // ReplicaSpec is what only replicas have.
-type ReplicaSpec struct{ DiskID, DiskPath, Directory, BackingImage string }
+type ReplicaSpec struct {
+	DiskID, DiskPath, Directory, BackingImage string
+	UnmapMarkRemoved                          bool
+}
+
+// Volume is what a start needs to know of the Volume.
+type Volume struct {
+	// LUKSLabel reports that a v2 volume was created with room for the LUKS header, StrictLocal that it runs only where its replica is.
+	Encrypted, LUKSLabel, StrictLocal bool
+}
 
 // TargetSpec is what only frontends have: the engine to connect to, and where it listens.
 type TargetSpec struct {
@@ -183,6 +200,8 @@ type Settings struct {
 	// ReplicaTimeout and FileSyncTimeout are in seconds.
 	ReplicaTimeout, FileSyncTimeout int
 	RebuildConcurrency              int
+	// UblkQueueDepth and UblkNumberOfQueue are those of ublk devices, IOQueues those of NVMe connections; 0 is the kernel's number.
+	UblkQueueDepth, UblkNumberOfQueue, IOQueues int
 }
 
 func (w World) v2() bool { return w.Object.DataEngine == v1beta2.DataEngineV2 }

@@ -9,7 +9,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/events"
 )
 
@@ -135,7 +134,7 @@ func createRequest(o instance.Object, call instance.Call) imclient.CreateRequest
 	out := imclient.CreateRequest{Name: o.Name, Type: o.Kind, DataEngine: o.DataEngine, Volume: o.Volume, PortCount: c.PortCount, PortArgs: c.PortArgs,
 		EngineName: c.EngineName, TargetAddress: c.TargetAddress}
 	if s := c.SPDK; s != nil {
-		out.SPDK = &imclient.SPDK{Replicas: s.Replicas, DiskName: s.DiskName, DiskUUID: s.DiskUUID, Size: volumesize.Backend(max(s.Size, 0)), Frontend: s.Frontend,
+		out.SPDK = &imclient.SPDK{Replicas: s.Replicas, DiskName: s.DiskName, DiskUUID: s.DiskUUID, Size: s.Size, Frontend: s.Frontend,
 			SalvageRequested: s.SalvageRequested, BackingImage: s.BackingImage, UblkQueueDepth: int32(s.UblkQueueDepth),
 			UblkNumberOfQueue: int32(s.UblkNumberOfQueue), IOQueues: int32(s.IOQueues), SnapshotMaxCount: int32(s.SnapshotMaxCount)}
 		return out

@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/status"
 )
 
@@ -37,7 +38,7 @@ func changedFields(before, after instance.Status) map[string]any {
 	if before.Size != after.Size {
 		out["currentSize"] = nil
 		if after.Size != 0 {
-			out["currentSize"] = strconv.FormatInt(after.Size, 10)
+			out["currentSize"] = strconv.FormatInt(int64(after.Size), 10)
 		}
 	}
 	if !slices.Equal(before.Paths, after.Paths) {
@@ -68,4 +69,32 @@ func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, mes
 			LastTransitionTime: s.rt.Clock.Now().UTC().Format(time.RFC3339), ObservedGeneration: o.GetGeneration()})
 	}
 	return status.Apply(ctx, s.rt.Client, o, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, at...)
+}
+
+// problemOwner applies the conditions that say why an instance does not start.
+const problemOwner = "im-monitor.start"
+
+// writeProblems applies InstanceCreation and WaitForBackingImage. One that was never bad is not there; one that was says that it is over.
+func (s *shell) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
+	var list []v1beta2.Condition
+	add := func(kind string, bad, good v1beta2.ConditionStatus, problem instance.Problem, over string) {
+		c := v1beta2.Condition{Type: kind, Status: bad, Reason: problem.Reason, Message: problem.Message, ObservedGeneration: o.GetGeneration()}
+		before := conditions.Get(conditionsOf(o), kind)
+		if problem.Reason == "" {
+			if before == nil {
+				return
+			}
+			c.Status, c.Reason = good, over
+		}
+		c.LastTransitionTime = s.rt.Clock.Now().UTC().Format(time.RFC3339)
+		if before != nil && before.Status == c.Status {
+			c.LastTransitionTime = before.LastTransitionTime
+		}
+		list = append(list, c)
+	}
+	add(v1beta2.InstanceCreation, v1beta2.ConditionFalse, v1beta2.ConditionTrue, after.Creation, v1beta2.ReasonInstanceCreated)
+	if _, ok := o.(*v1beta2.Replica); ok {
+		add(v1beta2.WaitForBackingImage, v1beta2.ConditionTrue, v1beta2.ConditionFalse, after.BackingImage, v1beta2.ReasonBackingImageReady)
+	}
+	return status.Apply(ctx, s.rt.Client, o, problemOwner, map[string]any{"conditions": status.ConditionsField(list)})
 }

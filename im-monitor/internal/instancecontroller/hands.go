@@ -117,9 +117,9 @@ func (r *hands) decide(ctx context.Context, key Key) (client.Object, instance.Ve
 		return nil, instance.Verdict{}, err
 	}
 	v := instance.Decide(w)
-	if v.Call.Op == instance.OpCreate && key.Kind != v1beta2.InstanceTypeReplica {
+	if v.Call.Op == instance.OpCreate {
 		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
-		if err := r.readEngines(ctx, key, &w); err != nil {
+		if err := r.readVolume(ctx, key, &w); err != nil {
 			return nil, instance.Verdict{}, err
 		}
 		v = instance.Decide(w)

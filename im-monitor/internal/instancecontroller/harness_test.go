@@ -53,6 +53,7 @@ func newWorldWith(t *testing.T, at cut.Point, change func(*instancecontroller.Op
 	for _, n := range nodes {
 		w.KubernetesNode(n, nil)
 	}
+	w.engineImage(12, nodes...)
 	for _, n := range nodes {
 		for _, engine := range []string{"v1", "v2"} {
 			w.Eventually(func() bool {
@@ -88,11 +89,31 @@ func (w *world) create(o client.Object) {
 
 // volume makes a Volume as the hands read it.
 func (w *world) volume(name, engine string) {
-	w.create(&v1beta2.Volume{ObjectMeta: w.labelled(name, name), Spec: v1beta2.VolumeSpec{Size: gib, DataEngine: engine, NumberOfReplicas: 1}})
+	w.haveVolume(name, engine)
+}
+
+// engineImage makes the EngineImage of every v1 process, deployed on the nodes.
+func (w *world) engineImage(cli int, nodes ...string) {
+	w.t.Helper()
+	i := &v1beta2.EngineImage{ObjectMeta: w.meta(v1beta2.EngineImageName(engineImage)), Spec: v1beta2.EngineImageSpec{Image: engineImage}}
+	w.create(i)
+	deployed := map[string]any{}
+	for _, n := range nodes {
+		deployed[n] = true
+	}
+	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.Admin, i, map[string]any{"cliAPIVersion": cli, "nodeDeploymentMap": deployed}))
+}
+
+// haveVolume makes the Volume of an object that the test did not make itself.
+func (w *world) haveVolume(name, engine string) {
+	w.t.Helper()
+	v := &v1beta2.Volume{ObjectMeta: w.labelled(name, name), Spec: v1beta2.VolumeSpec{Size: gib, DataEngine: engine, NumberOfReplicas: 1}}
+	require.NoError(w.t, client.IgnoreAlreadyExists(w.Admin.Create(w.t.Context(), v)))
 }
 
 func (w *world) replica(name, volume, node, engine string) *v1beta2.Replica {
 	w.t.Helper()
+	w.haveVolume(volume, engine)
 	r := &v1beta2.Replica{ObjectMeta: w.labelled(name, volume), Spec: v1beta2.ReplicaSpec{
 		VolumeName: volume, NodeID: node, DataEngine: engine, DesireState: v1beta2.InstanceStateStopped, Image: engineImage, VolumeSize: gib,
 		DiskID: disk, DiskPath: "/var/lib/longhorn", DataDirectoryName: name + "-dir"}}
@@ -102,6 +123,7 @@ func (w *world) replica(name, volume, node, engine string) *v1beta2.Replica {
 
 func (w *world) engine(name, volume, node, engine string) *v1beta2.Engine {
 	w.t.Helper()
+	w.haveVolume(volume, engine)
 	e := &v1beta2.Engine{ObjectMeta: w.labelled(name, volume), Spec: v1beta2.EngineSpec{
 		VolumeName: volume, NodeID: node, DataEngine: engine, DesireState: v1beta2.InstanceStateStopped, Image: engineImage, VolumeSize: gib,
 		Active: true, Frontend: "blockdev", ReplicaAddressMap: map[string]string{volume + "-r-00000001": "10.0.0.9:10010"}}}
@@ -111,6 +133,7 @@ func (w *world) engine(name, volume, node, engine string) *v1beta2.Engine {
 
 func (w *world) frontend(name, volume, node string) *v1beta2.EngineFrontend {
 	w.t.Helper()
+	w.haveVolume(volume, "v2")
 	f := &v1beta2.EngineFrontend{ObjectMeta: w.labelled(name, volume), Spec: v1beta2.EngineFrontendSpec{
 		VolumeName: volume, NodeID: node, DataEngine: "v2", DesireState: v1beta2.InstanceStateStopped, Size: gib, Active: true, Frontend: "blockdev",
 		EngineName: volume + "-e-0", TargetIP: "10.0.0.9", TargetPort: 20001}}

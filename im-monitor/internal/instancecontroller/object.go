@@ -4,6 +4,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -20,6 +21,9 @@ func read(o client.Object) (instance.Object, instance.Status) {
 	case *v1beta2.Replica:
 		object, status = replicaObject(o), replicaStatus(o)
 	}
+	list := conditionsOf(o)
+	status.Creation = problem(list, v1beta2.InstanceCreation, v1beta2.ConditionFalse)
+	status.BackingImage = problem(list, v1beta2.WaitForBackingImage, v1beta2.ConditionTrue)
 	object.Name, object.Deleting = o.GetName(), o.GetDeletionTimestamp() != nil
 	if object.DataEngine == "" {
 		object.DataEngine = v1beta2.DataEngineV1
@@ -31,10 +35,10 @@ func engineObject(e *v1beta2.Engine) instance.Object {
 	s := &e.Spec
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeEngine, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
-		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: s.VolumeSize, SalvageRequested: s.SalvageRequested,
+		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize), SalvageRequested: s.SalvageRequested,
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
 		Frontend: s.Frontend, DisableFrontend: s.DisableFrontend, UblkQueueDepth: s.UblkQueueDepth, UblkNumberOfQueue: s.UblkNumberOfQueue,
-		Engine: instance.EngineSpec{Replicas: s.ReplicaAddressMap, CurrentSize: e.Status.CurrentSize,
+		Engine: instance.EngineSpec{Replicas: s.ReplicaAddressMap, CurrentSize: volumesize.Net(e.Status.CurrentSize),
 			UnmapMarkRemoved: s.UnmapMarkSnapChainRemovedEnabled, RebuildConcurrency: s.RebuildConcurrentSyncLimit},
 	}
 }
@@ -56,7 +60,7 @@ func frontendObject(f *v1beta2.EngineFrontend) instance.Object {
 	}
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeEngineFrontend, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
-		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: size, SalvageRequested: s.SalvageRequested,
+		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(size), SalvageRequested: s.SalvageRequested,
 		Frontend: s.Frontend, DisableFrontend: s.DisableFrontend, UblkQueueDepth: s.UblkQueueDepth, UblkNumberOfQueue: s.UblkNumberOfQueue,
 		Target:  instance.TargetSpec{Engine: s.EngineName, IP: s.TargetIP, Port: s.TargetPort, IOQueues: s.NvmeTCPNrIOQueues},
 		Suspend: s.SuspendRequestedAt,
@@ -69,7 +73,7 @@ func frontendStatus(f *v1beta2.EngineFrontend) instance.Status {
 		State: s.CurrentState, Starting: s.Starting, Started: s.Started, InstanceManager: s.InstanceManagerName, Image: s.CurrentImage,
 		IP: s.IP, StorageIP: s.StorageIP, Port: s.Port, UUID: s.UUID, UblkID: s.UblkID, Endpoint: s.Endpoint,
 		SalvageExecuted: s.SalvageExecuted, ActivePath: s.ActivePath, PreferredPath: s.PreferredPath, Paths: s.Paths,
-		SwitchoverPhase: s.SwitchoverPhase, TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: s.CurrentSize, Suspended: s.SuspendedAt,
+		SwitchoverPhase: s.SwitchoverPhase, TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: volumesize.Net(s.CurrentSize), Suspended: s.SuspendedAt,
 		NodeDown: nodeDownReason(s.Conditions),
 	}
 }
@@ -78,9 +82,10 @@ func replicaObject(r *v1beta2.Replica) instance.Object {
 	s := &r.Spec
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeReplica, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
-		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: s.VolumeSize, SalvageRequested: s.SalvageRequested,
+		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize), SalvageRequested: s.SalvageRequested,
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
-		Replica: instance.ReplicaSpec{DiskID: s.DiskID, DiskPath: s.DiskPath, Directory: s.DataDirectoryName, BackingImage: s.BackingImage},
+		Replica: instance.ReplicaSpec{DiskID: s.DiskID, DiskPath: s.DiskPath, Directory: s.DataDirectoryName, BackingImage: s.BackingImage,
+			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled},
 	}
 }
 
@@ -91,6 +96,26 @@ func replicaStatus(r *v1beta2.Replica) instance.Status {
 		IP: s.IP, StorageIP: s.StorageIP, Port: s.Port, UUID: s.UUID, UblkID: s.UblkID,
 		SalvageExecuted: s.SalvageExecuted, NodeDown: nodeDownReason(s.Conditions),
 	}
+}
+
+func conditionsOf(o client.Object) []v1beta2.Condition {
+	switch o := o.(type) {
+	case *v1beta2.Engine:
+		return o.Status.Conditions
+	case *v1beta2.EngineFrontend:
+		return o.Status.Conditions
+	case *v1beta2.Replica:
+		return o.Status.Conditions
+	}
+	return nil
+}
+
+// problem is what a condition says while it has the status that is bad.
+func problem(list []v1beta2.Condition, kind string, bad v1beta2.ConditionStatus) instance.Problem {
+	if c := conditions.Get(list, kind); c != nil && c.Status == bad {
+		return instance.Problem{Reason: c.Reason, Message: c.Message}
+	}
+	return instance.Problem{}
 }
 
 func nodeDownReason(list []v1beta2.Condition) string {

@@ -23,6 +23,9 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 	if err := s.places(ctx, key, &w); err != nil {
 		return w, err
 	}
+	if err := s.startFacts(ctx, &w); err != nil {
+		return w, err
+	}
 	nodeName := w.Object.NodeID
 	if nodeName == "" && w.Here != nil {
 		nodeName = w.Here.Node
@@ -62,7 +65,8 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
 	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, ControlPath: s.options.ControlPath,
 		Rediscovery: s.options.Rediscovery}
-	if w.Object.Kind != v1beta2.InstanceTypeEngine || w.Object.DataEngine != v1beta2.DataEngineV1 || !w.Object.Running {
+	v2 := w.Object.DataEngine == v1beta2.DataEngineV2
+	if !w.Object.Running || w.Object.Kind == v1beta2.InstanceTypeReplica || w.Object.Kind == v1beta2.InstanceTypeEngineFrontend && !v2 {
 		return nil
 	}
 	values, err := s.settings.Current(ctx)
@@ -71,6 +75,8 @@ func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
 	}
 	w.Settings.ReplicaTimeout, w.Settings.FileSyncTimeout = values.Engine.ReplicaTimeout, values.Engine.FileSyncTimeout
 	w.Settings.RebuildConcurrency = values.Engine.RebuildConcurrency
+	w.Settings.UblkQueueDepth, w.Settings.UblkNumberOfQueue = values.Frontend.UblkQueueDepth, values.Frontend.UblkNumberOfQueue
+	w.Settings.IOQueues = values.Frontend.IOQueues
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/startfacts"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 )
@@ -23,10 +24,17 @@ func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
 	return nil
 }
 
-// readEngines reads the volume and its other engines, or frontends, past the cache: what speaks for starting one more is asked of the API server.
-func (s *shell) readEngines(ctx context.Context, key Key, w *instance.World) error {
+// readVolume reads the volume, what its instances are started with, and its other engines, or frontends, past the cache: what speaks for starting one
+// more is asked of the API server. Replicas are not started one after the other.
+func (s *shell) readVolume(ctx context.Context, key Key, w *instance.World) error {
 	volume := w.Object.Volume
+	if key.Kind == v1beta2.InstanceTypeReplica {
+		v, err := s.facts().Volume(ctx, volume)
+		w.VolumeRead, w.Volume = err == nil, (*instance.Volume)(v)
+		return err
+	}
 	var peers instance.Peers
+	var facts *startfacts.Volume
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		peers.Same, peers.Leftovers, err = s.same(groupCtx, key, volume)
@@ -37,6 +45,7 @@ func (s *shell) readEngines(ctx context.Context, key Key, w *instance.World) err
 		if err == nil && v != nil {
 			peers.Migrating = v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != ""
 			peers.Targets = []string{v.Spec.TargetNodeID, v.Spec.NodeID}
+			facts = startfacts.Of(v)
 		}
 		return err
 	})
@@ -44,7 +53,7 @@ func (s *shell) readEngines(ctx context.Context, key Key, w *instance.World) err
 		return err
 	}
 	peers.Read = true
-	w.Peers = peers
+	w.Peers, w.VolumeRead, w.Volume = peers, true, (*instance.Volume)(facts)
 	return nil
 }
 

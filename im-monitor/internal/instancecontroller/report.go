@@ -40,6 +40,11 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		}
 	}
 	v := instance.Decide(w)
+	if v.WantsCopy && !r.rt.Observe {
+		if err := r.wantCopy(ctx, w); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
 	if err := r.apply(ctx, key, o, w, v); err != nil {
 		if status.IsConflict(err) {
 			return reconcile.Result{RequeueAfter: conflictPause}, nil
@@ -74,6 +79,15 @@ func waitsForVolume(reason string) bool {
 	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed:
 		return true
 	}
+	return waitsForImages(reason)
+}
+
+// waitsForImages reports that an EngineImage, a BackingImage or a Volume may end the wait.
+func waitsForImages(reason string) bool {
+	switch reason {
+	case instance.ReasonImageUnknown, instance.ReasonImageNotDeployed, instance.ReasonWaitsForBackingImage, instance.ReasonNoBackingImage, instance.ReasonVolumeMissing:
+		return true
+	}
 	return false
 }
 
@@ -105,6 +119,11 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 	}
 	if before.NodeDown != "" && after.NodeDown == "" {
 		if err := r.writeCondition(ctx, o, "", ""); err != nil {
+			return err
+		}
+	}
+	if before.Creation != after.Creation || before.BackingImage != after.BackingImage {
+		if err := r.writeProblems(ctx, o, after); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,10 @@ func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 		source.TypedKind(c, &v1beta2.Replica{}, objectHandler[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica), objectChanged[*v1beta2.Replica](nil)),
 		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(ctx context.Context, im *v1beta2.InstanceManager) []Key { return s.keysOfNode(ctx, im.Spec.NodeID) }), changed(managerFacts)),
+		source.TypedKind(c, &v1beta2.EngineImage{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(context.Context, *v1beta2.EngineImage) []Key { return s.waiters.all() })),
+		source.TypedKind(c, &v1beta2.BackingImage{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(context.Context, *v1beta2.BackingImage) []Key { return s.waiters.all() })),
 		source.TypedKind(c, &v1beta2.Node{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(ctx context.Context, n *v1beta2.Node) []Key {
 				return append(s.keysOfNode(ctx, n.Name), s.waiters.all()...)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/lookup"
@@ -37,7 +38,7 @@ func (s *shell) targets(ctx context.Context, w *instance.World) error {
 			continue
 		}
 		if name == w.Object.Target.Engine {
-			w.EngineSize = engine.Status.CurrentSize
+			w.EngineSize = volumesize.Net(engine.Status.CurrentSize)
 		}
 		if where := servesAt(engine); where != "" {
 			w.Serving = append(w.Serving, where)

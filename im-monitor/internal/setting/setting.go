@@ -22,12 +22,15 @@ const (
 	EngineReplicaTimeout        = "engine-replica-timeout"
 	FileSyncTimeout             = "replica-file-sync-http-client-timeout"
 	RebuildConcurrency          = "replica-rebuild-concurrent-sync-limit"
+	UblkQueueDepth              = "default-ublk-queue-depth"
+	UblkNumberOfQueue           = "default-ublk-number-of-queue"
+	IOQueues                    = "default-nvme-tcp-nr-io-queues"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}
+		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue, IOQueues}
 }
 
 // Values are the settings in force.
@@ -45,12 +48,15 @@ type Values struct {
 	DisableSchedulingOnCordoned bool
 	// Engine goes into every v1 engine that is started.
 	Engine Engine
+	// Frontend goes into every v2 engine and frontend that is started.
+	Frontend Frontend
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
 	return Values{V1: true, DisableSchedulingOnCordoned: true, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
-		FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault}}
+		FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault},
+		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault, IOQueues: ioQueues.byDefault}}
 }
 
 // Problem is one bad value. The value that was in force before stays in force.
@@ -98,6 +104,12 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
 	case RebuildConcurrency:
 		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
+	case UblkQueueDepth:
+		err = assign(&values.Frontend.UblkQueueDepth, raw, ublkQueueDepth.parse)
+	case UblkNumberOfQueue:
+		err = assign(&values.Frontend.UblkNumberOfQueue, raw, ublkNumberOfQueue.parse)
+	case IOQueues:
+		err = assign(&values.Frontend.IOQueues, raw, ioQueues.parse)
 	}
 	return err
 }

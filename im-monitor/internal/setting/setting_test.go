@@ -45,6 +45,8 @@ func TestParse(t *testing.T) {
 		{"a class name is checked", map[string]string{PriorityClass: "No Class"}, Defaults(), []string{PriorityClass}},
 		{"what engines are started with, plainly or by data engine", map[string]string{EngineReplicaTimeout: "20", FileSyncTimeout: `{"v1":"40","v2":"50"}`, RebuildConcurrency: `{"v2":"3"}`},
 			with(func(v *Values) { v.Engine = Engine{ReplicaTimeout: 20, FileSyncTimeout: 40, RebuildConcurrency: 1} }), nil},
+		{"what frontends are started with", map[string]string{UblkQueueDepth: `{"v2":"64"}`, UblkNumberOfQueue: "2", IOQueues: `{"v1":"5","v2":"4"}`},
+			with(func(v *Values) { v.Frontend = Frontend{UblkQueueDepth: 64, UblkNumberOfQueue: 2, IOQueues: 4} }), nil},
 		{"with no rebuilds at a time an engine exits", map[string]string{RebuildConcurrency: "0", EngineReplicaTimeout: "31", FileSyncTimeout: "{"}, Defaults(),
 			[]string{EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}},
 		{"one bad value does not keep the others out", map[string]string{V2DataEngine: "maybe", PriorityClass: "high"},

@@ -21,7 +21,7 @@ type ConditionContract struct {
 func ConditionContracts() []ConditionContract {
 	var table []ConditionContract
 	for _, part := range [][]ConditionContract{
-		orphanContracts(), snapshotContracts(), backupContracts(), replicaContracts(), nodeDownContracts(),
+		orphanContracts(), snapshotContracts(), backupContracts(), replicaContracts(), nodeDownContracts(), creationContracts(),
 		attachmentContracts(), volumeContracts(), nodeContracts(), instanceManagerContracts(), upgradeContracts(),
 	} {
 		table = append(table, part...)
@@ -105,7 +105,21 @@ func replicaContracts() []ConditionContract {
 		{Kind: "Replica", Type: ReplicaDataRemoved, Writer: "im-monitor", Means: "nothing of it is left there",
 			True:  []string{ReasonRemoved, ReasonNothingToRemove, ReasonNodeGone},
 			False: []string{ReasonUnreachable, ReasonMappedByEngine, ReasonUUIDMismatch, ReasonDiskNotLoaded}},
+		{Kind: "Replica", Type: WaitForBackingImage, Writer: "im-monitor", Means: "it cannot start without the copy of its backing image",
+			True: []string{ReasonWaiting, ReasonGetBackingImageFailed}, False: []string{ReasonBackingImageReady}},
 	}
+}
+
+// creationContracts: a condition that was never False is absent.
+func creationContracts() []ConditionContract {
+	var table []ConditionContract
+	for _, kind := range []string{"Engine", "EngineFrontend", "Replica"} {
+		table = append(table, ConditionContract{Kind: kind, Type: InstanceCreation, Writer: "im-monitor",
+			Means: "its instance runs after a creation that failed", True: []string{ReasonInstanceCreated},
+			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonEngineImageUnknown,
+				ReasonEngineImageNotDeployed}})
+	}
+	return table
 }
 
 func nodeDownContracts() []ConditionContract {

@@ -1,0 +1,114 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// A volume that starts from a backing image reads that image's blocks wherever nobody wrote, whoever opens it and after every rebuild. [A2]
+func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
+	ctx, w := stage(t)
+	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))
+	require.NoError(t, w.Ticket(ctx, "backed", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
+	require.NoError(t, w.Wait(ctx, "a replica that says what it lacks", patience, replicaSays(w, "backed", v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed)))
+	require.NoError(t, w.BackingImage(ctx, "bi-1", map[string]string{"0": "boot sector", "7": "kernel"}))
+	t.Cleanup(func() {
+		_ = w.Admin.Delete(context.Background(), &v1beta2.BackingImage{ObjectMeta: metav1.ObjectMeta{Name: "bi-1", Namespace: w.Namespace}})
+	})
+	require.NoError(t, w.WaitAttached(ctx, "backed", scenarios.Near, patience))
+	require.NoError(t, w.WaitRobust(ctx, "backed", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, w.Keeps(ctx, "backed", 7, "kernel"))
+	require.NoError(t, w.Write(ctx, "backed", 0, "mine"))
+	require.NoError(t, w.SaveSnapshot(ctx, "backed", "snap-1"))
+	replicas, err := w.ReplicasOf(ctx, "backed")
+	require.NoError(t, err)
+	require.NoError(t, w.HoldCopies(ctx, "backed"))
+	require.NoError(t, w.KillInstance(ctx, replicas[0].Spec.NodeID, replicas[0].Name))
+	require.NoError(t, w.WaitRobust(ctx, "backed", v1beta2.VolumeRobustnessDegraded, patience))
+	require.NoError(t, w.ReleaseCopies(ctx, "backed", copying))
+	require.NoError(t, w.WaitRobust(ctx, "backed", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, w.Keeps(ctx, "backed", 7, "kernel"))
+	require.NoError(t, w.LetGo(ctx, "backed", patience))
+	require.NoError(t, w.Attach(ctx, "backed", scenarios.Far, patience))
+	require.NoError(t, w.Keeps(ctx, "backed", 7, "kernel"))
+	require.NoError(t, w.Keeps(ctx, "backed", 0, "mine"))
+	var image v1beta2.BackingImage
+	require.NoError(t, w.Get(ctx, "bi-1", &image))
+	require.NotEmpty(t, image.Spec.DiskFileSpecMap, "the disk of a replica that waited is named")
+	require.NoError(t, w.LetGo(ctx, "backed", patience))
+}
+
+// The replicas of an encrypted volume are 16 MiB larger than what its user gets, and stay so. [A3]
+func TestAnEncryptedV1VolumeKeepsItsContentAndItsSize(t *testing.T) {
+	ctx, w := stage(t)
+	require.NoError(t, w.Order(ctx, "secret", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.Encrypted = true }))
+	require.NoError(t, w.Attach(ctx, "secret", scenarios.Near, patience))
+	require.NoError(t, w.Write(ctx, "secret", 1, "first"))
+	require.NoError(t, w.LetGo(ctx, "secret", patience))
+	require.NoError(t, w.MadeWith(ctx, "secret", world.VolumeSize+16<<20)) // as Longhorn makes them
+	require.NoError(t, w.Attach(ctx, "secret", scenarios.Far, patience))
+	require.NoError(t, w.WaitRobust(ctx, "secret", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, w.Keeps(ctx, "secret", 1, "first"))
+	replicas, err := w.ReplicasOf(ctx, "secret")
+	require.NoError(t, err)
+	require.NoError(t, w.HoldCopies(ctx, "secret"))
+	require.NoError(t, w.KillInstance(ctx, replicas[0].Spec.NodeID, replicas[0].Name))
+	require.NoError(t, w.WaitRobust(ctx, "secret", v1beta2.VolumeRobustnessDegraded, patience))
+	require.NoError(t, w.Write(ctx, "secret", 2, "second"))
+	require.NoError(t, w.ReleaseCopies(ctx, "secret", copying))
+	require.NoError(t, w.WaitRobust(ctx, "secret", v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, w.Keeps(ctx, "secret", 2, "second"))
+	var engines v1beta2.EngineList
+	require.NoError(t, w.Admin.List(ctx, &engines))
+	for _, e := range engines.Items {
+		if e.Spec.VolumeName == "secret" {
+			require.EqualValues(t, world.VolumeSize, e.Status.CurrentSize, "the user's size")
+		}
+	}
+	require.NoError(t, w.LetGo(ctx, "secret", patience))
+}
+
+// Each image gets the flags that it understands; one that nobody knows starts nothing, and the replica says why. [A3]
+func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
+	ctx, w := stage(t)
+	for _, cli := range []int{3, 6, 8, 9} {
+		image, name := fmt.Sprintf("longhornio/longhorn-engine:cli-%d", cli), fmt.Sprintf("cli-%d", cli)
+		require.NoError(t, w.Image(ctx, image, cli))
+		require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.Image = image }))
+		require.NoError(t, w.Attach(ctx, name, scenarios.Near, patience), "CLI API version %d", cli)
+		require.NoError(t, w.Write(ctx, name, 1, "kept"))
+		require.NoError(t, w.LetGo(ctx, name, patience))
+		require.NoError(t, w.Attach(ctx, name, scenarios.Far, patience))
+		require.NoError(t, w.Keeps(ctx, name, 1, "kept"))
+		require.NoError(t, w.LetGo(ctx, name, patience))
+	}
+	require.NoError(t, w.Order(ctx, "unknown", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.Image = "nobody/knows:it" }))
+	require.NoError(t, w.Ticket(ctx, "unknown", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
+	says := replicaSays(w, "unknown", v1beta2.InstanceCreation, v1beta2.ReasonEngineImageUnknown)
+	require.NoError(t, w.Wait(ctx, "a replica that says why it does not start", patience, says))
+	require.NoError(t, w.Image(ctx, "nobody/knows:it", 12))
+	require.NoError(t, w.WaitAttached(ctx, "unknown", scenarios.Near, patience))
+	require.NoError(t, w.LetGo(ctx, "unknown", patience))
+}
+
+// replicaSays waits for a replica whose condition has this reason and a message.
+func replicaSays(w *world.World, volume, kind, reason string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		replicas, err := w.ReplicasOf(ctx, volume)
+		for i := range replicas {
+			if c := conditions.Get(replicas[i].Status.Conditions, kind); c != nil && c.Reason == reason && c.Message != "" {
+				return "", err
+			}
+		}
+		return fmt.Sprintf("none of %d replicas has condition %s with reason %s", len(replicas), kind, reason), err
+	}
+}

@@ -1,0 +1,56 @@
+package instance
+
+import (
+	"fmt"
+)
+
+// The CLI API versions that this package knows the flags of, and what came with which.
+const (
+	cliOldest          = 3
+	cliSizes           = 6  // engine: --size, --current-size
+	cliTimeouts        = 7  // engine: time-outs; both: --data-server-protocol, --unmap-mark-…; replica: --volume-name behind the command
+	cliInstanceNames   = 9  // --volume-name and --engine-instance-name in front; --replica-instance-name
+	cliSnapshotLimits  = 10 // --snapshot-max-count, --snapshot-max-size
+	cliRebuildLimit    = 11 // engine: --rebuild-sync-concurrent-limit
+	cliEncrypted       = 12 // engine: --encrypted; backends have room for the LUKS header
+	cliNewest          = 12
+	engineImageNotRead = 0
+)
+
+// EngineImage is what is known of the image of a v1 process.
+type EngineImage struct {
+	// Name is the EngineImage's; Found is false where there is no such object.
+	Name  string
+	Found bool
+	// CLI is the version of its command line, CLIMin the oldest one whose flags it still understands; 0 is not known.
+	CLI, CLIMin int
+	// Deployed reports that the pod that puts its binary on the node is ready.
+	Deployed bool
+}
+
+// cli is the version whose flags the image's processes get. A newer image than this package knows gets the flags of the newest version known,
+// which it must understand.
+func (w World) cli() int { return min(w.EngineImage.CLI, cliNewest) }
+
+// withoutImage refuses v1 processes whose image is not known well enough: an unknown flag ends a process at once, and a missing one may change
+// what it serves.
+func withoutImage(w World) *refusal {
+	i, o := w.EngineImage, w.Object
+	if w.v2() || w.frontend() {
+		return nil
+	}
+	switch {
+	case !i.Found:
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("There is no EngineImage %s of image %s, so nobody knows which flags its processes understand: create it, or set "+
+			"the image of the volume to a deployed one (kubectl get lhei).", i.Name, o.Image)}
+	case i.CLI == engineImageNotRead:
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not tell its CLI API version (status.cliAPIVersion): wait until the image is deployed.", i.Name, o.Image)}
+	case i.CLI < cliOldest, i.CLI > cliNewest && (i.CLIMin <= 0 || i.CLIMin > cliNewest):
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s has CLI API version %d (oldest %d); im-monitor knows the flags of versions %d to %d: use an image with one of these.",
+			i.Name, o.Image, i.CLI, i.CLIMin, cliOldest, cliNewest)}
+	case !i.Deployed:
+		return &refusal{ReasonImageNotDeployed, fmt.Sprintf("EngineImage %s is not deployed on node %s (status.nodeDeploymentMap): its binary may be missing there. Wait until pod "+
+			"engine-image-%s of that node is ready; if it is, set status.nodeDeploymentMap.%s to true.", i.Name, o.NodeID, i.Name, o.NodeID)}
+	}
+	return nil
+}

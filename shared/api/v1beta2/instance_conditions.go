@@ -1,0 +1,43 @@
+package v1beta2
+
+// InstanceCreation is the condition type of an Engine, an EngineFrontend and a Replica (writer im-monitor). It is False while the instance cannot be
+// created, or when what was created failed; it is absent, or True, otherwise.
+const InstanceCreation = "InstanceCreation"
+
+// Reasons of InstanceCreation.
+const (
+	// ReasonInstanceCreated surfaces when the instance runs after a creation that failed.
+	ReasonInstanceCreated = "InstanceCreated"
+	// ReasonInstanceCreationFailure surfaces when the instance was created and failed; the message has its last words.
+	ReasonInstanceCreationFailure = "InstanceCreationFailure"
+	// ReasonStartRefused surfaces when the instance manager declined again and again to create it.
+	ReasonStartRefused = "StartRefused"
+	// ReasonSpecIncomplete surfaces while the spec lacks what a creation needs.
+	ReasonSpecIncomplete = "SpecIncomplete"
+	// ReasonVolumeMissing surfaces while the Volume does not exist: its instances cannot be made without it.
+	ReasonVolumeMissing = "VolumeMissing"
+	// ReasonEngineImageUnknown surfaces while no EngineImage says which flags the processes of the image understand.
+	ReasonEngineImageUnknown = "EngineImageUnknown"
+	// ReasonEngineImageNotDeployed surfaces while the EngineImage is not deployed on the node.
+	ReasonEngineImageNotDeployed = "EngineImageNotDeployed"
+)
+
+// WaitForBackingImage is the condition type of a Replica (writer im-monitor). It is True while the replica cannot start because the copy of its
+// backing image is not on its disk.
+const WaitForBackingImage = "WaitForBackingImage"
+
+// Reasons of WaitForBackingImage.
+const (
+	// ReasonWaiting surfaces while the copy on the replica's disk is not ready.
+	ReasonWaiting = "Waiting"
+	// ReasonGetBackingImageFailed surfaces while the BackingImage does not exist.
+	ReasonGetBackingImageFailed = "GetBackingImageFailed"
+	// ReasonBackingImageReady surfaces when the replica does not wait any more.
+	ReasonBackingImageReady = "BackingImageReady"
+)
+
+// States of a copy of a backing image (BackingImage.status.diskFileStatusMap), beside those on the way.
+const (
+	BackingImageStateReady  = "ready"
+	BackingImageStateFailed = "failed"
+)
