@@ -69,7 +69,7 @@ func (i *Inventory) Unloaded(instanceManager, diskUUID string) []string {
 	defer m.mu.Unlock()
 	var out []string
 	for _, d := range required(disks, diskUUID) {
-		if _, down := m.settling.down[d.Name]; down {
+		if _, down := m.settling.down[d.Name]; down || d.UUID == "" {
 			out = append(out, d.Name)
 		}
 	}
@@ -173,9 +173,11 @@ func (m *member) dueFor(key question, e *evidence, disks []NodeDisk, now, never 
 	at := never
 	for _, d := range needs {
 		again := time.Time{} // it was not asked for in this epoch
-		if seen, ready := m.settling.ready[d.Name]; ready && seen.uuid == d.UUID {
+		seen, ready := m.settling.ready[d.Name]
+		switch {
+		case ready && seen.uuid == d.UUID, !ready && d.UUID == "": // nobody loads a disk of which no UUID is recorded
 			continue
-		} else if ready {
+		case ready:
 			again = m.probed.Add(disksPerGap * m.settling.gap)
 		}
 		if down, ok := m.settling.down[d.Name]; ok {
@@ -224,7 +226,7 @@ func (m *member) openNeeds(disks []NodeDisk) []NodeDisk {
 			continue
 		}
 		for _, d := range required(disks, key.disk) {
-			if !slices.Contains(out, d) {
+			if d.UUID != "" && !slices.Contains(out, d) {
 				out = append(out, d)
 			}
 		}

@@ -98,8 +98,11 @@ func TestADiskThatTheNodeDoesNotHaveAnyMoreIsNotWaitedForButOneWithoutAUUIDIs(t 
 		require.True(t, b.gone("uuid-x"))
 		b.server.set(func(s *server) { s.recorded[1].UUID = "" })
 		require.False(t, b.gone("uuid-y"), "the disk without a recorded UUID may be the one")
-		b.after(10 * time.Minute)
+		require.Equal(t, []string{"disk-b"}, b.Unloaded(manager, "uuid-y"))
+		asked := b.asksDisks()
+		b.after(time.Hour)
 		require.False(t, b.gone("uuid-y"))
+		require.Equal(t, asked, b.asksDisks(), "nobody can load it, so nobody is asked")
 	})
 }
 
