@@ -16,7 +16,8 @@ import (
 	"drover.dev/drover/im-monitor/conformance/internal/target"
 )
 
-// simulator is a simulator that the suite started for itself: two nodes, each with an instance manager of both data engines, with mutual TLS.
+// simulator is a simulator that the suite started for itself: two nodes, each with an instance manager of both data engines, with mutual
+// TLS.
 type simulator struct {
 	control   *target.Control
 	tls       string
@@ -101,5 +102,9 @@ func (s *simulator) settle(ctx context.Context, o *options) error {
 	o.replicaBinary = "/host/var/lib/longhorn" + o.engineBinary
 	o.dataPath = "/host/var/lib/longhorn/replicas"
 	o.disk.Device, o.second.Device, o.spareDevice, o.destroy = "/dev/conformance-1", "/dev/conformance-1", "/dev/conformance-2", true
+	o.backingFile = "/host/var/lib/longhorn/backing-images/conformance-00000000/backing"
+	if err := s.control.AddBackingFile(ctx, "node-1", o.backingFile, 1<<20); err != nil {
+		return err
+	}
 	return nil
 }

@@ -25,6 +25,7 @@ func RealOnly() []suite.RealOnly {
 		{What: "how long a kernel keeps an NVMe path, and in which order it tries them", Why: "the simulator's connections are not a kernel's"},
 		{What: "iSCSI devices of v1 and their sessions", Why: "there is no tgt behind the simulator's frontends"},
 		{What: "the 2 s until a dead v1 replica is in mode ERR, and all other times", Why: "the simulator's times are flags"},
+		{What: "what a pod without a mount at /metadata loses", Why: "a pod's mounts are not seen on the wire; the simulator's own tests show it"},
 		{What: "frontends ublk", Why: "they need the kernel's ublk driver"},
 		{What: "plaintext of a server whose certificate files are bad", Why: "the simulator ends instead"},
 	}

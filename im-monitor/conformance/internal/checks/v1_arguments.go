@@ -15,11 +15,30 @@ const (
 // v1Arguments are the checks of what processes are started with.
 func v1Arguments() []suite.Check {
 	return []suite.Check{
+		found(v1("replica-unknown-flag", "an unknown flag ends a replica at once", onStart, v1ReplicaUnknownFlag), "R7"),
+		found(v1("engine-unknown-flag", "an unknown flag ends an engine at once", onStart, v1EngineUnknownFlag), "R7"),
 		v1("engine-rebuild-limit-zero", "a rebuild limit of 0 ends an engine at once", onCreating, v1EngineRebuildLimit),
 		assumed(v1("engine-no-replica", "an engine none of whose replicas can be used ends with exit status 61 or 1", onStart, v1EngineNoReplica),
 			"an engine over a replica that is gone ends with exit status 61 or 1: the contract has 1 where the replica is Unavailable"),
+		found(v1("engine-current-size-zero", "--current-size 0 means unknown: the engine serves --size", onStart, v1CurrentSizeZero), "P7"),
+		found(v1("engine-size-mismatch", "a replica of another size than the volume's is in mode ERR", onStart, v1SizeMismatch), "R7"),
+		found(v1("engine-all-sizes-mismatch", "an engine whose replicas all have another size than the volume ends with exit status 61",
+			onStart, v1AllSizesMismatch), "R7"),
+		found(v1("backing-file", "a block that was never written reads as the backing file has it", onStart, v1BackingFile, suite.BackingFile,
+			suite.Content), "R7"),
+		assumed(found(v1("backing-file-too-large", "a backing file that is larger than --size ends the replica", onStart, v1BackingFileTooLarge,
+			suite.BackingFile), "R7"),
+			"the replica ends at its start, not at its first use"),
 		v1("salvage", "with --salvageRequested an engine runs over the replicas that it has", onStart, v1Salvage),
 		v1("no-frontend", "an engine without a frontend runs, and reports no endpoint", onCreating, v1NoFrontend),
+	}
+}
+
+func v1ReplicaUnknownFlag(k v1kit) {
+	name := k.volume + "-r-00000001"
+	_, err := k.create(k.Manager, name, k.ReplicaBinary, 10, k.replicaArguments(name, replicaOptions{more: []string{"--no-such-flag"}})...)
+	if err == nil {
+		k.ends(k.Manager, name)
 	}
 }
 
@@ -33,6 +52,11 @@ func (k v1kit) engineEnds(o engineOptions, replicas ...process) string {
 	return k.ends(k.Manager, name)
 }
 
+func v1EngineUnknownFlag(k v1kit) {
+	r := k.replica(k.Manager, 1, replicaOptions{})
+	k.engineEnds(engineOptions{more: []string{"--no-such-flag"}}, r)
+}
+
 func v1EngineRebuildLimit(k v1kit) {
 	r := k.replica(k.Manager, 1, replicaOptions{})
 	k.engineEnds(engineOptions{rebuildLimit: -1, more: nil}, r)
@@ -43,6 +67,45 @@ func v1EngineNoReplica(k v1kit) {
 	k.stop(r)
 	message := k.engineEnds(engineOptions{}, r)
 	k.Require(strings.Contains(message, "exit status 61") || strings.Contains(message, "exit status 1"), "the engine ended with %q", message)
+}
+
+func v1CurrentSizeZero(k v1kit) {
+	r := k.replica(k.Manager, 1, replicaOptions{})
+	e := k.engine(k.Manager, 0, engineOptions{noCurrent: true}, r)
+	k.Require(k.size(e) == k.VolumeSize, "the volume's size is %d, not %d", k.size(e), k.VolumeSize)
+}
+
+func v1SizeMismatch(k v1kit) {
+	good := k.replica(k.Manager, 1, replicaOptions{})
+	other := k.replica(k.Manager, 2, replicaOptions{size: k.VolumeSize + luksHeader})
+	e := k.engine(k.Manager, 0, engineOptions{}, good, other)
+	k.inMode(e, good, "RW")
+	k.inMode(e, other, "ERR")
+}
+
+func v1AllSizesMismatch(k v1kit) {
+	first := k.replica(k.Manager, 1, replicaOptions{size: k.VolumeSize + luksHeader})
+	second := k.replica(k.Manager, 2, replicaOptions{size: k.VolumeSize + luksHeader})
+	message := k.engineEnds(engineOptions{}, first, second)
+	k.Require(strings.Contains(message, "exit status 61"), "the engine ended with %q", message)
+}
+
+func v1BackingFile(k v1kit) {
+	over := k.replica(k.Manager, 1, replicaOptions{backingFile: k.BackingFile})
+	e := k.engine(k.Manager, 0, engineOptions{frontend: k.FrontendV1}, over)
+	before, err := k.Content.Read(k.Context(), k.at(e), 0)
+	k.Require(err == nil, "reading block 0: %v", err)
+	k.Require(before != "", "block 0 reads as zeros: the backing file is not there")
+	k.write(e, 0, "over the backing file")
+	k.reads(e, 0, "over the backing file")
+}
+
+func v1BackingFileTooLarge(k v1kit) {
+	name := k.volume + "-r-00000001"
+	small := replicaOptions{size: 4096, backingFile: k.BackingFile}
+	if _, err := k.create(k.Manager, name, k.ReplicaBinary, 10, k.replicaArguments(name, small)...); err == nil {
+		k.ends(k.Manager, name)
+	}
 }
 
 func v1Salvage(k v1kit) {

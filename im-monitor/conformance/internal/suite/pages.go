@@ -79,22 +79,25 @@ func (p Page) List() string {
 		}
 		fmt.Fprintf(&out, "| `%s`: %s | %s | %s |\n", c.ID, cell(c.Name), cell(strings.Join(needs, ", ")), p.Ledger[c.ID])
 	}
-	out.WriteString("\n## Which check answers which finding\n| finding | checks |\n|---|---|\n")
-	byFinding := map[string][]string{}
-	for _, c := range p.Checks {
-		for _, f := range c.Findings {
-			byFinding[f] = append(byFinding[f], "`"+c.ID+"`")
+	out.WriteString("\n## Which check answers which finding\n| finding | check | behaviour |\n|---|---|---|\n")
+	for _, finding := range p.findings() {
+		for _, c := range p.Checks {
+			if slices.Contains(c.Findings, finding) {
+				fmt.Fprintf(&out, "| %s | `%s` | %s |\n", finding, c.ID, cell(c.Name))
+			}
 		}
 	}
-	findings := make([]string, 0, len(byFinding))
-	for f := range byFinding {
-		findings = append(findings, f)
-	}
-	slices.Sort(findings)
-	for _, f := range findings {
-		fmt.Fprintf(&out, "| %s | %s |\n", f, strings.Join(byFinding[f], ", "))
-	}
 	return out.String()
+}
+
+// findings are those that any check answers, in order.
+func (p Page) findings() []string {
+	var out []string
+	for _, c := range p.Checks {
+		out = append(out, c.Findings...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

@@ -155,5 +155,12 @@ func (c *Control) do(ctx context.Context, method, path string, in, out any) erro
 
 // Put makes a v1 replica on a node as if somebody had started it before.
 func (c *Control) Put(ctx context.Context, node, name string) error {
-	return c.do(ctx, http.MethodPost, "/v1/instances", map[string]any{"instances": []map[string]any{{"node": node, "name": name, "type": "replica"}}}, nil)
+	return c.do(ctx, http.MethodPost, "/v1/instances", map[string]any{"instances": []map[string]any{{"node": node, "name": name,
+		"type": "replica"}}}, nil)
+}
+
+// AddBackingFile puts a backing file whose first block is not empty into a node.
+func (c *Control) AddBackingFile(ctx context.Context, node, path string, size int64) error {
+	return c.do(ctx, http.MethodPost, "/v1/backing-images",
+		map[string]any{"node": node, "path": path, "size": size, "blocks": map[string]string{"0": "of the backing file"}}, nil)
 }
