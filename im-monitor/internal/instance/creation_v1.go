@@ -40,6 +40,7 @@ func replicaV1(w World) *Creation {
 	f.when(o.Replica.UnmapMarkRemoved, cliTimeouts, "--unmap-mark-disk-chain-removed")
 	f.add(cliInstanceNames, "--replica-instance-name", o.Name)
 	w.limits(f)
+	f.when(w.Volume != nil && w.Volume.Encrypted, cliEncrypted, "--encrypted")
 	f.add(0, "--sync-agent-port-count", strconv.Itoa(syncAgentPorts))
 	return &Creation{PortCount: replicaPortsV1, PortArgs: []string{"--listen,:"}, Args: f.args,
 		Binary: path.Join(w.Settings.HostPrefix, w.Settings.ControlPath, "engine-binaries", imageDirectory(o.Image), "longhorn")}
@@ -57,7 +58,6 @@ func engineV1(w World) *Creation {
 	f.when(o.Engine.UnmapMarkRemoved, cliTimeouts, "--unmap-mark-snap-chain-removed")
 	w.limits(f)
 	f.add(cliRebuildLimit, "--rebuild-sync-concurrent-limit", strconv.Itoa(w.rebuildConcurrency()))
-	f.when(w.Volume != nil && w.Volume.Encrypted, cliEncrypted, "--encrypted")
 	for _, name := range slices.Sorted(maps.Keys(o.Engine.Replicas)) {
 		f.add(0, "--replica", "tcp://"+o.Engine.Replicas[name])
 	}

@@ -12,7 +12,7 @@ const (
 	cliInstanceNames   = 9  // --volume-name and --engine-instance-name in front; --replica-instance-name
 	cliSnapshotLimits  = 10 // --snapshot-max-count, --snapshot-max-size
 	cliRebuildLimit    = 11 // engine: --rebuild-sync-concurrent-limit
-	cliEncrypted       = 12 // engine: --encrypted; backends have room for the LUKS header
+	cliEncrypted       = 12 // replica: --encrypted; backends have room for the LUKS header
 	cliNewest          = 12
 	engineImageNotRead = 0
 )

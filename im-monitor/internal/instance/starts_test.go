@@ -59,8 +59,9 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 		}
 	}
 	require.Contains(t, args(t, everything, cli(11)), "--rebuild-sync-concurrent-limit 1")
-	require.NotContains(t, args(t, volume(Volume{Encrypted: true}), cli(11)), "--encrypted")
-	require.Contains(t, args(t, volume(Volume{Encrypted: true}), cli(12)), "--encrypted")
+	require.NotContains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(11)), "--encrypted")
+	require.Contains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(12)), "--encrypted")
+	require.NotContains(t, args(t, volume(Volume{Encrypted: true}), cli(12)), "--encrypted", "no engine knows it")
 	require.NotContains(t, args(t, cli(12), volume(Volume{})), "unix")
 }
 

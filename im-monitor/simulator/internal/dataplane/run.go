@@ -61,6 +61,7 @@ func (p *Plane) start(i *Instance, source string) string {
 		frontend: i.Frontend, settings: EngineSettings{SnapshotMaxCount: 250, RebuildLimit: 1}}
 	if i.server.engine == V1 && len(a) > 0 {
 		r.size, r.frontend = max(a.number("--current-size"), a.number("--size")), a.one("--frontend")
+		r.settings.UnmapMark = a.has("--unmap-mark-snap-chain-removed")
 		if a.has("--snapshot-max-count") {
 			r.settings.SnapshotMaxCount = int32(a.number("--snapshot-max-count"))
 		}

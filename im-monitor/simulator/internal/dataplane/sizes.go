@@ -4,7 +4,7 @@ package dataplane
 const luksHeader = 16 << 20
 
 // fit compares sizes as a v1 engine does when it opens its replicas: a closed one that is exactly the LUKS header too small for --current-size is
-// expanded with --encrypted; the size is --size where all have that, else --current-size; every replica of another size is left out.
+// expanded where it was started with --encrypted; the size is --size where all have that, else --current-size; every replica of another size is left out.
 func (r *engineRun) fit() {
 	a := arguments(r.engine.Args)
 	asked, current := a.number("--size"), a.number("--current-size")
@@ -14,7 +14,7 @@ func (r *engineRun) fit() {
 		if m.data.size == 0 { // made by hand: nobody told its size
 			m.data.size = max(current, asked)
 		}
-		if a.has("--encrypted") && m.closed() && m.data.size+luksHeader == current {
+		if m.encrypted() && m.closed() && m.data.size+luksHeader == current {
 			m.data.size = current
 		}
 		if m.data.size != asked {
@@ -35,6 +35,11 @@ func (r *engineRun) fit() {
 			m.leaveOut("Backend size does not match")
 		}
 	}
+}
+
+// encrypted reports whether the replica was started for an encrypted volume.
+func (m *member) encrypted() bool {
+	return m.replica != nil && arguments(m.replica.Args).has("--encrypted")
 }
 
 // closed reports whether no engine has the replica open beside the one that is opening it.
