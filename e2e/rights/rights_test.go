@@ -80,6 +80,9 @@ func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Reques
 		require.NoError(t, err, story.ID)
 	}
 	ownersAreGone(ctx, t, w)
+	require.NoError(t, w.BackingImage(ctx, "bi-1", map[string]string{"0": "boot sector"})) // its spec names no disk
+	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))
+	require.NoError(t, w.Attach(ctx, "backed", scenarios.Near, patience))
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		require.NoError(t, w.Order(ctx, "ends-"+engine, engine, 2, nil))
 		require.NoError(t, w.Attach(ctx, "ends-"+engine, scenarios.Near, patience))
