@@ -92,7 +92,8 @@ func (s *proxyService) ReplicaAdd(ctx context.Context, in *imrpc.EngineReplicaAd
 	fails := s.servers.failsLater(ctx, "ReplicaAdd")
 	return onServer(ctx, func(d *dataplane.Server) error {
 		return d.ReplicaAdd(ctx, refOf(in.GetProxyEngineRequest()),
-			dataplane.Addition{Name: in.GetReplicaName(), Address: bare(in.GetReplicaAddress()), Size: uint64(max(in.GetCurrentSize(), 0)), Fails: fails})
+			dataplane.Addition{Name: in.GetReplicaName(), Address: bare(in.GetReplicaAddress()), Size: uint64(max(in.GetCurrentSize(), 0)),
+				Restore: in.GetRestore(), Fails: fails})
 	})
 }
 
