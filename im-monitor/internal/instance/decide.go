@@ -51,7 +51,7 @@ func decide(w World) Verdict {
 	case w.Status.supervised() && w.Here != nil && w.Here.Ended: // it was stopped as asked, and is asked for again
 		return settle(w)
 	case w.Status.supervised():
-		return supervise(w)
+		return leftover(w, supervise(w))
 	default:
 		return start(w)
 	}

@@ -120,6 +120,8 @@ const (
 	ReasonSuspensionLost = "SuspensionLost"
 	// ReasonLed: a frontend that shall run still leads to the engine that shall stop.
 	ReasonLed = "FrontendLeadsHere"
+	// ReasonLeftover: another node lists an earlier run of it, which something there still uses.
+	ReasonLeftover = "LeftoverInUse"
 	// ReasonMissing: it was started and is proven gone.
 	ReasonMissing = "InstanceMissing"
 	// ReasonFailed: its server says that it failed.

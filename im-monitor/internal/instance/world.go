@@ -152,6 +152,11 @@ type Place struct {
 	Ended bool
 	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: what its list lacks proves nothing until they are.
 	Unloaded []string
+	// Address is where that list was read.
+	Address string
+	// UsedBy names what is listed there and uses the instance: a frontend that leads to an engine, an engine that maps a replica. It is told of other
+	// instance managers only.
+	UsedBy string
 	// Since is when the container started; zero is unknown.
 	Since time.Time
 }

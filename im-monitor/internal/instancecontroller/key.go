@@ -29,11 +29,12 @@ func ofVolume(volume string) client.MatchingLabels {
 	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 }
 
-// volumeOf is the volume that an engine's name tells; empty for other names.
-func volumeOf(engine string) string {
-	at := strings.LastIndex(engine, "-e-")
-	if at < 0 {
-		return ""
+// volumeOf is the volume that the name of an engine or a frontend tells; empty for other names.
+func volumeOf(name string) string {
+	for _, infix := range []string{"-e-", "-ef-"} {
+		if at := strings.LastIndex(name, infix); at > 0 {
+			return name[:at]
+		}
 	}
-	return engine[:at]
+	return ""
 }

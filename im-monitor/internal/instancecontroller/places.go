@@ -3,9 +3,11 @@ package instancecontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -43,12 +45,29 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 		if _, err := s.nodeFacts(ctx, place.Node, &at); err != nil {
 			return err
 		}
-		place.Out = at.Out()
+		place.Out, place.UsedBy = at.Out(), s.usedBy(key, other)
 		if place.Entry != nil && !twin(w.Here, &place) {
 			w.Elsewhere = append(w.Elsewhere, place)
 		}
 	}
 	return nil
+}
+
+// usedBy names what an instance manager lists that uses an instance of the name there.
+func (s *shell) usedBy(key Key, instanceManager string) string {
+	snapshot, known := s.store.Latest(instanceManager)
+	if !known || key.Kind == v1beta2.InstanceTypeEngineFrontend {
+		return ""
+	}
+	for name, i := range snapshot.Instances {
+		_, maps := i.Replicas[key.Name]
+		leads := i.Frontend != nil && (i.Frontend.EngineName == key.Name ||
+			slices.ContainsFunc(i.Frontend.Paths, func(p imclient.Path) bool { return p.EngineName == key.Name }))
+		if key.Kind == v1beta2.InstanceTypeEngine && leads || key.Kind == v1beta2.InstanceTypeReplica && maps {
+			return i.Type + " " + name
+		}
+	}
+	return ""
 }
 
 // twin tells that two lists show the same instance: one of the addresses leads to the other's server.
@@ -125,7 +144,7 @@ func (s *shell) place(key Key, instanceManager string, w *instance.World) instan
 	if !known {
 		return out
 	}
-	out.Known, out.Node, out.Since = true, snapshot.Node, snapshot.Epoch.ContainerStarted
+	out.Known, out.Node, out.Since, out.Address = true, snapshot.Node, snapshot.Epoch.ContainerStarted, snapshot.Address
 	if i, ok := snapshot.Instances[key.Name]; ok {
 		out.Entry = entryOf(i)
 		return out

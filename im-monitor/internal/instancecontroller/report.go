@@ -76,7 +76,7 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 
 func waitsForVolume(reason string) bool {
 	switch reason {
-	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed:
+	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed, instance.ReasonLeftover:
 		return true
 	}
 	return waitsForImages(reason)
