@@ -53,6 +53,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	o.Engine.AddFlags(flags)
 	m := &o.Manager
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
+	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause, "how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
 	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "", "image pull secret of instance-manager pods")
 	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret, "secret that instance-manager pods mount at /tls-files/, where it exists")

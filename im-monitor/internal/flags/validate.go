@@ -28,6 +28,7 @@ func (o *Options) Validate() error {
 		notNegative("v2-rediscovery", o.Instance.Rediscovery),
 		absolute("engine-binary-prefix", o.Instance.EnginePrefix),
 		absolute("host-prefix", o.Instance.HostPrefix),
+		notNegative("engine-loss-pause", m.EngineLossPause),
 		absolute("control-path", m.ControlPath),
 		positive("unreachable-after", m.UnreachableAfter),
 		within("v2-memory-mib", m.HugePageLimitMiB, 1, 1<<20),

@@ -82,6 +82,8 @@ func retire(w World) Verdict {
 		return Verdict{Remove: true}
 	case w.Pod == nil:
 		return start(w)
+	case idle == yes && w.Unsettled != "":
+		return Verdict{After: unsettledPause}
 	case idle == yes && w.Inventory.Asked:
 		return Verdict{Pod: DeletePod}
 	case idle == yes:
@@ -95,11 +97,17 @@ func replaceWhenIdle(w World) Verdict {
 	if idle(w) != yes {
 		return Verdict{}
 	}
-	if !w.Inventory.Asked {
+	switch {
+	case w.Unsettled != "":
+		return Verdict{After: unsettledPause}
+	case !w.Inventory.Asked:
 		return Verdict{Ask: true}
 	}
 	return Verdict{Pod: DeletePod}
 }
+
+// unsettledPause is how long an idle instance manager waits until the volumes of its node are read again.
+const unsettledPause = 15 * time.Second
 
 func start(w World) Verdict {
 	if blocked(w) {

@@ -188,10 +188,13 @@ func settingsHash(w World) string {
 }
 
 // outdated: the pod says which settings it was made with, and they are not those in force. A pod that does not say was
-// not made by im-monitor, and keeps what it has.
+// not made by im-monitor, and keeps what it has, unless it would lose its frontends.
 func outdated(w World) bool {
 	if w.Pod == nil || w.Node == nil {
 		return false
+	}
+	if !w.keepsRecords() {
+		return true
 	}
 	made := w.Pod.Annotations[AnnotationSettings]
 	return made != "" && made != settingsHash(w)

@@ -29,10 +29,12 @@ func status(w World) Status {
 	set(nodeReady(w))
 	set(podCondition(w))
 	set(settingSynced(w))
-	if c := reachable(w); c != nil {
-		set(*c)
-	} else {
-		out.Conditions = conditions.Remove(out.Conditions, v1beta2.InstanceManagerReachable)
+	for kind, c := range map[string]*v1beta2.Condition{v1beta2.InstanceManagerReachable: reachable(w), v1beta2.InstanceManagerFrontendRecords: frontendRecords(w)} {
+		if c != nil {
+			set(*c)
+		} else {
+			out.Conditions = conditions.Remove(out.Conditions, kind)
+		}
 	}
 	return out
 }
@@ -90,7 +92,7 @@ func podCondition(w World) v1beta2.Condition {
 	case w.Pod == nil && w.Kubernetes.Down():
 		return no(v1beta2.ReasonPodMissing, "There is no pod; one is made when the node is back.")
 	case w.Pod == nil && blocked(w):
-		return no(v1beta2.ReasonPodBlocked, "Waiting for the node's other v2 instance managers to end: a node runs one at a time.")
+		return no(v1beta2.ReasonPodBlocked, "Waiting for the node's other v2 instance managers to end: a node runs one at a time."+blockers(w))
 	case w.Pod == nil && decidePod(w).Pod == CreatePod:
 		return no(v1beta2.ReasonPodStarting, "The pod was made and is not ready yet.")
 	case w.Pod == nil && w.RetryAt.After(w.Now):
@@ -106,6 +108,18 @@ func podCondition(w World) v1beta2.Condition {
 	}
 	return v1beta2.Condition{Type: v1beta2.InstanceManagerPodReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPodReady,
 		Message: "The pod is ready at " + w.Pod.Status.PodIP + "."}
+}
+
+// blockers names what keeps the node's other v2 instance managers, and how that ends.
+func blockers(w World) string {
+	for _, s := range w.Siblings {
+		if len(s.Runs) > 0 {
+			return fmt.Sprintf(" %s stays while %s on it: upgrade the node live, or detach the volumes (kubectl -n %s get lhe,lhef -o wide). "+
+				"What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, said(s.Runs), w.InstanceManager.Namespace,
+				w.InstanceManager.Namespace, s.Name)
+		}
+	}
+	return ""
 }
 
 // because repeats what the kubelet says about the pod, without what changes from try to try.
@@ -133,9 +147,15 @@ func settingSynced(w World) v1beta2.Condition {
 		if why := inUse(w); why != "" && w.Pod != nil {
 			c.Message = "A live upgrade replaces this instance manager; its pod stays, because " + why + "."
 		}
+	case w.Unsettled != "" && (!Wanted(w) || outdated(w)):
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonVolumeUnsettled
+		c.Message = fmt.Sprintf("Nothing runs on it and it shall be replaced, but it stays while %s: the volume has a replica on the node.", w.Unsettled)
 	case !Wanted(w) && !w.Kubernetes.Down():
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
 		c.Message = "This instance manager is not wanted any more (another image, data engine disabled, or node removed); it goes once nothing runs on it."
+	case !w.keepsRecords():
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonSettingsChanged
+		c.Message = "The pod lacks the mount at /metadata; it is replaced once nothing runs on it."
 	case outdated(w):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonSettingsChanged
 		c.Message = "Settings changed after the pod was made; it is replaced once nothing runs on it."

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,6 +41,8 @@ func upgraded(w World) Verdict {
 	switch {
 	case w.replaced() && w.Pod == nil:
 		return Verdict{Remove: true}
+	case w.replaced() && w.leaving() != "" && w.Inventory.Known: // nothing wakes this when a target elsewhere is back
+		return Verdict{After: frontendPause}
 	case w.replaced() && inUse(w) != "":
 		return Verdict{}
 	case w.replaced() && !w.Inventory.Asked:
@@ -72,7 +75,8 @@ func (w World) image() string {
 	return w.Settings.Image
 }
 
-// inUse says what speaks against the end of the pod: an engine that is listed there, or one that maps a replica there. Frontends outlive it.
+// inUse says what speaks against the end of the pod: an engine that is listed there, one that maps a replica there, a frontend that would not outlive
+// it.
 func inUse(w World) string {
 	p := w.Inventory.Processes
 	switch engines := slices.Sorted(maps.Keys(p.Engines)); {
@@ -81,25 +85,60 @@ func inUse(w World) string {
 	case !w.Inventory.Settled:
 		return "it just started and may not list everything yet"
 	case len(engines) > 0:
-		return fmt.Sprintf("%s on it", said(engines))
+		return fmt.Sprintf("%s on it", said(kinds("engine", engines)))
 	case len(w.Mapped) > 0:
 		return strings.Join(w.Mapped[:min(len(w.Mapped), few)], "; ")
 	}
-	return ""
+	return w.leaving()
 }
+
+// leaving names the frontends that would not outlive the pod. Where lists show one that nobody looked at, nothing is concluded.
+func (w World) leaving() string {
+	looked := map[string]bool{}
+	var why []string
+	for _, f := range w.Frontends {
+		looked[f.Name] = true
+		if leaves := f.leaves(w); leaves != "" && len(why) < few {
+			why = append(why, leaves)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Inventory.Processes.EngineFrontends)) {
+		if !looked[name] && len(why) < few {
+			why = append(why, fmt.Sprintf("where engine frontend %s leads is unknown", name))
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// frontendPause is how long a replacement waits until it asks again where frontends lead.
+const frontendPause = 15 * time.Second
 
 // few is how many names a sentence has.
 const few = 3
 
-func said(engines []string) string {
-	if len(engines) == 1 {
-		return "engine " + engines[0] + " is"
+func said(what []string) string {
+	if len(what) == 1 {
+		return what[0] + " is"
 	}
-	names := strings.Join(engines[:min(len(engines), few)], ", ")
-	if more := len(engines) - few; more > 0 {
+	names := strings.Join(what[:min(len(what), few)], ", ")
+	if more := len(what) - few; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return "engines " + names + " are"
+	return names + " are"
+}
+
+func kinds(kind string, names []string) []string {
+	out := make([]string, 0, len(names))
+	for _, name := range names {
+		out = append(out, kind+" "+name)
+	}
+	return out
+}
+
+// Running names the engines and frontends of a status, for a sentence.
+func Running(status v1beta2.InstanceManagerStatus) []string {
+	return append(kinds("engine frontend", slices.Sorted(maps.Keys(status.InstanceEngineFrontends))),
+		kinds("engine", slices.Sorted(maps.Keys(status.InstanceEngines)))...)
 }
 
 // Serving are the names of the replicas that are listed and do not just keep data: an engine may map them.
@@ -114,7 +153,7 @@ func (p Processes) Serving() []string {
 	return out
 }
 
-// Replaceable tells that what maps the replicas there has to be known.
+// Replaceable tells that what maps the replicas there, and where the frontends there lead, has to be known.
 func (w World) Replaceable() bool {
 	return w.replaced() && w.Pod != nil && w.Inventory.Known && len(w.Inventory.Processes.Engines) == 0
 }

@@ -1,9 +1,11 @@
 package instancemanager
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -36,7 +38,16 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		want  Verdict
 	}{
 		{"the old one is asked first", world(time, isOld), Verdict{Ask: true}},
-		{"with no engine, its pod goes, whatever frontends it has", world(time, isOld, asked, listed(frontend, "running")), Verdict{Pod: DeletePod}},
+		{"with no engine, its pod goes, under a frontend that leads elsewhere", world(time, isOld, asked, listed(frontend, "running"), leads()), Verdict{Pod: DeletePod}},
+		{"not under one of which nobody knows where it leads", world(time, isOld, asked, listed(frontend, "running")), Verdict{}},
+		{"nor one that suspends I/O", world(time, isOld, asked, listed(frontend, "suspended"), leads(func(f *Frontend) { f.State = "suspended" })), Verdict{}},
+		{"nor one that is on its way", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Promoted = false })), Verdict{}},
+		{"nor one whose target is on the same node", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.TargetNode = "node-1" })), Verdict{}},
+		{"nor one whose target is nowhere", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.TargetNode = "" })), Verdict{}},
+		{"nor one whose target no new list shows", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Serves = false })), Verdict{}},
+		{"nor one of ublk", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Kind = "ublk" })), Verdict{}},
+		{"nor where the pod keeps no records", world(time, isOld, asked, listed(frontend, "running"), leads(), noMount), Verdict{}},
+		{"where it has no frontend the mount does not matter", world(time, isOld, asked, noMount), Verdict{Pod: DeletePod}},
 		{"and whatever data is at rest there", world(time, isOld, asked, listed(replica, "stopped")), Verdict{Pod: DeletePod}},
 		{"a replica that no engine maps holds nothing up", world(time, isOld, asked, listed(replica, "running")), Verdict{Pod: DeletePod}},
 		{"one that an engine maps does", world(time, isOld, asked, listed(replica, "running"), mapped), Verdict{}},
@@ -69,6 +80,43 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		require.Equal(t, CreatePod, Decide(world(inUpgrade(state), isOld, noPod, ran, sibling(false))).Pod, "%s: an old one whose pod was lost starts again", state)
 		require.Equal(t, KeepPod, Decide(world(inUpgrade(state), noPod, sibling(true))).Pod, state)
 	}
+}
+
+// leads is a frontend that a list shows to lead to a target on another node, as changed.
+func leads(changes ...func(*Frontend)) func(*World) {
+	f := Frontend{Name: "vol-1", State: "running", Kind: "spdk-tcp-blockdev", ActivePath: "10.1.2.4:20001", Promoted: true, TargetNode: "node-2", Serves: true}
+	for _, change := range changes {
+		change(&f)
+	}
+	return func(w *World) { w.Frontends = []Frontend{f} }
+}
+
+func noMount(w *World) {
+	if w.Pod == nil {
+		w.Pod = runningPod(*w)
+	}
+	mounts := &w.Pod.Spec.Containers[0].VolumeMounts
+	*mounts = slices.DeleteFunc(*mounts, func(m corev1.VolumeMount) bool { return m.MountPath == metadataDirectory })
+}
+
+func TestAV2PodSaysWhetherItsFrontendsOutliveIt(t *testing.T) {
+	says := func(w World) string {
+		return conditions.Reason(Decide(w).Status.Conditions, v1beta2.InstanceManagerFrontendRecords)
+	}
+	require.Equal(t, v1beta2.ReasonOnHost, says(world(v2)))
+	bare := world(v2, noMount)
+	require.Equal(t, v1beta2.ReasonNotOnHost, says(bare))
+	c := conditions.Get(Decide(bare).Status.Conditions, v1beta2.InstanceManagerFrontendRecords)
+	require.Contains(t, c.Message, "Detach the volumes that use node node-1 once")
+	require.Empty(t, says(world()), "v1 has no engine frontends")
+	require.Empty(t, says(world(v2, noPod)))
+}
+
+func TestAV2PodWithoutRecordsIsReplacedOnceNothingRunsOnIt(t *testing.T) {
+	equal(t, Verdict{Ask: true}, Decide(world(v2, noMount)))
+	equal(t, Verdict{Pod: DeletePod}, Decide(world(v2, noMount, asked)))
+	equal(t, Verdict{}, Decide(world(v2, noMount, asked, listed(v1beta2.InstanceTypeEngineFrontend, "running"))))
+	equal(t, Verdict{}, Decide(world(func(w *World) { w.Pod = runningPod(*w); w.Pod.Spec.Containers[0].VolumeMounts = nil }, asked)))
 }
 
 func equal(t *testing.T, want, got Verdict) {

@@ -63,7 +63,7 @@ func (m MapChanges) Empty() bool {
 // Types are the conditions of an InstanceManager that are written here.
 func Types() []string {
 	return []string{v1beta2.InstanceManagerNodeReady, v1beta2.InstanceManagerPodReady,
-		v1beta2.InstanceManagerReachable, v1beta2.InstanceManagerSettingSynced}
+		v1beta2.InstanceManagerReachable, v1beta2.InstanceManagerSettingSynced, v1beta2.InstanceManagerFrontendRecords}
 }
 
 // Backoff is how long to wait before the pod is made again after so many failures in a row: at once after the first,

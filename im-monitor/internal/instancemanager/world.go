@@ -41,6 +41,11 @@ type World struct {
 	Upgrade *Upgrade
 	// Mapped says which engines map replicas there; it is read only where World.Replaceable asks for it.
 	Mapped []string
+	// Frontends are the engine frontends of the list; they are read only where World.Replaceable asks for it.
+	Frontends []Frontend
+	// Unsettled says which volume with a replica on the node is on its way, and why; it is read together with the list that is begun for the end of
+	// an idle instance manager.
+	Unsettled string
 	// Inventory is what runs there.
 	Inventory Inventory
 	// RetryAt is when a pod may be made again after failures; zero means at once.
@@ -54,6 +59,8 @@ type Sibling struct {
 	HasPod bool
 	// New tells that it never had a pod.
 	New bool
+	// Runs names the engines and frontends that its newest list shows.
+	Runs []string
 }
 
 // Version is the answer of VersionGet.
@@ -101,13 +108,15 @@ type Options struct {
 	AllocatableCPUPercent int64
 	// UnreachableAfter is how long no whole list may be readable before Reachable turns False.
 	UnreachableAfter time.Duration
+	// EngineLossPause is how long no idle instance manager is ended on a node with a replica of a volume that lost its engine.
+	EngineLossPause time.Duration
 }
 
 // DefaultOptions are the options where no flag says otherwise.
 func DefaultOptions() Options {
 	return Options{
 		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: "/var/lib/longhorn", HugePages: true, HugePageLimitMiB: 2048,
-		SPDKCPUMask: "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second,
+		SPDKCPUMask: "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second, EngineLossPause: 5 * time.Minute,
 	}
 }
 

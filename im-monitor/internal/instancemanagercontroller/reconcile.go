@@ -81,6 +81,12 @@ func (s *shell) decideWithFreshList(ctx context.Context, w *instancemanager.Worl
 	if err := s.readMapped(ctx, w); err != nil {
 		return instancemanager.Verdict{}, err
 	}
+	if v := instancemanager.Decide(*w); v.Pod != instancemanager.DeletePod || w.Upgrade != nil {
+		return v, nil
+	}
+	if w.Unsettled, err = s.unsettled(ctx, w.InstanceManager); err != nil {
+		return instancemanager.Verdict{}, err
+	}
 	return instancemanager.Decide(*w), nil
 }
 

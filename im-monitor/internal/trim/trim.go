@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -73,8 +74,27 @@ func pod(obj any) (any, error) {
 	annotations := p.Annotations
 	metadata(&p.ObjectMeta)
 	p.Annotations = annotations
-	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName}
+	p.Spec = records(p.Spec)
 	return p, nil
+}
+
+// records keeps of a pod's spec its node, and what is mounted where a v2 server keeps its records.
+func records(spec corev1.PodSpec) corev1.PodSpec {
+	out := corev1.PodSpec{NodeName: spec.NodeName}
+	for _, c := range spec.Containers {
+		for _, m := range c.VolumeMounts {
+			if !instancemanager.HoldsRecords(m) {
+				continue
+			}
+			out.Containers = append(out.Containers, corev1.Container{VolumeMounts: []corev1.VolumeMount{m}})
+			for _, v := range spec.Volumes {
+				if v.Name == m.Name {
+					out.Volumes = append(out.Volumes, v)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // kubernetesNode drops what a kubelet reports every few seconds, images above all.

@@ -67,9 +67,12 @@ func instanceManagerContracts() []ConditionContract {
 			False: []string{ReasonPodMissing, ReasonPodStarting, ReasonPodFailed, ReasonPodDeleting, ReasonPodBlocked}},
 		{Kind: "InstanceManager", Type: InstanceManagerSettingSynced, Writer: "im-monitor",
 			Means: "its pod carries the settings now in force",
-			True:  []string{ReasonSettingsInForce}, False: []string{ReasonSettingsChanged, ReasonReplacing}},
+			True:  []string{ReasonSettingsInForce}, False: []string{ReasonSettingsChanged, ReasonReplacing, ReasonVolumeUnsettled}},
 		{Kind: "InstanceManager", Type: InstanceManagerReachable, Writer: "im-monitor",
 			Means: "whole lists can be read; absent while no pod runs",
 			True:  []string{ReasonAnswering}, False: []string{ReasonNotAnswering}},
+		{Kind: "InstanceManager", Type: InstanceManagerFrontendRecords, Writer: "im-monitor",
+			Means: "its engine frontends outlive its pod; absent for v1 and while there is no pod",
+			True:  []string{ReasonOnHost}, False: []string{ReasonNotOnHost}},
 	}
 }

@@ -37,8 +37,8 @@ type InstanceManagerStatus struct {
 	// +nullable
 	// +optional
 	BackingImages map[string]BackingImageOfInstanceManager `json:"backingImages,omitempty"`
-	// What people and neighbours need to know: NodeReady, PodReady, SettingSynced, Reachable. Written by im-monitor;
-	// absent means nothing is known.
+	// What people and neighbours need to know: NodeReady, PodReady, SettingSynced, Reachable, FrontendRecords. Written by
+	// im-monitor; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type

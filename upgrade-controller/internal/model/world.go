@@ -61,6 +61,7 @@ func (w *World) addManager(node, image, state string) {
 	m := &v1beta2.InstanceManager{ObjectMeta: w.Meta(v1beta2.InstanceManagerName(node, image, v1beta2.DataEngineV2))}
 	m.Spec = v1beta2.InstanceManagerSpec{NodeID: node, Image: image, DataEngine: v1beta2.DataEngineV2, Type: v1beta2.InstanceManagerTypeAIO}
 	m.Status.CurrentState = state
+	m.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerFrontendRecords, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonOnHost}}
 	if state == v1beta2.InstanceManagerStateRunning {
 		m.Status.APIVersion = 7
 	}

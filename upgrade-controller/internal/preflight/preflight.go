@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
@@ -34,6 +35,7 @@ const (
 	Cloning         Kind = "Cloning"
 	UblkFrontend    Kind = "UblkFrontend"
 	NoFrontend      Kind = "NoFrontend"
+	NotOnRecord     Kind = "FrontendNotOnRecord"
 )
 
 // Image is what is known of the new image on a node.
@@ -145,6 +147,7 @@ var volumeRules = []struct {
 	{Cloning, cloning},
 	{UblkFrontend, ublkFrontend},
 	{NoFrontend, noFrontend},
+	{NotOnRecord, notOnRecord},
 }
 
 func unknownNode(w World) string {
@@ -296,6 +299,19 @@ func noFrontend(w World, v cluster.Volume) string {
 		return ""
 	}
 	return "it is attached without a frontend, so that its target cannot move; detach it."
+}
+
+// notOnRecord: a frontend whose record ends with the instance manager's pod is unknown to the next one. What has no pod has no frontend.
+func notOnRecord(w World, v cluster.Volume) string {
+	manager := w.Cluster.Nodes[w.Node].Running()
+	if v.Holder() != w.Node || manager == nil || conditions.IsTrue(manager.Status.Conditions, v1beta2.InstanceManagerFrontendRecords) {
+		return ""
+	}
+	if conditions.Get(manager.Status.Conditions, v1beta2.InstanceManagerFrontendRecords) == nil {
+		return fmt.Sprintf("instance manager %s does not say whether its frontends outlive its pod (condition FrontendRecords); im-monitor of this release tells that.", manager.Name)
+	}
+	return fmt.Sprintf("the pod of instance manager %s has no mount at /metadata, so that the frontend would be lost with the pod; detach every volume that uses the node once: "+
+		"the pod is then made anew with that mount.", manager.Name)
 }
 
 const frontendUblk = "ublk"

@@ -33,6 +33,18 @@ func blockers(w *model.World, change func(*preflight.World)) []preflight.Kind {
 	return kinds
 }
 
+// records makes every instance manager say whether its frontends outlive its pod; empty is that it does not say.
+func records(status v1beta2.ConditionStatus) func(*model.World) {
+	return func(w *model.World) {
+		for _, m := range w.Managers {
+			m.Status.Conditions = nil
+			if status != "" {
+				m.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerFrontendRecords, Status: status, Reason: v1beta2.ReasonNotOnHost}}
+			}
+		}
+	}
+}
+
 func TestEachBlockerIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*model.World)
@@ -105,6 +117,10 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, want: []preflight.Kind{preflight.NoFrontend}},
 		"a volume without a frontend, of which the node has only a replica": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, ask: func(w *preflight.World) { w.Node = "node-2" }},
+		"an instance manager whose frontends are lost with its pod": {change: records(v1beta2.ConditionFalse), want: []preflight.Kind{preflight.NotOnRecord}},
+		"one that does not say whether they are":                    {change: records(""), want: []preflight.Kind{preflight.NotOnRecord}},
+		"one on which the volume has only a replica": {change: records(v1beta2.ConditionFalse),
+			ask: func(w *preflight.World) { w.Node = "node-2" }},
 		"two replicas on the node": {
 			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" }, want: []preflight.Kind{preflight.TwoReplicas}},
 		"a detached volume is not looked at": {

@@ -1,0 +1,54 @@
+package instancemanagercontroller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+)
+
+// unsettled says which volume with a replica on the node of an idle instance manager may need that replica in a moment, and why. Volumes and engines
+// are read past the cache, right before the end of the pod.
+func (s *shell) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (string, error) {
+	var replicas v1beta2.ReplicaList
+	err := s.rt.Client.List(ctx, &replicas, client.InNamespace(s.rt.Namespace), client.MatchingFields{ownershipcontroller.ByNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return "", fmt.Errorf("listing the replicas of node %s: %w", im.Spec.NodeID, err)
+	}
+	read := map[string]bool{}
+	for i := range replicas.Items {
+		r := &replicas.Items[i]
+		if read[r.Spec.VolumeName] || engineName(r.Spec.DataEngine) != engineName(im.Spec.DataEngine) {
+			continue
+		}
+		read[r.Spec.VolumeName] = true
+		v, err := lookup.Shared(ctx, s.rt.Uncached, s.rt.Namespace, r.Spec.VolumeName, &v1beta2.Volume{})
+		if err != nil {
+			return "", err
+		}
+		if v == nil {
+			continue
+		}
+		var engines v1beta2.EngineList
+		err = s.rt.Uncached.List(ctx, &engines, client.InNamespace(s.rt.Namespace), client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name)})
+		if err != nil {
+			return "", fmt.Errorf("listing the engines of volume %s: %w", v.Name, err)
+		}
+		if why := instancemanager.Unsettled(v, engines.Items, s.rt.Clock.Now(), s.options.EngineLossPause); why != "" {
+			return why, nil
+		}
+	}
+	return "", nil
+}
+
+func engineName(dataEngine string) string {
+	if dataEngine == "" {
+		return v1beta2.DataEngineV1
+	}
+	return dataEngine
+}
