@@ -61,7 +61,9 @@ func decide(w World) Verdict {
 // stopping it first. So that nobody forgets it, started is kept, whatever the state becomes.
 func supervise(w World) Verdict {
 	v := watch(w)
-	v.Status.Started = true
+	if v.Call.Op != OpCreate { // a frontend that was lost begins anew
+		v.Status.Started = true
+	}
 	return v
 }
 
@@ -81,7 +83,7 @@ func watch(w World) Verdict {
 	case !w.Here.Known:
 		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
 	case w.Here.Absent && w.frontend() && w.Node.Upgrading:
-		return keep(w, ReasonUnproven, "While the node is upgraded, its frontends outlive the instance manager.").in(v1beta2.InstanceStateUnknown)
+		return lost(w)
 	case w.Here.Absent:
 		return missing(w, fmt.Sprintf("%s does not list it any more.", w.Here.InstanceManager))
 	case len(w.Here.Unloaded) > 0:

@@ -159,7 +159,7 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"an instance manager that is gone, too", world(wanted, status(was(running)), gone), outcome{failed, OpNone, "", ReasonMissing}},
 		{"frontends outlive the pod", world(wanted, asFrontend, status(was(running)), podless), outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"a frontend that is pending after it ran is being found again", world(wanted, asFrontend, status(was(running)), lists("pending")), outcome{unknown, OpNone, "", ReasonChanging}},
-		{"while its node is upgraded a missing frontend is unknown", world(wanted, asFrontend, status(was(running)), absent, upgrading), outcome{unknown, OpNone, "", ReasonUnproven}},
+		{"while its node is upgraded a missing frontend is unknown", world(wanted, asFrontend, status(was(running)), absent, upgrading), outcome{unknown, OpNone, "", ReasonFrontendLost}},
 		{"else it is an error", world(wanted, asFrontend, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
 		{"what was deleted as asked is stopped, although it is asked for again", world(wanted, status(was(running)), absent, func(w *World) { w.Here.Ended = true }), outcome{halted, OpNone, "", ReasonDone}},
 		{"a twin elsewhere is the orphan judge's", world(wanted, status(was(running)), lists(running), elsewhere("node-2", running)), outcome{running, OpNone, "", ReasonDone}},

@@ -34,6 +34,8 @@ type Call struct {
 	Cleanup, ByName bool
 	// Look tells that a running engine is to be looked at before the deletion.
 	Look bool
+	// Lost is set for the creation of a frontend that its server lost: what people are told.
+	Lost string
 	// Target and Phase are a switch-over's.
 	Target TargetSpec
 	Phase  string
@@ -122,6 +124,8 @@ const (
 	ReasonLed = "FrontendLeadsHere"
 	// ReasonLeftover: another node lists an earlier run of it, which something there still uses.
 	ReasonLeftover = "LeftoverInUse"
+	// ReasonFrontendLost: a live upgrade lost a frontend, which is created anew.
+	ReasonFrontendLost = "FrontendLost"
 	// ReasonMissing: it was started and is proven gone.
 	ReasonMissing = "InstanceMissing"
 	// ReasonFailed: its server says that it failed.

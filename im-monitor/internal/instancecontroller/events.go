@@ -16,6 +16,11 @@ func waitingEvent(v instance.Verdict) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: v.Reason, Action: actionRun, Note: v.Message}
 }
 
+// lostEvent is said about a frontend that a live upgrade lost.
+func lostEvent(message string) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: instance.ReasonFrontendLost, Action: actionRun, Note: message}
+}
+
 // refusedEvent is said about an object whose instance manager declined a call.
 func refusedEvent(key Key, call instance.Call, err error) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "CallRefused", Action: actionRun,

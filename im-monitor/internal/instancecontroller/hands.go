@@ -93,6 +93,9 @@ func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.D
 			looked = true
 			continue
 		case call.Op == instance.OpCreate:
+			if written, err := r.reportLost(ctx, o, call); err != nil || written {
+				return conflictPause, err // then it is read again
+			}
 			if err := r.announce(ctx, key, o, call); err != nil {
 				return 0, err
 			}

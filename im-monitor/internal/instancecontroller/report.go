@@ -93,6 +93,9 @@ func waitsForImages(reason string) bool {
 
 // apply writes a conclusion's condition before its state, so that nobody takes it for seen, and takes it away after a state was seen.
 func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) error {
+	if err := r.forgetLost(ctx, o, v); err != nil {
+		return err
+	}
 	before, after := w.Status, v.Status
 	if before.Equal(after) {
 		if v.Reason == instance.ReasonDone { // a hundred thousand objects need not be remembered

@@ -92,6 +92,8 @@ func TestALiveUpgradeReplacesAnInstanceManagerUnderItsFrontends(t *testing.T) {
 	seen := w.follow(f)
 	before, listed := w.Servers.Instance(old, f.Name)
 	require.True(t, listed)
+	before.State = "pending" // the next server finds its record
+	w.Servers.Put(after, before)
 	w.spec(second, map[string]any{"replicaAddressMap": map[string]any{r.Name: nil, "vol-r-00000002": "10.0.0.9:10010"}})
 	w.stop(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
@@ -101,8 +103,6 @@ func TestALiveUpgradeReplacesAnInstanceManagerUnderItsFrontends(t *testing.T) {
 		return w.Get(after, &im) && im.Status.CurrentState == v1beta2.InstanceManagerStateRunning && im.Status.APIVersion != 0
 	}, "the new one never ran")
 	w.frontendIs(f.Name, v1beta2.InstanceStateUnknown)
-	before.State = "pending"
-	w.Servers.Put(after, before)
 	w.never(func() bool { return seen.ever(v1beta2.InstanceStateStopped) || seen.ever(v1beta2.InstanceStateError) }, "the frontend was thought to be gone")
 	before.State = v1beta2.InstanceStateRunning
 	w.Servers.Put(after, before)

@@ -128,5 +128,6 @@ func nodeDownContracts() []ConditionContract {
 		table = append(table, ConditionContract{Kind: kind, Type: InstanceNodeDown, Writer: "im-monitor",
 			Means: "its node is down; the state is concluded, not seen", True: []string{ReasonNodeDown, ReasonOutOfService}})
 	}
-	return table
+	return append(table, ConditionContract{Kind: "EngineFrontend", Type: FrontendDeviceLost, Writer: "im-monitor",
+		Means: "a live upgrade lost it, and it was created anew; until the volume is detached", True: []string{ReasonCreatedAnew}})
 }

@@ -37,10 +37,15 @@ const (
 	// InstanceNodeDown (writer im-monitor) is True while the node is down or out of service: the state is then
 	// concluded, not seen. Its reason is NodeDown or OutOfService.
 	InstanceNodeDown = "NodeDown"
+	// FrontendDeviceLost (writer im-monitor, of an EngineFrontend) is True after a live upgrade lost the frontend, until the volume is detached: what
+	// pods had opened is gone.
+	FrontendDeviceLost = "DeviceLost"
 )
 
-// Reasons of InstanceNodeDown beside NodeDown.
+// Reasons of InstanceNodeDown beside NodeDown, and that of FrontendDeviceLost.
 const (
+	// ReasonCreatedAnew surfaces when a frontend was lost and created anew; the message names the pods concerned.
+	ReasonCreatedAnew = "CreatedAnew"
 	// ReasonOutOfService surfaces when the Kubernetes node carries the taint node.kubernetes.io/out-of-service.
 	ReasonOutOfService = "OutOfService"
 )
