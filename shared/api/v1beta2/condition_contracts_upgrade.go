@@ -8,7 +8,7 @@ func upgradeContracts() []ConditionContract {
 			[]string{ReasonWaitingForUpgrade, ReasonWaitingForImage, ReasonNotUnderstood, ReasonPaused}),
 		upgradeContractsOf("NodeDataEngineUpgrade",
 			[]string{ReasonTakingNode, ReasonWaitingForLook, ReasonWaitingForSnapshot, ReasonWaitingForTemporaryNode,
-				ReasonWaitingForTarget, ReasonWaitingForHealthyCopy, ReasonDetachingReplica, ReasonWaitingForInstanceManager,
+				ReasonWaitingForTarget, ReasonWaitingForHealthyCopy, ReasonDetachingReplica, ReasonWaitingForInstanceManager, ReasonWaitingForDisk,
 				ReasonWaitingForRebuild},
 			[]string{ReasonWaitingForUpgrade, ReasonNotUnderstood, ReasonPaused})...)
 }

@@ -88,6 +88,8 @@ const (
 	ReasonDetachingReplica = "DetachingReplica"
 	// ReasonWaitingForInstanceManager surfaces while the instance manager of the new image does not run yet.
 	ReasonWaitingForInstanceManager = "WaitingForInstanceManager"
+	// ReasonWaitingForDisk surfaces while the new instance manager runs and a v2 disk of the node is not loaded yet.
+	ReasonWaitingForDisk = "WaitingForDisk"
 	// ReasonWaitingForRebuild surfaces while a replica on the node is being rebuilt.
 	ReasonWaitingForRebuild = "WaitingForRebuild"
 	// ReasonTakingNode surfaces while the node is being closed for new volumes, or opened again.

@@ -57,6 +57,12 @@ func (p *pass) upgradingInstanceManager() {
 		return
 	}
 	if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {
+		if why := p.node.DiskNotReady(p.since()); why != "" {
+			p.closed()
+			p.each((*pass).moved)
+			p.wait(v1beta2.ReasonWaitingForDisk, fmt.Sprintf("Node %s: %s. The new instance manager has no replica before its disk is loaded; see the Node's status.", p.nodeID(), why))
+			return
+		}
 		p.to(v1beta2.UpgradeStateSwitchingBack)
 		return
 	}

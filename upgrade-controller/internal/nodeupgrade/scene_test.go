@@ -117,6 +117,14 @@ func (s *scene) replace() {
 	fresh.Status.CurrentState, fresh.Status.APIVersion = v1beta2.InstanceManagerStateRunning, 7
 }
 
+// disk gives node-1 a v2 disk whose UUID is recorded.
+func (s *scene) disk(ready v1beta2.ConditionStatus, load *v1beta2.DiskLoad) {
+	n := s.Nodes["node-1"]
+	n.Spec.Disks = map[string]v1beta2.DiskSpec{"disk-1": {DiskType: "block", Path: "/dev/disk-1"}}
+	n.Status.DiskStatus = map[string]v1beta2.DiskStatus{"disk-1": {DiskUUID: "uuid-1", Load: load,
+		Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: ready, Reason: v1beta2.ReasonNoDiskInfo}}}}
+}
+
 // manager is node-1's instance manager of an image.
 func (s *scene) manager(image string) *v1beta2.InstanceManager {
 	return s.Managers[v1beta2.InstanceManagerName("node-1", image, v1beta2.DataEngineV2)]

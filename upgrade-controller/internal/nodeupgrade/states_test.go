@@ -247,6 +247,27 @@ func TestUpgradingInstanceManager(t *testing.T) {
 		"the old one runs":                     {from: replacing, to: replacing, reason: v1beta2.ReasonWaitingForInstanceManager},
 		"the new one answers":                  {from: replacing, change: (*scene).replace, to: back},
 		"the new one runs but does not answer": {from: replacing, change: func(s *scene) { s.replace(); s.manager(model.NewImage).Status.APIVersion = 0 }, to: replacing},
+		"its disk is not ready": {from: replacing, change: func(s *scene) { s.replace(); s.disk(v1beta2.ConditionFalse, nil) }, to: replacing,
+			reason: v1beta2.ReasonWaitingForDisk},
+		"its disk is being loaded": {from: replacing, change: func(s *scene) {
+			s.replace()
+			s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{State: v1beta2.DiskLoadCreating})
+		}, to: replacing, reason: v1beta2.ReasonWaitingForDisk},
+		"its disk was loaded by the old one": {from: replacing, change: func(s *scene) {
+			s.replace()
+			s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{State: v1beta2.DiskLoadReady, ReadyAt: "2020-01-02T03:04:05Z"})
+		}, to: replacing, reason: v1beta2.ReasonWaitingForDisk},
+		"its disk is ready": {from: replacing, change: func(s *scene) {
+			s.replace()
+			s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{State: v1beta2.DiskLoadReady, ReadyAt: "2100-01-02T03:04:05Z"})
+		}, to: back},
+		"a disk that never held anything is not waited for": {from: replacing, change: func(s *scene) {
+			s.replace()
+			s.disk(v1beta2.ConditionFalse, nil)
+			d := s.Nodes["node-1"].Status.DiskStatus["disk-1"]
+			d.DiskUUID = ""
+			s.Nodes["node-1"].Status.DiskStatus["disk-1"] = d
+		}, to: back},
 		"both are there": {from: replacing, change: func(s *scene) {
 			fresh := s.manager(model.NewImage)
 			fresh.Status.CurrentState, fresh.Status.APIVersion = v1beta2.InstanceManagerStateRunning, 7

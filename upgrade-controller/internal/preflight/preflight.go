@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -24,6 +25,7 @@ const (
 	NodeNotReady    Kind = "NodeNotReady"
 	NoOtherNode     Kind = "NoOtherNode"
 	ImageMissing    Kind = "ImageMissing"
+	DiskNotReady    Kind = "DiskNotReady"
 	SkippedAttached Kind = "SkippedVolumeAttached"
 	TooFewReplicas  Kind = "TooFewHealthyReplicas"
 	TwoReplicas     Kind = "TwoReplicasOnNode"
@@ -130,6 +132,7 @@ var nodeRules = []struct {
 	{NodeNotReady, nodeNotReady},
 	{NoOtherNode, noOtherNode},
 	{ImageMissing, imageMissing},
+	{DiskNotReady, diskNotReady},
 }
 
 var volumeRules = []struct {
@@ -179,6 +182,16 @@ func noOtherNode(w World) string {
 		}
 	}
 	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile; enable v2 on another node, repair the instance manager there, or detach the volumes."
+}
+
+// diskNotReady: the upgrade of the node could not end, because it waits for every disk that has replicas.
+func diskNotReady(w World) string {
+	node := w.Cluster.Nodes[w.Node]
+	why := node.DiskNotReady(time.Time{})
+	if why == "" || !node.Exists() || !node.Serves() {
+		return ""
+	}
+	return why + "; repair it, or remove it from the Node's spec."
 }
 
 func imageMissing(w World) string {

@@ -121,6 +121,11 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"one that does not say whether they are":                    {change: records(""), want: []preflight.Kind{preflight.NotOnRecord}},
 		"one on which the volume has only a replica": {change: records(v1beta2.ConditionFalse),
 			ask: func(w *preflight.World) { w.Node = "node-2" }},
+		"a disk of the node that is not ready": {change: func(w *model.World) {
+			n := w.Nodes["node-1"]
+			n.Spec.Disks = map[string]v1beta2.DiskSpec{"disk-1": {DiskType: "block"}}
+			n.Status.DiskStatus = map[string]v1beta2.DiskStatus{"disk-1": {DiskUUID: "uuid-1"}}
+		}, want: []preflight.Kind{preflight.DiskNotReady}},
 		"two replicas on the node": {
 			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" }, want: []preflight.Kind{preflight.TwoReplicas}},
 		"a detached volume is not looked at": {

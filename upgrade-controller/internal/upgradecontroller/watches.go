@@ -2,6 +2,7 @@ package upgradecontroller
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/upgrade-controller/internal/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
@@ -168,7 +170,18 @@ func managerFacts(m *v1beta2.DataEngineUpgradeManager) []any { return []any{m.Sp
 func upgradeFacts(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status} }
 
 func nodeFacts(n *v1beta2.Node) []any {
-	return []any{n.Spec.UpgradeRequested, v1beta2.IsNodeDown(n)}
+	return []any{n.Spec.UpgradeRequested, v1beta2.IsNodeDown(n), cluster.Node{Object: n}.DiskNotReady(time.Time{}), loads(n)}
+}
+
+// loads are when the node's v2 disks were loaded.
+func loads(n *v1beta2.Node) map[string]string {
+	out := map[string]string{}
+	for key, d := range n.Status.DiskStatus {
+		if d.Load != nil {
+			out[key] = d.Load.ReadyAt
+		}
+	}
+	return out
 }
 
 func instanceManagerFacts(m *v1beta2.InstanceManager) []any {
