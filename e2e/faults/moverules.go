@@ -88,7 +88,7 @@ func nodeRules() []rule {
 		off("only forward", "what was replaced is not given up", tests, middleFile,
 			`untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))`, `untouched := true; _ = cluster.Untouched`),
 		off("targets kept meanwhile", "a target whose temporary node dies is moved on while the instance manager is away", tests, middleFile,
-			"		p.each((*pass).moved)\n", ""),
+			"	} else {\n		p.each((*pass).moved)\n", "	} else {\n"),
 		off("old one followed", "an instance manager that runs in the old one's place is named", tests, middleFile,
 			"		p.follow()\n", "		_ = p.follow\n"),
 		off("home serves", "a target goes home only where it can be served", tests, backFile,

@@ -100,7 +100,7 @@ func plantedMistakes() []plant {
 		{
 			name: "unknown is empty", sentence: "an instance manager whose list cannot be read is taken for an empty one",
 			edits: []world.Edit{
-				{File: shellFile, From: "	if s.store.Absent(o.InstanceManager, o.InstanceName, o.UUID) {", To: "	if _, known := s.store.Latest(o.InstanceManager); !known || s.store.Absent(o.InstanceManager, o.InstanceName, o.UUID) {"},
+				{File: shellFile, From: "	if s.store.Absent(subject(o)) {", To: "	if _, known := s.store.Latest(o.InstanceManager); !known || s.store.Absent(subject(o)) {"},
 				{File: observeFile, From: "	if s == nil {\n		return nil\n	}\n	out := &orphan.Inventory", To: "	if s == nil {\n		return &orphan.Inventory{}\n	}\n	out := &orphan.Inventory"},
 			},
 			trial: trial{story: story("O16"), name: "undisturbed"},
