@@ -36,6 +36,7 @@ func attached(t *testing.T, volume string) *hands {
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
 	require.NoError(t, w.WriteOn(ctx, volume, 5*time.Millisecond))
+	require.NoError(t, w.WaitWritten(ctx, volume, patience))
 	require.NoError(t, w.WaitTicket(ctx, volume, "by-hand", true, "", patience))
 	h.since = h.satisfied()
 	return h

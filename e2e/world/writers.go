@@ -45,6 +45,20 @@ func (w *World) WriteOn(ctx context.Context, volume string, every time.Duration)
 	return w.ctl(ctx, http.MethodPost, "/v1/writers", map[string]any{"volume": volume, "interval": every.String()}, nil)
 }
 
+// WaitWritten waits for the first acknowledged write of a volume's workload.
+func (w *World) WaitWritten(ctx context.Context, volume string, within time.Duration) error {
+	return w.Wait(ctx, "the first write to "+volume, within, func(ctx context.Context) (string, error) {
+		var out []Writer
+		if err := w.ctl(ctx, http.MethodGet, "/v1/writers?volume="+url.QueryEscape(volume), nil, &out); err != nil {
+			return "", err
+		}
+		if len(out) == 1 && out[0].Writes > 0 {
+			return "", nil
+		}
+		return "nothing is written yet", nil
+	})
+}
+
 // StopWriting ends the workload of a volume and tells what it saw.
 func (w *World) StopWriting(ctx context.Context, volume string) (Writer, error) {
 	var out []Writer
