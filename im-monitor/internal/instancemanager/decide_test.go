@@ -148,6 +148,7 @@ func TestPodAndEnd(t *testing.T) {
 		{"an old v2 one with a state that we do not know stays", world(v2, old, asked, listed(replica, "hibernating")), Verdict{}},
 		{"an old v2 one with a frontend stays", world(v2, old, asked, listed(frontend, "stopped")), Verdict{}},
 		{"an old v2 one that has just restarted is not believed to be empty", world(v2, old, asked, unsettled), Verdict{}},
+		{"an old v2 one of which more is remembered stays: without its pod it would be made again", world(v2, old, asked, recorded(replica, "running")), Verdict{}},
 		{"an old v2 one whose pod ended with a frontend starts again with its image", world(v2, old, noPod, recorded(frontend, "running")), Verdict{Pod: CreatePod}},
 		{"an old v2 one whose pod ended with only data at rest goes", world(v2, old, noPod, recorded(replica, "stopped")), Verdict{Remove: true}},
 		{"while an upgrade has the node its v2 ones are not replaced", world(v2, old, asked, func(w *World) { w.Node.Spec.UpgradeRequested = true }), Verdict{}},

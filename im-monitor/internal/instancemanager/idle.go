@@ -17,17 +17,21 @@ const (
 // answers with an empty list for seconds. That a disk is not loaded makes no difference here: no replica of it can run,
 // and the end of the pod destroys no data. Without a pod, v1 is idle, because its instances are processes of the pod. A
 // v2 pod leaves lvols and frontends behind, and kernel connections of frontends go on without it: then the maps of the
-// status, which keep what was last known of those, have to show that nothing but stopped replicas is left.
+// status, which keep what was last known of those, have to show that nothing but stopped replicas is left. So they must with a pod: one that is
+// ended while they show more would be made again at once.
 func idle(w World) answer {
 	if w.Pod == nil && !w.v2() {
 		return yes
 	}
-	if w.Pod == nil {
-		status := w.InstanceManager.Status
-		return quiet(Processes{Engines: status.InstanceEngines, EngineFrontends: status.InstanceEngineFrontends, Replicas: status.InstanceReplicas}, true)
-	}
-	if !w.Inventory.Known || (w.v2() && !w.Inventory.Settled) {
+	status := w.InstanceManager.Status
+	remembered := quiet(Processes{Engines: status.InstanceEngines, EngineFrontends: status.InstanceEngineFrontends, Replicas: status.InstanceReplicas}, true)
+	switch {
+	case w.Pod == nil:
+		return remembered
+	case !w.Inventory.Known, w.v2() && !w.Inventory.Settled:
 		return unknown
+	case w.v2() && remembered != yes:
+		return remembered
 	}
 	return quiet(w.Inventory.Processes, w.v2())
 }
