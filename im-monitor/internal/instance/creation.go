@@ -74,7 +74,7 @@ func lacking(w World) string {
 	case !w.v2() && o.Image == "":
 		return "It has no engine image."
 	case w.replica() && w.v2() && w.DiskName == "":
-		return fmt.Sprintf("Node %s has no disk with UUID %s.", o.NodeID, o.Replica.DiskID)
+		return fmt.Sprintf("Node %s has no disk with UUID %s that is loaded; see its status.diskStatus.", o.NodeID, o.Replica.DiskID)
 	case w.replica() && !w.v2() && (o.Replica.DiskPath == "" || o.Replica.Directory == ""):
 		return "It has no data directory."
 	}

@@ -16,22 +16,31 @@ type Engine struct {
 }
 
 // limits of the values that one Setting may have.
-type limits struct{ byDefault, low, high int }
+type limits struct {
+	byDefault, low, high int
+	v2                   bool
+}
 
 var (
-	replicaTimeout     = limits{8, 8, 30}
-	fileSyncTimeout    = limits{30, 5, 120}
-	rebuildConcurrency = limits{1, 1, 5}
+	replicaTimeout     = limits{8, 8, 30, false}
+	fileSyncTimeout    = limits{30, 5, 120, false}
+	rebuildConcurrency = limits{1, 1, 5, false}
+	minimalAvailable   = limits{25, 0, 100, true}
+	overProvisioning   = limits{100, 0, 1 << 20, true}
 )
 
-// parse reads a number, or the one of v1 in a JSON object by data engine.
+// parse reads a number, or the one of the data engine that it is for in a JSON object by data engine.
 func (l limits) parse(raw string) (int, error) {
+	engine := "v1"
+	if l.v2 {
+		engine = "v2"
+	}
 	if strings.HasPrefix(raw, "{") {
 		var byEngine map[string]string
 		if err := json.Unmarshal([]byte(raw), &byEngine); err != nil {
-			return 0, fmt.Errorf(`is no JSON object of strings by data engine: give {"v1":"%d"}: %w`, l.byDefault, err)
+			return 0, fmt.Errorf(`is no JSON object of strings by data engine: give {"%s":"%d"}: %w`, engine, l.byDefault, err)
 		}
-		raw = strings.TrimSpace(byEngine["v1"])
+		raw = strings.TrimSpace(byEngine[engine])
 	}
 	if raw == "" {
 		return l.byDefault, nil

@@ -22,12 +22,15 @@ const (
 	EngineReplicaTimeout        = "engine-replica-timeout"
 	FileSyncTimeout             = "replica-file-sync-http-client-timeout"
 	RebuildConcurrency          = "replica-rebuild-concurrent-sync-limit"
+	MinimalAvailable            = "storage-minimal-available-percentage"
+	OverProvisioning            = "storage-over-provisioning-percentage"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}
+		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
+		MinimalAvailable, OverProvisioning}
 }
 
 // Values are the settings in force.
@@ -45,11 +48,13 @@ type Values struct {
 	DisableSchedulingOnCordoned bool
 	// Engine goes into every v1 engine that is started.
 	Engine Engine
+	// MinimalAvailable and OverProvisioning are the percentages from which on a v2 disk takes no further replica.
+	MinimalAvailable, OverProvisioning int
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
-	return Values{V1: true, DisableSchedulingOnCordoned: true, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
+	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault, OverProvisioning: overProvisioning.byDefault, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
 		FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault}}
 }
 
@@ -96,6 +101,10 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.Engine.ReplicaTimeout, raw, replicaTimeout.parse)
 	case FileSyncTimeout:
 		err = assign(&values.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
+	case MinimalAvailable:
+		err = assign(&values.MinimalAvailable, raw, minimalAvailable.parse)
+	case OverProvisioning:
+		err = assign(&values.OverProvisioning, raw, overProvisioning.parse)
 	case RebuildConcurrency:
 		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
 	}
