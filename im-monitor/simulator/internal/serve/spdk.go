@@ -7,6 +7,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 )
 
 // spdkService is the v2 inventory behind an instance manager.
@@ -58,6 +59,11 @@ func (s *spdkService) EngineList(ctx context.Context, _ *emptypb.Empty) (*spdkrp
 		}
 	}
 	return out, nil
+}
+
+// EngineSetTargetListenerANAState sets the state of the listener of an engine that runs here.
+func (s *spdkService) EngineSetTargetListenerANAState(ctx context.Context, in *spdkrpc.EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
+	return onServer(ctx, func(d *dataplane.Server) error { return d.SetTargetANA(in.GetName(), in.GetAnaState()) })
 }
 
 // diskService is the v2 disks of an instance manager's node.
