@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"context"
+	"slices"
 
 	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
@@ -11,19 +12,26 @@ type Addition struct {
 	Name string
 	// Address is where it listens, ip:port.
 	Address string
+	// Restore adds a v1 replica that the next restore fills: it stays WO until ReplicaVerifyRebuild.
+	Restore bool
 	// Fails makes the rebuild fail with this message after it began.
 	Fails string
 }
 
-// ReplicaAdd takes a replica in and rebuilds it. v1 answers when that is done, v2 at once. A caller that goes away does not end the rebuild.
+// ReplicaAdd takes a replica in and rebuilds it. v2 answers at once, v1 when the rebuild is done. The data is copied even where the caller of v1
+// goes away, but only the call itself makes the replica RW: without its caller it stays WO, although the rebuild's status is complete.
 func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
-	rebuild, err := s.beginRebuild(ref, a)
-	if err != nil || s.engine == V2 {
+	m, err := s.beginRebuild(ref, a)
+	if err != nil || s.engine == V2 || a.Restore {
 		return err
 	}
+	rebuild := m.rebuild
 	select {
 	case <-rebuild.done:
 	case <-ctx.Done():
+		s.plane.mu.Lock()
+		defer s.plane.mu.Unlock()
+		m.stranded = true
 		return ctx.Err()
 	case <-s.done:
 		return refuse(Unavailable, "the instance manager is gone")
@@ -36,8 +44,8 @@ func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 	return nil
 }
 
-func (s *Server) beginRebuild(ref Ref, a Addition) (*job, error) {
-	var rebuild *job
+func (s *Server) beginRebuild(ref Ref, a Addition) (*member, error) {
+	var added *member
 	err := s.onEngine(ref, true, "ReplicaAdd", func(r *engineRun) (string, error) {
 		if err := r.mayAdd(a); err != nil {
 			return a.Address, err
@@ -53,23 +61,29 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*job, error) {
 		if failed := r.members[a.Name]; failed != nil {
 			r.leave(failed)
 		}
-		m := r.join(a.Name, a.Address, ModeWO)
-		m.source = source.address
-		m.data.Clear()
-		m.data.partial = true
+		added = r.join(a.Name, a.Address, ModeWO)
+		added.data.Clear()
+		added.data.partial = !a.Restore || s.engine == V2
 		r.engine.Replicas = withEntry(r.engine.Replicas, a.Name, a.Address)
-		m.rebuild = s.plane.work(r.volume, a.Fails, func() string { return m.copied() })
-		m.rebuild.whenEnded(func() {
-			if m.rebuild.Error != "" && m.mode == ModeWO {
-				m.mode = ModeERR
-				s.changed()
-			}
-		})
-		rebuild = m.rebuild
+		if !a.Restore || s.engine == V2 {
+			added.source = source.address
+			added.begin(a.Fails)
+		}
 		r.engine.server.changed()
 		return a.Address, nil
 	})
-	return rebuild, err
+	return added, err
+}
+
+// begin begins to copy what the source has.
+func (m *member) begin(fails string) {
+	m.rebuild = m.run.plane.work(m.run.volume, fails, m.copied)
+	m.rebuild.whenEnded(func() {
+		if m.rebuild.Error != "" && m.mode == ModeWO {
+			m.mode = ModeERR
+			m.run.engine.server.changed()
+		}
+	})
 }
 
 // mayAdd refuses what cannot be rebuilt.
@@ -106,6 +120,10 @@ func (m *member) copied() string {
 		if candidate.address == m.source {
 			source = candidate
 		}
+	}
+	if m.stranded {
+		m.synced = true // on disk: the replica itself has not read it, and nobody tells it to
+		return ""
 	}
 	if err := m.data.Adopt(&source.data.Chain); err != nil {
 		m.mode = ModeERR
@@ -156,18 +174,44 @@ func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 	return out, err
 }
 
-// VerifyRebuild asks whether a replica is rebuilt.
+// VerifyRebuild asks whether a replica is rebuilt. v1 compares the lists of disks: equal ones make a WO replica RW, and nothing else: it has not read
+// what was copied, and its data stays marked as unfinished. Different ones make it ERR.
 func (s *Server) VerifyRebuild(ref Ref, name, where string) error {
-	return s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
+	return s.onEngine(ref, false, "ReplicaVerifyRebuild", func(r *engineRun) (string, error) {
 		m := r.find(name, where)
-		if m == nil {
-			return "", refuse(Unknown, "cannot find replica %s", where)
+		switch {
+		case m == nil:
+			return where, refuse(Unknown, "cannot find replica %s", where)
+		case m.mode == ModeRW:
+			return where, nil
+		case m.mode != ModeWO || s.engine != V1:
+			return where, refuse(Unknown, "invalid mode %s for replica %s to be verified", m.mode, where)
+		case !m.hasAllDisks():
+			m.fail("its disks are not those of the other replicas")
+			return where, refuse(Unknown, "the disks of replica %s are not those of the other replicas", where)
 		}
-		if m.mode != ModeRW {
-			return "", refuse(Unknown, "invalid mode %s for replica %s to be verified", m.mode, where)
+		m.set(ModeRW)
+		if r.mixed() {
+			r.note(EffectMixedReplicas, "a replica was verified that had not read what was copied: "+r.sums())
 		}
-		return "", nil
+		return where, nil
 	})
+}
+
+// hasAllDisks tells that a WO replica has, on its disk, the snapshots of a replica that is read.
+func (m *member) hasAllDisks() bool {
+	sources := m.run.with(ModeRW)
+	if m.data == nil || len(sources) == 0 || m.rebuild != nil && m.rebuild.Running {
+		return false
+	}
+	names := func(d *data) []string {
+		var out []string
+		for _, one := range d.List() {
+			out = append(out, one.Name)
+		}
+		return out
+	}
+	return m.synced || slices.Equal(names(m.data), names(sources[0].data))
 }
 
 // ReplicaRemove lets a replica go. v1 is content when it does not know it; the last one of an engine with a frontend stays.

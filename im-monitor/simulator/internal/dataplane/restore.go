@@ -17,7 +17,7 @@ func (s *Server) Restore(ref Ref, url, target, fails string) error {
 			return url, refuse(Unknown, "volume frontend enabled, aborting restore")
 		case r.jobs.restore != nil && r.jobs.restore.Running:
 			return url, refuse(Unknown, "a restore is in progress already")
-		case len(r.with(ModeWO)) > 0:
+		case r.rebuilding():
 			return url, refuse(Unknown, "cannot restore because a replica is rebuilding")
 		case loadErr != nil:
 			return url, refuse(Unknown, "failed to read the backup: %v", loadErr)

@@ -40,6 +40,8 @@ type member struct {
 	checking bool
 	rebuild  *job
 	source   string // address that a rebuild copies from
+	// stranded: the caller of its ReplicaAdd went away before the end; synced: all was copied to its disk, and it has not read that.
+	stranded, synced bool
 }
 
 // EngineSettings are what can be set on a running engine.
@@ -180,6 +182,11 @@ func (r *engineRun) with(modes ...string) []*member {
 		}
 	}
 	return out
+}
+
+// rebuilding tells that a replica is being rebuilt, or was left WO by a rebuild. One that waits for a restore is not.
+func (r *engineRun) rebuilding() bool {
+	return slices.ContainsFunc(r.with(ModeWO), func(m *member) bool { return m.rebuild != nil })
 }
 
 // modes are the replicas' modes by name. An engine that failed holds none.

@@ -92,7 +92,7 @@ func (s *proxyService) ReplicaAdd(ctx context.Context, in *imrpc.EngineReplicaAd
 	fails := s.servers.failsLater(ctx, "ReplicaAdd")
 	return onServer(ctx, func(d *dataplane.Server) error {
 		return d.ReplicaAdd(ctx, refOf(in.GetProxyEngineRequest()),
-			dataplane.Addition{Name: in.GetReplicaName(), Address: bare(in.GetReplicaAddress()), Fails: fails})
+			dataplane.Addition{Name: in.GetReplicaName(), Address: bare(in.GetReplicaAddress()), Restore: in.GetRestore(), Fails: fails})
 	})
 }
 

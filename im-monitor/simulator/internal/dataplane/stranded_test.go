@@ -1,0 +1,117 @@
+package dataplane
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mode is how an engine holds a replica.
+func (c *cluster) mode(ref Ref, replica string) string {
+	c.t.Helper()
+	e, err := c.servers[0].Engine(ref)
+	require.NoError(c.t, err)
+	return e.Modes[replica]
+}
+
+// strand adds a v1 replica to an engine, lets the caller go away in the middle, and lets the copy end.
+func (c *cluster) strand(ref Ref, added string) {
+	c.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	answered := make(chan error, 1)
+	go func() { answered <- c.servers[0].ReplicaAdd(ctx, ref, Addition{Address: added}) }()
+	require.Eventually(c.t, func() bool {
+		list, err := c.servers[0].Rebuilds(ref)
+		return err == nil && len(list) == 1
+	}, time.Minute, time.Millisecond)
+	cancel()
+	require.ErrorIs(c.t, <-answered, context.Canceled)
+	c.step(2 * time.Second)
+}
+
+func TestAV1RebuildWhoseCallerGoesAwayIsCompleteAndStaysWO(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	kept := c.replica(0, "vol")
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: kept})
+	c.write("vol", 1, "x")
+	added := c.replica(1, "vol")
+	c.strand(ref, added)
+	list, err := c.servers[0].Rebuilds(ref)
+	require.NoError(t, err)
+	require.Equal(t, Progress{Percent: 100, State: JobComplete}, list[0].Progress)
+	c.step(time.Hour)
+	require.Equal(t, ModeWO, c.mode(ref, "vol-r-1"))
+	require.True(t, c.servers[1].instances["vol-r-1"].dataOf().partial, "its data stays marked as unfinished")
+	c.healthy("vol")
+
+	c.close(0, "vol-e-0", TypeEngine)
+	ref = c.open(0, "vol-e-1", "vol", map[int]string{0: kept, 1: added})
+	require.Equal(t, ModeERR, c.mode(ref, "vol-r-1"), "the next start leaves it out")
+	c.healthy("vol")
+}
+
+func TestAVerifiedStrandedReplicaIsReadWithoutWhatWasCopied(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	kept := c.replica(0, "vol")
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: kept})
+	c.write("vol", 1, "x")
+	added := c.replica(1, "vol")
+	c.strand(ref, added)
+	require.NoError(t, c.servers[0].VerifyRebuild(ref, "", added))
+	require.Equal(t, ModeRW, c.mode(ref, "vol-r-1"))
+	require.Equal(t, []string{EffectMixedReplicas}, c.wrongs())
+	require.True(t, c.servers[1].instances["vol-r-1"].dataOf().partial, "nothing is cleared on disk")
+}
+
+func TestAStrandedReplicaThatIsRemovedAndAddedAgainIsWhole(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+	c.write("vol", 1, "x")
+	added := c.replica(1, "vol")
+	c.strand(ref, added)
+	require.ErrorContains(t, c.servers[0].ReplicaAdd(t.Context(), ref, Addition{Address: added}), "one WO replica")
+	require.NoError(t, c.servers[0].ReplicaRemove(ref, "vol-r-1", added))
+	c.plane.SetCopyTime("", 0)
+	require.NoError(t, c.servers[0].ReplicaAdd(t.Context(), ref, Addition{Address: added}))
+	require.Equal(t, ModeRW, c.mode(ref, "vol-r-1"))
+	c.healthy("vol")
+}
+
+func TestAVerifiedReplicaThatLacksDisksFails(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+	added := c.replica(1, "vol")
+	_, err := c.servers[0].beginRebuild(ref, Addition{Address: added})
+	require.NoError(t, err)
+	require.ErrorContains(t, c.servers[0].VerifyRebuild(ref, "", added), "disks")
+	require.Equal(t, ModeERR, c.mode(ref, "vol-r-1"))
+}
+
+func TestAV1ReplicaThatIsAddedForARestoreStaysWOUntilItIsVerified(t *testing.T) {
+	target := "file://" + t.TempDir()
+	c := newCluster(t, V1, Behaviour{})
+	saved := c.open(0, "src-e-0", "src", map[int]string{0: c.replica(0, "src")})
+	c.write("src", 1, "saved")
+	_, err := c.servers[0].Snapshot(saved, "s", nil)
+	require.NoError(t, err)
+	_, _, _, err = c.servers[0].Backup(saved, Order{Name: "b", Snapshot: "s", Target: target})
+	require.NoError(t, err)
+	backup, err := c.servers[0].BackupStatus(saved, "b")
+	require.NoError(t, err)
+
+	c.plane.SetCopyTime("", time.Second)
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")}, "--frontend", "")
+	added := c.replica(1, "vol")
+	require.NoError(t, c.servers[0].ReplicaAdd(t.Context(), ref, Addition{Address: added, Restore: true}), "answered at once")
+	rebuilds, err := c.servers[0].Rebuilds(ref)
+	require.NoError(t, err)
+	require.Empty(t, rebuilds, "the map of rebuilds lacks it")
+	require.NoError(t, c.servers[0].Restore(ref, backup.URL, target, ""))
+	c.step(2 * time.Second)
+	require.Equal(t, ModeWO, c.mode(ref, "vol-r-1"), "nothing but the verification makes it RW")
+	require.NoError(t, c.servers[0].VerifyRebuild(ref, "", added))
+	require.Equal(t, ModeRW, c.mode(ref, "vol-r-1"))
+	require.False(t, c.servers[0].instances["vol-e-0"].run.mixed())
+}
