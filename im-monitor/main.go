@@ -84,6 +84,7 @@ func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Di
 	if err != nil {
 		return err
 	}
+	rt.AfterStop(engines.HandOver)
 	instances := options.InstanceOptions()
 	instances.BeforeEngineStop = engines.LookBeforeStop
 	if err := instancecontroller.Setup(ctx, rt, settings, store, instances); err != nil {

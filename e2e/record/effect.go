@@ -79,9 +79,15 @@ func (d *DataPlane) effect(method, address string, port int, downstream grpc.Ser
 	return downstream.SendMsg(answer)
 }
 
-// forward makes the call with the caller's deadline, but lets it end when the caller dies: a real server would.
+// ends reports whether a real server's part in a call ends with the caller: the addition of a v1 replica does.
+func ends(method string) bool { return strings.HasSuffix(method, "/ReplicaAdd") }
+
+// forward makes the call with the caller's deadline, but lets it end when the caller dies: a real server would, but for those that end.
 func (d *DataPlane) forward(ctx context.Context, method, address string, port int, request *frame) (*frame, error) {
-	lasting := context.WithoutCancel(ctx)
+	lasting := ctx
+	if !ends(method) {
+		lasting = context.WithoutCancel(ctx)
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		lasting, cancel = context.WithDeadline(lasting, deadline)

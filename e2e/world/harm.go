@@ -27,3 +27,17 @@ func (w *World) NoHarm(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Told says when the data plane's journal has no entry with the effect since the last Sweep.
+func (w *World) Told(ctx context.Context, effect string) (string, error) {
+	var entries []struct{ Effect string }
+	if err := w.ctl(ctx, http.MethodGet, fmt.Sprintf("/v1/journal?after=%d", w.journalMark()), nil, &entries); err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if e.Effect == effect {
+			return "", nil
+		}
+	}
+	return "nothing was " + effect, nil
+}

@@ -77,7 +77,13 @@ type Runtime struct {
 	RenewDeadline time.Duration
 	// ElectedAt is when this process became leader, never earlier than it did; zero until then.
 	ElectedAt func() time.Time
+
+	afterStop []func()
 }
+
+// AfterStop has something done once this process was asked to stop, its work has ended and its lease is released: what may go on beside the next
+// leader. The process ends when it is done. It is not done where the process stops by itself, as without its lease.
+func (rt *Runtime) AfterStop(do func()) { rt.afterStop = append(rt.afterStop, do) }
 
 // Scheme returns a scheme of the Kubernetes kinds and those of longhorn.io.
 func Scheme() (*runtime.Scheme, error) {
@@ -157,6 +163,9 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
+	}
+	for _, do := range rt.afterStop {
+		do()
 	}
 	log.Info("stopped")
 	return nil

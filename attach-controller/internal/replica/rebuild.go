@@ -11,7 +11,8 @@ import (
 // retries is how often a failed replica is taken back before another one takes its place.
 const retries = 5
 
-// firstRetry is the pause before a replica is taken back the second time; it doubles.
+// firstRetry is the pause before a replica is taken back the third time; it doubles. The first repetition has none: a rebuild of v1 that lost its
+// caller, as at a change of im-monitor's leader, only has to be done again.
 const firstRetry = 5 * time.Second
 
 // takeBack uses one failed replica again whose disk is there: less has to be copied than for a new one. It returns how
@@ -55,10 +56,10 @@ func (w *World) isBack(r *v1beta2.Replica) bool {
 }
 
 func retryAt(r *v1beta2.Replica) time.Time {
-	if r.Spec.RebuildRetryCount <= 0 {
+	if r.Spec.RebuildRetryCount <= 1 {
 		return time.Time{}
 	}
-	return parse(r.Spec.FailedAt).Add(firstRetry << (r.Spec.RebuildRetryCount - 1))
+	return parse(r.Spec.FailedAt).Add(firstRetry << (r.Spec.RebuildRetryCount - 2))
 }
 
 // returning counts the replicas that are waited for, and says until when: those that failed not long ago, and healthy ones

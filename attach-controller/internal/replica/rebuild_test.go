@@ -61,9 +61,10 @@ func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
 		"not while its node is upgraded":                {attached("a b c", failed("c", 0), upgraded), "", ""},
 		"not onto a disk that is gone":                  {attached("a b c", failed("c", 0), noDisk), "", ""},
 		"not where im-monitor only concluded its end":   {attached("a b c", failed("c", 0), says("c", v1beta2.InstanceNodeDown, "NodeDown")), "", ""},
-		"the second time after 5 s, not before":         {attached("a b c", failed("c", 4*time.Second), tried("c", 1)), "", ""},
-		"the second time after 5 s":                     {attached("a b c", failed("c", 5*time.Second), tried("c", 1)), "take-back:c", ""},
-		"the fifth time after 40 s":                     {attached("a b c", failed("c", 40*time.Second), tried("c", 4)), "take-back:c", ""},
+		"the second time at once, too":                  {attached("a b c", failed("c", 0), tried("c", 1)), "take-back:c", ""},
+		"the third time after 5 s, not before":          {attached("a b c", failed("c", 4*time.Second), tried("c", 2)), "", ""},
+		"the third time after 5 s":                      {attached("a b c", failed("c", 5*time.Second), tried("c", 2)), "take-back:c", ""},
+		"the fifth time after 20 s":                     {attached("a b c", failed("c", 20*time.Second), tried("c", 4)), "take-back:c", ""},
 		"not a sixth time: another one takes its place": {attached("a b c", failed("c", time.Hour), tried("c", 5)), "create:d delete:c", ""},
 		"a count that makes no sense is none":           {attached("a b c", failed("c", 0), tried("c", -3)), "take-back:c", ""},
 		"of two, the one whose time has come":           {attached("a b c", failed("b", time.Second), tried("b", 3), failed("c", time.Minute)), "take-back:c", ""},
@@ -79,7 +80,7 @@ func TestWhatIsTakenBackStartsAnew(t *testing.T) {
 
 func TestTheNextAttemptIsMadeExactlyInTime(t *testing.T) {
 	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3)))
-	require.Equal(t, now.Add(17*time.Second), v.WakeAt)
+	require.Equal(t, now.Add(7*time.Second), v.WakeAt)
 }
 
 // Failures are forgotten once the replica is in use again.
@@ -173,7 +174,7 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 		if len(v.Deletes) > 0 {
 			require.Equal(t, "create:c delete:c", told(v))
 			require.Equal(t, 5, attempts)
-			require.Equal(t, 75*time.Second, w.Now.Sub(now), "the pauses double: 5, 10, 20, 40 s")
+			require.Equal(t, 35*time.Second, w.Now.Sub(now), "the second one comes at once, then the pauses double: 5, 10, 20 s")
 			return
 		}
 		if !v.WakeAt.IsZero() && told(v) == "" {

@@ -79,7 +79,7 @@ func (p *pass) has(mode string) bool {
 
 // addition lets the next missing replica in, while there is one to rebuild it from.
 func (p *pass) addition() {
-	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil {
+	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {

@@ -19,6 +19,7 @@ const unknown = "UNKNOWN-"
 func Decide(w World) Verdict {
 	p := &pass{World: w, listed: map[string]Replica{}}
 	p.out.Status = *w.Engine.Status.DeepCopy()
+	p.findStranded()
 	p.replicas()
 	p.snapshots()
 	p.purges()
@@ -85,9 +86,9 @@ func Named(e *v1beta2.Engine, listed []Replica) []Replica {
 	return listed
 }
 
-// mode is what the engine says, but for a rebuild that was given up.
+// mode is what the engine says, but for a rebuild that was given up or is stranded.
 func (p *pass) mode(r Replica) string {
-	if r.Mode == v1beta2.ReplicaModeWO && p.Failures[r.Name] >= FailuresToErr {
+	if r.Mode == v1beta2.ReplicaModeWO && (p.Failures[r.Name] >= FailuresToErr || slices.Contains(p.out.Stranded, r.Name)) {
 		return v1beta2.ReplicaModeERR
 	}
 	return r.Mode

@@ -42,6 +42,8 @@ type World struct {
 	// Failures counts additions that failed, by the replica's name; Waits tells until when a call is not tried again, by its key.
 	Failures map[string]int
 	Waits    map[Key]time.Time
+	// Over is the Over of the verdict of the poll before.
+	Over map[string]time.Time
 	// Unsettled is until when something is expected to change: a replica's instance just failed, or a call just went out.
 	Unsettled time.Time
 	// Period is the time between looks, Busy the one while something goes on.
@@ -92,6 +94,9 @@ type Verdict struct {
 	Calls  []Call
 	// Rebuilding is the replica that is being added or rebuilt; empty: none.
 	Rebuilding string
+	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: nobody makes them RW.
+	Over     map[string]time.Time
+	Stranded []string
 	// Next is how long until the next look; the caller spreads it.
 	Next time.Duration
 	// Going tells that something goes on.

@@ -92,12 +92,16 @@ func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op)
 	return nil
 }
 
-// add lets the engine take a replica in beside the looks: a v1 server answers when the rebuild is done. The call ends with
-// this process's leadership, for the reconciler's context does. It has a connection of its own: a look that nobody answers
-// must not cut a rebuild off.
-func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, call engine.Call) {
+// add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a caller
+// that is still there. So the call outlives this process's leadership where HandOver waits for it. It has a connection of its own: a poll that nobody
+// answers must not end a rebuild.
+func (c *Controller) add(leading context.Context, e *v1beta2.Engine, t target, call engine.Call) {
+	ctx := leading
+	if c.options.HandOver > 0 && e.Spec.DataEngine != v1beta2.DataEngineV2 {
+		ctx = context.WithoutCancel(leading)
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	a := &addition{name: call.Name, cancel: cancel}
+	a := &addition{name: call.Name, cancel: cancel, ended: make(chan struct{})}
 	if !c.memory.begin(e.Name, a) {
 		cancel()
 		return
@@ -107,9 +111,10 @@ func (c *Controller) add(ctx context.Context, e *v1beta2.Engine, t target, call 
 		err := c.addOver(ctx, t, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
 		c.memory.end(e.Name, a, err != nil && !errors.Is(err, imclient.ErrUnreachable)) // who did not answer may yet do it
 		c.ended(e, call, err)
+		close(a.ended)
 		select {
 		case c.woken <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
-		case <-ctx.Done():
+		case <-leading.Done():
 		}
 	}()
 }

@@ -28,6 +28,7 @@ type remembered struct {
 	rebuild  progress
 	// room is that of the run's backends; nil is not read yet.
 	room *volumesize.Room
+	over map[string]time.Time
 }
 
 // try is how often a call was made, and until when it is not made again.
@@ -40,6 +41,9 @@ type try struct {
 type addition struct {
 	name   string
 	cancel func()
+	// accepted: a poll listed the replica while the call was open. ended is closed at the end of the call.
+	accepted bool
+	ended    chan struct{}
 }
 
 // progress is how far the rebuild of a replica is, and since when.
@@ -72,6 +76,7 @@ type view struct {
 	failures  map[string]int
 	waits     map[engine.Key]time.Time
 	adding    string
+	over      map[string]time.Time
 }
 
 // view copies what is remembered of this run of the engine; what was of another run is forgotten.
@@ -87,7 +92,7 @@ func (m *memory) view(e *v1beta2.Engine, now time.Time) view {
 		m.of[e.Name] = r
 	}
 	r.prune(e, now)
-	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}}
+	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, over: r.over}
 	for key, t := range r.tries {
 		out.waits[key] = t.until
 	}
@@ -143,6 +148,18 @@ func (m *memory) keepRoom(name string, room *volumesize.Room) {
 	m.entry(name).room = room
 }
 
+// polled notes what a poll found.
+func (m *memory) polled(name string, v engine.Verdict) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.entry(name)
+	r.over = v.Over
+	if r.adding != nil && v.Status.ReplicaModeMap[r.adding.name] == v1beta2.ReplicaModeWO {
+		r.adding.accepted = true
+	}
+}
+
+// saw notes that what a poll found was written.
 func (m *memory) saw(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

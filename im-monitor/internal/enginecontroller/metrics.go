@@ -14,10 +14,14 @@ var (
 		Name: "drover_im_monitor_engine_calls_total",
 		Help: "Calls that change an engine, by what they ask for (add, remove, expand, clone, restore, revert) and how they ended: ok, failed.",
 	}, []string{"op", "result"})
+	stranded = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "drover_im_monitor_rebuilds_stranded_total",
+		Help: "Replicas that stayed write-only after their rebuild had ended, because its caller was gone, and that are rebuilt again.",
+	})
 )
 
 func init() {
-	metrics.Registry.MustRegister(looks, calls)
+	metrics.Registry.MustRegister(looks, calls, stranded)
 	// An alert does not see the first events of a counter that appears with them.
 	looks.WithLabelValues("failed")
 	calls.WithLabelValues("add", "failed")

@@ -15,6 +15,8 @@ type Options struct {
 	Period, Busy time.Duration
 	// RebuildPatience is how long a rebuild may be without progress before it is given up.
 	RebuildPatience time.Duration
+	// HandOver is how long a process that was asked to stop keeps the calls of running v1 rebuilds open; 0: not at all.
+	HandOver time.Duration
 	// Snapshots are the settings of taking and removing snapshots.
 	Snapshots snapshothands.Options
 	// Backups are those of taking backups.
@@ -26,6 +28,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.Snapshots.AddFlags(flags)
 	flags.DurationVar(&o.Period, "engine-look-period", 30*time.Second, "time between two looks at a quiet engine's replicas and snapshots (up to a fifth longer)")
 	flags.DurationVar(&o.Busy, "engine-look-busy", time.Second, "time between two looks at an engine while something goes on with it")
+	flags.DurationVar(&o.HandOver, "rebuild-hand-over", 10*time.Minute, "how long a process that was asked to stop, and has released its lease, keeps the calls of running v1 rebuilds open; keep it below the pod's terminationGracePeriodSeconds; 0 ends them at once, and the next leader repeats the rebuilds")
 	flags.DurationVar(&o.RebuildPatience, "rebuild-patience", 10*time.Minute, "how long a rebuild may be without progress before it is given up; there is no other deadline")
 }
 

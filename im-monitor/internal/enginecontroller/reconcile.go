@@ -67,12 +67,14 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := engine.Decide(engine.World{
 		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
-		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
+		Over: known.over, Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
+	c.memory.polled(e.Name, verdict)
 	if err := c.write(ctx, e, verdict.Status); err != nil {
 		return written(err)
 	}
 	c.memory.saw(e.Name)
+	c.tellStranded(e, verdict)
 	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
 		for _, call := range verdict.Calls {

@@ -178,16 +178,35 @@ func TestWhoOnlyObservesCallsNothing(t *testing.T) {
 	require.Empty(t, w.server.changes())
 }
 
-// rebuild lets the second replica be rebuilt, whatever dies meanwhile.
+// rebuild lets the second replica be rebuilt, whatever dies meanwhile, and plays attach-controller, which takes one out and back that counts as failed.
 func (w *world) rebuild() {
 	w.t.Helper()
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: wo})
 	w.server.rebuilt(addresses[second])
+	w.until("it never counts as rebuilt", func(e *v1beta2.Engine) bool {
+		switch e.Status.ReplicaModeMap[second] {
+		case rw:
+			return true
+		case failed:
+			w.repeat()
+		}
+		return false
+	})
 	w.modes(map[string]string{first: rw, second: rw})
 }
 
-// ALL-2: whichever write the process dies at, the next one watches the rebuild that goes on and begins no other.
+// repeat takes the second replica out of the engine and gives it back, and lets the rebuild end well that follows.
+func (w *world) repeat() {
+	w.t.Helper()
+	w.maps(second, nil)
+	w.modes(map[string]string{first: rw})
+	w.maps(second, addresses[second])
+	w.modes(map[string]string{first: rw, second: wo})
+	w.server.rebuilt(addresses[second])
+}
+
+// ALL-2: whichever write the process dies at, the replica is whole in the end, and was added again only where its rebuild lost its caller.
 func TestAProcessThatDiesDuringARebuildIsFollowedByOneThatWatches(t *testing.T) {
 	var writes int
 	t.Run("nowhere", func(t *testing.T) {
@@ -213,19 +232,55 @@ func TestAProcessThatDiesDuringARebuildIsFollowedByOneThatWatches(t *testing.T) 
 			w.rebuild()
 			p.stop()
 			require.NoError(t, <-followed)
-			w.server.do(func() { require.Equal(t, []string{second}, w.server.joined) })
+			w.server.do(func() { require.LessOrEqual(t, len(w.server.joined), 2) })
 		})
 	}
 }
 
-func TestTheLeaderThatComesAfterARebuildBeganWatchesIt(t *testing.T) {
+func TestTheLeaderThatComesAfterARebuildBeganWatchesItAndRepeatsIt(t *testing.T) {
 	w := started(t, quick)
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: wo})
 	w.stop()
 	w.start()
 	w.looks(3)
+	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes(), "as long as it goes on it is left alone")
 	w.server.rebuilt(addresses[second])
+	w.modes(map[string]string{first: rw, second: failed})
+	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes(), "its owner takes it out of the spec")
+	w.repeat()
+	w.modes(map[string]string{first: rw, second: rw})
+	require.Equal(t, []string{"ReplicaAdd", "ReplicaRemove", "ReplicaAdd"}, w.server.changes())
+	require.Empty(t, w.server.called("ReplicaVerifyRebuild"))
+}
+
+func TestAProcessThatIsAskedToStopHandsItsRebuildsOver(t *testing.T) {
+	patient := quick
+	patient.HandOver = time.Hour
+	w := started(t, patient)
+	w.maps(second, addresses[second])
+	w.modes(map[string]string{first: rw, second: wo})
+	before := w.running.controller
+	w.stop()
+	ended := make(chan struct{})
+	go func() { before.HandOver(); close(ended) }()
+	w.start()
+	w.looks(3)
+	w.server.do(func() { require.Zero(t, w.server.cut) })
+	w.server.rebuilt(addresses[second])
+	<-ended
 	w.modes(map[string]string{first: rw, second: rw})
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes())
+}
+
+func TestAHandOverEndsAfterItsTime(t *testing.T) {
+	patient := quick
+	patient.HandOver = 10 * time.Millisecond
+	w := started(t, patient)
+	w.maps(second, addresses[second])
+	w.modes(map[string]string{first: rw, second: wo})
+	before := w.running.controller
+	w.stop()
+	before.HandOver()
+	w.server.do(func() { require.True(t, w.server.find("tcp://"+addresses[second]).rebuilding) })
 }

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 )
 
-// ReplicaAdd goes on when its caller goes away.
+// ReplicaAdd goes on when its caller goes away, and leaves the replica WO.
 func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
 	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, rebuilding: true, done: make(chan struct{})}
 	s.mu.Lock()
@@ -31,7 +31,10 @@ func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAdd
 	case <-m.done:
 		return &emptypb.Empty{}, nil
 	case <-ctx.Done():
-		s.do(func() { s.cut++ })
+		s.do(func() {
+			s.cut++
+			m.left = m.rebuilding
+		})
 		return nil, ctx.Err()
 	}
 }

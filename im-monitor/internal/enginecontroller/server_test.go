@@ -26,6 +26,7 @@ type member struct {
 	mode          ptypes.ReplicaMode
 	progress      int32
 	rebuilding    bool
+	left          bool // the caller of its ReplicaAdd went away
 	done          chan struct{}
 }
 
@@ -144,11 +145,14 @@ func (s *engineServer) find(address string) *member {
 	return nil
 }
 
-// rebuilt ends the rebuild of a replica well.
+// rebuilt ends the rebuild of a replica well. Without its caller a v1 replica stays WO, as on a real server.
 func (s *engineServer) rebuilt(address string) {
 	s.do(func() {
 		m := s.find("tcp://" + address)
-		m.mode, m.rebuilding, m.progress = ptypes.ReplicaMode_RW, false, 100
+		m.rebuilding, m.progress = false, 100
+		if !m.left {
+			m.mode = ptypes.ReplicaMode_RW
+		}
 		close(m.done)
 	})
 }
@@ -189,7 +193,11 @@ func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngi
 	out := map[string]*ptypes.ReplicaRebuildStatusResponse{}
 	for _, m := range s.members {
 		if m.done != nil {
-			out[m.address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: m.rebuilding, Progress: m.progress}
+			state := "in_progress"
+			if !m.rebuilding {
+				state = "complete"
+			}
+			out[m.address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: m.rebuilding, Progress: m.progress, State: state}
 		}
 	}
 	return &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: out}, nil

@@ -22,6 +22,7 @@ func (o *Options) Validate() error {
 		positive("engine-look-period", o.Engine.Period),
 		positive("engine-look-busy", o.Engine.Busy),
 		positive("rebuild-patience", o.Engine.RebuildPatience),
+		notNegative("rebuild-hand-over", o.Engine.HandOver),
 		notNegative("quarantine", o.Orphan.Quarantine),
 		notNegative("v2-rediscovery", o.Instance.Rediscovery),
 		absolute("engine-binary-prefix", o.Instance.EnginePrefix),

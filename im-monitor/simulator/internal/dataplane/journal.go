@@ -23,6 +23,8 @@ const (
 	EffectServerStart = "server-started"
 	EffectServerEnd   = "server-ended"
 	EffectChanged     = "changed"
+	// EffectStranded: the caller of a v1 ReplicaAdd went away before the rebuild ended.
+	EffectStranded = "stranded"
 )
 
 // What is wrong with a volume's data; a correct control plane lets none of it happen, but for what is said.

@@ -32,6 +32,7 @@ func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 		s.plane.mu.Lock()
 		defer s.plane.mu.Unlock()
 		m.stranded = true
+		m.run.note(EffectStranded, "the caller of ReplicaAdd went away: replica "+m.name+" stays "+m.mode)
 		return ctx.Err()
 	case <-s.done:
 		return refuse(Unavailable, "the instance manager is gone")

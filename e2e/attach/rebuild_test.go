@@ -1,0 +1,93 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// rebuildIsHeld loses a replica of a v1 volume in use, and returns once the engine rebuilds it, which cannot end yet.
+func rebuildIsHeld(t *testing.T, ctx context.Context, w *world.World) (name string) {
+	t.Helper()
+	name = inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
+	require.NoError(t, w.HoldCopies(ctx, name))
+	replicas, err := w.ReplicasOf(ctx, name)
+	require.NoError(t, err)
+	require.NoError(t, w.KillInstance(ctx, replicas[0].Spec.NodeID, replicas[0].Name))
+	require.NoError(t, w.Wait(ctx, "a rebuild of "+name, patience, writeOnly(w, name)))
+	return name
+}
+
+// writeOnly says when no poll has found a replica of the volume in mode WO.
+func writeOnly(w *world.World, name string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		var list v1beta2.EngineList
+		err := w.List(ctx, &list)
+		for _, e := range list.Items {
+			for _, mode := range e.Status.ReplicaModeMap {
+				if e.Spec.VolumeName == name && mode == v1beta2.ReplicaModeWO {
+					return "", err
+				}
+			}
+		}
+		return "no replica is WO", err
+	}
+}
+
+// whole compares the content of every replica, and says when the next start of the engine would leave one out.
+func whole(t *testing.T, ctx context.Context, w *world.World, name string) {
+	t.Helper()
+	data, err := w.DataOf(ctx, name)
+	require.NoError(t, err)
+	require.Len(t, data[name].Replicas, 2)
+	for _, r := range data[name].Replicas {
+		require.False(t, r.Stale || r.Partial, "replica %+v", r)
+	}
+	unharmed(t, ctx, w, name, 2, "while it is rebuilt")
+}
+
+// A v1 rebuild that loses its caller stays WO for ever: it is begun anew, and what is read is whole.
+func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
+	ctx, w := stage(t)
+	name := rebuildIsHeld(t, ctx, w)
+	monitor := w.Process(world.IMMonitor)
+	monitor.Kill()
+	require.NoError(t, w.Wait(ctx, "the engine to notice", patience, func(ctx context.Context) (string, error) { return w.Told(ctx, "stranded") }))
+	require.NoError(t, w.Write(ctx, name, 2, "while it is rebuilt"))
+	require.NoError(t, w.ReleaseCopies(ctx, name, copying))
+	require.NoError(t, monitor.Restart())
+	wellAgain(t, ctx, w, name)
+	whole(t, ctx, w, name)
+	added, err := w.EngineCalls(ctx, name, "ReplicaAdd")
+	require.NoError(t, err)
+	require.Equal(t, 2, added)
+	verified, err := w.EngineCalls(ctx, name, "ReplicaVerifyRebuild")
+	require.NoError(t, err)
+	require.Zero(t, verified)
+}
+
+// A process that is asked to stop stays until the rebuild that it began has ended: nothing is repeated.
+func TestAV1RebuildOutlastsARollout(t *testing.T) {
+	ctx, w := stage(t)
+	name := rebuildIsHeld(t, ctx, w)
+	next, err := w.StartController(ctx, world.IMMonitor, "-next")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Remove(next)) })
+	monitor := w.Process(world.IMMonitor)
+	stopped := make(chan error, 1)
+	go func() { stopped <- monitor.Stop() }()
+	t.Cleanup(func() { require.NoError(t, monitor.Restart()) })
+	require.NoError(t, w.Write(ctx, name, 2, "while it is rebuilt"))
+	require.NoError(t, w.ReleaseCopies(ctx, name, copying))
+	require.NoError(t, <-stopped)
+	wellAgain(t, ctx, w, name)
+	whole(t, ctx, w, name)
+	added, err := w.EngineCalls(ctx, name, "ReplicaAdd")
+	require.NoError(t, err)
+	require.Equal(t, 1, added, fmt.Sprintf("the rebuild of %s was repeated", name))
+}
