@@ -50,7 +50,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	began := c.rt.Clock.Now()
-	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending))
+	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending || known.purging))
 	if err != nil {
 		looks.WithLabelValues("failed").Inc()
 		c.pool.failed(t.manager, proxy, err)
@@ -67,14 +67,16 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := engine.Decide(engine.World{
 		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
-		Over: known.over, Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
+		Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
+		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
-	c.memory.polled(e.Name, verdict)
+	held := c.memory.polled(e.Name, verdict, seen.Purges)
 	if err := c.write(ctx, e, verdict.Status); err != nil {
 		return written(err)
 	}
 	c.memory.saw(e.Name)
 	c.tellStranded(e, verdict)
+	c.tellOthers(e, verdict, held)
 	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
 		for _, call := range verdict.Calls {
@@ -174,7 +176,13 @@ func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient
 		if err != nil {
 			return seen, err
 		}
-		seen.Volume = &engine.Volume{Size: v.Size, Expanding: v.Expanding, ExpansionError: v.ExpansionError, ExpansionAt: v.ExpansionEnd}
+		seen.Volume = &engine.Volume{Size: v.Size, Expanding: v.Expanding, ExpansionError: v.ExpansionError, ExpansionAt: v.ExpansionEnd,
+			SnapshotMaxCount: v.SnapshotMaxCount, SnapshotMaxSize: v.SnapshotMaxSize, UnmapMark: v.UnmapMarkSnapChainRemoved}
+		if ask.RebuildLimit { // an engine that is too old does not know the question
+			if limit, err := proxy.RebuildLimit(ctx, t); err == nil {
+				seen.Volume.RebuildLimit = limit
+			}
+		}
 	}
 	if ask.Rebuilds {
 		if seen.Rebuilds, err = proxy.Rebuilds(ctx, t); err != nil {

@@ -22,6 +22,7 @@ var (
 	replicaTimeout     = limits{8, 8, 30}
 	fileSyncTimeout    = limits{30, 5, 120}
 	rebuildConcurrency = limits{1, 1, 5}
+	purgesPerNode      = limits{5, 0, 1000}
 )
 
 // parse reads a number, or the one of v1 in a JSON object by data engine.

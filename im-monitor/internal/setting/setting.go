@@ -22,12 +22,16 @@ const (
 	EngineReplicaTimeout        = "engine-replica-timeout"
 	FileSyncTimeout             = "replica-file-sync-http-client-timeout"
 	RebuildConcurrency          = "replica-rebuild-concurrent-sync-limit"
+	CleanUpSystemSnapshots      = "auto-cleanup-system-generated-snapshot"
+	DisablePurge                = "disable-snapshot-purge"
+	PurgesPerNode               = "snapshot-heavy-task-concurrent-limit"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}
+		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
+		CleanUpSystemSnapshots, DisablePurge, PurgesPerNode}
 }
 
 // Values are the settings in force.
@@ -45,11 +49,15 @@ type Values struct {
 	DisableSchedulingOnCordoned bool
 	// Engine goes into every v1 engine that is started.
 	Engine Engine
+	// CleanUpSystemSnapshots lets the system snapshots be purged that rebuilds leave; DisablePurge forbids it. PurgesPerNode is how many engines of a
+	// node may merge snapshots at once; 0 is no limit.
+	CleanUpSystemSnapshots, DisablePurge bool
+	PurgesPerNode                        int
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
-	return Values{V1: true, DisableSchedulingOnCordoned: true, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
+	return Values{V1: true, CleanUpSystemSnapshots: true, PurgesPerNode: purgesPerNode.byDefault, DisableSchedulingOnCordoned: true, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
 		FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault}}
 }
 
@@ -96,6 +104,12 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.Engine.ReplicaTimeout, raw, replicaTimeout.parse)
 	case FileSyncTimeout:
 		err = assign(&values.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
+	case CleanUpSystemSnapshots:
+		err = assign(&values.CleanUpSystemSnapshots, raw, parseBool(Defaults().CleanUpSystemSnapshots))
+	case DisablePurge:
+		err = assign(&values.DisablePurge, raw, parseBool(Defaults().DisablePurge))
+	case PurgesPerNode:
+		err = assign(&values.PurgesPerNode, raw, purgesPerNode.parse)
 	case RebuildConcurrency:
 		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
 	}
