@@ -21,9 +21,14 @@ func v1Rebuilds() []suite.Check {
 			v1RebuildContent, suite.Content),
 		v1("rebuild-status", "ReplicaRebuildingStatus has the replica under tcp://ip:port, at its end complete with 100 %", onSemantics,
 			v1RebuildStatus),
+		found(v1("rebuild-caller-gone", "when the caller of ReplicaAdd goes away the data is copied, the status says complete, and the "+
+			"replica stays in mode WO",
+			onLimits, v1CallerGone), "R7"),
 		found(v1("rebuild-caller-gone-again", "a replica that was left in mode WO is removed and added again, and is then in mode RW with "+
 			"all content",
 			onLimits, v1CallerGoneAgain, suite.Content), "R7"),
+		found(v1("rebuild-caller-gone-restart", "a replica that was left in mode WO is left out by the next engine", onLimits,
+			v1CallerGoneRestart), "R7"),
 		v1("rebuild-verify", "ReplicaVerifyRebuild sets a replica that was left in mode WO to RW", onLimits, v1RebuildVerify),
 		assumed(v1("rebuild-one-at-a-time", "a second ReplicaAdd during a rebuild is refused", onLimits, v1RebuildOne),
 			"the refusal has no fixed text or code"),
@@ -124,6 +129,15 @@ func v1RebuildStatus(k v1kit) {
 		"the status names no source: %v", s)
 }
 
+func v1CallerGone(k v1kit) {
+	e, _ := k.served(1, engineOptions{})
+	r := k.stranded(e, 2)
+	k.Never("the replica leaves mode WO", func() (bool, string) {
+		mode := k.modes(e)["tcp://"+r.address]
+		return mode != "WO", "mode " + mode
+	})
+}
+
 func v1CallerGoneAgain(k v1kit) {
 	e, replicas := k.served(1, engineOptions{})
 	k.write(e, 1, "before")
@@ -139,6 +153,15 @@ func v1CallerGoneAgain(k v1kit) {
 	e = k.engine(k.Manager, 1, engineOptions{frontend: k.FrontendV1}, r)
 	k.reads(e, 1, "before")
 	k.reads(e, 2, "stranded")
+}
+
+func v1CallerGoneRestart(k v1kit) {
+	e, replicas := k.served(1, engineOptions{})
+	r := k.stranded(e, 2)
+	k.stop(e)
+	e = k.engine(k.Manager, 1, engineOptions{}, replicas[0], r)
+	k.inMode(e, replicas[0], "RW")
+	k.inMode(e, r, "ERR")
 }
 
 func v1RebuildVerify(k v1kit) {
