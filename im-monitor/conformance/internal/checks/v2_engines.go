@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"google.golang.org/grpc/codes"
+
 	"drover.dev/drover/im-monitor/conformance/internal/suite"
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
@@ -14,6 +16,10 @@ func v2Engines() []suite.Check {
 		v2("snapshot-remove", "SnapshotRemove removes at once; of an unknown name it is an error", onSemantics, v2SnapshotRemove),
 		v2("purge", "a purge takes system snapshots out at once, and its status is always empty", onLimits, v2Purge),
 		v2("purge-silent", "a purge that cannot be done answers OK", onSemantics, v2PurgeSilent),
+		found(v2("limit-count", "a snapshot beyond the maximal count is refused, and VolumeSnapshotMaxCountSet takes effect at once", onLimits,
+			v2LimitCount), "S1"),
+		found(v2("limit-unimplemented", "VolumeSnapshotMaxSizeSet and VolumeUnmapMarkSnapChainRemovedSet are Unimplemented", onLimits,
+			v2LimitUnimplemented), "S1"),
 		v2("rebuild", "ReplicaAdd answers at once, and the replica is in mode RW after a while", onSemantics, v2Rebuild),
 		v2("rebuild-content", "a rebuilt replica alone serves what was written", onSemantics, v2RebuildContent, suite.Content),
 		v2("replica-remove", "ReplicaRemove by engine name takes a replica out of the engine, and leaves it running", onSemantics,
@@ -120,6 +126,28 @@ func (k v2kit) maxCount(e, f spdk, count int32) error {
 		&imrpc.EngineVolumeSnapshotMaxCountSetRequest{ProxyEngineRequest: k.ref(e, f),
 			Count: &ptypes.VolumeSnapshotMaxCountSetRequest{Count: count}})
 	return err
+}
+
+func v2LimitCount(k v2kit) {
+	f, e, _ := k.served()
+	k.OK(k.maxCount(e, f, 2), "setting the maximal count to 2")
+	k.OK(k.snapshot(e, f, "first"), "taking the first")
+	k.OK(k.snapshot(e, f, "second"), "taking the second")
+	k.Fails(k.snapshot(e, f, "third"), nil, "taking a third snapshot at a maximal count of 2")
+	k.Fails(k.maxCount(e, f, 1), nil, "setting the maximal count to 1 with 2 snapshots")
+	k.OK(k.maxCount(e, f, 3), "setting the maximal count to 3")
+	k.OK(k.snapshot(e, f, "third"), "taking the third")
+}
+
+func v2LimitUnimplemented(k v2kit) {
+	f, e, _ := k.served()
+	_, err := k.Manager.Proxy.VolumeSnapshotMaxSizeSet(k.Context(), &imrpc.EngineVolumeSnapshotMaxSizeSetRequest{ProxyEngineRequest: k.ref(e,
+		f),
+		Size: &ptypes.VolumeSnapshotMaxSizeSetRequest{Size: 2 * k.VolumeSize}})
+	k.Refused(err, codes.Unimplemented, nil, "setting the maximal size")
+	_, err = k.Manager.Proxy.VolumeUnmapMarkSnapChainRemovedSet(k.Context(), &imrpc.EngineVolumeUnmapMarkSnapChainRemovedSetRequest{
+		ProxyEngineRequest: k.ref(e, f), UnmapMarkSnap: &ptypes.VolumeUnmapMarkSnapChainRemovedSetRequest{Enabled: true}})
+	k.Refused(err, codes.Unimplemented, nil, "setting the unmap mark")
 }
 
 func v2Rebuild(k v2kit) {
