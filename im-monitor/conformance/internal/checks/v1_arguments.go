@@ -24,6 +24,10 @@ func v1Arguments() []suite.Check {
 		found(v1("engine-size-mismatch", "a replica of another size than the volume's is in mode ERR", onStart, v1SizeMismatch), "R7"),
 		found(v1("engine-all-sizes-mismatch", "an engine whose replicas all have another size than the volume ends with exit status 61",
 			onStart, v1AllSizesMismatch), "R7"),
+		found(v1("encrypted-expands", "with --encrypted a closed replica that is 16 MiB below the volume's size is expanded at its opening",
+			onStart, v1EncryptedExpands), "R7"),
+		v1("replica-arguments", "a replica takes --unmap-mark-disk-chain-removed, an engine --unmap-mark-snap-chain-removed", onStart,
+			v1UnmapFlags),
 		found(v1("backing-file", "a block that was never written reads as the backing file has it", onStart, v1BackingFile, suite.BackingFile,
 			suite.Content), "R7"),
 		assumed(found(v1("backing-file-too-large", "a backing file that is larger than --size ends the replica", onStart, v1BackingFileTooLarge,
@@ -88,6 +92,27 @@ func v1AllSizesMismatch(k v1kit) {
 	second := k.replica(k.Manager, 2, replicaOptions{size: k.VolumeSize + luksHeader})
 	message := k.engineEnds(engineOptions{}, first, second)
 	k.Require(strings.Contains(message, "exit status 61"), "the engine ended with %q", message)
+}
+
+func v1EncryptedExpands(k v1kit) {
+	r := k.replica(k.Manager, 1, replicaOptions{})
+	k.stop(r)
+	plain := k.replica(k.Manager, 1, replicaOptions{size: k.VolumeSize + luksHeader})
+	message := k.engineEnds(engineOptions{size: k.VolumeSize + luksHeader}, plain)
+	k.Require(strings.Contains(message, "exit status 61"), "without --encrypted the engine ended with %q", message)
+	k.stop(process{name: k.engineName(0), on: k.Manager})
+	k.stop(plain)
+	r = k.replica(k.Manager, 1, replicaOptions{size: k.VolumeSize + luksHeader, more: []string{"--encrypted"}})
+	e := k.engine(k.Manager, 0, engineOptions{size: k.VolumeSize + luksHeader}, r)
+	k.inMode(e, r, "RW")
+	k.Require(k.size(e) == k.VolumeSize+luksHeader, "the volume's size is %d, not %d", k.size(e), k.VolumeSize+luksHeader)
+}
+
+func v1UnmapFlags(k v1kit) {
+	r := k.replica(k.Manager, 1, replicaOptions{more: []string{"--unmap-mark-disk-chain-removed"}})
+	e := k.engine(k.Manager, 0, engineOptions{more: []string{"--unmap-mark-snap-chain-removed"}}, r)
+	k.inMode(e, r, "RW")
+	k.Require(k.report(e).GetUnmapMarkSnapChainRemoved(), "VolumeGet does not report unmap_mark_snap_chain_removed")
 }
 
 func v1BackingFile(k v1kit) {
