@@ -60,10 +60,10 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	return refuse, nil
 }
 
-// newLock returns the binary's own lease. Its requests pass no fence, and a hung one must not cost the lease.
+// newLock returns the binary's own lease. Its requests pass no fence.
 func newLock(program string, o options, process process, lost func(error)) (resourcelock.Interface, error) {
 	config := rest.CopyConfig(process.config)
-	config.Timeout = max(o.electorDeadline()/2, time.Second)
+	config.Timeout = o.leaseTimes().RequestTimeout()
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("building the client of the lease: %w", err)
@@ -73,7 +73,7 @@ func newLock(program string, o options, process process, lost func(error)) (reso
 	if err != nil {
 		return nil, fmt.Errorf("preparing the lease: %w", err)
 	}
-	return leaselock.New(lease, leaselock.Options{Interval: o.renewInterval(), Fence: process.fence, Clock: clock.RealClock{},
+	return leaselock.New(lease, leaselock.Options{Interval: o.leaseTimes().RenewInterval(), Fence: process.fence, Clock: clock.RealClock{},
 		Dead: process.identity.Dead, Lost: lost}), nil
 }
 

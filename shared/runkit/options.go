@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/leaselock"
 )
 
 // options are the flags that every binary has.
@@ -63,13 +64,9 @@ func lockDirectoryDefault() string {
 	return filepath.Join(cache, "drover", "leases")
 }
 
-// renewInterval is the time between two renewals of the lease.
-func (o *options) renewInterval() time.Duration { return o.leaseDuration / 2 }
-
-// electorDeadline is for how long a renewal that is due is tried. An attempt may begin, and be noticed to fail, a retry later: the process
-// gives up before its lease can have another holder.
-func (o *options) electorDeadline() time.Duration {
-	return o.leaseDuration - o.renewInterval() - o.retryPeriod*3/2
+// leaseTimes are those of the binary's own lease.
+func (o *options) leaseTimes() leaselock.Times {
+	return leaselock.Times{LeaseDuration: o.leaseDuration, RetryPeriod: o.retryPeriod}
 }
 
 // validate names every flag that cannot be served, and what to give instead.
@@ -81,12 +78,12 @@ func (o *options) validate() error {
 	if o.leaseDuration <= o.renewDeadline {
 		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than --renew-deadline %s", o.leaseDuration, o.renewDeadline))
 	}
-	if o.renewDeadline <= o.renewInterval()+o.retryPeriod {
+	if o.renewDeadline <= o.leaseTimes().RenewInterval()+o.retryPeriod {
 		problems = append(problems, fmt.Errorf("--renew-deadline %s must be longer than half of --lease-duration %s and one --retry-period %s together",
 			o.renewDeadline, o.leaseDuration, o.retryPeriod))
 	}
 	// The library wants the deadline of an attempt to be longer than 1.2 retries.
-	if o.electorDeadline() <= o.retryPeriod*12/10 {
+	if o.leaseTimes().ElectorDeadline() <= o.retryPeriod*12/10 {
 		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than 5.4 times --retry-period %s", o.leaseDuration, o.retryPeriod))
 	}
 	if _, err := o.logger(); err != nil {

@@ -247,7 +247,7 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 		HealthProbeBindAddress:  o.healthAddress,
 		GracefulShutdownTimeout: &o.gracefulShutdown,
 		LeaseDuration:           &o.leaseDuration,
-		RenewDeadline:           new(o.electorDeadline()),
+		RenewDeadline:           new(o.leaseTimes().ElectorDeadline()),
 		RetryPeriod:             &o.retryPeriod,
 	}
 	if p.InPages {

@@ -69,10 +69,10 @@ func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.C
 	return e, nil
 }
 
-// hold prepares the lease and its fence. The requests of the lease pass no fence, and a hung one must not cost the lease.
+// hold prepares the lease and its fence. The requests of the lease pass no fence.
 func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) error {
 	config = rest.CopyConfig(config)
-	config.Timeout = max(e.lease.electorDeadline()/2, time.Second)
+	config.Timeout = e.lease.times().RequestTimeout()
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("building the client of the lease %s: %w", e.lease.Name, err)
@@ -83,17 +83,13 @@ func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Id
 		return fmt.Errorf("preparing the lease %s: %w", e.lease.Name, err)
 	}
 	e.fence = leaselock.NewFence(e.lease.RenewDeadline, clock.RealClock{})
-	e.lock = leaselock.New(lock, leaselock.Options{Interval: e.lease.renewInterval(), Fence: e.fence, Clock: clock.RealClock{}, Dead: own.Dead,
+	e.lock = leaselock.New(lock, leaselock.Options{Interval: e.lease.times().RenewInterval(), Fence: e.fence, Clock: clock.RealClock{}, Dead: own.Dead,
 		Lost: func(error) { e.stopTerm() }})
 	return nil
 }
 
-// renewInterval is the time between two renewals.
-func (l Lease) renewInterval() time.Duration { return l.LeaseDuration / 2 }
-
-// electorDeadline is for how long a renewal that is due is tried.
-func (l Lease) electorDeadline() time.Duration {
-	return l.LeaseDuration - l.renewInterval() - l.RetryPeriod*3/2
+func (l Lease) times() leaselock.Times {
+	return leaselock.Times{LeaseDuration: l.LeaseDuration, RetryPeriod: l.RetryPeriod}
 }
 
 // NeedLeaderElection lets a standby of the binary watch the lease.
@@ -122,7 +118,7 @@ func (e *Election) stand(ctx context.Context) error {
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:          guarded{e.lock, e.elected, func() { e.stop(t) }},
-		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.electorDeadline(), RetryPeriod: e.lease.RetryPeriod,
+		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.times().ElectorDeadline(), RetryPeriod: e.lease.RetryPeriod,
 		ReleaseOnCancel: true, Name: e.lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { e.begin(t) },
