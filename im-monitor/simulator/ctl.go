@@ -38,7 +38,7 @@ func ctlCommand() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { c.out = cmd.OutOrStdout(); return nil },
 	}
 	cmd.PersistentFlags().StringVar(&c.url, "control", c.url, "URL of the control endpoint, or its HOST:PORT")
-	cmd.AddCommand(c.status(), c.nodes(), c.pods(), c.instances(), c.held(), c.journal(), c.faults(), c.restart(), c.crash(), c.disk(),
+	cmd.AddCommand(c.status(), c.nodes(), c.pods(), c.instances(), c.held(), c.journal(), c.faults(), c.restart(), c.crash(), c.disks(), c.devices(),
 		c.volumes(), c.writers(), c.copyTime())
 	return cmd
 }
@@ -92,7 +92,7 @@ func (c *ctl) pods() *cobra.Command {
 
 func (c *ctl) held() *cobra.Command {
 	var node string
-	cmd := &cobra.Command{Use: "held", Short: "What nodes hold without any server: lvols, replica directories, disks", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "held", Short: "What nodes hold without any server: lvols, replica directories, devices", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, http.MethodGet, "/v1/held", set("node", node), nil)
 		}}
@@ -113,17 +113,5 @@ func (c *ctl) journal() *cobra.Command {
 	cmd.Flags().StringVar(&node, "node", "", "this node only")
 	cmd.Flags().StringVar(&name, "name", "", "this instance only")
 	cmd.Flags().StringVar(&method, "method", "", "this method only")
-	return cmd
-}
-
-func (c *ctl) disk() *cobra.Command {
-	var in control.AddDisk
-	cmd := &cobra.Command{Use: "disk NODE NAME", Short: "Make a v2 disk", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Node, in.Name = args[0], args[1]
-			return c.ask(cmd, http.MethodPost, "/v1/disks", nil, in)
-		}}
-	cmd.Flags().StringVar(&in.Path, "path", "", "path of the disk")
-	cmd.Flags().Int64Var(&in.Total, "total", 0, "bytes; 0 means 1 TiB")
 	return cmd
 }

@@ -24,7 +24,7 @@ type options struct {
 	nodePrefix                       string
 	portOffset, workers              int
 	startTime, stopTime, linger      time.Duration
-	rediscovery                      time.Duration
+	listCycle, diskCreateTime        time.Duration
 	heartbeat, statusPeriod, silence time.Duration
 	replicaTimeout, copyTime         time.Duration
 	noticeGap                        time.Duration
@@ -36,13 +36,10 @@ type options struct {
 	logLevel, logFormat              string
 }
 
-// today's servers list nothing for this long after their start.
-const todaysRediscovery = 2500 * time.Millisecond
-
 func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
-		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond, rediscovery: -1, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
+		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond, listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
 		logLevel: "info", logFormat: "text"}
 }
 
@@ -52,7 +49,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.namespace, "namespace", o.namespace, "namespace of the instance-manager pods")
 	f.StringVar(&o.control, "control", o.control, "loopback address of the control endpoint; port 0 picks a free one, which is printed")
 	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory, "directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
-	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs told and checked; today: v2 UUIDs empty, deletions unverified, empty list after a start")
+	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs told and checked; today: v2 UUIDs empty, deletions unverified")
 	f.StringVar(&o.mismatchCode, "mismatch-code", o.mismatchCode, "answer of a conforming v2 server to a deletion under a wrong UUID: FailedPrecondition or NotFound")
 	f.IntVar(&o.nodes, "nodes", o.nodes, "make so many nodes, named by the prefix and a number from 1 on")
 	f.StringSliceVar(&o.nodeNames, "node", o.nodeNames, "make a node of this name (repeatable)")
@@ -62,7 +59,8 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.startTime, "start-time", o.startTime, "how long a new instance is starting")
 	f.DurationVar(&o.stopTime, "stop-time", o.stopTime, "how long a deleted instance is stopping")
 	f.DurationVar(&o.linger, "linger", o.linger, "how long a deleted instance is still listed as stopped")
-	f.DurationVar(&o.rediscovery, "rediscovery", o.rediscovery, "how long a v2 server lists nothing after its start; negative means 0, or 2.5s with --server=today")
+	f.DurationVar(&o.listCycle, "spdk-list-cycle", o.listCycle, "how often a v2 server looks at its loaded disks and rebuilds its list of replicas")
+	f.DurationVar(&o.diskCreateTime, "disk-create-time", o.diskCreateTime, "how long a v2 server works on a disk after DiskCreate")
 	f.DurationVar(&o.noticeGap, "notice-gap", o.noticeGap, "least time between two notices of a watch; what changes meanwhile is one")
 	f.DurationVar(&o.replicaTimeout, "replica-timeout", o.replicaTimeout, "how long an engine waits for a replica that does not answer until it is in mode ERR; I/O waits with it (a real v1 engine: about 2s)")
 	f.DurationVar(&o.copyTime, "copy-time", o.copyTime, "how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
@@ -71,8 +69,10 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
-	f.BoolVar(&o.defaultDisks, "default-disks", o.defaultDisks, "give every Longhorn Node that has no disks a filesystem disk and a block disk")
-	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages, "IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that says so and is deployed on every node")
+	f.BoolVar(&o.defaultDisks, "default-disks", o.defaultDisks,
+		"give every node a blank device /dev/disk-1, and every Longhorn Node that has no disks a filesystem disk and that device as a block disk")
+	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages,
+		"IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that says so and is deployed on every node")
 	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
 	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")
@@ -87,12 +87,13 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 	if code != dataplane.FailedPrecondition && code != dataplane.NotFound {
 		return dataplane.Behaviour{}, fmt.Errorf("--mismatch-code is %q, neither FailedPrecondition nor NotFound", o.mismatchCode)
 	}
-	rediscovery := o.rediscovery
-	if rediscovery < 0 && mode == dataplane.Today {
-		rediscovery = todaysRediscovery
+	if o.listCycle <= 0 || o.diskCreateTime < 0 {
+		return dataplane.Behaviour{}, fmt.Errorf("--spdk-list-cycle is %s and --disk-create-time is %s: the first must be positive, the second not negative",
+			o.listCycle, o.diskCreateTime)
 	}
-	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, Rediscovery: rediscovery,
-		MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore, Writers: o.writers, EngineImages: maps.Clone(o.engineImages)}, nil
+	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, ListCycle: o.listCycle,
+		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore,
+		Writers: o.writers, EngineImages: maps.Clone(o.engineImages)}, nil
 }
 
 // names are the nodes that the flags ask for.

@@ -57,6 +57,7 @@ func newWorld(t *testing.T, change func(*options)) *world {
 	o.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, testkit.Cluster().AdminKubeconfig(o.kubeconfig))
 	o.namespace, o.control, o.nodeNames, o.logLevel = w.namespace, "127.0.0.1:0", []string{w.node}, "warn"
+	o.listCycle, o.diskCreateTime = 50*time.Millisecond, 0
 	o.startTime, o.linger, o.heartbeat, o.statusPeriod, o.silence = 0, 0, 0, 0, 50*time.Millisecond
 	if change != nil {
 		change(o)
@@ -178,7 +179,7 @@ func TestAPodRunsSoonAndServesTheInstanceManagerAPI(t *testing.T) {
 }
 
 func TestADeletedPodIsRemovedAndV2DataOutlivesIt(t *testing.T) {
-	w := newWorld(t, func(o *options) { o.server = "today"; o.rediscovery = 0 })
+	w := newWorld(t, func(o *options) { o.server = "today" })
 	pod := w.pod(dataplane.V2)
 	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{
 		{Node: w.node, Spec: dataplane.Spec{Name: "r", Type: "replica", DataEngine: "v2"}},
@@ -191,9 +192,14 @@ func TestADeletedPodIsRemovedAndV2DataOutlivesIt(t *testing.T) {
 	w.gone(pod)
 	next := w.pod(dataplane.V2)
 	require.NotEqual(t, pod.UID, next.UID)
-	list, err := imrpc.NewInstanceServiceClient(w.dial(next, "8503")).InstanceList(t.Context(), &emptypb.Empty{})
+	instances := imrpc.NewInstanceServiceClient(w.dial(next, "8503"))
+	require.Empty(t, names(t, instances), "no disk was created in this run")
+	var held []control.Held
+	w.do("GET", "/v1/held?node="+w.node, nil, &held)
+	w.createDisk(next, "disk-1", "/dev/disk-1", held[0].Devices[0].Lvstore.UUID)
+	require.Eventually(t, func() bool { return len(names(t, instances)) == 1 }, soon, tick)
+	list, err := instances.InstanceList(t.Context(), &emptypb.Empty{})
 	require.NoError(t, err)
-	require.Len(t, list.Instances, 1)
 	require.Equal(t, "stopped", list.Instances["r"].Status.State)
 	require.Empty(t, list.Instances["r"].Status.Uuid)
 }
@@ -267,9 +273,45 @@ func TestV1DisksOfALonghornNodeAreFilledIn(t *testing.T) {
 		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(node), node) == nil && node.Status.DiskStatus["files"].DiskUUID != ""
 	}, soon, tick)
 	require.NotContains(t, node.Status.DiskStatus, "raw")
-	disk, err := imrpc.NewDiskServiceClient(w.dial(w.pod(dataplane.V2), "8502")).DiskGet(t.Context(), &imrpc.DiskGetRequest{DiskName: "raw", DiskType: imrpc.DiskType_block})
+	_, err := imrpc.NewDiskServiceClient(w.dial(w.pod(dataplane.V2), "8502")).DiskGet(t.Context(), &imrpc.DiskGetRequest{DiskName: "raw", DiskType: imrpc.DiskType_block})
+	require.Equal(t, codes.Internal, status.Code(err), "nobody created it")
+	require.ErrorContains(t, err, "cannot find disk raw")
+}
+
+// createDisk has a pod's server load a disk, and waits until it is ready.
+func (w *world) createDisk(pod *corev1.Pod, name, path, uuid string) *imrpc.Disk {
+	w.t.Helper()
+	disks := imrpc.NewDiskServiceClient(w.dial(pod, "8502"))
+	_, err := disks.DiskCreate(w.t.Context(), &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: name, DiskUuid: uuid, DiskPath: path,
+		BlockSize: 512, DiskDriver: "aio"})
+	require.NoError(w.t, err)
+	disk, err := disks.DiskGet(w.t.Context(), &imrpc.DiskGetRequest{DiskType: imrpc.DiskType_block, DiskName: name, DiskPath: path, DiskDriver: "aio"})
+	require.NoError(w.t, err)
+	require.Equal(w.t, dataplane.DiskReady, disk.State)
+	return disk
+}
+
+func TestTheCallsOfAServerWaitForADiskThatIsCreated(t *testing.T) {
+	w := newWorld(t, func(o *options) { o.listCycle, o.diskCreateTime = 100*time.Millisecond, 2*time.Second })
+	w.do("POST", "/v1/devices", dataplane.Device{Node: w.node, Path: "/dev/sdb"}, nil)
+	pod := w.pod(dataplane.V2)
+	instances, disks := imrpc.NewInstanceServiceClient(w.dial(pod, "8503")), imrpc.NewDiskServiceClient(w.dial(pod, "8502"))
+	answer, err := disks.DiskCreate(t.Context(), &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: "fast", DiskPath: "/dev/sdb", BlockSize: 512,
+		DiskDriver: "aio"})
 	require.NoError(t, err)
-	require.NotEmpty(t, disk.Uuid)
+	require.Equal(t, dataplane.DiskCreating, answer.State)
+	require.Empty(t, answer.Uuid)
+	list := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := instances.InstanceList(ctx, &emptypb.Empty{})
+		return err
+	}
+	require.Eventually(t, func() bool { return status.Code(list()) == codes.DeadlineExceeded }, soon, tick)
+	disk, err := disks.DiskGet(t.Context(), &imrpc.DiskGetRequest{DiskType: imrpc.DiskType_block, DiskName: "fast", DiskDriver: "aio"})
+	require.NoError(t, err, "it waited for the end")
+	require.Equal(t, dataplane.DiskReady, disk.State)
+	require.NoError(t, list())
 }
 
 func TestWithoutAUsableCertificateThereIsNoServer(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,10 +26,11 @@ import (
 // served is one attached volume on the wire.
 type served struct {
 	*world
-	instances imrpc.InstanceServiceClient
-	proxy     imrpc.ProxyEngineServiceClient
-	ip        string
-	ref       *imrpc.ProxyEngineRequest
+	instances  imrpc.InstanceServiceClient
+	proxy      imrpc.ProxyEngineServiceClient
+	ip         string
+	managerPod *corev1.Pod
+	ref        *imrpc.ProxyEngineRequest
 }
 
 // attached attaches volume vol with one replica, as the contract says that it is done.
@@ -36,7 +38,7 @@ func attached(t *testing.T, engine string) *served {
 	t.Helper()
 	w := newWorld(t, func(o *options) { o.copyTime = 0; o.backupStore = t.TempDir() })
 	pod := w.pod(engine)
-	s := &served{world: w, ip: pod.Status.PodIP, instances: imrpc.NewInstanceServiceClient(w.dial(pod, "8503")),
+	s := &served{world: w, ip: pod.Status.PodIP, managerPod: pod, instances: imrpc.NewInstanceServiceClient(w.dial(pod, "8503")),
 		proxy: imrpc.NewProxyEngineServiceClient(w.dial(pod, "8501"))}
 	where := s.replica(engine, "vol-r-1")
 	if engine == dataplane.V1 {
@@ -72,10 +74,9 @@ func (s *served) replica(engine, name string) string {
 		ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn", Args: []string{"--volume-name", "vol", "replica", "/host/var/lib/longhorn/replicas/" + name,
 			"--size", "1048576", "--disableRevCounter", "--replica-instance-name", name}}}
 	if engine == dataplane.V2 {
-		var disk dataplane.Disk
-		s.do("POST", "/v1/disks", control.AddDisk{Node: s.node, Name: "disk-1"}, &disk)
+		disk := s.createDisk(s.managerPod, "disk-1", "/dev/disk-1", "")
 		spec.ProcessInstanceSpec, spec.PortArgs, spec.DataEngine = nil, nil, imrpc.DataEngine_DATA_ENGINE_V2
-		spec.SpdkInstanceSpec = &imrpc.SpdkInstanceSpec{DiskName: disk.Name, DiskUuid: disk.UUID, Size: 1 << 20}
+		spec.SpdkInstanceSpec = &imrpc.SpdkInstanceSpec{DiskName: disk.Name, DiskUuid: disk.Uuid, Size: 1 << 20}
 	}
 	return s.at(s.create(spec))
 }

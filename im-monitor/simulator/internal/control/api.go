@@ -32,7 +32,7 @@ type AddNodes struct {
 // Node is one node of GET /v1/nodes.
 type Node struct {
 	machine.NodeInfo
-	Disks []dataplane.Disk `json:"disks,omitempty"`
+	Devices []dataplane.Device `json:"devices,omitempty"`
 }
 
 // SetNode is POST /v1/nodes/{name}/state: up, cut or dead.
@@ -75,15 +75,22 @@ type Held struct {
 	Node        string                    `json:"node"`
 	Lvols       map[string]dataplane.Lvol `json:"lvols"`
 	Directories []string                  `json:"directories"`
-	Disks       []dataplane.Disk          `json:"disks"`
+	Devices     []dataplane.Device        `json:"devices"`
 }
 
-// AddDisk is POST /v1/disks.
-type AddDisk struct {
-	Node  string `json:"node"`
-	Name  string `json:"name"`
-	Path  string `json:"path,omitempty"`
-	Total int64  `json:"total,omitempty"`
+// SetDevice is POST /v1/devices/present: a device appears, or is pulled out and keeps its content.
+type SetDevice struct {
+	Node    string `json:"node"`
+	Path    string `json:"path"`
+	Present bool   `json:"present"`
+}
+
+// SwapDevices is POST /v1/devices/swap: each of two devices gets the other one's place.
+type SwapDevices struct {
+	Node      string `json:"node"`
+	Path      string `json:"path"`
+	OtherNode string `json:"otherNode"`
+	OtherPath string `json:"otherPath"`
 }
 
 // SetDirectory is POST /v1/directories: the backend size that the directory of a v1 replica was made with.

@@ -31,7 +31,7 @@ func (s *Server) status(*http.Request) (any, error) {
 func (s *Server) nodes(*http.Request) (any, error) {
 	out := []Node{}
 	for _, n := range s.options.Machine.Nodes() {
-		out = append(out, Node{NodeInfo: n, Disks: s.options.Plane.DisksOf(n.Name)})
+		out = append(out, Node{NodeInfo: n, Devices: s.options.Plane.Devices(n.Name)})
 	}
 	return out, nil
 }
@@ -172,23 +172,9 @@ func (s *Server) held(r *http.Request) (any, error) {
 			continue
 		}
 		out = append(out, Held{Node: n.Name, Lvols: s.options.Plane.LvolsOf(n.Name), Directories: s.options.Plane.DirectoriesOf(n.Name),
-			Disks: s.options.Plane.DisksOf(n.Name)})
+			Devices: s.options.Plane.Devices(n.Name)})
 	}
 	return out, nil
-}
-
-func (s *Server) addDisk(r *http.Request) (any, error) {
-	in, err := read[AddDisk](r)
-	if err != nil {
-		return nil, err
-	}
-	if in.Node == "" || in.Name == "" {
-		return nil, fmt.Errorf("%w: a disk needs a node and a name", errBadRequest)
-	}
-	if in.Total == 0 {
-		in.Total = 1 << 40
-	}
-	return s.options.Plane.EnsureDisk(in.Node, in.Name, in.Path, in.Total), nil
 }
 
 func (s *Server) putBacking(r *http.Request) (any, error) {

@@ -1,15 +1,11 @@
 package dataplane
 
 // Put makes an instance as if someone had started it before: running at once unless another state is asked for, without the checks of a start.
-// A v2 replica's disk is made when the node has none of that name.
+// A v2 replica's disk was loaded before, too; its device is made when the node has none.
 func (s *Server) Put(spec Spec, state, uuid string) (Instance, error) {
 	if s.engine == V2 && spec.Type == TypeReplica {
-		if spec.DiskName == "" {
-			spec.DiskName = "disk-1"
-		}
-		disk := s.plane.EnsureDisk(s.node.name, spec.DiskName, "/dev/"+spec.DiskName, 1<<40)
-		if spec.DiskUUID == "" {
-			spec.DiskUUID = disk.UUID
+		if err := s.plane.seedDisk(s, &spec); err != nil {
+			return Instance{}, err
 		}
 	}
 	if state == "" {
@@ -32,6 +28,38 @@ func (s *Server) Put(spec Spec, state, uuid string) (Instance, error) {
 	})
 }
 
+// seedDisk has a server know the disk of a replica as if it had been created there.
+func (p *Plane) seedDisk(s *Server, spec *Spec) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if spec.DiskName == "" {
+		spec.DiskName = "disk-1"
+	}
+	d := s.disks[spec.DiskName]
+	if d == nil {
+		path := "/dev/" + spec.DiskName
+		h := s.node.devices[path]
+		if h == nil {
+			h = s.node.addBlank(path)
+		}
+		if h.lvstore == nil {
+			h.lvstore = &lvstore{name: spec.DiskName, uuid: p.newUUID(), lvols: map[string]*Lvol{}}
+		}
+		d = &disk{name: spec.DiskName, path: path, uuid: h.lvstore.uuid, driver: DriverAIO, bdev: spec.DiskName, state: DiskReady, on: h,
+			done: make(chan struct{})}
+		close(d.done)
+		s.disks[spec.DiskName] = d
+	}
+	if d.state != DiskReady || d.on.absent {
+		return refuse(FailedPrecondition, "disk %s of node %s is %s", spec.DiskName, s.node.name, d.state)
+	}
+	spec.DiskName = d.on.lvstore.name
+	if spec.DiskUUID == "" {
+		spec.DiskUUID = d.on.lvstore.uuid
+	}
+	return nil
+}
+
 // Remove ends an instance of a node from outside, at once and without a trace of stopped; a v2 replica stays as stopped, but with destroy, which
 // takes its data, too.
 func (p *Plane) Remove(nodeName, name string, destroy bool) error {
@@ -48,6 +76,7 @@ func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 		p.ceased(i)
 		i.PortStart, i.PortEnd = 0, 0
 	} else {
+		s.changes++
 		if destroy && s.destroyData(i) {
 			entry.Effect, entry.DataDestroyed = EffectDestroyed, true
 		}
@@ -65,7 +94,7 @@ func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 // destroyData takes a replica's data away, v1 or v2; false when it has none.
 func (s *Server) destroyData(i *Instance) bool {
 	if s.engine == V2 {
-		return s.node.destroy(i.Name)
+		return s.destroy(i)
 	}
 	d := s.node.directories[i.directory()]
 	if i.Type != TypeReplica || d == nil {
@@ -136,7 +165,7 @@ func (s *Server) reidentify(i *Instance, uuid string) {
 // identify sets an instance's UUID, a v2 replica's on its head lvol, too; the lock is held.
 func (s *Server) identify(i *Instance, uuid string) {
 	i.UUID = uuid
-	if l := s.node.lvols[i.Name]; l != nil {
+	if l := s.lvolOf(i); l != nil {
 		l.UUID = uuid
 	}
 }

@@ -10,7 +10,7 @@ func (s *Server) newSPDK(spec Spec, source string) (*Instance, error) {
 		if spec.BackingImage != "" && s.node.backing[spec.DiskUUID+"/"+spec.BackingImage] == nil {
 			return nil, refuse(Unknown, "failed to find the backing image %s on disk %s", spec.BackingImage, spec.DiskUUID)
 		}
-		return s.newReplica(spec), nil
+		return s.newReplica(spec)
 	case TypeEngine:
 		return s.newEngine(spec, source), nil
 	case TypeFrontend:
@@ -20,17 +20,21 @@ func (s *Server) newSPDK(spec Spec, source string) (*Instance, error) {
 	}
 }
 
-// newReplica exposes the replica's lvol, made when the node has none of that name.
-func (s *Server) newReplica(spec Spec) *Instance {
-	disk := s.node.diskOf(spec)
-	lvol := s.node.lvols[spec.Name]
+// newReplica exposes the replica's lvol, made when the disk has none of that name. The disk must be loaded, and both its name and its UUID be those
+// that are asked for.
+func (s *Server) newReplica(spec Spec) (*Instance, error) {
+	on, known := s.diskFor(spec)
+	switch {
+	case !known:
+		return nil, refuse(Unknown, "failed to check lvstore %s(%s) existence for replica %s creation", spec.DiskName, spec.DiskUUID, spec.Name)
+	case on == nil:
+		return (&Instance{Spec: spec, server: s}).fail("lvstore " + spec.DiskName + "(" + spec.DiskUUID + ") is another one"), nil
+	}
+	lvol := on.lvols[spec.Name]
 	if lvol == nil {
-		if disk == nil {
-			return (&Instance{Spec: spec, server: s}).fail("lvstore " + spec.DiskName + " (" + spec.DiskUUID + ") was not found")
-		}
-		lvol = &Lvol{Name: spec.Name, UUID: s.plane.newUUID(), DiskName: disk.Name, DiskUUID: disk.UUID, Volume: spec.Volume, Size: spec.Size,
+		lvol = &Lvol{Name: spec.Name, UUID: s.plane.newUUID(), DiskName: on.name, DiskUUID: on.uuid, Volume: spec.Volume, Size: spec.Size,
 			Created: s.plane.clock.Now(), data: s.plane.newData(s.node, spec.Name, volumeOf(spec))}
-		s.node.lvols[spec.Name] = lvol
+		on.lvols[spec.Name] = lvol
 	}
 	if b := s.node.backing[spec.DiskUUID+"/"+spec.BackingImage]; b != nil {
 		lvol.data.SetBase(b.Blocks)
@@ -38,17 +42,20 @@ func (s *Server) newReplica(spec Spec) *Instance {
 	i := s.replicaOf(lvol)
 	i.PortCount, i.State = spec.PortCount, Starting
 	i.PortStart, i.PortEnd = s.node.takePorts(V2, max(spec.PortCount, 1))
-	return i
+	s.changes++
+	return i, nil
 }
 
-// diskOf finds the disk by UUID, or by name when no UUID is asked.
-func (n *node) diskOf(spec Spec) *Disk {
-	for _, d := range n.disks {
-		if spec.DiskUUID != "" && d.UUID == spec.DiskUUID || spec.DiskUUID == "" && d.Name == spec.DiskName {
-			return d
+// diskFor finds the loaded lvstore of that name and UUID; known is false where there is none of either.
+func (s *Server) diskFor(spec Spec) (found *lvstore, known bool) {
+	for _, d := range s.loaded() {
+		l := d.on.lvstore
+		if l.name == spec.DiskName && l.uuid == spec.DiskUUID {
+			return l, true
 		}
+		known = known || l.name == spec.DiskName || l.uuid == spec.DiskUUID
 	}
-	return nil
+	return nil, known
 }
 
 // newEngine is a RAID bdev over its replicas; without a usable one it fails. With a frontend it exports a target.

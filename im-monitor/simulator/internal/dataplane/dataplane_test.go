@@ -122,10 +122,9 @@ func TestCreatingWhatExistsIsRefused(t *testing.T) {
 	f := newFixture(Behaviour{})
 	for _, engine := range []string{V1, V2} {
 		s := f.start(engine)
-		f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
 		spec := v1Replica("r")
 		if engine == V2 {
-			spec = v2Replica("r")
+			spec = onDisk(v2Replica("r"), f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40))
 		}
 		_, err := s.Create(spec)
 		require.NoError(t, err)
@@ -142,9 +141,11 @@ func TestACreateThatFailsInsideIsOKWithStateError(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Failed, made.State)
 	require.Contains(t, made.ErrorMsg, "exit status 1", "nobody answers: worth a new try")
-	made, err = f.start(V2).Create(v2Replica("r"))
+	s := f.start(V2)
+	disk := f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
+	made, err = s.Create(onDisk(v2Replica("r"), Disk{Name: "another", UUID: disk.UUID}))
 	require.NoError(t, err)
-	require.Equal(t, Failed, made.State, "the disk is unknown")
+	require.Equal(t, Failed, made.State, "the disk is another one")
 	require.NotEmpty(t, made.ErrorMsg)
 }
 

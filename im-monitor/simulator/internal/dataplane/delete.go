@@ -78,6 +78,9 @@ func (s *Server) mayDelete(d Deletion, found *Instance) error {
 
 // execute does what is left of a deletion and says what became of the instance.
 func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed bool) {
+	if i.Type == TypeReplica && !i.ending {
+		s.changes++
+	}
 	switch {
 	case i.ending:
 		return EffectNone, false
@@ -93,7 +96,7 @@ func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed 
 		s.changed()
 		return EffectStopped, false
 	case i.Type == TypeReplica:
-		had := s.node.destroy(i.Name)
+		had := s.destroy(i)
 		s.vanish(i)
 		return EffectDestroyed, had
 	case i.Type == TypeEngine && !d.Cleanup:
@@ -108,14 +111,9 @@ func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed 
 }
 
 // destroy ends a v2 replica's data; it answers whether there was any.
-func (n *node) destroy(name string) bool {
-	l := n.lvols[name]
-	if l == nil {
-		return false
-	}
-	l.data.lost()
-	delete(n.lvols, name)
-	return true
+func (s *Server) destroy(i *Instance) bool {
+	l := s.lvolOf(i)
+	return l != nil && s.destroyLvol(l)
 }
 
 // vanish lists an instance as stopping, then stopped, then not at all.
@@ -125,6 +123,7 @@ func (s *Server) vanish(i *Instance) {
 	gone := func() {
 		if still() {
 			delete(s.instances, i.Name)
+			s.changes++
 			s.changed()
 		}
 	}

@@ -80,7 +80,7 @@ func TestAStoppedV2ReplicaIsRevivedWithTheSameUUID(t *testing.T) {
 	f := newFixture(Behaviour{})
 	s := f.start(V2)
 	made := f.putReplica(t, s, "r", Stopped)
-	again, err := s.Create(v2Replica("r"))
+	again, err := s.Create(onDisk(v2Replica("r"), f.plane.EnsureDisk("node-1", "disk-1", "/dev/disk-1", 0)))
 	require.NoError(t, err)
 	require.Equal(t, made.UUID, again.UUID)
 	require.Equal(t, map[string]string{"r": Running}, listed(t, s))

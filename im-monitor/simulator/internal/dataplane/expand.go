@@ -44,7 +44,7 @@ func (s *Server) Expand(ref Ref, size uint64, fails string) error {
 func (r *engineRun) grow(size uint64) {
 	r.size, r.engine.Size = size, size
 	for _, m := range r.with(ModeRW, ModeWO) {
-		if l := m.replica.server.node.lvols[m.name]; l != nil {
+		if l := m.replica.server.lvolOf(m.replica); l != nil {
 			l.Size = size
 		}
 		m.replica.Size, m.data.size = size, size

@@ -3,7 +3,8 @@ package dataplane
 // Told is an instance as the server tells it: UUID as far as the server's mode lets it out.
 type Told = Instance
 
-// List is the whole inventory, by name. A v2 server that has not looked at its disks yet lists only what it made itself.
+// List is the whole inventory, by name. A v2 server lists the replicas that it made itself at once, and those that it finds on loaded
+// disks with the next pass over them.
 func (s *Server) List() (map[string]Told, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -68,7 +69,7 @@ func (s *Server) SPDKReplicas() (map[string]ReplicaEntry, error) {
 			continue
 		}
 		entry := ReplicaEntry{Instance: i.copy(), UUID: s.told(i).UUID}
-		if l := s.node.lvols[name]; l != nil {
+		if l := s.lvolOf(i); l != nil {
 			entry.Lvol = l.copy()
 		}
 		out[name] = entry
@@ -99,27 +100,16 @@ func (s *Server) SPDKEngines() (map[string]EngineEntry, error) {
 	return out, nil
 }
 
-// Disk finds a v2 disk of the server's node by its name.
-func (s *Server) Disk(name string) (Disk, error) {
+// ReplicasOnDisks are all replicas that the server lists, whatever their disk.
+func (s *Server) ReplicasOnDisks() ([]Lvol, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
-	d := s.node.disks[name]
-	if d == nil || s.engine != V2 {
-		return Disk{}, refuse(Internal, "rpc error: code = NotFound desc = cannot find disk %s", name)
+	if !s.alive {
+		return nil, refuse(Unavailable, "the instance manager is gone")
 	}
-	return *d, nil
-}
-
-// DiskReplicas are the lvols on one disk.
-func (s *Server) DiskReplicas(disk string) ([]Lvol, error) {
-	if _, err := s.Disk(disk); err != nil {
-		return nil, err
-	}
-	s.plane.mu.Lock()
-	defer s.plane.mu.Unlock()
 	var out []Lvol
-	for _, l := range s.node.lvols {
-		if l.DiskName == disk {
+	for _, i := range s.instances {
+		if l := s.lvolOf(i); i.Type == TypeReplica && l != nil {
 			out = append(out, l.copy())
 		}
 	}

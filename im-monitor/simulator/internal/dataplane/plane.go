@@ -38,12 +38,12 @@ type Plane struct {
 // node is what outlives a server.
 type node struct {
 	name        string
-	lvols       map[string]*Lvol
 	directories map[string]*data                // v1 replica data, by directory, or by replica name when none was told
 	backing     map[string]*Backing             // content of backing images: of v1 by path, of v2 by disk UUID and image
 	frontends   map[string]*Instance            // what the kernel holds of v2 frontends, by name: it outlives servers, but no reboot
 	records     map[string]map[string]*Instance // those of v2 frontends by host path and volume
-	disks       map[string]*Disk                // v2 disks by name
+	devices     map[string]*hardware            // by path
+	numbers     int                             // of devices that were put in
 	ports       map[string]*ports               // by data engine
 	servers     map[string]*Server              // by pod
 	cut         bool                            // nothing passes to or from other nodes
@@ -57,6 +57,9 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 	if b.MismatchCode == "" {
 		b.MismatchCode = FailedPrecondition
 	}
+	if b.ListCycle <= 0 {
+		b.ListCycle = 3 * time.Second
+	}
 	return &Plane{clock: c, newUUID: newUUID, behaviour: b, nodes: map[string]*node{}, servers: map[string]*Server{},
 		hosts: map[string]*Server{}, listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{}, volumes: map[string]*volume{},
 		copyTimes: map[string]time.Duration{}, grown: make(chan struct{})}
@@ -66,38 +69,12 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 func (p *Plane) nodeOf(name string) *node {
 	n := p.nodes[name]
 	if n == nil {
-		n = &node{name: name, lvols: map[string]*Lvol{}, directories: map[string]*data{}, backing: map[string]*Backing{}, frontends: map[string]*Instance{},
+		n = &node{name: name, directories: map[string]*data{}, backing: map[string]*Backing{}, frontends: map[string]*Instance{},
 			records: map[string]map[string]*Instance{},
-			disks:   map[string]*Disk{}, ports: newPorts(), servers: map[string]*Server{}}
+			devices: map[string]*hardware{}, ports: newPorts(), servers: map[string]*Server{}}
 		p.nodes[name] = n
 	}
 	return n
-}
-
-// EnsureDisk makes a v2 disk known to a node; one that exists keeps its UUID.
-func (p *Plane) EnsureDisk(nodeName, name, path string, total int64) Disk {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := p.nodeOf(nodeName)
-	if d := n.disks[name]; d != nil {
-		return *d
-	}
-	d := &Disk{Name: name, UUID: p.newUUID(), Path: path, Total: total}
-	n.disks[name] = d
-	return *d
-}
-
-// DisksOf are the v2 disks of a node.
-func (p *Plane) DisksOf(nodeName string) []Disk {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var out []Disk
-	if n := p.nodes[nodeName]; n != nil {
-		for _, d := range n.disks {
-			out = append(out, *d)
-		}
-	}
-	return out
 }
 
 // LvolsOf are the v2 replicas' data on a node, by replica name.
@@ -106,8 +83,13 @@ func (p *Plane) LvolsOf(nodeName string) map[string]Lvol {
 	defer p.mu.Unlock()
 	out := map[string]Lvol{}
 	if n := p.nodes[nodeName]; n != nil {
-		for name, l := range n.lvols {
-			out[name] = l.copy()
+		for _, h := range n.devices {
+			if h.lvstore == nil {
+				continue
+			}
+			for name, l := range h.lvstore.lvols {
+				out[name] = l.copy()
+			}
 		}
 	}
 	return out

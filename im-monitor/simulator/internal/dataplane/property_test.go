@@ -12,16 +12,17 @@ import (
 // with clean-up under its UUID or without one, its UUID never changes by itself, and the journal tells each loss.
 func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := newFixture(Behaviour{StartTime: time.Second, StopTime: time.Second, Linger: time.Second, Rediscovery: 2 * time.Second})
-		f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
+		f := newFixture(Behaviour{StartTime: time.Second, StopTime: time.Second, Linger: time.Second})
+		disk := f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
 		s := f.start(V2)
+		f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
 		names := rapid.SampledFrom([]string{"r1", "r2", "r3"})
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			name, before := names.Draw(t, "name"), f.plane.LvolsOf("node-1")
 			entries, lost := len(f.plane.journal), ""
 			switch rapid.IntRange(0, 3).Draw(t, "action") {
 			case 0:
-				_, _ = s.Create(v2Replica(name))
+				_, _ = s.Create(onDisk(v2Replica(name), disk))
 			case 1:
 				ask := Deletion{Name: name, Type: TypeReplica, DataEngine: V2, Cleanup: rapid.Bool().Draw(t, "clean-up"),
 					UUID: rapid.SampledFrom([]string{"", "wrong", before[name].UUID}).Draw(t, "uuid")}
@@ -31,6 +32,9 @@ func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 				}
 			case 2:
 				s = f.start(V2)
+				if rapid.Bool().Draw(t, "loaded") {
+					f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
+				}
 			case 3:
 				f.step(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
 			}
@@ -55,6 +59,12 @@ func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 			require.Contains(t, f.plane.LvolsOf("node-1"), name)
 		}
 	})
+}
+
+// onDisk has a replica created on a disk.
+func onDisk(spec Spec, d Disk) Spec {
+	spec.DiskName, spec.DiskUUID = d.Name, d.UUID
+	return spec
 }
 
 func listedBy(t *rapid.T, s *Server) map[string]string {

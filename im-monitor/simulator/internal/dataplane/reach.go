@@ -26,6 +26,9 @@ func (p *Plane) Reboot(nodeName string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.nodeOf(nodeName)
+	for _, h := range n.devices {
+		h.bound = false
+	}
 	for name, held := range n.frontends {
 		p.closeDevice(held)
 		delete(n.frontends, name)
@@ -79,7 +82,7 @@ func (i *Instance) dataOf() *data {
 	if i.server.engine == V1 {
 		return i.server.node.directories[i.directory()]
 	}
-	if l := i.server.node.lvols[i.Name]; l != nil {
+	if l := i.server.lvolOf(i); l != nil {
 		return l.data
 	}
 	return nil

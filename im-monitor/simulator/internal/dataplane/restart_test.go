@@ -16,25 +16,21 @@ func TestV1ProcessesDieWithTheirServer(t *testing.T) {
 	require.Equal(t, []string{"r"}, f.plane.DirectoriesOf("node-1"))
 }
 
-func TestV2LvolsOutliveTheirServerAndAreRediscoveredSilently(t *testing.T) {
-	f := newFixture(Behaviour{Mode: Today, Rediscovery: 2500 * time.Millisecond})
+func TestV2LvolsOutliveTheirServerAndAreListedOnceTheirDiskIsLoadedAgain(t *testing.T) {
+	f := newFixture(Behaviour{Mode: Today})
 	s := f.start(V2)
 	f.step(3 * time.Second)
 	made := f.putReplica(t, s, "r", Running)
 	f.putEngine(t, s, "e")
 	s = f.start(V2)
 	w := s.Watch()
-	require.Empty(t, listed(t, s), "the list is empty with OK at first")
-	f.step(2500 * time.Millisecond)
+	f.step(time.Minute)
+	require.Empty(t, listed(t, s), "the list is empty with OK")
+	f.plane.EnsureDisk("node-1", "disk-1", "/dev/disk-1", 0)
+	f.step(6 * time.Second)
 	require.Equal(t, map[string]string{"r": Stopped}, listed(t, s), "the replica is back as stopped, the engine is gone")
 	require.Zero(t, w.Take(), "rediscovery sends nothing")
 	require.Equal(t, made.UUID, s.True()["r"].UUID)
-}
-
-func TestAConformingServerListsWhatIsThereAtOnce(t *testing.T) {
-	f := newFixture(Behaviour{})
-	f.putReplica(t, f.start(V2), "r", Running)
-	require.Equal(t, map[string]string{"r": Stopped}, listed(t, f.start(V2)))
 }
 
 func TestServersOfTodayLeaveV2UUIDsEmpty(t *testing.T) {

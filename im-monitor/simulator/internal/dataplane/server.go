@@ -13,12 +13,20 @@ type Server struct {
 	ip      string
 	started time.Time
 
-	// alive is false once the process is gone; listing is false while a v2 server has not looked at its disks yet.
-	alive, listing bool
-	instances      map[string]*Instance
-	records        map[string]*Instance // of v2 frontends by volume: the host's, or the container's own
-	watchers       map[*Watcher]bool
-	done           chan struct{}
+	// alive is false once the process is gone.
+	alive     bool
+	instances map[string]*Instance
+	// disks are those that were created in this run. working is the one that is being created, queue those that wait for it; changes counts the
+	// replicas that were created and deleted, blocked is there while every call waits.
+	disks   map[string]*disk
+	working *disk
+	queue   []*disk
+	changes int
+	blocked chan struct{}
+
+	records  map[string]*Instance // of v2 frontends by volume: the host's, or the container's own
+	watchers map[*Watcher]bool
+	done     chan struct{}
 }
 
 // Start runs a server in a pod. One that already runs there ends first. metadata is the host path behind its mount /metadata; empty where it has
@@ -30,33 +38,20 @@ func (p *Plane) Start(nodeName, pod, engine, ip, metadata string) *Server {
 		old.end()
 	}
 	s := &Server{plane: p, node: p.nodeOf(nodeName), pod: pod, engine: engine, ip: ip, started: p.clock.Now(), alive: true,
-		listing: engine == V1, instances: map[string]*Instance{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
+		instances: map[string]*Instance{}, disks: map[string]*disk{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
 	s.records = s.node.recordsAt(metadata)
 	p.servers[pod], s.node.servers[pod], p.hosts[ip] = s, s, s
 	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK", Effect: EffectServerStart})
 	if engine == V2 {
-		p.after(p.behaviour.Rediscovery, s.rediscover)
+		s.recoverFrontends()
+		p.after(p.behaviour.ListCycle, s.tick)
 	}
 	return s
 }
 
-// rediscover lists what the node kept. Watchers are told nothing.
-func (s *Server) rediscover() {
-	if !s.alive || s.listing {
-		return
-	}
-	s.listing = true
-	for name, l := range s.node.lvols {
-		if s.instances[name] == nil {
-			s.instances[name] = s.replicaOf(l)
-		}
-	}
-	s.recoverFrontends()
-}
-
 // replicaOf is an lvol as a stopped replica.
 func (s *Server) replicaOf(l *Lvol) *Instance {
-	return &Instance{State: Stopped, UUID: l.UUID, server: s, Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
+	return &Instance{State: Stopped, UUID: l.UUID, server: s, stored: true, Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
 		DiskName: l.DiskName, DiskUUID: l.DiskUUID, Size: l.Size}}
 }
 

@@ -97,6 +97,8 @@ type Instance struct {
 	// HideUUID makes the server leave the UUID empty, whatever its mode.
 	HideUUID bool `json:"hideUUID,omitempty"`
 
+	// stored is true of a v2 replica that has data.
+	stored bool
 	// ending is true from the deletion on until the entry is gone.
 	ending bool
 	// recovering is true of a frontend that its server found on record, until its target answered or did not.
@@ -152,14 +154,6 @@ type SnapshotLvol struct {
 	Parent string `json:"parent,omitempty"`
 }
 
-// Disk is a v2 disk of a node: one lvstore.
-type Disk struct {
-	Name  string `json:"name"`
-	UUID  string `json:"uuid"`
-	Path  string `json:"path"`
-	Total int64  `json:"total"`
-}
-
 // ServerMode says how v2 identities are treated.
 type ServerMode string
 
@@ -176,8 +170,8 @@ type Behaviour struct {
 	Mode ServerMode
 	// StartTime is how long an instance is starting, StopTime how long it is stopping, Linger how long it is still listed as stopped.
 	StartTime, StopTime, Linger time.Duration
-	// Rediscovery is how long a v2 server lists nothing after its start.
-	Rediscovery time.Duration
+	// ListCycle is how often a v2 server looks at its loaded disks, DiskCreateTime how long it takes to create one.
+	ListCycle, DiskCreateTime time.Duration
 	// MismatchCode answers a v2 deletion under a wrong UUID: NotFound or FailedPrecondition.
 	MismatchCode Code
 	// ReplicaTimeout is how long an engine waits for a replica that does not answer until it is in mode ERR.

@@ -46,7 +46,9 @@ func (c *cluster) boot(n int) {
 func (c *cluster) replica(n int, volume string) string {
 	c.t.Helper()
 	spec := Spec{Name: fmt.Sprintf("%s-r-%d", volume, n), Type: TypeReplica, DataEngine: c.engine, Volume: volume, PortCount: 10, DiskName: "disk-1", Size: 1 << 20}
-	if c.engine == V1 {
+	if c.engine == V2 {
+		spec = onDisk(spec, c.plane.EnsureDisk(c.servers[n].node.name, "disk-1", "/dev/sdb", 1<<40))
+	} else {
 		spec.Binary, spec.Args = "longhorn", []string{"--volume-name", volume, "replica", "/host/replicas/" + spec.Name, "--size", "1048576"}
 		if c.uncounted {
 			spec.Args = append(spec.Args, "--disableRevCounter")

@@ -54,7 +54,7 @@ func (k *Kubelet) watchDisks(ctx context.Context) error {
 	return nil
 }
 
-// reconcileDisks fills in the v1 disks of a Longhorn node's status as a node agent does, and makes its v2 disks known to the data plane.
+// reconcileDisks fills in the v1 disks of a Longhorn node's status as a node agent does.
 func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 	if _, simulated := k.options.Machine.NodeState(name); !simulated {
 		return nil
@@ -81,11 +81,6 @@ func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 	if k.options.DefaultDisks && len(node.Spec.Disks) == 0 && node.DeletionTimestamp == nil {
 		return k.giveDisks(ctx, &node)
 	}
-	for key, disk := range node.Spec.Disks {
-		if disk.DiskType == "block" {
-			k.options.Plane.EnsureDisk(name, key, disk.Path, diskBytes)
-		}
-	}
 	changes := diskChanges(&node)
 	if len(changes) == 0 {
 		return nil
@@ -102,19 +97,17 @@ func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 	return nil
 }
 
+// defaultDevice is the block device that every simulated node has.
+const defaultDevice = "/dev/disk-1"
+
 // defaultDisks are those of a node that has none: one per data engine.
 var defaultDisks = map[string]v1beta2.DiskSpec{
 	"default-disk": {AllowScheduling: true, DiskType: "filesystem", Path: "/var/lib/longhorn/"},
-	"disk-1":       {AllowScheduling: true, DiskType: "block", Path: "/dev/disk-1"},
+	"disk-1":       {AllowScheduling: true, DiskType: "block", Path: defaultDevice, Initialize: v1beta2.InitializeNew},
 }
 
-// giveDisks gives a node its default disks. The data plane knows them before anybody can ask for them.
+// giveDisks gives a node its default disks, as the person does who says that the blank device may be formatted.
 func (k *Kubelet) giveDisks(ctx context.Context, node *v1beta2.Node) error {
-	for key, disk := range defaultDisks {
-		if disk.DiskType == "block" {
-			k.options.Plane.EnsureDisk(node.Name, key, disk.Path, diskBytes)
-		}
-	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": node.ResourceVersion},
 		"spec": map[string]any{"disks": defaultDisks}})
 	if err != nil {

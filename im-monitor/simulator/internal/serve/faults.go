@@ -23,6 +23,11 @@ func (s *Servers) unary(ctx context.Context, request any, info *grpc.UnaryServer
 	if err := s.misbehave(ctx, e, method, false); err != nil {
 		return nil, err
 	}
+	if !strings.HasPrefix(info.FullMethod, "/grpc.") {
+		if err := waitTurn(e.server, info.FullMethod); err != nil {
+			return nil, err
+		}
+	}
 	answer, err := handle(ctx, request)
 	if fault := s.misbehave(ctx, e, method, true); fault != nil {
 		return nil, fault

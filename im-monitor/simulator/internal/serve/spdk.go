@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 )
 
@@ -56,60 +55,6 @@ func (s *spdkService) EngineList(ctx context.Context, _ *emptypb.Empty) (*spdkrp
 		if !left[name] {
 			out.Engines[name] = spdkEngine(engine, e.server.IP())
 		}
-	}
-	return out, nil
-}
-
-// diskService is the v2 disks of an instance manager's node.
-type diskService struct {
-	imrpc.UnimplementedDiskServiceServer
-	servers *Servers
-}
-
-// Sizes that a lvstore counts in.
-const (
-	blockBytes   = 4096
-	clusterBytes = 4 << 20
-)
-
-// DiskGet is one v2 disk, by its name.
-func (s *diskService) DiskGet(ctx context.Context, in *imrpc.DiskGetRequest) (*imrpc.Disk, error) {
-	server, err := serverOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	disk, err := server.Disk(in.GetDiskName())
-	if err != nil {
-		return nil, failure(err)
-	}
-	lvols, err := server.DiskReplicas(disk.Name)
-	if err != nil {
-		return nil, failure(err)
-	}
-	free := disk.Total
-	for _, l := range lvols {
-		free -= int64(l.Size)
-	}
-	free = max(free, 0)
-	return &imrpc.Disk{Id: disk.Name, Uuid: disk.UUID, Path: disk.Path, Type: "block", Driver: "aio", Name: disk.Name, State: "ready",
-		TotalSize: disk.Total, FreeSize: free, TotalBlocks: disk.Total / blockBytes, FreeBlocks: free / blockBytes,
-		BlockSize: blockBytes, ClusterSize: clusterBytes}, nil
-}
-
-// DiskReplicaInstanceList tells the replicas on one disk.
-func (s *diskService) DiskReplicaInstanceList(ctx context.Context, in *imrpc.DiskReplicaInstanceListRequest) (*imrpc.DiskReplicaInstanceListResponse, error) {
-	server, err := serverOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lvols, err := server.DiskReplicas(in.GetDiskName())
-	if err != nil {
-		return nil, failure(err)
-	}
-	out := &imrpc.DiskReplicaInstanceListResponse{ReplicaInstances: map[string]*imrpc.ReplicaInstance{}}
-	for _, l := range lvols {
-		out.ReplicaInstances[l.Name] = &imrpc.ReplicaInstance{Name: l.Name, Uuid: l.UUID, DiskName: l.DiskName, DiskUuid: l.DiskUUID,
-			SpecSize: l.Size}
 	}
 	return out, nil
 }

@@ -1,0 +1,44 @@
+package control
+
+import (
+	"net/http"
+
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
+)
+
+func (s *Server) devices(r *http.Request) (any, error) {
+	return s.options.Plane.Devices(r.URL.Query().Get("node")), nil
+}
+
+func (s *Server) addDevice(r *http.Request) (any, error) {
+	in, err := read[dataplane.Device](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.options.Plane.AddDevice(in)
+}
+
+func (s *Server) removeDevice(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	return nothing{}, s.options.Plane.RemoveDevice(q.Get("node"), q.Get("path"))
+}
+
+func (s *Server) setDevice(r *http.Request) (any, error) {
+	in, err := read[SetDevice](r)
+	if err != nil {
+		return nil, err
+	}
+	return nothing{}, s.options.Plane.SetDevicePresent(in.Node, in.Path, in.Present)
+}
+
+func (s *Server) swapDevices(r *http.Request) (any, error) {
+	in, err := read[SwapDevices](r)
+	if err != nil {
+		return nil, err
+	}
+	return nothing{}, s.options.Plane.SwapDevices(in.Node, in.Path, in.OtherNode, in.OtherPath)
+}
+
+func (s *Server) serverDisks(r *http.Request) (any, error) {
+	return s.options.Plane.ServerDisks(r.URL.Query().Get("node")), nil
+}
