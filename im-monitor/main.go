@@ -61,7 +61,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, options.Manager); err != nil {
 		return err
 	}
-	if err := diskcontroller.Setup(ctx, rt, known.Disk, options.SafetyPeriod); err != nil {
+	if err := diskcontroller.Setup(ctx, rt, settings, known, known.Disk, dialer, options.DiskOptions()); err != nil {
 		return err
 	}
 	if err := ownershipcontroller.Setup(ctx, rt); err != nil {

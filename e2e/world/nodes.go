@@ -86,9 +86,15 @@ func (w *World) Disk(ctx context.Context, node, dataEngine string) (Disk, error)
 	if dataEngine == v1beta2.DataEngineV1 {
 		return Disk{UUID: "disk-of-" + node, Path: "/var/lib/longhorn/"}, nil
 	}
-	var disk Disk
-	err := w.ctl(ctx, http.MethodPost, "/v1/disks", map[string]any{"node": node, "name": diskName, "path": "/dev/" + diskName}, &disk)
-	return disk, err
+	n := w.NodeObject(node)
+	if err := w.Get(ctx, node, n); err != nil {
+		return Disk{}, err
+	}
+	known := n.Status.DiskStatus[diskName]
+	if known.DiskUUID == "" {
+		return Disk{}, fmt.Errorf("disk %s of node %s is not loaded yet", diskName, node)
+	}
+	return Disk{UUID: known.DiskUUID, Path: known.DiskPath}, nil
 }
 
 // Blink attaches the volume and detaches it on paper within the same moment, so that its hands come too late.

@@ -12,6 +12,7 @@ import (
 
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/testkit/cluster"
 )
 
@@ -27,7 +28,7 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	}
 	address := addresses[0]
 	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s",
-		"--engine-image", EngineImage + "=12"}
+		"--engine-image", EngineImage + "=12", "--spdk-list-cycle", "300ms", "--disk-create-time", "100ms"}
 	if w.options.Record {
 		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
 	}
@@ -96,7 +97,7 @@ func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
 		}
 		ready := 0
 		for _, n := range nodes.Items {
-			if isReady(n) {
+			if isReady(n) && (w.options.Sources[IMMonitor] != "" || diskUsable(n)) {
 				ready++
 			}
 		}
@@ -115,6 +116,11 @@ func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
 		}
 		return "", nil
 	})
+}
+
+// diskUsable reports whether the node's v2 disk is loaded and takes replicas. Its Node says that the device is new.
+func diskUsable(n v1beta2.Node) bool {
+	return conditions.IsTrue(n.Status.DiskStatus[diskName].Conditions, v1beta2.DiskSchedulable)
 }
 
 // WaitReady waits until the process says that its caches are filled.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
@@ -33,6 +34,7 @@ type Options struct {
 	Orphan          orphancontroller.Options
 	Instance        instancecontroller.Options
 	Engine          enginecontroller.Options
+	Disk            diskcontroller.Options
 
 	// locks are shared by all hands that change instances.
 	locks instancelock.Locks
@@ -51,6 +53,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	o.Orphan.AddFlags(flags)
 	o.Instance.AddFlags(flags)
 	o.Engine.AddFlags(flags)
+	o.Disk.AddFlags(flags)
 	m := &o.Manager
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
 	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause, "how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
@@ -84,6 +87,13 @@ func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]
 	})
 	metrics.Registry.MustRegister(known)
 	return known
+}
+
+// DiskOptions are those of v2 disks, with the inventory's times.
+func (o *Options) DiskOptions() diskcontroller.Options {
+	out := o.Disk
+	out.Period, out.Settle, out.Gap = o.SafetyPeriod, o.V2Settle, o.AbsenceGap
+	return out
 }
 
 // OrphanOptions are those of the judge, with the inventory's rules of absence.

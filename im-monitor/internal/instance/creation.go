@@ -84,7 +84,7 @@ func lacking(w World) *refusal {
 	case !w.v2() && o.Image == "":
 		return incomplete("It has no engine image.")
 	case w.replica() && w.v2() && w.DiskName == "":
-		return incomplete("Node %s has no disk with UUID %s.", o.NodeID, o.Replica.DiskID)
+		return incomplete("Node %s has no disk with UUID %s that is loaded; see its status.diskStatus.", o.NodeID, o.Replica.DiskID)
 	case w.replica() && !w.v2() && (o.Replica.DiskPath == "" || o.Replica.Directory == ""):
 		return incomplete("It has no data directory.")
 	}

@@ -63,7 +63,7 @@ func newWorldWith(t *testing.T, at cut.Point, change func(*instancecontroller.Op
 		}
 		own := &v1beta2.Node{ObjectMeta: w.meta(n)}
 		w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 * gib, FreeBytes: 100 * gib})
-		w.spec(own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1"}}})
+		w.spec(own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1", "initialize": "new"}}})
 		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk }, "the disk of %s never showed up", n)
 	}
 	return w

@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -110,9 +111,10 @@ func outOfService(n *corev1.Node) bool {
 	return false
 }
 
+// diskName is the name of the lvstore of a disk that is loaded now; on any other one a server creates nothing.
 func diskName(n *v1beta2.Node, uuid string) string {
 	for _, d := range n.Status.DiskStatus {
-		if uuid != "" && d.DiskUUID == uuid {
+		if uuid != "" && d.DiskUUID == uuid && conditions.IsTrue(d.Conditions, v1beta2.DiskReady) {
 			return d.DiskName
 		}
 	}

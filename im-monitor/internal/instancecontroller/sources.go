@@ -183,6 +183,9 @@ func disks(n *v1beta2.Node) map[string]string {
 	out := make(map[string]string, len(n.Status.DiskStatus))
 	for _, d := range n.Status.DiskStatus {
 		out[d.DiskUUID] = d.DiskName
+		if !conditions.IsTrue(d.Conditions, v1beta2.DiskReady) {
+			out[d.DiskUUID] = ""
+		}
 	}
 	return out
 }

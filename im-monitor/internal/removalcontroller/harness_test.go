@@ -60,7 +60,7 @@ func newWorldWith(t *testing.T, at cut.Point, options removalcontroller.Options,
 		}, "the v2 instance manager of %s never ran", n)
 		w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 << 30, FreeBytes: 100 << 30})
 		own := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: n}}
-		require.NoError(t, status.MergeSpec(t.Context(), w.Admin, own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1"}}}))
+		require.NoError(t, status.MergeSpec(t.Context(), w.Admin, own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1", "initialize": "new"}}}))
 		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk }, "the disk of %s never showed up", n)
 	}
 	return w

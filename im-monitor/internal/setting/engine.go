@@ -38,6 +38,8 @@ var (
 	ublkQueueDepth     = limits{128, 1, 4096, v1beta2.DataEngineV2}
 	ublkNumberOfQueue  = limits{1, 1, 128, v1beta2.DataEngineV2}
 	ioQueues           = limits{0, 0, 128, v1beta2.DataEngineV2}
+	minimalAvailable   = limits{25, 0, 100, v1beta2.DataEngineV2}
+	overProvisioning   = limits{100, 0, 1 << 20, v1beta2.DataEngineV2}
 )
 
 // parse reads a number, or the one of the data engine in a JSON object by data engine.

@@ -25,12 +25,15 @@ const (
 	UblkQueueDepth              = "default-ublk-queue-depth"
 	UblkNumberOfQueue           = "default-ublk-number-of-queue"
 	IOQueues                    = "default-nvme-tcp-nr-io-queues"
+	MinimalAvailable            = "storage-minimal-available-percentage"
+	OverProvisioning            = "storage-over-provisioning-percentage"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue, IOQueues}
+		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
+		UblkQueueDepth, UblkNumberOfQueue, IOQueues, MinimalAvailable, OverProvisioning}
 }
 
 // Values are the settings in force.
@@ -50,12 +53,14 @@ type Values struct {
 	Engine Engine
 	// Frontend goes into every v2 engine and frontend that is started.
 	Frontend Frontend
+	// MinimalAvailable and OverProvisioning are the percentages from which on a v2 disk takes no further replica.
+	MinimalAvailable, OverProvisioning int
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
-	return Values{V1: true, DisableSchedulingOnCordoned: true, Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault,
-		FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault},
+	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault, OverProvisioning: overProvisioning.byDefault,
+		Engine:   Engine{ReplicaTimeout: replicaTimeout.byDefault, FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault},
 		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault, IOQueues: ioQueues.byDefault}}
 }
 
@@ -102,6 +107,10 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.Engine.ReplicaTimeout, raw, replicaTimeout.parse)
 	case FileSyncTimeout:
 		err = assign(&values.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
+	case MinimalAvailable:
+		err = assign(&values.MinimalAvailable, raw, minimalAvailable.parse)
+	case OverProvisioning:
+		err = assign(&values.OverProvisioning, raw, overProvisioning.parse)
 	case RebuildConcurrency:
 		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
 	case UblkQueueDepth:

@@ -270,7 +270,7 @@ func TestV2DisksAreShownAndV1DisksAreLeftAlone(t *testing.T) {
 	e.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: "lvs-1", Driver: "aio", TotalBytes: 100, FreeBytes: 60})
 	require.NoError(t, status.MergeSpec(t.Context(), e.Admin, &n, map[string]any{"disks": map[string]any{
 		"hdd":  map[string]any{"diskType": "filesystem", "path": "/data"},
-		"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1"},
+		"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1", "initialize": "new"},
 	}}))
 	e.Eventually(func() bool {
 		return e.Get("disk-1", &n) && n.Status.DiskStatus["nvme"].DiskUUID == "lvs-1" &&

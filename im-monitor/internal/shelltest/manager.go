@@ -198,7 +198,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 	removal.Locks = instances.Locks
 	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond,
 		Quiet: 100 * time.Millisecond, CallPatience: time.Nanosecond, FollowUpInterval: 10 * time.Millisecond,
-		AskDisk: e.Servers.disk, Disks: nodedisks.Reader(rt.Client, rt.Namespace)})
+		AskDisk: e.Servers.Disk, Disks: nodedisks.Reader(rt.Client, rt.Namespace)})
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
@@ -206,7 +206,8 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 		settingcontroller.Setup(rt, settings),
 		nodecontroller.Setup(ctx, rt, settings),
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
-		diskcontroller.Setup(ctx, rt, store.Disk, time.Minute),
+		diskcontroller.Setup(ctx, rt, settings, store, store.Disk, e.Servers, diskcontroller.Options{Period: time.Hour, Gap: 10 * time.Millisecond,
+			CallTimeout: 100 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: time.Second}),
 		ownershipcontroller.Setup(ctx, rt),
 		instancecontroller.Setup(ctx, &handsRuntime, settings, store, instances),
 		removalcontroller.Setup(ctx, &removalRuntime, store, removal),

@@ -3,6 +3,7 @@ package shelltest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 
@@ -20,6 +21,7 @@ type Servers struct {
 	shut      map[string]bool
 	open      map[*connection]struct{}
 	disks     map[string]imclient.Disk
+	loaded    map[string]string // states of disks by server and name
 	calls     []Call
 	hook      Hook
 	today     bool
@@ -27,7 +29,7 @@ type Servers struct {
 }
 
 func newServers() *Servers {
-	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{}, disks: map[string]imclient.Disk{}}
+	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{}, disks: map[string]imclient.Disk{}, loaded: map[string]string{}}
 }
 
 // Put makes an instance of an instance manager appear or change.
@@ -52,7 +54,7 @@ func (s *Servers) Shut(manager string, shut bool) {
 	}
 }
 
-// PutDisk gives every server a v2 disk.
+// PutDisk gives every node a device with an lvstore. A server knows it once it was created there.
 func (s *Servers) PutDisk(d imclient.Disk) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,16 +68,48 @@ func (s *Servers) DropDisk(name string) {
 	delete(s.disks, name)
 }
 
-func (s *Servers) disk(_ context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
+// Disk answers as a server that keeps its disks in memory.
+func (s *Servers) Disk(_ context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d, ok := s.disks[query.Name]; ok {
-		if d.State == "" {
-			d.State = imclient.DiskReady
-		}
+	_, there := s.disks[query.Name]
+	switch state := s.loaded[address+"/"+query.Name]; {
+	case state == "" || !there:
+		return imclient.Disk{}, fmt.Errorf("%w: cannot find disk %s", imclient.ErrDiskNotFound, query.Name)
+	case state == imclient.DiskReady:
+		d := s.disks[query.Name]
+		d.State, d.Path = state, query.Path
 		return d, nil
+	default:
+		return imclient.Disk{State: state}, nil
 	}
-	return imclient.Disk{}, &imclient.CallError{Method: "DiskGet", Address: address, Kind: imclient.ErrNotFound, Err: errors.New("no such disk")}
+}
+
+// CreateDisk loads a device's lvstore: any without a UUID, else that one only.
+func (s *Servers) CreateDisk(_ context.Context, address string, ref imclient.DiskRef) (imclient.Disk, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, d := address+"/"+ref.Name, s.disks[ref.Name]
+	if s.loaded[key] == "" {
+		s.loaded[key] = imclient.DiskError
+		if d.UUID != "" && (ref.UUID == "" || ref.UUID == d.UUID) {
+			s.loaded[key] = imclient.DiskReady
+		}
+	}
+	return imclient.Disk{State: imclient.DiskCreating}, nil
+}
+
+// DeleteDisk forgets a disk.
+func (s *Servers) DeleteDisk(_ context.Context, address string, ref imclient.DiskRef) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.loaded, address+"/"+ref.Name)
+	return nil
+}
+
+// DiskReplicas lists nothing: the devices of these servers are empty when they are loaded first.
+func (s *Servers) DiskReplicas(context.Context, string, imclient.DiskRef) (map[string]imclient.DiskReplica, error) {
+	return nil, nil
 }
 
 func (s *Servers) change(manager string, f func(map[string]inventory.Instance)) {

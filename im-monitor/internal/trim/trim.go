@@ -125,7 +125,10 @@ func node(obj any) (any, error) {
 	}
 	metadata(&n.ObjectMeta)
 	for name, disk := range n.Status.DiskStatus {
-		disk.HealthData, disk.ScheduledReplica, disk.ScheduledBackingImage = nil, nil, nil
+		disk.HealthData, disk.ScheduledBackingImage = nil, nil
+		if disk.DiskType != "block" {
+			disk.ScheduledReplica = nil
+		}
 		n.Status.DiskStatus[name] = disk
 	}
 	return n, nil

@@ -1,0 +1,275 @@
+package disks
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/harness"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	node     = "node-1"
+	patience = time.Minute
+	foreign  = "9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d11"
+)
+
+// here is the one World of this test binary.
+var here *world.World
+
+func TestMain(m *testing.M) {
+	harness.Main(m, world.Options{Nodes: []string{node}, Lease: 4 * time.Second,
+		SimulatorArgs: []string{"--disk-create-time", "1s"}, Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor),
+			"--disk-call-timeout=3s", "--disk-retry-min=500ms", "--disk-retry-max=1s")}},
+		func(_ context.Context, w *world.World) error { here = w; return nil })
+}
+
+// stage is a test's world, with devices of its own that are taken out in the end.
+func stage(t *testing.T, devices ...world.Device) (context.Context, *world.World) {
+	t.Helper()
+	ctx := harness.Open(t, here, 5*time.Minute)
+	for _, d := range devices {
+		d.Node = node
+		_, err := here.AddDevice(ctx, d)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, here.RemoveDevice(context.Background(), node, d.Path)) })
+	}
+	return ctx, here
+}
+
+// disk puts a disk into the spec until the test ends.
+func disk(t *testing.T, ctx context.Context, key, path, initialize string) {
+	t.Helper()
+	require.NoError(t, here.SetDisks(ctx, node, map[string]any{key: world.BlockDisk(path, initialize)}))
+	t.Cleanup(func() {
+		clean, done := context.WithTimeout(context.Background(), patience)
+		defer done()
+		require.NoError(t, here.SetDisks(clean, node, map[string]any{key: nil}))
+		require.NoError(t, here.Wait(clean, "disk "+key+" to go", patience, func(ctx context.Context) (string, error) {
+			s, err := here.DiskStatus(ctx, node, key)
+			if s.DiskType != "" {
+				return "it is there", err
+			}
+			return "", err
+		}))
+	})
+}
+
+// comes waits until the disk's Ready has the reason, and returns the disk's status.
+func comes(t *testing.T, ctx context.Context, key, reason string) v1beta2.DiskStatus {
+	t.Helper()
+	var s v1beta2.DiskStatus
+	require.NoError(t, here.Wait(ctx, "disk "+key+" to be "+reason, patience, func(ctx context.Context) (string, error) {
+		var err error
+		s, err = here.DiskStatus(ctx, node, key)
+		if c := conditions.Get(s.Conditions, v1beta2.DiskReady); c == nil || c.Reason != reason {
+			return fmt.Sprintf("its condition is %+v, its load %+v", c, s.Load), err
+		}
+		return "", err
+	}))
+	return s
+}
+
+func digest(t *testing.T, ctx context.Context, path string) string {
+	t.Helper()
+	d, err := here.Device(ctx, node, path)
+	require.NoError(t, err)
+	return d.Digest
+}
+
+// restart kills the v2 server, and waits until the next run has loaded every disk that was named.
+func restart(t *testing.T, ctx context.Context, keys ...string) {
+	t.Helper()
+	before := map[string]string{}
+	for _, key := range keys {
+		s, err := here.DiskStatus(ctx, node, key)
+		require.NoError(t, err)
+		require.NotNil(t, s.Load)
+		before[key] = s.Load.Server
+	}
+	require.NoError(t, here.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	for _, key := range keys {
+		require.NoError(t, here.Wait(ctx, "disk "+key+" in the next run", patience, func(ctx context.Context) (string, error) {
+			s, err := here.DiskStatus(ctx, node, key)
+			if s.Load == nil || s.Load.Server == before[key] || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
+				return fmt.Sprintf("it is %+v", s.Load), err
+			}
+			return "", err
+		}))
+	}
+}
+
+func TestADeviceWithoutAMarkIsNotTouched(t *testing.T) {
+	ctx, _ := stage(t, world.Device{Path: "/dev/blank"}, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "x", UUID: foreign}})
+	blank, held := digest(t, ctx, "/dev/blank"), digest(t, ctx, "/dev/foreign")
+	disk(t, ctx, "blank", "/dev/blank", "")
+	disk(t, ctx, "foreign", "/dev/foreign", "")
+	for _, key := range []string{"blank", "foreign"} {
+		s := comes(t, ctx, key, v1beta2.ReasonNotInitialized)
+		require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "kubectl")
+		require.Empty(t, s.DiskUUID)
+		require.Nil(t, s.Load)
+	}
+	require.Equal(t, []string{blank, held}, []string{digest(t, ctx, "/dev/blank"), digest(t, ctx, "/dev/foreign")})
+}
+
+func TestAFilesystemIsNotFormattedByAMark(t *testing.T) {
+	ctx, _ := stage(t, world.Device{Path: "/dev/ext4", Filesystem: "ext4"})
+	before := digest(t, ctx, "/dev/ext4")
+	disk(t, ctx, "ext4", "/dev/ext4", "new")
+	require.NoError(t, here.Wait(ctx, "the failure", patience, func(ctx context.Context) (string, error) {
+		s, err := here.DiskStatus(ctx, node, "ext4")
+		if s.Load == nil || s.Load.State != v1beta2.DiskLoadError {
+			return fmt.Sprintf("it is %+v", s.Load), err
+		}
+		return "", err
+	}))
+	require.Equal(t, before, digest(t, ctx, "/dev/ext4"))
+}
+
+func TestWhatAForeignLvstoreHoldsIsAcknowledgedAndKept(t *testing.T) {
+	for _, mark := range []string{"new", "adopt:" + foreign} {
+		t.Run(mark, func(t *testing.T) {
+			ctx, _ := stage(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
+				Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}})
+			before := digest(t, ctx, "/dev/foreign")
+			disk(t, ctx, "foreign", "/dev/foreign", mark)
+			s := comes(t, ctx, "foreign", v1beta2.ReasonDiskReady)
+			require.Equal(t, foreign, s.DiskUUID)
+			require.NoError(t, here.Wait(ctx, "the acknowledgement", patience, func(ctx context.Context) (string, error) {
+				var err error
+				if s, err = here.DiskStatus(ctx, node, "foreign"); s.AcknowledgedAt == "" {
+					return "there is none", err
+				}
+				return "", err
+			}))
+			require.Equal(t, []string{"their-r-1", "their-r-2"}, s.AcknowledgedReplicas)
+			d, err := here.Device(ctx, node, "/dev/foreign")
+			require.NoError(t, err)
+			require.Len(t, d.Lvstore.Replicas, 2)
+			if mark != "new" {
+				require.Equal(t, before, d.Digest, "taking the lvstore that was named writes nothing")
+			}
+		})
+	}
+}
+
+func TestASwappedPairOfDisksIsNotLoadedAndNotFormatted(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/a"}, world.Device{Path: "/dev/b"})
+	disk(t, ctx, "a", "/dev/a", "new")
+	disk(t, ctx, "b", "/dev/b", "new")
+	a, b := comes(t, ctx, "a", v1beta2.ReasonDiskReady), comes(t, ctx, "b", v1beta2.ReasonDiskReady)
+	inA, inB := digest(t, ctx, "/dev/a"), digest(t, ctx, "/dev/b")
+	require.NoError(t, w.SwapDevices(ctx, node, "/dev/a", "/dev/b"))
+	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	for key, was := range map[string]v1beta2.DiskStatus{"a": a, "b": b} {
+		require.NoError(t, w.Wait(ctx, "the failure of "+key, patience, func(ctx context.Context) (string, error) {
+			s, err := w.DiskStatus(ctx, node, key)
+			if s.Load == nil || s.Load.Server == was.Load.Server || s.Load.State != v1beta2.DiskLoadError {
+				return fmt.Sprintf("it is %+v", s.Load), err
+			}
+			require.Equal(t, was.DiskUUID, s.DiskUUID, "no other UUID is recorded")
+			return "", err
+		}))
+	}
+	require.Equal(t, []string{inB, inA}, []string{digest(t, ctx, "/dev/a"), digest(t, ctx, "/dev/b")}, "no byte was written")
+	require.NoError(t, w.SwapDevices(ctx, node, "/dev/a", "/dev/b"))
+	for key, was := range map[string]v1beta2.DiskStatus{"a": a, "b": b} {
+		require.Equal(t, was.DiskUUID, comes(t, ctx, key, v1beta2.ReasonDiskReady).DiskUUID, "the attempts go on until the device is back")
+	}
+	require.Equal(t, []string{inA, inB}, []string{digest(t, ctx, "/dev/a"), digest(t, ctx, "/dev/b")})
+}
+
+func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/late"})
+	disk(t, ctx, "late", "/dev/late", "new")
+	uuid := comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID
+	before := digest(t, ctx, "/dev/late")
+	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", false))
+	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	require.NoError(t, w.Wait(ctx, "several attempts", patience, func(ctx context.Context) (string, error) {
+		s, err := w.DiskStatus(ctx, node, "late")
+		if s.Load == nil || s.Load.Attempts < 3 {
+			return fmt.Sprintf("it is %+v", s.Load), err
+		}
+		return "", err
+	}))
+	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", true))
+	require.Equal(t, uuid, comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID)
+	require.Equal(t, before, digest(t, ctx, "/dev/late"))
+}
+
+func TestADiskIsLoadedAgainInEachRunOfTheServer(t *testing.T) {
+	ctx, _ := stage(t, world.Device{Path: "/dev/again"})
+	disk(t, ctx, "again", "/dev/again", "new")
+	s := comes(t, ctx, "again", v1beta2.ReasonDiskReady)
+	before := digest(t, ctx, "/dev/again")
+	for range 2 {
+		restart(t, ctx, "again")
+		require.Equal(t, s.DiskUUID, comes(t, ctx, "again", v1beta2.ReasonDiskReady).DiskUUID)
+		require.Equal(t, before, digest(t, ctx, "/dev/again"))
+	}
+}
+
+func TestAServerThatIsKilledWhileItInitializesADiskLeavesTheDecisionToAPerson(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/killed"})
+	disk(t, ctx, "killed", "/dev/killed", "new")
+	require.NoError(t, w.Wait(ctx, "the attempt", patience, func(ctx context.Context) (string, error) {
+		s, err := w.DiskStatus(ctx, node, "killed")
+		if s.Load == nil {
+			return "there is none", err
+		}
+		return "", err
+	}))
+	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	s := comes(t, ctx, "killed", v1beta2.ReasonInitializationUncertain)
+	require.Empty(t, s.DiskUUID)
+	before := digest(t, ctx, "/dev/killed")
+	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "restarted")
+	require.Equal(t, before, digest(t, ctx, "/dev/killed"))
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"killed": map[string]any{"initialize": nil}}))
+	comes(t, ctx, "killed", v1beta2.ReasonNotInitialized)
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"killed": map[string]any{"initialize": "new"}}))
+	comes(t, ctx, "killed", v1beta2.ReasonDiskReady)
+}
+
+func TestAServerThatIsKilledWhileItLoadsARecordedDiskIsAskedAgain(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/twice"})
+	disk(t, ctx, "twice", "/dev/twice", "new")
+	uuid := comes(t, ctx, "twice", v1beta2.ReasonDiskReady).DiskUUID
+	before := digest(t, ctx, "/dev/twice")
+	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	restart(t, ctx, "twice")
+	require.Equal(t, uuid, comes(t, ctx, "twice", v1beta2.ReasonDiskReady).DiskUUID)
+	require.Equal(t, before, digest(t, ctx, "/dev/twice"))
+}
+
+func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/step"})
+	disk(t, ctx, "step", "/dev/step", "new")
+	uuid := comes(t, ctx, "step", v1beta2.ReasonDiskReady).DiskUUID
+	before := digest(t, ctx, "/dev/step")
+	for _, state := range []string{v1beta2.DiskLoadRequested, v1beta2.DiskLoadReady} {
+		was, err := w.DiskStatus(ctx, node, "step")
+		require.NoError(t, err)
+		require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+		require.NoError(t, w.Wait(ctx, "the attempt to be "+state, patience, func(ctx context.Context) (string, error) {
+			s, err := w.DiskStatus(ctx, node, "step")
+			if s.Load == nil || s.Load.Server == was.Load.Server {
+				return fmt.Sprintf("it is %+v", s.Load), err
+			}
+			return "", err
+		}))
+		process := w.Process(world.IMMonitor)
+		process.Kill()
+		require.NoError(t, process.Restart())
+		require.Equal(t, uuid, comes(t, ctx, "step", v1beta2.ReasonDiskReady).DiskUUID)
+		require.Equal(t, before, digest(t, ctx, "/dev/step"))
+	}
+}

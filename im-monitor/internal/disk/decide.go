@@ -1,0 +1,230 @@
+package disk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// Decide returns what is to be written and called for the disks of one node. Calls are only valid on a status that was read past the
+// cache, and after the changes were written.
+func Decide(w World) Verdict {
+	v := Verdict{Changes: map[string]*v1beta2.DiskStatus{}}
+	owners := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
+		if uuid := w.Status[key].DiskUUID; uuid != "" && w.Status[key].DiskType == TypeBlock && owners[uuid] == "" {
+			owners[uuid] = key
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.Specs)) {
+		spec := w.Specs[key]
+		if spec.DiskType != TypeBlock {
+			continue
+		}
+		d := &one{World: w, key: key, spec: spec, old: w.Status[key], owners: owners}
+		d.decide()
+		if _, known := w.Status[key]; !known || !same(d.old, d.out) {
+			v.Changes[key] = &d.out
+		}
+		v.add(d)
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
+		if _, kept := w.Specs[key]; !kept && w.Status[key].DiskType == TypeBlock {
+			w.leave(key, &v)
+		}
+	}
+	return v
+}
+
+func (v *Verdict) add(d *one) {
+	if d.call != nil {
+		v.Calls = append(v.Calls, *d.call)
+	}
+	if d.list {
+		v.List = append(v.List, d.key)
+	}
+	v.again(d.after)
+}
+
+// again keeps the earliest time to look again.
+func (v *Verdict) again(after time.Duration) {
+	if after > 0 && (v.After == 0 || after < v.After) {
+		v.After = after
+	}
+}
+
+// leave takes a disk out that left the spec: out of the server first, where nothing uses it, then out of the status.
+func (w World) leave(key string, v *Verdict) {
+	old := w.Status[key]
+	if old.DiskUUID != "" && w.inUse(old.DiskUUID) {
+		out := old
+		out.Conditions = ready(old.Conditions, w.Now, v1beta2.ConditionFalse, v1beta2.ReasonNoDiskInfo, fmt.Sprintf(
+			"Disk %s left the spec of node %s while replicas on it run. It is released once they are stopped: move them away, or put the disk back into the spec.", key, w.Node))
+		if !same(old, out) {
+			v.Changes[key] = &out
+		}
+		v.again(LatePause)
+		return
+	}
+	if w.Server != nil {
+		v.Calls = append(v.Calls, Call{Key: key, Op: OpDelete, Path: old.DiskPath, UUID: old.DiskUUID,
+			Driver: deleteDriver(v1beta2.DiskSpec{Path: old.DiskPath}, old)})
+	}
+	v.Changes[key] = nil
+}
+
+// inUse reports whether something runs on a disk, or may.
+func (w World) inUse(uuid string) bool {
+	if w.Server == nil {
+		return false
+	}
+	for _, r := range w.Replicas {
+		if r.DiskID == uuid && !r.Stopped {
+			return true
+		}
+	}
+	return w.Server.InUse == nil || w.Server.InUse[uuid]
+}
+
+// one is the decision about one disk.
+type one struct {
+	World
+	key      string
+	spec     v1beta2.DiskSpec
+	old, out v1beta2.DiskStatus
+	owners   map[string]string
+	call     *Call
+	list     bool
+	after    time.Duration
+	ready    bool
+}
+
+func (d *one) decide() {
+	d.out = d.old
+	d.out.DiskType = TypeBlock
+	if d.out.DiskPath == "" || d.old.DiskUUID == "" {
+		d.out.DiskPath = d.spec.Path
+	}
+	switch {
+	case d.Server == nil:
+		d.not(v1beta2.ReasonNoDiskInfo, "No v2 instance manager of node %s answers for disk %s: see the node's InstanceManagers.", d.Node, d.key)
+	case !d.answered():
+	case d.answer().Unknown:
+		d.unknown()
+	case d.answer().State == v1beta2.DiskLoadCreating:
+		d.creating()
+	case d.answer().State == v1beta2.DiskLoadError:
+		d.failed()
+	case d.answer().State == v1beta2.DiskLoadReady:
+		d.reported()
+	default:
+		d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s reports the unknown state %q of disk %s.", d.Server.Name, d.answer().State, d.key)
+		d.after = LatePause
+	}
+	d.figures()
+}
+
+func (d *one) answer() Answer { return d.Server.Answers[d.key] }
+
+// answered reports whether the server said anything about the disk.
+func (d *one) answered() bool {
+	answer, asked := d.Server.Answers[d.key]
+	if asked && answer.Failed == "" {
+		return true
+	}
+	why := answer.Failed
+	if !asked {
+		why = "it was not asked yet"
+	}
+	d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s gave no answer about disk %s at %s: %s", d.Server.Name, d.key, d.spec.Path, why)
+	d.pause()
+	return false
+}
+
+// pause looks again soon while the latest attempt is young, then slowly.
+func (d *one) pause() {
+	d.after = LatePause
+	if at, ok := d.requestedAt(); ok && d.Now.Sub(at) < soon {
+		d.after = SoonPause
+	}
+}
+
+// not reports why the disk is not ready.
+func (d *one) not(reason, format string, args ...any) {
+	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionFalse, reason, fmt.Sprintf(format, args...))
+}
+
+func ready(old []v1beta2.Condition, now time.Time, status v1beta2.ConditionStatus, reason, message string) []v1beta2.Condition {
+	c := v1beta2.Condition{Type: v1beta2.DiskReady, Status: status, Reason: reason, Message: message}
+	out := conditions.Set(conditions.Owned(old, v1beta2.DiskReady, v1beta2.DiskSchedulable), c, now)
+	if status != v1beta2.ConditionTrue {
+		out = conditions.Set(out, v1beta2.Condition{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonDiskNotReady,
+			Message: message}, now)
+	}
+	return out
+}
+
+// reported is a disk that the server has loaded.
+func (d *one) reported() {
+	answer := d.answer()
+	if d.old.DiskUUID == "" && !d.mayRecord() {
+		return
+	}
+	recorded := d.old.DiskUUID
+	if recorded == "" {
+		recorded = answer.UUID
+	}
+	switch owner := d.owners[answer.UUID]; {
+	case answer.UUID == "" || answer.UUID != recorded:
+		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore with UUID %q, recorded is %s. Put the device with the recorded lvstore back, "+
+			"or move all replicas away, take the disk out of the spec, and add it again.", d.key, d.spec.Path, answer.UUID, recorded)
+		d.after = LatePause
+		return
+	case owner != "" && owner != d.key:
+		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.",
+			d.key, d.spec.Path, owner, d.Node)
+		d.after = LatePause
+		return
+	}
+	d.ready = true
+	d.owners[answer.UUID] = d.key
+	d.out.DiskUUID, d.out.DiskName, d.out.DiskDriver, d.out.DiskPath = answer.UUID, answer.Name, answer.Driver, d.spec.Path
+	d.out.InstanceManagerName = d.Server.Name
+	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady, fmt.Sprintf("Disk %s is loaded.", d.key))
+	d.noteReady()
+	d.acknowledge()
+}
+
+// acknowledge records what the disk held when it was first loaded, once that is listed completely.
+func (d *one) acknowledge() {
+	if d.old.AcknowledgedAt != "" {
+		return
+	}
+	at, err := time.Parse(time.RFC3339, d.out.Load.ReadyAt)
+	if due := at.Add(d.Settle); err == nil && d.Now.Before(due) {
+		d.after = due.Sub(d.Now)
+		return
+	}
+	held, listed := d.Server.Contents[d.key]
+	if !listed {
+		d.list, d.after = true, SoonPause
+		return
+	}
+	claimed := map[string]bool{}
+	for _, r := range d.Replicas {
+		claimed[r.Name] = claimed[r.Name] || r.DiskID == d.out.DiskUUID
+	}
+	d.out.AcknowledgedAt = stamp(d.Now)
+	d.out.AcknowledgedReplicas = nil
+	for _, name := range slices.Sorted(slices.Values(held)) {
+		if !claimed[name] {
+			d.out.AcknowledgedReplicas = append(d.out.AcknowledgedReplicas, name)
+		}
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,138 @@
+package diskcontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/im-monitor/internal/disk"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// placed is what counts of a Replica for the disks of a node.
+type placed struct {
+	node, disk, path string
+	bytes            int64
+	stopped          bool
+}
+
+func place(obj client.Object) placed {
+	r := obj.(*v1beta2.Replica)
+	return placed{r.Spec.NodeID, r.Spec.DiskID, r.Spec.DiskPath, r.Spec.VolumeSize, stopped(r)}
+}
+
+func stopped(r *v1beta2.Replica) bool {
+	switch r.Status.CurrentState {
+	case "", v1beta2.InstanceStateStopped, v1beta2.InstanceStateError:
+		return !r.Status.Starting
+	}
+	return false
+}
+
+// pressureSettings lets the two settings pass that decide whether a disk is too full.
+func pressureSettings() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return o.GetName() == setting.MinimalAvailable || o.GetName() == setting.OverProvisioning
+	})
+}
+
+// server is a run of the node's v2 instance manager.
+type server struct {
+	name, address, run string
+	latest             *inventory.Snapshot
+}
+
+// serverOf is the node's v2 instance manager that answers; nil where there is none.
+func (s *shell) serverOf(ctx context.Context, nodeName string) (*server, error) {
+	var list v1beta2.InstanceManagerList
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("listing v2 instance managers of node %s: %w", nodeName, err)
+	}
+	for i := range list.Items {
+		im := &list.Items[i]
+		target, known := s.known.Target(im.Name)
+		if !answers(im) || !known || target.Address != im.Status.IP {
+			continue
+		}
+		latest, _ := s.known.Latest(im.Name)
+		return &server{name: im.Name, address: target.Address, latest: latest,
+			run: string(target.PodUID) + "/" + target.ContainerStarted.UTC().Format(time.RFC3339)}, nil
+	}
+	return nil, nil
+}
+
+// world is what the decision is made from, but for what the server said.
+func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node) (disk.World, error) {
+	values, err := s.settings.Current(ctx)
+	if err != nil {
+		return disk.World{}, err
+	}
+	w := disk.World{Now: s.rt.Clock.Now(), Node: n.Name, Specs: n.Spec.Disks, Status: n.Status.DiskStatus, Settle: s.Settle, CallTimeout: s.CallTimeout, RetryMin: s.RetryMin, RetryMax: s.RetryMax,
+		Pressure: disk.Pressure{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
+	var list v1beta2.ReplicaList
+	options := []client.ListOption{client.InNamespace(s.rt.Namespace)}
+	if reader == nil {
+		reader = s.rt.Client
+		options = append(options, client.MatchingFields{replicasByNode: n.Name}, client.UnsafeDisableDeepCopy)
+	}
+	if err := reader.List(ctx, &list, options...); err != nil {
+		return disk.World{}, fmt.Errorf("listing the replicas of node %s: %w", n.Name, err)
+	}
+	for i := range list.Items {
+		r := &list.Items[i]
+		if r.Spec.NodeID == n.Name && r.Spec.DataEngine == v1beta2.DataEngineV2 {
+			w.Replicas = append(w.Replicas, disk.Replica{Name: r.Name, DiskID: r.Spec.DiskID, DiskPath: r.Spec.DiskPath, Bytes: r.Spec.VolumeSize, Stopped: stopped(r)})
+		}
+	}
+	return w, nil
+}
+
+// question asks the server about every v2 disk of the node.
+func (s *shell) question(ctx context.Context, at *server, n *v1beta2.Node) map[string]disk.Answer {
+	out := map[string]disk.Answer{}
+	for _, key := range slices.Sorted(maps.Keys(n.Spec.Disks)) {
+		spec := n.Spec.Disks[key]
+		if spec.DiskType != disk.TypeBlock {
+			continue
+		}
+		answer, err := s.ask(ctx, at.address, imclient.DiskQuery{Name: key, Path: spec.Path, Driver: disk.QueryDriver(spec, n.Status.DiskStatus[key])})
+		switch {
+		case errors.Is(err, imclient.ErrDiskNotFound):
+			out[key] = disk.Answer{Unknown: true}
+		case err != nil:
+			out[key] = disk.Answer{Failed: err.Error()}
+		default:
+			out[key] = disk.Answer{State: answer.State, UUID: answer.UUID, Name: answer.Name, Driver: answer.Driver, TotalBytes: answer.TotalBytes,
+				FreeBytes: answer.FreeBytes}
+		}
+	}
+	return out
+}
+
+// inUse are the disks with running replicas in the server's latest list; nil where that is not known.
+func (at *server) inUse() map[string]bool {
+	if at.latest == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, i := range at.latest.Instances {
+		if i.Type == v1beta2.InstanceTypeReplica && i.DiskUUID != "" && i.State != v1beta2.InstanceStateStopped && i.State != v1beta2.InstanceStateError {
+			out[i.DiskUUID] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package diskcontroller
+
+import (
+	"context"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/disk"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+// Reconcile looks at the v2 disks of one node. What leads to a call is decided again on the node past the cache, and written before the
+// call.
+func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	var n v1beta2.Node
+	if err := s.rt.Client.Get(ctx, request.NamespacedName, &n); err != nil {
+		s.memory.forget(request.Name)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !hasBlockDisks(&n) {
+		return ctrl.Result{}, nil
+	}
+	at, err := s.serverOf(ctx, n.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	w, err := s.world(ctx, nil, &n)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if at != nil {
+		w.Server = s.hear(ctx, at, &n)
+	}
+	v := disk.Decide(w)
+	if len(v.Calls) > 0 {
+		return s.act(ctx, request, at, w.Server)
+	}
+	if err := s.write(ctx, &n, v.Changes); err != nil {
+		return behind(err)
+	}
+	s.list(ctx, at, &n, v.List)
+	return ctrl.Result{RequeueAfter: s.again(n.Name, at, v.After)}, nil
+}
+
+func hasBlockDisks(n *v1beta2.Node) bool {
+	for _, d := range n.Spec.Disks {
+		if d.DiskType == disk.TypeBlock {
+			return true
+		}
+	}
+	for _, d := range n.Status.DiskStatus {
+		if d.DiskType == disk.TypeBlock {
+			return true
+		}
+	}
+	return false
+}
+
+// hear is what the server says of its disks: asked now, or what it said when it was asked last and need not be asked again.
+func (s *shell) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Server {
+	now := s.rt.Clock.Now()
+	known := s.memory.of(n.Name)
+	if known.run != at.run || known.generation != n.Generation || !now.Before(known.next) {
+		known.answers = s.question(ctx, at, n)
+		if known.run != at.run {
+			known.lists = map[string]listing{}
+		}
+		known.run, known.generation = at.run, n.Generation
+		known.next = s.rt.Clock.Now().Add(time.Duration(float64(s.Period) * (0.8 + 0.4*s.random())))
+	}
+	out := &disk.Server{Name: at.name, Run: at.run, Answers: known.answers, InUse: at.inUse(), Contents: map[string][]string{}}
+	for key, l := range known.lists {
+		if l.complete {
+			out.Contents[key] = l.names
+		}
+	}
+	return out
+}
+
+// again is when to look again. Before the next poll the server is asked again only where the decision waits for it.
+func (s *shell) again(node string, at *server, after time.Duration) time.Duration {
+	if at == nil {
+		return after
+	}
+	known := s.memory.of(node)
+	now := s.rt.Clock.Now()
+	if after > 0 && now.Add(after).Before(known.next) {
+		known.next = now.Add(after)
+	}
+	return max(known.next.Sub(now), time.Millisecond)
+}
+
+// behind decides anew where the node has changed since it was read.
+func behind(err error) (ctrl.Result, error) {
+	if status.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: callPause}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// write makes the changes true, on the version that they were decided on: an attempt that was recorded since is never overwritten.
+func (s *shell) write(ctx context.Context, n *v1beta2.Node, changes map[string]*v1beta2.DiskStatus) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := status.MergeStatus(ctx, s.rt.Client, n, map[string]any{"diskStatus": fields(n.Status.DiskStatus, changes)}, status.AtVersion()); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	s.rt.Log.Info("disks changed", "node", n.Name, "changed", len(changes))
+	return nil
+}
+
+// act decides on the node and its replicas past the cache, records the attempts bound to that version, and makes the calls.
+func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard *disk.Server) (ctrl.Result, error) {
+	var n v1beta2.Node
+	if err := s.rt.Uncached.Get(ctx, request.NamespacedName, &n); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	w, err := s.world(ctx, s.readerFor(&n), &n)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	w.Server = heard
+	v := disk.Decide(w)
+	for _, call := range v.Calls {
+		if call.Op == disk.OpDelete { // what is left behind is reported; the entry goes all the same
+			s.call(ctx, at, n.Name, call)
+		}
+	}
+	if err := s.write(ctx, &n, v.Changes); err != nil {
+		return behind(err)
+	}
+	if s.rt.Observe {
+		return ctrl.Result{RequeueAfter: s.Period}, nil
+	}
+	for _, call := range v.Calls {
+		if call.Op != disk.OpDelete {
+			s.call(ctx, at, n.Name, call)
+		}
+	}
+	s.memory.of(n.Name).next = s.rt.Clock.Now() // what the server says now decides
+	return ctrl.Result{RequeueAfter: callPause}, nil
+}
+
+// readerFor reads every Replica past the cache where a device may be formatted; nil is the cache.
+func (s *shell) readerFor(n *v1beta2.Node) client.Reader {
+	for key, spec := range n.Spec.Disks {
+		if spec.Initialize == v1beta2.InitializeNew && n.Status.DiskStatus[key].DiskUUID == "" {
+			return s.rt.Uncached
+		}
+	}
+	return nil
+}
+
+// callPause is how long after a call the server is asked what became of it.
+const callPause = 100 * time.Millisecond
+
+// call makes one call. Its answer decides nothing: DiskGet does.
+func (s *shell) call(ctx context.Context, at *server, node string, c disk.Call) {
+	if s.rt.Observe {
+		s.rt.Log.Info("would call", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID)
+		return
+	}
+	ref := imclient.DiskRef{DiskQuery: imclient.DiskQuery{Name: c.Key, Path: c.Path, Driver: c.Driver}, UUID: c.UUID}
+	var err error
+	switch c.Op {
+	case disk.OpDelete:
+		err = s.service.DeleteDisk(ctx, at.address, ref)
+	case disk.OpReload:
+		gone := ref
+		gone.Driver = c.DeleteDriver
+		if err = s.service.DeleteDisk(ctx, at.address, gone); err == nil {
+			_, err = s.service.CreateDisk(ctx, at.address, ref)
+		}
+	default:
+		_, err = s.service.CreateDisk(ctx, at.address, ref)
+	}
+	if err != nil {
+		s.rt.Log.Error(err, "a call about a disk failed", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID)
+		return
+	}
+	s.rt.Log.Info("called", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID, "path", c.Path, "driver", c.Driver)
+}
+
+// list reads the replicas of disks that were loaded for the first time: twice, a gap apart.
+func (s *shell) list(ctx context.Context, at *server, n *v1beta2.Node, keys []string) {
+	known := s.memory.of(n.Name)
+	for _, key := range keys {
+		spec, answer := n.Spec.Disks[key], known.answers[key]
+		before := known.lists[key]
+		if now := s.rt.Clock.Now(); !before.at.IsZero() && now.Sub(before.at) < s.Gap {
+			known.next = before.at.Add(s.Gap)
+			continue
+		}
+		found, err := s.service.DiskReplicas(ctx, at.address, imclient.DiskRef{
+			DiskQuery: imclient.DiskQuery{Name: key, Path: spec.Path, Driver: answer.Driver}, UUID: answer.UUID})
+		if err != nil {
+			s.rt.Log.Error(err, "listing the replicas of a disk failed", "node", n.Name, "disk", key)
+			continue
+		}
+		known.lists[key] = before.with(found, s.rt.Clock.Now())
+		known.next = s.rt.Clock.Now().Add(s.Gap)
+	}
+}
+
+// fields names what is written of each disk and nothing else; null removes.
+func fields(before map[string]v1beta2.DiskStatus, changes map[string]*v1beta2.DiskStatus) map[string]any {
+	out := map[string]any{}
+	for name, d := range changes {
+		if d == nil {
+			out[name] = nil
+			continue
+		}
+		scheduled := map[string]any{}
+		for replica := range before[name].ScheduledReplica {
+			scheduled[replica] = nil
+		}
+		for replica, bytes := range d.ScheduledReplica {
+			scheduled[replica] = bytes
+		}
+		entry := map[string]any{
+			"diskName": d.DiskName, "diskPath": d.DiskPath, "diskType": d.DiskType, "diskDriver": d.DiskDriver, "diskUUID": d.DiskUUID,
+			"instanceManagerName": d.InstanceManagerName, "storageMaximum": d.StorageMaximum, "storageAvailable": d.StorageAvailable,
+			"storageScheduled": d.StorageScheduled, "scheduledReplica": scheduled, "conditions": status.ConditionsField(d.Conditions), "load": loadField(d.Load),
+		}
+		if d.AcknowledgedAt != before[name].AcknowledgedAt {
+			entry["acknowledgedAt"], entry["acknowledgedReplicas"] = d.AcknowledgedAt, d.AcknowledgedReplicas
+		}
+		out[name] = entry
+	}
+	return out
+}
+
+// loadField replaces an attempt as a whole: what the new one lacks is removed.
+func loadField(l *v1beta2.DiskLoad) any {
+	if l == nil {
+		return nil
+	}
+	optional := func(text string) any {
+		if text == "" {
+			return nil
+		}
+		return text
+	}
+	return map[string]any{"server": l.Server, "state": l.State, "uuid": optional(l.UUID), "requestedAt": l.RequestedAt, "attempts": l.Attempts,
+		"readyAt": optional(l.ReadyAt)}
+}
