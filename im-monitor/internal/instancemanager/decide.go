@@ -167,7 +167,7 @@ func unreachableIn(w World) time.Duration {
 	if w.Inventory.Known || !podReady(w.Pod) || w.Inventory.UnknownSince.IsZero() {
 		return 0
 	}
-	return max(0, w.Inventory.UnknownSince.Add(w.Options.UnreachableAfter).Sub(w.Now))
+	return max(0, w.Inventory.UnknownSince.Add(patience(w)).Sub(w.Now))
 }
 
 // Roster says which InstanceManagers a node shall have and has not: one for each enabled data engine, of the default

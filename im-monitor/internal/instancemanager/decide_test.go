@@ -187,6 +187,7 @@ func TestState(t *testing.T) {
 		{"ready and answering", world(), "running", "10.1.2.3", v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
 		{"ready and silent for long stays running, and says so", world(unheard), "running", "10.1.2.3", v1beta2.ReasonPodReady, v1beta2.ReasonNotAnswering},
 		{"ready and silent for a moment says nothing", world(func(w *World) { w.Inventory = Inventory{UnknownSince: now} }), "running", "10.1.2.3", v1beta2.ReasonPodReady, ""},
+		{"silent while a disk is being loaded is busy", world(v2, func(w *World) { w.Inventory = Inventory{UnknownSince: now.Add(-time.Minute)} }, loadingDisk), "running", "10.1.2.3", v1beta2.ReasonPodReady, ""},
 		{"pod about to be made", world(noPod), "starting", "", v1beta2.ReasonPodStarting, ""},
 		{"pod pending", world(pendingPod), "starting", "", v1beta2.ReasonPodStarting, ""},
 		{"pod failed", world(failedPod), "error", "", v1beta2.ReasonPodFailed, ""},
@@ -205,6 +206,13 @@ func TestState(t *testing.T) {
 			require.Equal(t, c.answer, conditions.Reason(got.Conditions, v1beta2.InstanceManagerReachable))
 		})
 	}
+}
+
+// loadingDisk is a node whose v2 server executes no call until its disk is done.
+func loadingDisk(w *World) {
+	n := w.Node.DeepCopy()
+	n.Status.DiskStatus = map[string]v1beta2.DiskStatus{"fast": {Load: &v1beta2.DiskLoad{State: v1beta2.DiskLoadCreating}}}
+	w.Node = n
 }
 
 func TestDecidingAgainOnTheResultChangesNothing(t *testing.T) {

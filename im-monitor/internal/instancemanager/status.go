@@ -2,6 +2,7 @@ package instancemanager
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -163,6 +164,17 @@ func settingSynced(w World) v1beta2.Condition {
 	return c
 }
 
+// diskPatience is how long a v2 server that loads a disk may be silent: it executes no call until the disk is done.
+const diskPatience = 5 * time.Minute
+
+// patience is how long no list may be readable before the server counts as silent.
+func patience(w World) time.Duration {
+	if w.InstanceManager.Spec.DataEngine == v1beta2.DataEngineV2 && w.Node != nil && w.Node.Status.LoadingDisk() != "" {
+		return max(diskPatience, w.Options.UnreachableAfter)
+	}
+	return w.Options.UnreachableAfter
+}
+
 // reachable is nil where there is nothing to reach. Within the grace the old condition stays: a new leader knows nothing
 // for a moment, and a link that is cut for a second is no news.
 func reachable(w World) *v1beta2.Condition {
@@ -174,11 +186,11 @@ func reachable(w World) *v1beta2.Condition {
 		return &v1beta2.Condition{Type: v1beta2.InstanceManagerReachable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonAnswering,
 			Message: "Whole lists of instances are read."}
 	}
-	silent := !w.Inventory.UnknownSince.IsZero() && w.Now.Sub(w.Inventory.UnknownSince) >= w.Options.UnreachableAfter
+	silent := !w.Inventory.UnknownSince.IsZero() && w.Now.Sub(w.Inventory.UnknownSince) >= patience(w)
 	if !silent || (old != nil && old.Status == v1beta2.ConditionFalse) {
 		return old
 	}
-	message := "No whole list of instances could be read for " + w.Options.UnreachableAfter.String()
+	message := "No whole list of instances could be read for " + patience(w).String()
 	if w.Inventory.Problem != "" {
 		message += " (" + w.Inventory.Problem + ")"
 	}
