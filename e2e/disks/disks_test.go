@@ -25,7 +25,7 @@ var here *world.World
 
 func TestMain(m *testing.M) {
 	harness.Main(m, world.Options{Nodes: []string{node}, Lease: 4 * time.Second,
-		SimulatorArgs: []string{"--disk-create-time", "1s"}, Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor),
+		SimulatorArgs: []string{"--disk-create-time", "3s"}, Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor),
 			"--disk-call-timeout=3s", "--disk-retry-min=500ms", "--disk-retry-max=1s")}},
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
@@ -103,6 +103,17 @@ func restart(t *testing.T, ctx context.Context, keys ...string) {
 			return "", err
 		}))
 	}
+}
+
+// creating waits until the server works on a disk.
+func creating(t *testing.T, ctx context.Context, key string) {
+	t.Helper()
+	require.NoError(t, here.Wait(ctx, "disk "+key+" to be created", patience, func(ctx context.Context) (string, error) {
+		if busy, err := here.Creating(ctx, node, key); !busy || err != nil {
+			return "nobody works on it", err
+		}
+		return "", nil
+	}))
 }
 
 func TestADeviceWithoutAMarkIsNotTouched(t *testing.T) {
@@ -220,13 +231,7 @@ func TestADiskIsLoadedAgainInEachRunOfTheServer(t *testing.T) {
 func TestAServerThatIsKilledWhileItInitializesADiskLeavesTheDecisionToAPerson(t *testing.T) {
 	ctx, w := stage(t, world.Device{Path: "/dev/killed"})
 	disk(t, ctx, "killed", "/dev/killed", "new")
-	require.NoError(t, w.Wait(ctx, "the attempt", patience, func(ctx context.Context) (string, error) {
-		s, err := w.DiskStatus(ctx, node, "killed")
-		if s.Load == nil {
-			return "there is none", err
-		}
-		return "", err
-	}))
+	creating(t, ctx, "killed")
 	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
 	s := comes(t, ctx, "killed", v1beta2.ReasonInitializationUncertain)
 	require.Empty(t, s.DiskUUID)
@@ -245,6 +250,7 @@ func TestAServerThatIsKilledWhileItLoadsARecordedDiskIsAskedAgain(t *testing.T) 
 	uuid := comes(t, ctx, "twice", v1beta2.ReasonDiskReady).DiskUUID
 	before := digest(t, ctx, "/dev/twice")
 	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	creating(t, ctx, "twice")
 	restart(t, ctx, "twice")
 	require.Equal(t, uuid, comes(t, ctx, "twice", v1beta2.ReasonDiskReady).DiskUUID)
 	require.Equal(t, before, digest(t, ctx, "/dev/twice"))

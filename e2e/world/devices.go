@@ -63,6 +63,20 @@ func (w *World) Device(ctx context.Context, node, path string) (Device, error) {
 	return Device{}, fmt.Errorf("node %s has no device %s", node, path)
 }
 
+// Creating reports whether a server of the node works on a disk of that name, or has it waiting.
+func (w *World) Creating(ctx context.Context, node, key string) (bool, error) {
+	var all []struct{ Name, State string }
+	if err := w.ctl(ctx, http.MethodGet, "/v1/disks?node="+url.QueryEscape(node), nil, &all); err != nil {
+		return false, err
+	}
+	for _, d := range all {
+		if d.Name == key && d.State == "creating" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // SetDisks changes spec.disks of a Node; a nil disk is taken out.
 func (w *World) SetDisks(ctx context.Context, node string, disks map[string]any) error {
 	return w.patch(ctx, w.NodeObject(node), map[string]any{"spec": map[string]any{"disks": disks}})

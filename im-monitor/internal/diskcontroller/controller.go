@@ -19,10 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
@@ -74,6 +76,7 @@ type shell struct {
 	service  Service
 	random   func() float64
 	memory   memory
+	wake     wake.Queue[reconcile.Request]
 }
 
 // Setup registers the controller of v2 disks.
@@ -83,6 +86,11 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := s.index(ctx); err != nil {
 		return err
 	}
+	known.Subscribe(func(change inventory.Change) {
+		if change.Whole && change.Node != "" { // a server began to answer, or ended
+			s.wake.Add(s.request(change.Node))
+		}
+	})
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disk").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		For(&v1beta2.Node{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -98,6 +106,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 			DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { s.enqueue(q, e.Object) },
 		}).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(pressureSettings())).
+		WatchesRawSource(source.TypedFunc[reconcile.Request](s.wake.Start)).
 		Complete(s)
 	if err != nil {
 		return fmt.Errorf("setting up the disk controller: %w", err)

@@ -55,6 +55,9 @@ type server struct {
 	latest             *inventory.Snapshot
 }
 
+// errNotYet: an instance manager answers, and this process has not connected to it yet. Nothing is concluded from that.
+var errNotYet = errors.New("not connected yet")
+
 // serverOf is the node's v2 instance manager that answers; nil where there is none.
 func (s *shell) serverOf(ctx context.Context, nodeName string) (*server, error) {
 	var list v1beta2.InstanceManagerList
@@ -64,9 +67,12 @@ func (s *shell) serverOf(ctx context.Context, nodeName string) (*server, error) 
 	}
 	for i := range list.Items {
 		im := &list.Items[i]
-		target, known := s.known.Target(im.Name)
-		if !answers(im) || !known || target.Address != im.Status.IP {
+		if !answers(im) {
 			continue
+		}
+		target, known := s.known.Target(im.Name)
+		if !known || target.Address != im.Status.IP {
+			return nil, errNotYet
 		}
 		latest, _ := s.known.Latest(im.Name)
 		return &server{name: im.Name, address: target.Address, latest: latest,

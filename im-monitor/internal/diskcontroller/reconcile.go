@@ -2,6 +2,7 @@ package diskcontroller
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -25,6 +26,9 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 		return ctrl.Result{}, nil
 	}
 	at, err := s.serverOf(ctx, n.Name)
+	if errors.Is(err, errNotYet) {
+		return ctrl.Result{RequeueAfter: disk.SoonPause}, nil
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
