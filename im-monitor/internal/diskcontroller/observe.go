@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,8 +74,7 @@ func (s *shell) serverOf(ctx context.Context, nodeName string) (*server, error) 
 			return nil, errNotYet
 		}
 		latest, _ := s.known.Latest(im.Name)
-		return &server{name: im.Name, address: target.Address, latest: latest,
-			run: string(target.PodUID) + "/" + target.ContainerStarted.UTC().Format(time.RFC3339)}, nil
+		return &server{name: im.Name, address: target.Address, latest: latest, run: target.Run()}, nil
 	}
 	return nil, nil
 }

@@ -178,7 +178,7 @@ func target(w instancemanager.World) inventory.Target {
 	}
 	for _, c := range w.Pod.Status.ContainerStatuses {
 		if c.State.Running != nil {
-			t.ContainerStarted = c.State.Running.StartedAt.Time
+			t.ContainerID, t.ContainerStarted = c.ContainerID, c.State.Running.StartedAt.Time
 		}
 	}
 	return t

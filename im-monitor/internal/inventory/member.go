@@ -68,20 +68,15 @@ func (m *member) retarget(target Target) Target {
 		m.mu.Unlock()
 		return former
 	}
-	before := m.server()
+	before := former.server()
 	m.target = target
-	if before != m.server() {
+	if before != target.server() {
 		m.settling.calls = m.inventory.earlierCalls(target)
 	}
 	answer := m.leave(errReplaced)
 	m.mu.Unlock()
 	answer()
 	return former
-}
-
-// server is the run of the server that the target leads to. The lock is held.
-func (m *member) server() Epoch {
-	return Epoch{PodUID: m.target.PodUID, ContainerStarted: m.target.ContainerStarted}
 }
 
 // remove ends the member for good and returns its target.

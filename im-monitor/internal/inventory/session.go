@@ -49,7 +49,8 @@ func (s *session) run() error {
 		return firstOf(err, s.client.Close())
 	}
 	s.since = s.config.Clock.Now()
-	s.epoch = Epoch{PodUID: s.target.PodUID, ContainerStarted: s.target.ContainerStarted, Connection: s.member.inventory.connections.Add(1)}
+	s.epoch = s.target.server()
+	s.epoch.Connection = s.member.inventory.connections.Add(1)
 	ended := make(chan struct{})
 	go s.follow(watch, ended)
 	err = s.read()

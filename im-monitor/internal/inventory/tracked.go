@@ -42,14 +42,14 @@ func (t *tracked) during(instanceType, name string, call func() error) error {
 // during makes a call that changes a replica. What was asked about it before is void; one that was not answered may be executed later.
 func (m *member) during(name string, call func() error) error {
 	m.mu.Lock()
-	server := m.server()
+	server := m.target.server()
 	m.settling.calls.open++
 	m.settling.seen(func(asked string) bool { return asked == name })
 	m.mu.Unlock()
 	err := call()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if server != m.server() { // the server that may have executed it runs no more
+	if server != m.target.server() { // the server that may have executed it runs no more
 		return err
 	}
 	now := m.inventory.config.Clock.Now()

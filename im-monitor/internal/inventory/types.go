@@ -20,14 +20,25 @@ type Target struct {
 	DataEngine string
 	// Address is InstanceManager.status.ip, without a port.
 	Address string
-	// PodUID is the UID of the pod, ContainerStarted when its container started.
+	// PodUID is the UID of the pod, ContainerID the ID of its container, ContainerStarted when that started: a time in whole seconds,
+	// within which two containers may have started.
 	PodUID           types.UID
+	ContainerID      string
 	ContainerStarted time.Time
+}
+
+// Run names the run of the server behind a Target: the UID of its pod, a slash, and the ID of its container.
+func (t Target) Run() string { return string(t.PodUID) + "/" + t.ContainerID }
+
+// server is the epoch of every connection to this run of the server, before one is made.
+func (t Target) server() Epoch {
+	return Epoch{PodUID: t.PodUID, ContainerID: t.ContainerID, ContainerStarted: t.ContainerStarted}
 }
 
 // Epoch is the span in which lists of one instance manager may be compared. It is comparable.
 type Epoch struct {
 	PodUID           types.UID
+	ContainerID      string
 	ContainerStarted time.Time
 	// Connection numbers every connection that this process made; 0 is none.
 	Connection uint64

@@ -81,7 +81,8 @@ func (k *Kubelet) serve(ctx context.Context, admin client.Client, pod *corev1.Po
 		Phase: corev1.PodRunning, PodIP: address, PodIPs: []corev1.PodIP{{IP: address}}, StartTime: &now,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 		ContainerStatuses: []corev1.ContainerStatus{{
-			Name: pod.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}},
+			Name: pod.Spec.Containers[0].Name, ContainerID: fmt.Sprintf("containerd://%d", k.next), Ready: true,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}},
 	}
 	return admin.Status().Update(ctx, pod)
 }

@@ -194,7 +194,7 @@ type DiskStatus struct {
 // DiskLoad is one attempt to load a v2 disk: one DiskCreate in one run of an instance manager's server.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskLoad struct {
-	// The run of the server: the UID of the instance manager's pod, `/`, and the time at which its container started.
+	// The run of the server: the UID of the instance manager's pod, `/`, and the ID of its container.
 	// Written by im-monitor; never absent.
 	// +optional
 	Server string `json:"server,omitempty"`
