@@ -27,7 +27,7 @@ type options struct {
 	listCycle, diskCreateTime        time.Duration
 	heartbeat, statusPeriod, silence time.Duration
 	replicaTimeout, copyTime         time.Duration
-	noticeGap                        time.Duration
+	noticeGap, pathLoss              time.Duration
 	backupStore                      string
 	writers, defaultDisks            bool
 	standalone                       bool
@@ -39,7 +39,8 @@ type options struct {
 func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
-		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond, listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
+		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond, pathLoss: 30 * time.Second,
+		listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
 		logLevel: "info", logFormat: "text"}
 }
 
@@ -62,6 +63,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.listCycle, "spdk-list-cycle", o.listCycle, "how often a v2 server looks at its loaded disks and rebuilds its list of replicas")
 	f.DurationVar(&o.diskCreateTime, "disk-create-time", o.diskCreateTime, "how long a v2 server works on a disk after DiskCreate")
 	f.DurationVar(&o.noticeGap, "notice-gap", o.noticeGap, "least time between two notices of a watch; what changes meanwhile is one")
+	f.DurationVar(&o.pathLoss, "path-loss-time", o.pathLoss, "how long a node's kernel tries to connect a frontend again to a target that does not answer, until it drops that path")
 	f.DurationVar(&o.replicaTimeout, "replica-timeout", o.replicaTimeout, "how long an engine waits for a replica that does not answer until it is in mode ERR; I/O waits with it (a real v1 engine: about 2s)")
 	f.DurationVar(&o.copyTime, "copy-time", o.copyTime, "how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
 	f.StringVar(&o.backupStore, "backupstore", o.backupStore, "directory of the backup targets that are no file:///DIRECTORY; empty means that they cannot be reached")
@@ -93,7 +95,7 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 	}
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, ListCycle: o.listCycle,
 		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore,
-		Writers: o.writers, EngineImages: maps.Clone(o.engineImages)}, nil
+		Writers: o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss}, nil
 }
 
 // names are the nodes that the flags ask for.

@@ -170,6 +170,9 @@ func TestHandMadeBytes(t *testing.T) {
 				Spec:   &imrpc.InstanceSpec{Name: "r", DataEngine: imrpc.DataEngine_DATA_ENGINE_V2},
 				Status: &imrpc.InstanceStatus{State: "s"}}}},
 			"0a 11  0a 01 72  12 0c  0a 05 12 01 72 48 01  12 03 0a 01 73"},
+		{"a state of an engine's listener: name 1, state 2",
+			&spdkrpc.EngineSetTargetListenerANAStateRequest{Name: "e", AnaState: "inaccessible"},
+			"0a 01 65  12 0c 696e61636365737369626c65"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want, err := hex.DecodeString(regexp.MustCompile(`\s`).ReplaceAllString(c.bytes, ""))
@@ -211,7 +214,7 @@ func TestEachFieldEncodesWithItsNumberAndWireType(t *testing.T) {
 			fields++
 		}
 	}
-	require.Equal(t, 399, fields)
+	require.Equal(t, 401, fields)
 }
 
 // wireType is what the encoding of a type of the table begins with.

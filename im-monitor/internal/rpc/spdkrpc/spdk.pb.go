@@ -517,6 +517,58 @@ func (x *EngineListResponse) GetEngines() map[string]*Engine {
 	return nil
 }
 
+type EngineSetTargetListenerANAStateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	AnaState      string                 `protobuf:"bytes,2,opt,name=ana_state,json=anaState,proto3" json:"ana_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EngineSetTargetListenerANAStateRequest) Reset() {
+	*x = EngineSetTargetListenerANAStateRequest{}
+	mi := &file_spdkrpc_spdk_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EngineSetTargetListenerANAStateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EngineSetTargetListenerANAStateRequest) ProtoMessage() {}
+
+func (x *EngineSetTargetListenerANAStateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_spdkrpc_spdk_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EngineSetTargetListenerANAStateRequest.ProtoReflect.Descriptor instead.
+func (*EngineSetTargetListenerANAStateRequest) Descriptor() ([]byte, []int) {
+	return file_spdkrpc_spdk_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *EngineSetTargetListenerANAStateRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EngineSetTargetListenerANAStateRequest) GetAnaState() string {
+	if x != nil {
+		return x.AnaState
+	}
+	return ""
+}
+
 var File_spdkrpc_spdk_proto protoreflect.FileDescriptor
 
 const file_spdkrpc_spdk_proto_rawDesc = "" +
@@ -585,15 +637,19 @@ const file_spdkrpc_spdk_proto_rawDesc = "" +
 	"\aengines\x18\x01 \x03(\v2(.spdkrpc.EngineListResponse.EnginesEntryR\aengines\x1aK\n" +
 	"\fEnginesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12%\n" +
-	"\x05value\x18\x02 \x01(\v2\x0f.spdkrpc.EngineR\x05value:\x028\x01*&\n" +
+	"\x05value\x18\x02 \x01(\v2\x0f.spdkrpc.EngineR\x05value:\x028\x01\"Y\n" +
+	"&EngineSetTargetListenerANAStateRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
+	"\tana_state\x18\x02 \x01(\tR\banaState*&\n" +
 	"\vReplicaMode\x12\x06\n" +
 	"\x02WO\x10\x00\x12\x06\n" +
 	"\x02RW\x10\x01\x12\a\n" +
-	"\x03ERR\x10\x022\x95\x01\n" +
+	"\x03ERR\x10\x022\x81\x02\n" +
 	"\vSPDKService\x12C\n" +
 	"\vReplicaList\x12\x16.google.protobuf.Empty\x1a\x1c.spdkrpc.ReplicaListResponse\x12A\n" +
 	"\n" +
-	"EngineList\x12\x16.google.protobuf.Empty\x1a\x1b.spdkrpc.EngineListResponseB3Z1drover.dev/drover/im-monitor/internal/rpc/spdkrpcb\x06proto3"
+	"EngineList\x12\x16.google.protobuf.Empty\x1a\x1b.spdkrpc.EngineListResponse\x12j\n" +
+	"\x1fEngineSetTargetListenerANAState\x12/.spdkrpc.EngineSetTargetListenerANAStateRequest\x1a\x16.google.protobuf.EmptyB3Z1drover.dev/drover/im-monitor/internal/rpc/spdkrpcb\x06proto3"
 
 var (
 	file_spdkrpc_spdk_proto_rawDescOnce sync.Once
@@ -608,7 +664,7 @@ func file_spdkrpc_spdk_proto_rawDescGZIP() []byte {
 }
 
 var file_spdkrpc_spdk_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_spdkrpc_spdk_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_spdkrpc_spdk_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_spdkrpc_spdk_proto_goTypes = []any{
 	(ReplicaMode)(0),            // 0: spdkrpc.ReplicaMode
 	(*Replica)(nil),             // 1: spdkrpc.Replica
@@ -616,32 +672,35 @@ var file_spdkrpc_spdk_proto_goTypes = []any{
 	(*Lvol)(nil),                // 3: spdkrpc.Lvol
 	(*ReplicaListResponse)(nil), // 4: spdkrpc.ReplicaListResponse
 	(*EngineListResponse)(nil),  // 5: spdkrpc.EngineListResponse
-	nil,                         // 6: spdkrpc.Replica.SnapshotsEntry
-	nil,                         // 7: spdkrpc.Engine.ReplicaAddressMapEntry
-	nil,                         // 8: spdkrpc.Engine.ReplicaModeMapEntry
-	nil,                         // 9: spdkrpc.Lvol.ChildrenEntry
-	nil,                         // 10: spdkrpc.ReplicaListResponse.ReplicasEntry
-	nil,                         // 11: spdkrpc.EngineListResponse.EnginesEntry
-	(*emptypb.Empty)(nil),       // 12: google.protobuf.Empty
+	(*EngineSetTargetListenerANAStateRequest)(nil), // 6: spdkrpc.EngineSetTargetListenerANAStateRequest
+	nil,                   // 7: spdkrpc.Replica.SnapshotsEntry
+	nil,                   // 8: spdkrpc.Engine.ReplicaAddressMapEntry
+	nil,                   // 9: spdkrpc.Engine.ReplicaModeMapEntry
+	nil,                   // 10: spdkrpc.Lvol.ChildrenEntry
+	nil,                   // 11: spdkrpc.ReplicaListResponse.ReplicasEntry
+	nil,                   // 12: spdkrpc.EngineListResponse.EnginesEntry
+	(*emptypb.Empty)(nil), // 13: google.protobuf.Empty
 }
 var file_spdkrpc_spdk_proto_depIdxs = []int32{
 	3,  // 0: spdkrpc.Replica.head:type_name -> spdkrpc.Lvol
-	6,  // 1: spdkrpc.Replica.snapshots:type_name -> spdkrpc.Replica.SnapshotsEntry
-	7,  // 2: spdkrpc.Engine.replica_address_map:type_name -> spdkrpc.Engine.ReplicaAddressMapEntry
-	8,  // 3: spdkrpc.Engine.replica_mode_map:type_name -> spdkrpc.Engine.ReplicaModeMapEntry
-	9,  // 4: spdkrpc.Lvol.children:type_name -> spdkrpc.Lvol.ChildrenEntry
-	10, // 5: spdkrpc.ReplicaListResponse.replicas:type_name -> spdkrpc.ReplicaListResponse.ReplicasEntry
-	11, // 6: spdkrpc.EngineListResponse.engines:type_name -> spdkrpc.EngineListResponse.EnginesEntry
+	7,  // 1: spdkrpc.Replica.snapshots:type_name -> spdkrpc.Replica.SnapshotsEntry
+	8,  // 2: spdkrpc.Engine.replica_address_map:type_name -> spdkrpc.Engine.ReplicaAddressMapEntry
+	9,  // 3: spdkrpc.Engine.replica_mode_map:type_name -> spdkrpc.Engine.ReplicaModeMapEntry
+	10, // 4: spdkrpc.Lvol.children:type_name -> spdkrpc.Lvol.ChildrenEntry
+	11, // 5: spdkrpc.ReplicaListResponse.replicas:type_name -> spdkrpc.ReplicaListResponse.ReplicasEntry
+	12, // 6: spdkrpc.EngineListResponse.engines:type_name -> spdkrpc.EngineListResponse.EnginesEntry
 	3,  // 7: spdkrpc.Replica.SnapshotsEntry.value:type_name -> spdkrpc.Lvol
 	0,  // 8: spdkrpc.Engine.ReplicaModeMapEntry.value:type_name -> spdkrpc.ReplicaMode
 	1,  // 9: spdkrpc.ReplicaListResponse.ReplicasEntry.value:type_name -> spdkrpc.Replica
 	2,  // 10: spdkrpc.EngineListResponse.EnginesEntry.value:type_name -> spdkrpc.Engine
-	12, // 11: spdkrpc.SPDKService.ReplicaList:input_type -> google.protobuf.Empty
-	12, // 12: spdkrpc.SPDKService.EngineList:input_type -> google.protobuf.Empty
-	4,  // 13: spdkrpc.SPDKService.ReplicaList:output_type -> spdkrpc.ReplicaListResponse
-	5,  // 14: spdkrpc.SPDKService.EngineList:output_type -> spdkrpc.EngineListResponse
-	13, // [13:15] is the sub-list for method output_type
-	11, // [11:13] is the sub-list for method input_type
+	13, // 11: spdkrpc.SPDKService.ReplicaList:input_type -> google.protobuf.Empty
+	13, // 12: spdkrpc.SPDKService.EngineList:input_type -> google.protobuf.Empty
+	6,  // 13: spdkrpc.SPDKService.EngineSetTargetListenerANAState:input_type -> spdkrpc.EngineSetTargetListenerANAStateRequest
+	4,  // 14: spdkrpc.SPDKService.ReplicaList:output_type -> spdkrpc.ReplicaListResponse
+	5,  // 15: spdkrpc.SPDKService.EngineList:output_type -> spdkrpc.EngineListResponse
+	13, // 16: spdkrpc.SPDKService.EngineSetTargetListenerANAState:output_type -> google.protobuf.Empty
+	14, // [14:17] is the sub-list for method output_type
+	11, // [11:14] is the sub-list for method input_type
 	11, // [11:11] is the sub-list for extension type_name
 	11, // [11:11] is the sub-list for extension extendee
 	0,  // [0:11] is the sub-list for field type_name
@@ -658,7 +717,7 @@ func file_spdkrpc_spdk_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_spdkrpc_spdk_proto_rawDesc), len(file_spdkrpc_spdk_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,18 +22,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SPDKService_ReplicaList_FullMethodName = "/spdkrpc.SPDKService/ReplicaList"
-	SPDKService_EngineList_FullMethodName  = "/spdkrpc.SPDKService/EngineList"
+	SPDKService_ReplicaList_FullMethodName                     = "/spdkrpc.SPDKService/ReplicaList"
+	SPDKService_EngineList_FullMethodName                      = "/spdkrpc.SPDKService/EngineList"
+	SPDKService_EngineSetTargetListenerANAState_FullMethodName = "/spdkrpc.SPDKService/EngineSetTargetListenerANAState"
 )
 
 // SPDKServiceClient is the client API for SPDKService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SPDKService lists what SPDK itself holds: identities that InstanceList leaves out.
+// SPDKService lists what SPDK itself holds, identities that InstanceList leaves out among it, and sets the states of engines' listeners.
 type SPDKServiceClient interface {
 	ReplicaList(ctx context.Context, in *emptypb.Empty, opts ...grpc.CallOption) (*ReplicaListResponse, error)
 	EngineList(ctx context.Context, in *emptypb.Empty, opts ...grpc.CallOption) (*EngineListResponse, error)
+	EngineSetTargetListenerANAState(ctx context.Context, in *EngineSetTargetListenerANAStateRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
 type sPDKServiceClient struct {
@@ -64,14 +66,25 @@ func (c *sPDKServiceClient) EngineList(ctx context.Context, in *emptypb.Empty, o
 	return out, nil
 }
 
+func (c *sPDKServiceClient) EngineSetTargetListenerANAState(ctx context.Context, in *EngineSetTargetListenerANAStateRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, SPDKService_EngineSetTargetListenerANAState_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SPDKServiceServer is the server API for SPDKService service.
 // All implementations must embed UnimplementedSPDKServiceServer
 // for forward compatibility.
 //
-// SPDKService lists what SPDK itself holds: identities that InstanceList leaves out.
+// SPDKService lists what SPDK itself holds, identities that InstanceList leaves out among it, and sets the states of engines' listeners.
 type SPDKServiceServer interface {
 	ReplicaList(context.Context, *emptypb.Empty) (*ReplicaListResponse, error)
 	EngineList(context.Context, *emptypb.Empty) (*EngineListResponse, error)
+	EngineSetTargetListenerANAState(context.Context, *EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedSPDKServiceServer()
 }
 
@@ -87,6 +100,9 @@ func (UnimplementedSPDKServiceServer) ReplicaList(context.Context, *emptypb.Empt
 }
 func (UnimplementedSPDKServiceServer) EngineList(context.Context, *emptypb.Empty) (*EngineListResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method EngineList not implemented")
+}
+func (UnimplementedSPDKServiceServer) EngineSetTargetListenerANAState(context.Context, *EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method EngineSetTargetListenerANAState not implemented")
 }
 func (UnimplementedSPDKServiceServer) mustEmbedUnimplementedSPDKServiceServer() {}
 func (UnimplementedSPDKServiceServer) testEmbeddedByValue()                     {}
@@ -145,6 +161,24 @@ func _SPDKService_EngineList_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SPDKService_EngineSetTargetListenerANAState_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EngineSetTargetListenerANAStateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SPDKServiceServer).EngineSetTargetListenerANAState(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SPDKService_EngineSetTargetListenerANAState_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SPDKServiceServer).EngineSetTargetListenerANAState(ctx, req.(*EngineSetTargetListenerANAStateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SPDKService_ServiceDesc is the grpc.ServiceDesc for SPDKService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -159,6 +193,10 @@ var SPDKService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "EngineList",
 			Handler:    _SPDKService_EngineList_Handler,
+		},
+		{
+			MethodName: "EngineSetTargetListenerANAState",
+			Handler:    _SPDKService_EngineSetTargetListenerANAState_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -71,6 +71,9 @@ func (p *Plane) ceased(i *Instance) {
 			m.look()
 		}
 	}
+	if i.Type == TypeEngine && i.server.engine == V2 {
+		p.relink(p.volume(volumeOf(i.Spec)))
+	}
 }
 
 // close ends an engine's hold on its replicas. Rebuilds that go on are left unfinished.

@@ -69,16 +69,8 @@ func (p *Plane) target(d *device) (*engineRun, error) {
 	case f.State != Running:
 		return nil, refuse(Unavailable, "frontend %s is %s", d.name, f.State)
 	}
-	for _, wanted := range []string{ANAOptimized, ANANonOptimized} {
-		for _, path := range f.Paths {
-			if path.ANAState != wanted {
-				continue
-			}
-			i := p.listening(address(path.TargetIP, path.TargetPort), TypeEngine)
-			if i != nil && i.run != nil && i.State == Running && reaches(d.node, i.server.node) {
-				return i.run, nil
-			}
-		}
+	if ways := p.ways(f, d.node); len(ways) > 0 {
+		return ways[0].run, nil
 	}
 	return nil, refuse(Unavailable, "no path of frontend %s leads to an engine", d.name)
 }

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"fmt"
 	"net"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func (s *Server) deviceOf(ref Ref) (frontend, endpoint string) {
 }
 
 // onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is told to the journal with
-// what do names. Calls through a v2 frontend are for the engine that the frontend's active path leads to.
+// what do names. Calls through a v2 frontend are for the engine on its record, wherever its I/O goes.
 func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(*engineRun) (string, error)) error {
 	p := s.plane
 	p.mu.Lock()
@@ -69,7 +70,25 @@ func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(
 		entry.Effect, entry.UUIDFound, entry.Volume = EffectChanged, r.engine.UUID, r.volumeName()
 	}
 	p.record(entry)
+	if err == nil && throughFrontend {
+		s.witnessFrontend(ref, r, method)
+	}
 	return err
+}
+
+// witnessFrontend tells of a call through a frontend that went to the engine on record while writes go to another one.
+func (s *Server) witnessFrontend(ref Ref, r *engineRun, method string) {
+	if r.volume == nil || ref.Frontend == "" {
+		return
+	}
+	for d := range r.volume.devices {
+		if d.name != ref.Frontend {
+			continue
+		}
+		if used, err := s.plane.target(d); err == nil && used != r {
+			r.note(EffectWrongEngine, fmt.Sprintf("%s through frontend %s went here while its I/O goes to engine %s", method, d.name, used.engine.Name))
+		}
+	}
 }
 
 // engineFor is the engine that a call is for; the lock is held.

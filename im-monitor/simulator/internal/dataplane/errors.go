@@ -20,7 +20,7 @@ const (
 	Internal           Code = "Internal"
 )
 
-// Error is a refusal; nothing was changed.
+// Error is a refusal. Nothing was changed, but by a phase of a switch-over, which keeps what it did before it failed.
 type Error struct {
 	Code    Code
 	Message string

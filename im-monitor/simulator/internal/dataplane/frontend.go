@@ -3,7 +3,9 @@ package dataplane
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // States of a path of a v2 frontend.
@@ -24,7 +26,7 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 		return i.fail("cannot connect to the target at " + spec.TargetAddress)
 	}
 	path := newPath(spec.EngineName, spec.TargetAddress, ANAOptimized)
-	i.Paths, i.ActivePath = []Path{path}, spec.TargetAddress
+	i.Paths, i.ActivePath, i.links = []Path{path}, spec.TargetAddress, []link{{engine: spec.EngineName, address: spec.TargetAddress}}
 	i.Endpoint = endpointOf(spec, path)
 	if spec.Frontend != FrontendUblk {
 		held := i.copy()
@@ -69,132 +71,81 @@ func endpointOf(spec Spec, p Path) string {
 	return "/dev/longhorn/" + volumeOf(spec)
 }
 
-// Target is the engine that a frontend shall move to, and where it listens (ip:port).
-type Target struct{ Engine, Address string }
-
-// SwitchOver moves a frontend to another engine's target, in phases or (phase "") all at once. Each phase may be repeated.
-func (s *Server) SwitchOver(engine, name, typ string, to Target, phase string) error {
-	target, engineName := to.Address, to.Engine
-	return s.onFrontend(engine, name, typ, func(i *Instance) error {
-		if e := s.plane.listening(target, TypeEngine); !s.connects(target) || e.Name != engineName {
-			return refuse(FailedPrecondition, "engine %s does not listen on %s", engineName, target)
-		}
-		switch phase {
-		case "preparing":
-			i.prepare(engineName, target)
-		case "switching":
-			return i.inaccessible(target)
-		case "promoting":
-			return i.promote(engineName, target)
-		case "":
-			i.prepare(engineName, target)
-			return i.promote(engineName, target)
-		default:
-			return refuse(InvalidArgument, "unknown switch-over phase %q", phase)
-		}
-		return nil
-	})
-}
-
-// prepare connects the new path beside the old one.
-func (i *Instance) prepare(engine, target string) {
-	for _, p := range i.Paths {
-		if address(p.TargetIP, p.TargetPort) == target {
-			return
-		}
-	}
-	i.Paths = append(i.Paths, newPath(engine, target, ANANonOptimized))
-}
-
-// inaccessible cuts every path but the new one off.
-func (i *Instance) inaccessible(target string) error {
-	if !i.prepared(target) {
-		return refuse(FailedPrecondition, "the path to %s is not prepared", target)
-	}
-	for n, p := range i.Paths {
-		if address(p.TargetIP, p.TargetPort) != target {
-			i.Paths[n].ANAState = ANAInaccessible
-		}
-	}
-	return nil
-}
-
-// promote makes the new path the active and only one.
-func (i *Instance) promote(engine, target string) error {
-	if !i.prepared(target) {
-		return refuse(FailedPrecondition, "the path to %s is not prepared", target)
-	}
-	i.Paths = []Path{newPath(engine, target, ANAOptimized)}
-	i.ActivePath, i.EngineName, i.TargetAddress = target, engine, target
-	i.TargetPortStart, i.TargetPortEnd = targetPort(target), targetPort(target)
-	if i.Frontend == FrontendNVMf {
-		i.Endpoint = endpointOf(i.Spec, i.Paths[0])
-	}
-	return nil
-}
-
-func (i *Instance) prepared(target string) bool {
-	for _, p := range i.Paths {
-		if address(p.TargetIP, p.TargetPort) == target {
-			return true
-		}
-	}
-	return false
-}
-
-// Suspend holds a frontend's I/O, Resume lets it go on.
+// Suspend makes a block device hold its I/O. Other frontends cannot, and say so in their error message.
 func (s *Server) Suspend(engine, name, typ string) error {
-	return s.onFrontend(engine, name, typ, func(i *Instance) error { return i.turn(Running, Suspended) })
+	return s.onFrontend(frontendCall{"InstanceSuspend", engine, name, typ, ""}, func(i *Instance) error { return i.turn(Running, Suspended) })
 }
 
-// Resume lets a suspended frontend's I/O go on.
+// Resume makes a suspended block device carry on with its I/O.
 func (s *Server) Resume(engine, name, typ string) error {
-	return s.onFrontend(engine, name, typ, func(i *Instance) error { return i.turn(Suspended, Running) })
+	return s.onFrontend(frontendCall{"InstanceResume", engine, name, typ, ""}, func(i *Instance) error { return i.turn(Suspended, Running) })
 }
 
 // DeleteTarget disconnects a frontend from its target.
 func (s *Server) DeleteTarget(engine, name, typ string) error {
-	return s.onFrontend(engine, name, typ, func(i *Instance) error {
-		i.Paths, i.ActivePath, i.TargetPortStart, i.TargetPortEnd = nil, "", 0, 0
+	return s.onFrontend(frontendCall{"InstanceDeleteTarget", engine, name, typ, ""}, func(i *Instance) error {
+		i.Paths, i.links, i.ActivePath, i.TargetPortStart, i.TargetPortEnd = nil, nil, "", 0, 0
 		return nil
 	})
 }
 
 // turn changes a state; being there already is fine.
 func (i *Instance) turn(from, to string) error {
-	if i.State != from && i.State != to {
+	switch {
+	case i.State == to:
+		return nil
+	case i.Frontend != FrontendBlockDevice:
+		i.ErrorMsg = fmt.Sprintf("frontend %q does not support suspend and resume", i.Frontend)
+		return refuse(Unimplemented, "%s", i.ErrorMsg)
+	case i.State != from:
 		return refuse(FailedPrecondition, "instance %s is %s, not %s", i.Name, i.State, from)
 	}
 	i.State = to
 	return nil
 }
 
-// onFrontend changes one v2 frontend, and what the node's kernel holds of it. Everything else does not implement it.
-func (s *Server) onFrontend(engine, name, typ string, change func(*Instance) error) error {
+// frontendCall is a call to a v2 frontend; about is what the journal has of it beside the rest.
+type frontendCall struct{ method, engine, name, typ, about string }
+
+// onFrontend changes one v2 frontend and what the node's kernel holds of it, also where the call then fails: what was done before stays done.
+// Everything else does not implement it.
+func (s *Server) onFrontend(c frontendCall, change func(*Instance) error) error {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
-	i := s.instances[name]
+	i := s.instances[c.name]
 	switch {
 	case !s.alive:
 		return refuse(Unavailable, "the instance manager is gone")
-	case engine != V2 || s.engine != V2:
+	case c.engine != V2 || s.engine != V2:
 		return refuse(Unimplemented, "not implemented for data engine v1")
-	case typ != TypeFrontend:
-		return refuse(Unimplemented, "not implemented for instances of type %s", typ)
+	case c.typ != TypeFrontend:
+		return refuse(Unimplemented, "not implemented for instances of type %s", c.typ)
 	case i == nil || i.Type != TypeFrontend:
-		return refuse(NotFound, "cannot find engine frontend %s", name)
+		return refuse(NotFound, "cannot find engine frontend %s", c.name)
 	}
-	if err := change(i); err != nil {
-		return err
-	}
-	if old := s.node.frontends[name]; old != nil {
+	before := i.copy()
+	err := change(i)
+	if old := s.node.frontends[c.name]; old != nil {
 		held := i.copy()
 		if held.State != Suspended && held.State != Running {
 			held.State = old.State
 		}
-		s.node.frontends[name] = &held
+		s.node.frontends[c.name] = &held
 	}
 	s.keepRecord(i)
-	s.changed()
-	return nil
+	s.journalFrontend(c, i, err)
+	s.plane.checkPaths(s.plane.volume(volumeOf(i.Spec)))
+	if !slices.Equal(before.Paths, i.Paths) || before.State != i.State || before.ErrorMsg != i.ErrorMsg || before.ActivePath != i.ActivePath {
+		s.changed()
+	}
+	return err
+}
+
+func (s *Server) journalFrontend(c frontendCall, i *Instance, err error) {
+	e := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: c.method, Name: c.name, Type: TypeFrontend, DataEngine: V2,
+		Volume: volumeOf(i.Spec), Result: CodeOf(err), Effect: EffectChanged, Message: c.about}
+	if err != nil {
+		e.Effect, e.Message = EffectNone, strings.TrimSpace(c.about+" "+err.Error())
+	}
+	s.plane.record(e)
 }

@@ -1,5 +1,7 @@
 package dataplane
 
+import "slices"
+
 // MetadataPath is the host path that instance-manager pods mount at /metadata: the host's records of v2 frontends.
 const MetadataPath = "/var/lib/longhorn/metadata"
 
@@ -80,9 +82,10 @@ func (s *Server) recoverFrontend(record *Instance) {
 // connected has the node's kernel hold the connection of a frontend that came back: the one that it had all the time, or, after a reboot, a new one.
 func (s *Server) connected(i *Instance) {
 	if held := s.node.frontends[i.Name]; held != nil && len(held.Paths) > 0 {
-		held.State = Running
+		held.State, i.links = Running, slices.Clone(held.links)
 		return
 	}
+	i.links = []link{{engine: i.EngineName, address: i.ActivePath}}
 	held := i.copy()
 	s.node.frontends[i.Name] = &held
 	s.plane.epoch++

@@ -33,6 +33,10 @@ const (
 	EffectTwoEngines = "two-engines"
 	// EffectTwoWriters: a device wrote to a replica that a newer one had written to.
 	EffectTwoWriters = "two-writers"
+	// EffectTwoTargets: a frontend that does not hold its I/O may send it to two engines, since the kernel prefers neither of their paths.
+	EffectTwoTargets = "two-targets"
+	// EffectWrongEngine: a call through a frontend went to the engine on record while the frontend's I/O goes to another one.
+	EffectWrongEngine = "wrong-engine"
 	// EffectMixedReplicas: replicas that differ are read as one volume.
 	EffectMixedReplicas = "mixed-replicas"
 	// EffectStaleOpen: an engine opened replicas that lack acknowledged writes.

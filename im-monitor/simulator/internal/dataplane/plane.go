@@ -28,6 +28,7 @@ type Plane struct {
 	volumes   map[string]*volume
 	copyTimes map[string]time.Duration // by volume
 	epoch     uint64                   // counts engines and frontends
+	doubtful  map[string]bool          // frontends (node/name) whose I/O may go to two engines, told once
 	writers   []*writing
 	serial    uint64
 	journal   []Entry
@@ -60,9 +61,12 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 	if b.ListCycle <= 0 {
 		b.ListCycle = 3 * time.Second
 	}
+	if b.PathLoss == 0 {
+		b.PathLoss = 30 * time.Second
+	}
 	return &Plane{clock: c, newUUID: newUUID, behaviour: b, nodes: map[string]*node{}, servers: map[string]*Server{},
 		hosts: map[string]*Server{}, listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{}, volumes: map[string]*volume{},
-		copyTimes: map[string]time.Duration{}, grown: make(chan struct{})}
+		copyTimes: map[string]time.Duration{}, doubtful: map[string]bool{}, grown: make(chan struct{})}
 }
 
 // nodeOf finds a node or makes it; the lock is held.

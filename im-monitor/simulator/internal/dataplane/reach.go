@@ -19,6 +19,7 @@ func (p *Plane) SetCut(nodeName string, cut bool) {
 			p.recheck(i)
 		}
 	}
+	p.relinkAll()
 }
 
 // Reboot forgets what a node's kernel held: the connections of v2 frontends, and with them their devices. Their records stay.
@@ -42,6 +43,9 @@ func reaches(a, b *node) bool { return a == b || !a.cut && !b.cut }
 func (p *Plane) bind(i *Instance) {
 	if i.PortStart != 0 && i.Type != TypeFrontend {
 		p.listeners[address(i.server.ip, i.PortStart)] = i
+	}
+	if i.Type == TypeEngine && i.server.engine == V2 {
+		p.relink(p.volume(volumeOf(i.Spec)))
 	}
 }
 

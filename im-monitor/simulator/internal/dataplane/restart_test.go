@@ -80,25 +80,3 @@ func TestANewUUIDUnderTheSameNameIsAnotherInstance(t *testing.T) {
 	require.Equal(t, "FailedPrecondition", CodeOf(err))
 	require.Equal(t, changed.UUID, f.plane.LvolsOf("node-1")["r"].UUID)
 }
-
-func TestSwitchingOverMovesTheActivePath(t *testing.T) {
-	f := newFixture(Behaviour{})
-	other := f.plane.Start("node-2", "im-2", V2, "127.1.1.2", MetadataPath)
-	s := f.start(V2)
-	here, there := f.putEngine(t, s, "e1"), f.putEngine(t, other, "e2")
-	from, to := address("127.1.1.1", here.TargetPortStart), Target{Engine: "e2", Address: address("127.1.1.2", there.TargetPortStart)}
-	_, err := s.Create(Spec{Name: "f", Type: TypeFrontend, DataEngine: V2, PortCount: 1, EngineName: "e1", TargetAddress: from, Frontend: FrontendBlockDevice,
-		Volume: "vol"})
-	require.NoError(t, err)
-	require.Equal(t, "FailedPrecondition", CodeOf(s.SwitchOver(V2, "f", TypeFrontend, to, "promoting")), "it was not prepared")
-	for _, phase := range []string{"preparing", "preparing", "switching", "switching", "promoting", "promoting"} {
-		require.NoError(t, s.SwitchOver(V2, "f", TypeFrontend, to, phase))
-	}
-	told, err := s.Get(V2, "f")
-	require.NoError(t, err)
-	require.Equal(t, to.Address, told.ActivePath)
-	require.Len(t, told.Paths, 1)
-	require.Equal(t, ANAOptimized, told.Paths[0].ANAState)
-	require.Equal(t, "Unimplemented", CodeOf(s.SwitchOver(V2, "e1", TypeEngine, to, "")))
-	require.Equal(t, "Unimplemented", CodeOf(f.start(V1).Suspend(V1, "x", TypeEngine)))
-}

@@ -99,6 +99,10 @@ type Instance struct {
 
 	// stored is true of a v2 replica that has data.
 	stored bool
+	// ana is the state of an engine's listener, which its SPDK holds; empty is optimized, as it is after the start.
+	ana string
+	// links are the connections that a node's kernel has for a frontend: they outlive its server.
+	links []link
 	// ending is true from the deletion on until the entry is gone.
 	ending bool
 	// recovering is true of a frontend that its server found on record, until its target answered or did not.
@@ -115,6 +119,7 @@ func (i *Instance) copy() Instance {
 	out := *i
 	out.Replicas = maps.Clone(i.Replicas)
 	out.Paths = slices.Clone(i.Paths)
+	out.links = slices.Clone(i.links)
 	return out
 }
 
@@ -182,6 +187,8 @@ type Behaviour struct {
 	BackupStore string
 	// EngineImages are the CLI API versions of engine images; others have NewestCLI.
 	EngineImages map[string]int
+	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer; 0 is 30 s.
+	PathLoss time.Duration
 	// Writers lets every volume that gets a frontend have a writer that follows it.
 	Writers bool
 }

@@ -116,7 +116,7 @@ func (c *cluster) wrongs() []string {
 	var out []string
 	for _, e := range c.plane.journal {
 		switch e.Effect {
-		case EffectMixedReplicas, EffectStaleOpen, EffectTwoWriters, EffectNewVolume, EffectIslandLost, EffectTwoEngines:
+		case EffectMixedReplicas, EffectStaleOpen, EffectTwoWriters, EffectNewVolume, EffectIslandLost, EffectTwoEngines, EffectTwoTargets, EffectWrongEngine:
 			out = append(out, e.Effect)
 		}
 	}

@@ -49,11 +49,19 @@ func (s *Servers) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	return handle(server, stream)
 }
 
+// queues are the calls that wait for the lock of their volume in the server, and go on when their caller leaves.
+var queues = map[string]bool{"InstanceCreate": true, "InstanceDelete": true, "InstanceSuspend": true, "InstanceResume": true, "InstanceSwitchOverTarget": true,
+	"VolumeExpand": true}
+
 // misbehave applies the rules before a call or (after) between its work and its answer.
 func (s *Servers) misbehave(ctx context.Context, e *Endpoint, method string, after bool) error {
 	faults, target := s.options.Faults, e.Target()
 	if rule, ok := faults.Take(fault.Latency, target, method, after); ok {
-		if err := sleep(ctx, e, time.Duration(rule.Delay)); err != nil {
+		waiting := ctx
+		if queues[method] && !after {
+			waiting = context.WithoutCancel(ctx)
+		}
+		if err := sleep(waiting, e, time.Duration(rule.Delay)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 )
 
 // spdkService is the v2 inventory behind an instance manager.
@@ -57,4 +58,9 @@ func (s *spdkService) EngineList(ctx context.Context, _ *emptypb.Empty) (*spdkrp
 		}
 	}
 	return out, nil
+}
+
+// EngineSetTargetListenerANAState sets the state of the listener of an engine that runs here.
+func (s *spdkService) EngineSetTargetListenerANAState(ctx context.Context, in *spdkrpc.EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
+	return onServer(ctx, func(d *dataplane.Server) error { return d.SetTargetANA(in.GetName(), in.GetAnaState()) })
 }
