@@ -138,7 +138,7 @@ func targetRules() []rule {
 		off("frontend's word", "the engine that counts is the one that the frontend says it leads to", tests, targetFile,
 			`return s.TargetIP != "" && s.TargetPort != 0 && s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port`, `_ = s; return f.Spec.EngineName == e.Name`),
 		off("old engine last", "an engine ends only once the frontend leads to the other", tests, secondFile,
-			`if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverPhase != "" || p.frontend.Spec.EngineName != p.engine.Name {`, `if false {`),
+			`if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverInProgress() || p.frontend.Spec.EngineName != p.engine.Name {`, `if false {`),
 		off("fresh look for the second", "the second engine is made over what a fresh look shows", tests, targetFile,
 			`if !p.unfinished() && p.freshLook() {`, `if !p.unfinished() {`),
 		off("nothing unfinished", "no second engine while the first does what no other could go on with", tests, targetFile,

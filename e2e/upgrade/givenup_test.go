@@ -79,7 +79,8 @@ func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
 	h.engineOn(scenarios.Far)
 	require.NoError(t, h.Heal(h.ctx))
 	h.frontend("to leave", func(f *v1beta2.EngineFrontend) bool {
-		return len(f.Status.Paths) == 1 && f.Status.Paths[0].EngineName == next
+		paths := f.Status.Paths
+		return f.Status.SwitchoverPhase == "" && len(paths) > 0 && paths[len(paths)-1].EngineName == next
 	})
 	require.NoError(t, controller.Restart())
 	h.frontend("to let I/O go on", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })

@@ -7,10 +7,11 @@ import (
 )
 
 // harms are the effects in the simulator's journal that mean lost or mixed data, whatever led to them.
-var harms = []string{"mixed-replicas", "stale-open", "two-writers"}
+var harms = []string{"mixed-replicas", "stale-open", "two-writers", "two-targets", "wrong-engine"}
 
 // NoHarm fails when the data plane did, since the last Sweep, what must never happen: an engine over replicas that differ,
-// one opened over old data, a volume with two writers.
+// one opened over old data, a volume with two writers, a frontend whose I/O may go to two engines, a call through one to an
+// engine that gets no I/O.
 func (w *World) NoHarm(ctx context.Context) error {
 	var entries []struct {
 		Method, Name, Node, Effect, Detail string

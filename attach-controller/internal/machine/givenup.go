@@ -105,7 +105,7 @@ func (p *pass) goOn() {
 	}
 	asked, err := time.Parse(time.RFC3339Nano, f.Spec.SuspendRequestedAt)
 	switch {
-	case e == nil || !answered(f) || !leadsTo(f, e) || f.Spec.EngineName != e.Name || f.Status.SwitchoverPhase != "":
+	case e == nil || !answered(f) || !leadsTo(f, e) || f.Spec.EngineName != e.Name || f.Status.SwitchoverInProgress():
 		p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held until its frontend leads to its target.")
 		return
 	case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():

@@ -81,7 +81,7 @@ func (p *pass) endMove(home string) {
 		}
 		return
 	}
-	if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverPhase != "" || p.frontend.Spec.EngineName != p.engine.Name {
+	if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverInProgress() || p.frontend.Spec.EngineName != p.engine.Name {
 		return
 	}
 	if e.Spec.Active {

@@ -43,7 +43,7 @@ func (p *pass) frontendStays() bool {
 	if len(p.Frontends) == 0 {
 		return !p.isV2()
 	}
-	return p.served() == p.engine && p.frontend.Spec.EngineName == p.engine.Name && p.frontend.Status.SwitchoverPhase == ""
+	return p.served() == p.engine && p.frontend.Spec.EngineName == p.engine.Name && !p.frontend.Status.SwitchoverInProgress()
 }
 
 // lookedSince asks for a look at the engine that is newer than every mark. Marks have no fractions of seconds.

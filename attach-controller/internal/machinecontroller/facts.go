@@ -40,7 +40,7 @@ func engineFacts(obj client.Object) any {
 func frontendFacts(obj client.Object) any {
 	f := obj.(*v1beta2.EngineFrontend)
 	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort,
-		f.Status.SwitchoverPhase, f.Status.SuspendedAt}
+		f.Status.SwitchoverPhase, f.Status.Switchover.OldTargetClosed, f.Status.SuspendedAt}
 }
 
 func replicaFacts(obj client.Object) any {

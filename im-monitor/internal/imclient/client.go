@@ -21,6 +21,8 @@ type Client interface {
 	// Suspend asks a frontend to hold all I/O, Resume to let it go on. Each may be repeated.
 	Suspend(ctx context.Context, name string) error
 	Resume(ctx context.Context, name string) error
+	// SetANAState sets the state of the path to an engine of this server for every initiator.
+	SetANAState(ctx context.Context, engine, state string) error
 	// Delete asks the server to delete one instance. Its success proves nothing about absence.
 	Delete(ctx context.Context, request DeleteRequest) error
 	// Close ends the connection and every call on it.

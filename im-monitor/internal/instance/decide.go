@@ -82,7 +82,7 @@ func watch(w World) Verdict {
 		return missing(w, fmt.Sprintf("%s has no pod.", w.Here.InstanceManager))
 	case !w.Here.Known:
 		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
-	case w.Here.Absent && w.frontend() && w.Node.Upgrading:
+	case w.Here.Absent && w.frontend() && w.Node.Upgrading && w.Status.Switchover.Phase == "":
 		return lost(w)
 	case w.Here.Absent:
 		return missing(w, fmt.Sprintf("%s does not list it any more.", w.Here.InstanceManager))

@@ -14,7 +14,7 @@ func TestAFrontendThatAnUpgradeLostIsCreatedAnewWhereItsTargetServes(t *testing.
 		asFrontend(w)
 		w.Object.Running, w.Object.Active, w.Node.Upgrading = true, true, true
 		w.Status = was(v1beta2.InstanceStateRunning)
-		w.Serving = []string{"10.0.0.9:20001"}
+		w.Engines = map[string]EngineFacts{w.Object.Target.Engine: {UID: "uid", Address: "10.0.0.9:20001"}}
 	}
 	v := Decide(world(upgraded, absent))
 	require.Equal(t, OpCreate, v.Call.Op)
@@ -25,11 +25,13 @@ func TestAFrontendThatAnUpgradeLostIsCreatedAnewWhereItsTargetServes(t *testing.
 	require.True(t, v.ExpectAbsence)
 	v = Decide(world(upgraded, lists(v1beta2.InstanceStatePending)))
 	require.Equal(t, OpNone, v.Call.Op, "it is being recovered")
-	v = Decide(world(upgraded, absent, func(w *World) { w.Serving = nil }))
+	v = Decide(world(upgraded, absent, func(w *World) { w.Engines = nil }))
 	require.Equal(t, ReasonFrontendLost, v.Reason)
 	require.Equal(t, OpNone, v.Call.Op, "its target does not serve")
 	require.Equal(t, v1beta2.InstanceStateUnknown, v.Status.State)
 	v = Decide(world(upgraded, absent, func(w *World) { w.Node.Upgrading = false }))
 	require.Equal(t, v1beta2.InstanceStateError, v.Status.State, "without an upgrade it failed, and its volume is attached anew")
 	require.Empty(t, v.Call.Lost)
+	v = Decide(world(upgraded, absent, func(w *World) { w.Status.Switchover = Switchover{Phase: phaseSwitching, Engine: "b"} }))
+	require.Equal(t, v1beta2.InstanceStateError, v.Status.State, "both listeners may be closed: only a new attachment opens them")
 }

@@ -70,8 +70,8 @@ func fill(w World, e *Entry, s *Status, first bool) {
 
 func fillFrontend(w World, e *Entry, s *Status, first bool) {
 	s.ActivePath, s.PreferredPath, s.Paths = e.ActivePath, e.PreferredPath, e.Paths
-	if p := optimized(e); p != nil {
-		s.TargetIP, s.TargetPort = p.TargetIP, p.TargetPort
+	if at := record(e); at.Address() != "" {
+		s.TargetIP, s.TargetPort = at.IP, at.Port
 	}
 	switch {
 	case w.EngineSize > 0:

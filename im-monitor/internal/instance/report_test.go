@@ -40,33 +40,3 @@ func TestARunningInstanceTellsWhereItIs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, Decide(c.world).Status) })
 	}
 }
-
-func TestAFrontendMovesInPhasesThatItsPathsTell(t *testing.T) {
-	path := func(ip, state string) v1beta2.NvmeTCPPath {
-		return v1beta2.NvmeTCPPath{TargetIP: ip, TargetPort: 20001, ANAState: state}
-	}
-	for _, c := range []struct {
-		name        string
-		paths       []v1beta2.NvmeTCPPath
-		phase, next string
-		targetIP    string
-	}{
-		{"at the target there is nothing to do", []v1beta2.NvmeTCPPath{path("10.0.0.9", anaOptimized)}, "", "", "10.0.0.9"},
-		{"no path to the target: prepare", []v1beta2.NvmeTCPPath{path("10.0.0.8", anaOptimized)}, "", phasePreparing, "10.0.0.8"},
-		{"a second path: switch", []v1beta2.NvmeTCPPath{path("10.0.0.8", anaOptimized), path("10.0.0.9", "non-optimized")}, phasePreparing, phaseSwitching, "10.0.0.8"},
-		{"the old path is closed: promote", []v1beta2.NvmeTCPPath{path("10.0.0.8", anaInaccessible), path("10.0.0.9", "non-optimized")}, phaseSwitching, phasePromoting, "10.0.0.7"},
-		{"the new path is promoted: done, whatever is left of the old one", []v1beta2.NvmeTCPPath{path("10.0.0.8", anaInaccessible), path("10.0.0.9", anaOptimized)}, "", "", "10.0.0.9"},
-		{"no paths tell nothing", nil, "", "", "10.0.0.7"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			before := was(running)
-			before.TargetIP, before.TargetPort = "10.0.0.7", 20001
-			w := world(wanted, asFrontend, status(before), lists(running), func(w *World) { w.Here.Entry.Paths = c.paths }, serving("10.0.0.9"))
-			v := Decide(w)
-			require.Equal(t, c.phase, v.Status.SwitchoverPhase)
-			require.Equal(t, c.next, v.Call.Phase)
-			require.Equal(t, c.next != "", v.Call.Op == OpSwitchOver)
-			require.Equal(t, c.targetIP, v.Status.TargetIP)
-		})
-	}
-}

@@ -22,7 +22,7 @@ type Status struct {
 	// The rest is a frontend's.
 	ActivePath, PreferredPath string
 	Paths                     []v1beta2.NvmeTCPPath
-	SwitchoverPhase           string
+	Switchover                Switchover
 	// Suspended is the request to hold I/O that was answered last.
 	Suspended  string
 	TargetIP   string
@@ -48,7 +48,7 @@ func equalRest(a, b Status) bool {
 	return a.State == b.State && a.Starting == b.Starting && a.Started == b.Started && a.InstanceManager == b.InstanceManager &&
 		a.Image == b.Image && a.IP == b.IP && a.StorageIP == b.StorageIP && a.Port == b.Port && a.UUID == b.UUID && a.UblkID == b.UblkID &&
 		a.Endpoint == b.Endpoint && a.SalvageExecuted == b.SalvageExecuted && a.ActivePath == b.ActivePath &&
-		a.PreferredPath == b.PreferredPath && a.SwitchoverPhase == b.SwitchoverPhase && a.TargetIP == b.TargetIP &&
+		a.PreferredPath == b.PreferredPath && a.Switchover == b.Switchover && a.TargetIP == b.TargetIP &&
 		a.TargetPort == b.TargetPort && a.Suspended == b.Suspended && a.Size == b.Size && a.NodeDown == b.NodeDown &&
 		a.Creation == b.Creation && a.BackingImage == b.BackingImage
 }

@@ -13,6 +13,8 @@ import (
 //	asked, held, runs all the same → the answer stands, so that whoever asked sees that it holds no more, and asks anew
 //	not asked any more           → it moves first, and resumes where its spec says that I/O goes
 //
+// Servers suspend block devices only. Any other frontend that shall hold its I/O answers nothing and stays where it is.
+//
 // One that shall hold and does not never moves: what it moves to would lack what is acknowledged meanwhile. [UPG-1]
 func holding(w World, e *Entry, v Verdict) Verdict {
 	s := &v.Status
@@ -30,6 +32,9 @@ func holding(w World, e *Entry, v Verdict) Verdict {
 		if v = moving(w, e, v); v.Call.Op == OpNone && !w.Unsettled { // else it may lead elsewhere soon, or by now
 			v.Status.Suspended = asked
 		}
+		return v
+	case !w.suspendable():
+		v.Reason, v.Message = ReasonSuspendUnsupported, fmt.Sprintf("It shall hold its I/O, and frontend %q cannot: it stays where it is until its target answers again.", w.Object.Frontend)
 		return v
 	case s.Suspended == asked:
 		v.Reason, v.Message = ReasonSuspensionLost, "It shall hold its I/O, did, and does not any more: it stays where it is until that is asked anew."

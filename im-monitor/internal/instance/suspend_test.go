@@ -17,12 +17,11 @@ func asked(request, answered string) change {
 }
 
 func held(w *World) {
-	w.Here.Entry.State = v1beta2.InstanceStateSuspended
-	w.Status.State = v1beta2.InstanceStateSuspended
+	w.Here.Entry.State, w.Status.State = v1beta2.InstanceStateSuspended, v1beta2.InstanceStateSuspended
 }
 
 func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
-	atOld, atNew := connected(pathTo(oldTarget, anaOptimized)), connected(pathTo(newTarget, anaOptimized))
+	atOld, atNew := recordedAt(oldTarget), recordedAt(newTarget)
 	both, none := serving(oldTarget, newTarget), serving()
 	for _, c := range []struct {
 		name     string
@@ -42,7 +41,7 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 		{"asked anew and held: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
 		{"asked, held, runs all the same: it neither moves nor is suspended for this request", world(atOld, both, asked(request, request)), OpNone, "", ReasonSuspensionLost, request},
 		{"not asked any more: it moves first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling, ""},
-		{"not asked any more, half-way", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), both, held, asked("", request)), OpSwitchOver, phasePromoting, ReasonCalling, ""},
+		{"not asked any more, half-way", world(atOld, both, at(phaseSwitching, true), held, asked("", request)), OpSwitchOver, phasePromoting, ReasonCalling, ""},
 		{"not asked any more, it cannot move: it holds on", world(atOld, none, held, asked("", request)), OpNone, "", ReasonTargetNotServing, ""},
 		{"not asked any more, at its target: it goes on", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
 		{"it goes on, and nothing was answered", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
@@ -63,21 +62,29 @@ func TestWhatIsNoFrontendIsNeverSuspended(t *testing.T) {
 	require.Equal(t, OpNone, v.Call.Op)
 }
 
-// Whatever its paths are, a frontend that shall hold its I/O and does not is never moved, and one that shall not is never suspended.
+// Servers suspend block devices only: nothing is asked of the others, nothing is answered for them, and they do not move.
+func TestAFrontendThatCannotBeSuspendedStaysWhereItIs(t *testing.T) {
+	for _, frontend := range []string{"nvmf", "ublk", ""} {
+		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), asked(request, ""), func(w *World) { w.Object.Frontend = frontend }))
+		require.Equal(t, ReasonSuspendUnsupported, v.Reason)
+		require.Equal(t, OpNone, v.Call.Op)
+		require.Empty(t, v.Status.Suspended)
+	}
+}
+
+// Whatever its switch-over is, a frontend that shall hold its I/O and does not is never moved, and one that shall not is never suspended.
 func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var paths []v1beta2.NvmeTCPPath
-		for range rapid.IntRange(0, 3).Draw(t, "paths") {
-			paths = append(paths, pathTo(rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "ip"), rapid.SampledFrom([]string{open, anaOptimized, anaInaccessible}).Draw(t, "state")))
-		}
-		w := world(connected(paths...), serving(rapid.SampledFrom([][]string{nil, {oldTarget}, {newTarget}, {oldTarget, newTarget}}).Draw(t, "serving")...),
+		w := world(recordedAt(rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "record")),
+			serving(rapid.SampledFrom([][]string{nil, {oldTarget}, {newTarget}, {oldTarget, newTarget}}).Draw(t, "serving")...),
+			at(rapid.SampledFrom([]string{"", phasePreparing, phaseSwitching, phasePromoting, phaseReverting}).Draw(t, "phase"), rapid.Bool().Draw(t, "accepted")),
 			asked(rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "asked"), rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "answered")))
 		if rapid.Bool().Draw(t, "held") {
 			held(&w)
 		}
 		v := Decide(w)
 		shall, does := w.Object.Suspend != "", w.Here.Entry.State == v1beta2.InstanceStateSuspended
-		require.False(t, shall && !does && v.Call.Op == OpSwitchOver)
+		require.False(t, shall && !does && (v.Call.Op == OpSwitchOver || v.Call.Op == OpRevert))
 		require.False(t, !shall && v.Call.Op == OpSuspend)
 		require.False(t, shall && v.Call.Op == OpResume)
 		require.False(t, !does && v.Status.Suspended != "" && v.Status.Suspended != w.Status.Suspended, "nothing is answered that is not so")

@@ -3,156 +3,297 @@ package instance
 import (
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// The phases of a move, and the states of a path.
 const (
-	phasePreparing = "preparing"
-	phaseSwitching = "switching"
-	phasePromoting = "promoting"
-
-	anaOptimized    = "optimized"
-	anaInaccessible = "inaccessible"
+	phasePreparing = v1beta2.SwitchoverPreparing
+	phaseSwitching = v1beta2.SwitchoverSwitching
+	phasePromoting = v1beta2.SwitchoverPromoting
+	phaseReverting = v1beta2.SwitchoverReverting
 )
 
-// moving leads a running frontend to the target that its spec names. What the paths show decides the next phase, so that each is asked for until
-// it is seen to be done, whoever asked before:
+// Switchover is one that is under way; the zero value is none. It is written before each call and after each that was accepted, since the server
+// remembers no phase, and lists none before the last one is done.
+type Switchover struct {
+	Phase    string
+	Accepted bool
+	// Engine, UID, IP and Port are the target that it leads to.
+	Engine, UID, IP string
+	Port            int
+	// OldClosed reports that the target on record may be closed.
+	OldClosed bool
+	// Since is when the phase began, in RFC 3339.
+	Since string
+}
+
+func (s Switchover) target() TargetSpec { return TargetSpec{Engine: s.Engine, IP: s.IP, Port: s.Port} }
+
+// moving leads a running frontend to the target that its spec names, from A, which its server has on record, to B:
 //
-//	no path to the target                   → preparing
-//	a path, another one still carries I/O   → switching
-//	a path, the others inaccessible         → promoting
-//	the path is optimized, alone            → done
+//	preparing   B is connected, A is used                 given up: nothing to undo, B may be deleted
+//	switching   A is closed, B is used                    given up: B is promoted, and then A is switched over to like any other target;
+//	promoting   B is opened wholly and goes on record     where B does not serve, or was refused: reverting
+//	reverting   B is closed, then A is opened
 //
-// A target whose engine does not serve is never asked for. One that stops to serve half-way, or whose server declines a phase, is left again: the
-// same phases lead back to the path that carried I/O before, as long as its engine serves, and take the other path away. So does a path that an
-// earlier move left inaccessible: with both of them inaccessible no I/O would find a way.
+// Preparing may follow in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Never are two
+// targets open at once: two engines would write. So A is opened again only once B is closed, is proven not to run, or all I/O is held.
 func moving(w World, e *Entry, v Verdict) Verdict {
-	target := w.Object.Target
-	if !w.frontend() || target.Address() == "" {
+	target, at := w.Object.Target, record(e)
+	if !w.frontend() || target.Address() == "" || at.Address() == "" {
 		return v
 	}
-	done, next := progress(e, target)
-	v.Status.SwitchoverPhase = done
-	old := w.wayBack(e)
+	p := &mover{w: w, v: v, s: w.Status.Switchover, target: target, at: at, held: e.State == v1beta2.InstanceStateSuspended}
+	if p.s.Phase != "" && p.recorded(p.s.target()) { // it was promoted, whoever knows of it
+		p.s = Switchover{}
+	}
+	p.v.Status.Switchover = p.s
+	switch p.s.Phase {
+	case "":
+		return p.begin()
+	case phasePreparing:
+		return p.prepared()
+	case phaseReverting:
+		return p.reverted()
+	}
+	return p.switched()
+}
+
+// mover is one decision about a switch-over.
+type mover struct {
+	w          World
+	v          Verdict
+	s          Switchover
+	target, at TargetSpec
+	held       bool
+}
+
+// begin leaves for a target that serves.
+func (p *mover) begin() Verdict {
+	switch at := p.at; {
+	case p.recorded(p.target):
+		return p.v
+	case !p.w.switchable():
+		return p.wait(ReasonSwitchoverUnsupported, fmt.Sprintf("Frontend %q does not support a switch-over: it stays at engine %s. Detach the volume to move its target.", p.w.Object.Frontend, at.Engine))
+	case p.w.Busy != "":
+		return p.wait(ReasonNodeBusy, fmt.Sprintf("The switch-over to engine %s waits: %s", p.target.Engine, p.w.Busy))
+	case !p.serves(p.target):
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", p.target.Engine, p.target.Address()))
+	case p.declined():
+		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
+	}
+	return p.call(phasePreparing)
+}
+
+// prepared goes on from preparing.
+func (p *mover) prepared() Verdict {
 	switch {
-	case next == "":
-		return v
-	case w.mayMove(target) && !(old != nil && next == phaseSwitching && closed(e, target) && !w.tookAway(v, *old)):
-		return w.move(v, target, next)
-	case old != nil:
-		if _, next = progress(e, *old); next == "" || next == phaseSwitching && closed(e, *old) {
-			next = phasePromoting // it is opened before the other path is closed, or all that is left is to take that away
-		}
-		return w.move(v, *old, next)
-	case w.MoveAfter.After(w.Now):
-		v.Reason, v.At, v.Message = ReasonMoveRefused, w.MoveAfter, fmt.Sprintf("The move to engine %s was declined; it is tried again.", target.Engine)
-	default:
-		v.Reason = ReasonTargetNotServing
-		v.Message = fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", target.Engine, target.Address())
+	case p.wanted() && p.serves(p.target) && p.declined():
+		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
+	case p.wanted() && p.serves(p.target) && p.s.Accepted:
+		return p.call(phaseSwitching)
+	case p.wanted() && p.serves(p.target):
+		return p.call(phasePreparing)
+	case p.s.OldClosed:
+		return p.back()
+	case p.gone(p.s):
+		p.s = Switchover{}
+		p.v.Status.Switchover = p.s
+		return p.begin()
+	case p.wanted():
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", p.target.Engine, p.target.Address()))
+	case p.recorded(p.target): // it is open: there is nothing to undo, and the prepared one is remembered until it has ended
+		return p.v
+	}
+	return p.revert() // another target is about to be prepared: two that are prepared would both be used once the old one is closed
+}
+
+// switched goes on from switching and promoting.
+func (p *mover) switched() Verdict {
+	serves := p.servesRecorded()
+	switch {
+	case serves && !p.declined(): // also where it is not wanted any more: then the target that is wanted follows
+		return p.forward()
+	case p.serves(p.at) && p.closable():
+		return p.revert()
+	case serves:
+		return p.forward()
+	}
+	return p.back()
+}
+
+// forward takes the next phase to the target of the switch-over.
+func (p *mover) forward() Verdict {
+	p.target = p.s.target()
+	old := p.w.Engines[p.at.Engine]
+	closed := old.Gone || p.pathLost(old)
+	switch {
+	case p.s.Phase == phaseSwitching && !p.s.Accepted && !closed:
+		return p.call(phaseSwitching)
+	case p.s.Phase == phaseSwitching:
+		return p.call(phasePromoting)
+	case p.s.Accepted && p.w.Unsettled:
+		return p.wait(ReasonChanging, fmt.Sprintf("Engine %s was promoted; the next list shows it.", p.s.Engine))
+	}
+	v := p.call(phasePromoting)
+	v.Call.CloseFirst = !closed
+	return v
+}
+
+// pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was held: it cannot come back to it.
+func (p *mover) pathLost(old EngineFacts) bool {
+	since, err := time.Parse(time.RFC3339, p.s.Since)
+	return err == nil && p.held && old.NodeOut && !since.Add(p.w.Settings.PathLoss).After(p.w.Now)
+}
+
+// back leads out of a switch-over whose target does not serve, or is not the one that is wanted.
+func (p *mover) back() Verdict {
+	switch {
+	case !p.recorded(p.target) && p.serves(p.target) && (p.gone(p.s) || p.target.Engine == p.s.Engine) && !p.declined():
+		return p.call(phasePreparing)
+	case p.serves(p.at) && p.closable():
+		return p.revert()
+	}
+	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to serve alone. "+
+		"It goes on once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
+}
+
+// reverted goes on from reverting.
+func (p *mover) reverted() Verdict {
+	switch {
+	case p.wanted() && p.serves(p.target) && !p.declined():
+		return p.call(phasePreparing)
+	case p.s.Accepted && !p.recorded(p.target) && p.serves(p.target) && !p.declined(): // the old target does not serve
+		return p.call(phasePreparing)
+	case p.s.Accepted && !p.serves(p.at):
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s, to which it goes back, does not serve.", p.at.Engine))
+	}
+	return p.revert()
+}
+
+// call asks for a phase of the switch-over to the target.
+func (p *mover) call(phase string) Verdict {
+	s := Switchover{Phase: phase, Engine: p.target.Engine, UID: p.w.Engines[p.target.Engine].UID, IP: p.target.IP, Port: p.target.Port,
+		OldClosed: p.s.OldClosed || phase == phaseSwitching || phase == phasePromoting}
+	return p.ahead(s, fmt.Sprintf("It switches over to engine %s at %s: %s.", p.target.Engine, p.target.Address(), phase),
+		Call{Op: OpSwitchOver, InstanceManager: p.w.Here.InstanceManager, Target: p.target, Phase: phase})
+}
+
+// revert asks for the way back.
+func (p *mover) revert() Verdict {
+	s := p.s
+	s.Phase, s.Accepted = phaseReverting, false
+	r := Revert{Close: s.Engine, CloseAt: p.w.Engines[s.Engine].InstanceManager, Harmless: p.gone(s) || p.held}
+	if p.serves(p.at) {
+		r.Open, r.OpenAt = p.at.Engine, p.w.Engines[p.at.Engine].InstanceManager
+	}
+	v := p.ahead(s, fmt.Sprintf("It goes back to engine %s: engine %s is closed first.", p.at.Engine, s.Engine),
+		Call{Op: OpRevert, InstanceManager: p.w.Here.InstanceManager, Target: p.at, Phase: phaseReverting, Revert: r})
+	if r.Open != "" {
+		v.Call.Accepted = Switchover{}
 	}
 	return v
 }
 
-// mayMove tells that the target's engine serves, and that no server just declined to go there.
-func (w World) mayMove(target TargetSpec) bool {
-	return slices.Contains(w.Serving, target.Address()) && !w.MoveAfter.After(w.Now)
+// ahead puts what is about to be asked for before the call, and what is known once it was accepted.
+func (p *mover) ahead(s Switchover, message string, c Call) Verdict {
+	s.Since = p.w.Now.UTC().Format(time.RFC3339)
+	if same := p.w.Status.Switchover; same.Phase == s.Phase && same.UID == s.UID && !same.Accepted {
+		s.Since = same.Since
+	}
+	c.Ahead, c.Accepted = p.v.Status, s
+	c.Ahead.Switchover, c.Accepted.Accepted = s, true
+	return Verdict{Status: p.v.Status, Reason: ReasonCalling, Message: message, Call: c}
 }
 
-// tookAway tells that the server agreed to take every path but one away already; some list them for a while.
-func (w World) tookAway(v Verdict, but TargetSpec) bool {
-	return w.Taken == w.move(v, but, phasePromoting).Call.Identity()
+func (p *mover) wait(reason, message string) Verdict {
+	p.v.Reason, p.v.Message = reason, message
+	if reason == ReasonMoveRefused {
+		p.v.At = p.w.MoveAfter
+	}
+	return p.v
 }
 
-func (w World) move(v Verdict, target TargetSpec, phase string) Verdict {
-	return Verdict{
-		Status: v.Status, Reason: ReasonCalling, Message: fmt.Sprintf("It moves to engine %s at %s: %s.", target.Engine, target.Address(), phase),
-		Call: Call{Op: OpSwitchOver, InstanceManager: w.Here.InstanceManager, Target: target, Phase: phase},
-	}
+// recorded reports whether the server has a target on record. One that does not tell the engine's name is taken by its address.
+func (p *mover) recorded(t TargetSpec) bool {
+	return t.Address() == p.at.Address() && (p.at.Engine == "" || p.at.Engine == t.Engine)
 }
 
-// wayBack is the path beside the target's whose engine serves: the one that carries I/O before any other. Nil where the frontend has not both.
-func (w World) wayBack(e *Entry) *TargetSpec {
-	var found *TargetSpec
-	both := false
-	for _, p := range e.Paths {
-		at := TargetSpec{Engine: p.EngineName, IP: p.TargetIP, Port: p.TargetPort}
-		switch own := at.Address() == w.Object.Target.Address(); {
-		case own:
-			both = true
-		case slices.Contains(w.Serving, at.Address()) && (found == nil || p.ANAState == anaOptimized):
-			found = &at
-		}
-	}
-	if !both {
-		return nil
-	}
-	return found
+// wanted reports whether the spec still names the target of the switch-over: the same Engine object at the same address.
+func (p *mover) wanted() bool {
+	return p.target.Engine == p.s.Engine && p.target.Address() == p.s.target().Address() && p.w.Engines[p.s.Engine].UID == p.s.UID
 }
 
-// closed tells that the path to a target is inaccessible.
-func closed(e *Entry, target TargetSpec) bool {
-	return slices.ContainsFunc(e.Paths, func(p v1beta2.NvmeTCPPath) bool {
-		return address(p.TargetIP, p.TargetPort) == target.Address() && p.ANAState == anaInaccessible
-	})
+// serves reports whether an engine runs where it is named.
+func (p *mover) serves(t TargetSpec) bool {
+	return t.Address() != "" && p.w.Engines[t.Engine].Address == t.Address()
 }
 
-// progress is the phase that the paths show to be done, and the next one; both empty at the target, and where no path is told.
-func progress(e *Entry, target TargetSpec) (done, next string) {
-	if len(e.Paths) == 0 {
-		return "", ""
-	}
-	var own *v1beta2.NvmeTCPPath
-	others := false
-	for i := range e.Paths {
-		switch p := &e.Paths[i]; {
-		case address(p.TargetIP, p.TargetPort) == target.Address():
-			own = p
-		case p.ANAState != anaInaccessible:
-			others = true
-		}
-	}
-	switch {
-	case own == nil:
-		return "", phasePreparing
-	case others:
-		return phasePreparing, phaseSwitching
-	case own.ANAState != anaOptimized:
-		return phaseSwitching, phasePromoting
-	}
-	return "", ""
+// servesRecorded reports whether the very engine of the switch-over runs.
+func (p *mover) servesRecorded() bool {
+	return p.serves(p.s.target()) && p.w.Engines[p.s.Engine].UID == p.s.UID
 }
 
-// optimized is the path that carries I/O; nil where none or several do.
-func optimized(e *Entry) *v1beta2.NvmeTCPPath {
-	var found *v1beta2.NvmeTCPPath
-	for i := range e.Paths {
-		if e.Paths[i].ANAState != anaOptimized {
+// closable reports whether it is known that the target of the switch-over can be closed, or need not be. Where nothing is known of its engine, I/O
+// may well go there.
+func (p *mover) closable() bool {
+	return p.servesRecorded() || p.gone(p.s) || p.held || p.w.Engines[p.s.Engine].Failed
+}
+
+// gone reports whether the very engine of a switch-over positively does not run any more.
+func (p *mover) gone(s Switchover) bool {
+	e := p.w.Engines[s.Engine]
+	return e.Gone || e.UID != "" && e.UID != s.UID
+}
+
+// declined reports whether the server refused a phase a moment ago.
+func (p *mover) declined() bool { return p.w.MoveAfter.After(p.w.Now) }
+
+// switchable reports whether servers switch a frontend of this kind over, suspendable whether they suspend it.
+func (w World) switchable() bool {
+	return !w.Object.DisableFrontend && (w.Object.Frontend == "blockdev" || w.Object.Frontend == "nvmf")
+}
+
+func (w World) suspendable() bool {
+	return !w.Object.DisableFrontend && w.Object.Frontend == "blockdev"
+}
+
+// record is the target that the server has on record. Of a server that tells no active path it is the only optimized one.
+func record(e *Entry) TargetSpec {
+	host, port, err := net.SplitHostPort(e.ActivePath)
+	if n, bad := strconv.Atoi(port); err == nil && bad == nil {
+		return TargetSpec{Engine: e.engineAt(e.ActivePath), IP: host, Port: n}
+	}
+	var found TargetSpec
+	for _, path := range e.Paths {
+		if path.ANAState != anaOptimized {
 			continue
 		}
-		if found != nil {
-			return nil
+		if found.Engine != "" {
+			return TargetSpec{}
 		}
-		found = &e.Paths[i]
-	}
-	if found == nil && len(e.Paths) == 0 {
-		return alone(e.ActivePath)
+		found = TargetSpec{Engine: path.EngineName, IP: path.TargetIP, Port: path.TargetPort}
 	}
 	return found
 }
 
-// alone is the path of a server that tells only which one is active; nil where it tells none.
-func alone(active string) *v1beta2.NvmeTCPPath {
-	host, port, err := net.SplitHostPort(active)
-	if err != nil {
-		return nil
+const anaOptimized = "optimized"
+
+// engineAt is the engine on record: the server's word, or else that of the path to the address.
+func (e *Entry) engineAt(where string) string {
+	if e.EngineName != "" {
+		return e.EngineName
 	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		return nil
+	for _, path := range e.Paths {
+		if address(path.TargetIP, path.TargetPort) == where {
+			return path.EngineName
+		}
 	}
-	return &v1beta2.NvmeTCPPath{TargetIP: host, TargetPort: n, ANAState: anaOptimized}
+	return ""
 }
+
+// Leads reports whether a frontend's server has an engine on record.
+func Leads(e *Entry, engine string) bool { return record(e).Engine == engine }

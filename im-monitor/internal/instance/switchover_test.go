@@ -2,157 +2,298 @@ package instance
 
 import (
 	"net"
-	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 const (
-	oldTarget, newTarget = "10.0.0.8", "10.0.0.9"
-	open                 = "non-optimized"
+	oldTarget, newTarget, thirdTarget = "10.0.0.8", "10.0.0.9", "10.0.0.10"
+	anaInaccessible                   = "inaccessible"
 )
 
+// engineAt is the engine of the tests that serves at an IP.
+func engineAt(ip string) string { return "engine at " + ip }
+
+func targetAt(ip string) TargetSpec { return TargetSpec{Engine: engineAt(ip), IP: ip, Port: 20001} }
+
+func pathTo(ip, state string) v1beta2.NvmeTCPPath {
+	return v1beta2.NvmeTCPPath{EngineName: engineAt(ip), TargetIP: ip, TargetPort: 20001, ANAState: state}
+}
+
+// know changes what is known of the engine at an IP.
+func know(ip string, f func(*EngineFacts)) change {
+	return func(w *World) {
+		facts := w.Engines[engineAt(ip)]
+		f(&facts)
+		w.Engines[engineAt(ip)] = facts
+	}
+}
+
+// serving are the engines that run; of the others only the objects are known.
 func serving(ips ...string) change {
 	return func(w *World) {
+		w.Engines = map[string]EngineFacts{}
+		for _, ip := range []string{oldTarget, newTarget, thirdTarget} {
+			w.Engines[engineAt(ip)] = EngineFacts{UID: "uid of " + ip, InstanceManager: "im at " + ip}
+		}
 		for _, ip := range ips {
-			w.Serving = append(w.Serving, ip+":20001")
+			know(ip, func(e *EngineFacts) { e.Address = net.JoinHostPort(ip, "20001") })(w)
 		}
 	}
 }
 
-func pathTo(ip, state string) v1beta2.NvmeTCPPath {
-	return v1beta2.NvmeTCPPath{EngineName: "engine at " + ip, TargetIP: ip, TargetPort: 20001, ANAState: state}
-}
+func gone(ip string) change { return know(ip, func(e *EngineFacts) { e.Gone = true }) }
 
-// connected is a running frontend whose spec names the new target, with these paths.
-func connected(paths ...v1beta2.NvmeTCPPath) change {
+// recordedAt is a running frontend whose server has a target on record, and whose spec names the new one.
+func recordedAt(ip string) change {
 	return func(w *World) {
 		wanted(w)
 		asFrontend(w)
+		w.Object.Target = targetAt(newTarget)
 		status(was(running))(w)
 		lists(running)(w)
-		w.Here.Entry.Paths = paths
+		w.Here.Entry.EngineName, w.Here.Entry.ActivePath = engineAt(ip), net.JoinHostPort(ip, "20001")
+		w.Here.Entry.Paths = []v1beta2.NvmeTCPPath{pathTo(ip, anaOptimized)}
 	}
 }
 
-// UPG-3: a failed new engine never becomes the target, and an error half-way brings the old one back.
-func TestAFrontendGoesBackWhereItCannotGoOn(t *testing.T) {
-	declined := func(w *World) { w.MoveAfter = w.Now.Add(time.Minute) }
-	asked := func(w *World) { w.Taken = "switch-over/im-1//10.0.0.8:20001/promoting" }
+func wants(ip string) change { return func(w *World) { w.Object.Target = targetAt(ip) } }
+
+// at is a switch-over from the old target to the new one; accepted says whether the phase was.
+func at(phase string, accepted bool) change {
+	return func(w *World) {
+		w.Status.Switchover = Switchover{Phase: phase, Accepted: accepted, Engine: engineAt(newTarget), UID: "uid of " + newTarget, IP: newTarget, Port: 20001,
+			OldClosed: phase != phasePreparing, Since: now.Format(time.RFC3339)}
+	}
+}
+
+func oldClosed(w *World) { w.Status.Switchover.OldClosed = true }
+
+func declined(w *World) { w.MoveAfter = w.Now.Add(time.Minute) }
+
+func suspendedNow(w *World) {
+	w.Object.Suspend, w.Status.Suspended = request, request
+	w.Here.Entry.State, w.Status.State = v1beta2.InstanceStateSuspended, v1beta2.InstanceStateSuspended
+}
+
+// do is a verdict's call in a word or two.
+func do(v Verdict) string {
+	switch c := v.Call; c.Op {
+	case OpSwitchOver:
+		first := ""
+		if c.CloseFirst {
+			first = "switching, "
+		}
+		return first + c.Phase + " " + c.Target.IP
+	case OpRevert:
+		out := "close " + c.Revert.Close
+		if c.Revert.Open != "" {
+			out += ", open " + c.Revert.Open
+		}
+		return out
+	default:
+		return string(c.Op)
+	}
+}
+
+const goBack = "close engine at " + newTarget + ", open engine at " + oldTarget
+
+// Each of the six states of a switch-over, and of the way back, with what follows from it: a new leader knows no more than this.
+func TestASwitchOverGoesOnFromEachOfItsStates(t *testing.T) {
+	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
 	for _, c := range []struct {
-		name         string
-		world        World
-		to, phase    string
-		reason, said string
+		name   string
+		world  World
+		call   string
+		reason string
 	}{
-		{"a new engine that does not serve is not asked for", world(connected(pathTo(oldTarget, anaOptimized)), serving(oldTarget)), "", "", ReasonTargetNotServing, ""},
-		{"prepared, and the new engine is gone: the old path stays the only one",
-			world(connected(pathTo(oldTarget, anaOptimized), pathTo(newTarget, open)), serving(oldTarget)), oldTarget, phaseSwitching, ReasonCalling, phasePreparing},
-		{"switched, and the new engine is gone: the old path is opened first",
-			world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(oldTarget)), oldTarget, phasePromoting, ReasonCalling, phaseSwitching},
-		{"with both closed the old one is promoted",
-			world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaInaccessible)), serving(oldTarget)), oldTarget, phasePromoting, ReasonCalling, phaseSwitching},
-		{"declined half-way: back", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(oldTarget, newTarget), declined), oldTarget, phasePromoting, ReasonCalling, phaseSwitching},
-		{"back again, it waits before it tries anew", world(connected(pathTo(oldTarget, anaOptimized)), serving(oldTarget, newTarget), declined), "", "", ReasonMoveRefused, ""},
-		{"with no old engine it goes on, however often that was declined", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open)), serving(newTarget)), newTarget, phasePromoting, ReasonCalling, phaseSwitching},
-		{"with neither it waits", world(connected(pathTo(oldTarget, anaInaccessible), pathTo(newTarget, open))), "", "", ReasonTargetNotServing, phaseSwitching},
-		{"a path that an earlier move closed is taken away first", world(connected(pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaInaccessible)), serving(oldTarget, newTarget)),
-			oldTarget, phasePromoting, ReasonCalling, phasePreparing},
-		{"a server that lists it all the same is not asked twice", world(connected(pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaInaccessible)), serving(oldTarget, newTarget), asked),
-			newTarget, phaseSwitching, ReasonCalling, phasePreparing},
-		{"at the target nothing else counts", world(connected(pathTo(newTarget, anaOptimized)), declined), "", "", ReasonDone, ""},
+		{"none: it is prepared", world(from, both), "preparing " + newTarget, ReasonCalling},
+		{"preparing in work: repeated", world(from, both, at(phasePreparing, false)), "preparing " + newTarget, ReasonCalling},
+		{"preparing accepted", world(from, both, at(phasePreparing, true)), "switching " + newTarget, ReasonCalling},
+		{"switching in work: repeated", world(from, both, at(phaseSwitching, false)), "switching " + newTarget, ReasonCalling},
+		{"switching accepted", world(from, both, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling},
+		{"promoting in work: repeated, the old target closed again, since a promoting that failed opened it",
+			world(from, both, at(phasePromoting, false)), "switching, promoting " + newTarget, ReasonCalling},
+		{"promoting accepted, and the list is older", world(from, both, at(phasePromoting, true), func(w *World) { w.Unsettled = true }), "", ReasonChanging},
+		{"promoting accepted, and a newer list says otherwise", world(from, both, at(phasePromoting, true)), "switching, promoting " + newTarget, ReasonCalling},
+		{"reverting in work: the target is wanted again, and prepared from the beginning", world(from, both, at(phaseReverting, false)), "preparing " + newTarget, ReasonCalling},
+		{"reverting in work: repeated", world(from, both, at(phaseReverting, false), wants(oldTarget)), goBack, ReasonCalling},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Decide(c.world)
 			require.Equal(t, c.reason, v.Reason, v.Message)
-			require.Equal(t, c.to, v.Call.Target.IP)
-			require.Equal(t, c.phase, v.Call.Phase)
-			require.Equal(t, c.said, v.Status.SwitchoverPhase)
+			require.Equal(t, c.call, do(v))
 			require.Equal(t, running, v.Status.State)
+			require.Equal(t, oldTarget, v.Status.TargetIP, "the record tells where it leads")
 		})
 	}
 }
 
-// switchOver is what a server does in a phase, as the contract says.
-func switchOver(e *Entry, c Call) {
-	own := func(p v1beta2.NvmeTCPPath) bool { return p.TargetIP == c.Target.IP }
-	switch c.Phase {
-	case phasePreparing:
-		if !slices.ContainsFunc(e.Paths, own) {
-			e.Paths = append(e.Paths, pathTo(c.Target.IP, open))
-		}
-	case phaseSwitching:
-		for i := range e.Paths {
-			if !own(e.Paths[i]) {
-				e.Paths[i].ANAState = anaInaccessible
+// What is on the server's record was accepted, whoever got the answer.
+func TestATargetOnRecordIsReachedWhateverTheStatusSays(t *testing.T) {
+	for _, phase := range []string{"", phasePreparing, phaseSwitching, phasePromoting, phaseReverting} {
+		for _, accepted := range []bool{false, true} {
+			w := world(recordedAt(newTarget), serving(oldTarget, newTarget), declined)
+			if phase != "" {
+				at(phase, accepted)(&w)
 			}
+			w.Here.Entry.Paths = append(w.Here.Entry.Paths, pathTo(oldTarget, anaInaccessible))
+			v := Decide(w)
+			require.Equal(t, ReasonDone, v.Reason)
+			require.Zero(t, v.Status.Switchover)
+			require.Equal(t, newTarget, v.Status.TargetIP)
 		}
-	case phasePromoting:
-		e.Paths = []v1beta2.NvmeTCPPath{pathTo(c.Target.IP, anaOptimized)}
+	}
+	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget))
+	w.Here.Entry.EngineName, w.Here.Entry.ActivePath = "another engine", newTarget+":20001"
+	require.Equal(t, "preparing "+newTarget, do(Decide(w)), "another engine at the same address is another target")
+}
+
+// The ways back: before and after preparing nothing is asked for, after switching the new target is promoted first, or closed before the old one is
+// opened.
+func TestTheWaysBackFromASwitchOver(t *testing.T) {
+	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
+	home := wants(oldTarget)
+	for _, c := range []struct {
+		name   string
+		world  World
+		call   string
+		reason string
+		phase  string
+	}{
+		{"not begun", world(from, both, home), "", ReasonDone, ""},
+		{"preparing in work: the old target is open", world(from, both, home, at(phasePreparing, false)), "", ReasonDone, phasePreparing},
+		{"preparing accepted", world(from, both, home, at(phasePreparing, true)), "", ReasonDone, phasePreparing},
+		{"prepared, and the new engine has ended: it is forgotten", world(from, serving(oldTarget), home, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
+		{"prepared, and the new engine fell silent: it is begun anew later", world(from, serving(oldTarget), at(phasePreparing, true)), "", ReasonTargetNotServing, phasePreparing},
+		{"preparing anew after a phase that may have closed the old target: that is opened", world(from, both, home, at(phasePreparing, true), oldClosed),
+			goBack, ReasonCalling, phasePreparing},
+		{"switching in work: the new target is promoted first", world(from, both, home, at(phaseSwitching, false)), "switching " + newTarget, ReasonCalling, phaseSwitching},
+		{"switching accepted, the same", world(from, both, home, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling, phaseSwitching},
+		{"promoted, it goes to the old target like to any other", world(recordedAt(newTarget), both, home, at(phasePromoting, true)), "preparing " + oldTarget, ReasonCalling, ""},
+		{"a refusal half-way: the exact way back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling, phaseSwitching},
+		{"a refused promoting, too", world(from, both, at(phasePromoting, false), declined), goBack, ReasonCalling, phasePromoting},
+		{"back again, it waits before it tries anew", world(from, both, declined), "", ReasonMoveRefused, ""},
+		{"a refused preparing waits", world(from, both, at(phasePreparing, false), declined), "", ReasonMoveRefused, phasePreparing},
+		{"with no old engine it goes on, however often that was refused", world(from, serving(newTarget), at(phasePromoting, false), declined),
+			"switching, promoting " + newTarget, ReasonCalling, phasePromoting},
+		{"the new engine is proven gone", world(from, serving(oldTarget), gone(newTarget), at(phaseSwitching, true)), goBack, ReasonCalling, phaseSwitching},
+		{"the new engine failed: its server is asked to close it", world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.Failed = true }), at(phasePromoting, false)),
+			goBack, ReasonCalling, phasePromoting},
+		{"of the new engine nothing is known: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown, phaseSwitching},
+		{"unless all I/O is held", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), goBack, ReasonCalling, phaseSwitching},
+		{"neither engine serves: it waits", world(from, serving(), gone(newTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown, phaseSwitching},
+		{"neither does, and a third one is wanted", world(from, serving(thirdTarget), gone(newTarget), at(phaseSwitching, true), wants(thirdTarget)),
+			"preparing " + thirdTarget, ReasonCalling, phaseSwitching},
+		{"a third one is wanted after preparing: the second is closed before it, or both would be used", world(from, serving(oldTarget, newTarget, thirdTarget), at(phasePreparing, true), wants(thirdTarget)),
+			goBack, ReasonCalling, phasePreparing},
+		{"a third one is wanted after switching", world(from, serving(oldTarget, newTarget, thirdTarget), at(phaseSwitching, true), wants(thirdTarget)),
+			"promoting " + newTarget, ReasonCalling, phaseSwitching},
+		{"closed again, and the old engine does not serve: it waits for it", world(from, serving(newTarget), home, at(phaseReverting, true)), "", ReasonTargetNotServing, phaseReverting},
+		{"closed again, and the old engine serves", world(from, both, home, at(phaseReverting, true)), goBack, ReasonCalling, phaseReverting},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			require.Equal(t, c.reason, v.Reason, v.Message)
+			require.Equal(t, c.call, do(v))
+			require.Equal(t, c.phase, v.Status.Switchover.Phase, "what is not asked for yet is not written yet")
+		})
 	}
 }
 
-// leads tells whether some I/O finds a way to an engine that serves.
-func leads(w World) bool {
-	return slices.ContainsFunc(w.Here.Entry.Paths, func(p v1beta2.NvmeTCPPath) bool {
-		return p.ANAState != anaInaccessible && slices.Contains(w.Serving, net.JoinHostPort(p.TargetIP, strconv.Itoa(p.TargetPort)))
-	})
+func TestWhatIsAskedForIsWrittenBeforeAndAfter(t *testing.T) {
+	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true))
+	c := Decide(w).Call
+	s := Switchover{Phase: phaseSwitching, Engine: engineAt(newTarget), UID: "uid of " + newTarget, IP: newTarget, Port: 20001, OldClosed: true, Since: now.Format(time.RFC3339)}
+	require.Equal(t, s, c.Ahead.Switchover)
+	s.Accepted = true
+	require.Equal(t, s, c.Accepted)
+
+	at(phaseSwitching, false)(&w)
+	w.Now = now.Add(time.Minute)
+	require.Equal(t, now.Format(time.RFC3339), Decide(w).Call.Ahead.Switchover.Since, "a repetition began no later")
+
+	w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, true), declined)
+	c = Decide(w).Call
+	require.Equal(t, phaseReverting, c.Ahead.Switchover.Phase)
+	require.Zero(t, c.Accepted, "the old target is open: nothing is under way")
+	serving(newTarget)(&w)
+	at(phaseReverting, false)(&w)
+	wants(oldTarget)(&w)
+	c = Decide(w).Call
+	require.Empty(t, c.Revert.Open, "what does not serve is not opened")
+	require.Equal(t, phaseReverting, c.Accepted.Phase, "and so it is still under way")
 }
 
-// UPG-3: whatever engines come and go, and whatever is asked for in between, no call goes to an engine that does not serve, and none takes the way
-// of the I/O away while the old engine serves; once the wanted one serves, the frontend ends there.
-func TestAFrontendAlwaysHasAWay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := world(connected(pathTo(oldTarget, anaOptimized)), serving(oldTarget))
-		served := func(ip string) bool { return slices.Contains(w.Serving, ip+":20001") }
-		step := func(declines bool) {
-			v := Decide(w)
-			w.Status = v.Status
-			if v.Call.Op == OpNone {
-				return
-			}
-			require.Equal(t, OpSwitchOver, v.Call.Op)
-			require.True(t, served(v.Call.Target.IP), "asked to go to an engine that does not serve")
-			w.Tried, w.NotBefore = v.Call.Identity(), w.Now
-			if declines {
-				w.MoveAfter = w.Now.Add(time.Minute)
-				return
-			}
-			had := leads(w)
-			w.Taken = v.Call.Identity()
-			switchOver(w.Here.Entry, v.Call)
-			// Closing the path of an engine that does not serve takes nothing away; the next phase opens the other one.
-			require.True(t, !had || leads(w), "%s to %s took the way of the I/O away: %+v", v.Call.Phase, v.Call.Target.IP, w.Here.Entry.Paths)
+func TestATargetWhoseEngineIsAnotherObjectIsBegunAnew(t *testing.T) {
+	renewed := know(newTarget, func(e *EngineFacts) { e.UID = "another" })
+	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), renewed, at(phasePreparing, true))
+	v := Decide(w)
+	require.Equal(t, "preparing "+newTarget, do(v))
+	require.Equal(t, "another", v.Call.Ahead.Switchover.UID)
+	for _, phase := range []string{phaseSwitching, phasePromoting} {
+		w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), renewed, at(phase, true))
+		require.Equal(t, goBack, do(Decide(w)), "the old target is opened, and then it begins anew")
+		w = world(recordedAt(oldTarget), serving(newTarget), renewed, at(phase, true))
+		require.Equal(t, "preparing "+newTarget, do(Decide(w)), "where there is no old one, at once")
+	}
+}
+
+// What is gone needs no closing. Where nobody can close it, all I/O is held for longer than a kernel comes back to it.
+func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *testing.T) {
+	out := know(oldTarget, func(e *EngineFacts) { e.NodeOut = true })
+	later := func(d time.Duration) change {
+		return func(w *World) { w.Now = now.Add(d); w.Settings.PathLoss = time.Minute }
+	}
+	base := []change{recordedAt(oldTarget), serving(newTarget), at(phaseSwitching, false)}
+	with := func(more ...change) World { return world(append(append([]change{}, base...), more...)...) }
+	require.Equal(t, "promoting "+newTarget, do(Decide(with(gone(oldTarget)))))
+	require.Equal(t, "switching "+newTarget, do(Decide(with(out, later(time.Hour)))), "I/O is not held")
+	require.Equal(t, "switching "+newTarget, do(Decide(with(out, suspendedNow, later(59*time.Second)))))
+	require.Equal(t, "switching "+newTarget, do(Decide(with(suspendedNow, later(time.Hour)))), "its node is in service")
+	require.Equal(t, "promoting "+newTarget, do(Decide(with(out, suspendedNow, later(time.Minute)))))
+}
+
+func TestWhatCannotBeSwitchedOverStaysAndSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		frontend string
+		disabled bool
+		call     string
+	}{{"blockdev", false, "preparing " + newTarget}, {"nvmf", false, "preparing " + newTarget}, {"ublk", false, ""}, {"", false, ""}, {"blockdev", true, ""}} {
+		w := world(recordedAt(oldTarget), serving(oldTarget, newTarget))
+		w.Object.Frontend, w.Object.DisableFrontend = c.frontend, c.disabled
+		v := Decide(w)
+		require.Equal(t, c.call, do(v))
+		if c.call == "" {
+			require.Equal(t, ReasonSwitchoverUnsupported, v.Reason)
 		}
-		for range rapid.IntRange(0, 12).Draw(t, "steps") {
-			switch rapid.IntRange(0, 5).Draw(t, "what") {
-			case 0:
-				w.Serving = nil
-				serving(rapid.SampledFrom([][]string{{oldTarget}, {newTarget}, {oldTarget, newTarget}}).Draw(t, "serving")...)(&w)
-			case 1:
-				ip := rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "wanted")
-				w.Object.Target = TargetSpec{Engine: "engine at " + ip, IP: ip, Port: 20001}
-			case 2:
-				step(true)
-			default:
-				step(false)
-			}
-		}
-		w.Serving, w.MoveAfter = nil, time.Time{}
-		serving(oldTarget, newTarget)(&w)
-		for range 10 {
-			step(false)
-		}
-		for _, p := range w.Here.Entry.Paths {
-			require.Equal(t, p.TargetIP == w.Object.Target.IP, p.ANAState == anaOptimized)
-		}
-		require.Equal(t, w.Object.Target.IP, w.Status.TargetIP)
-		require.Empty(t, w.Status.SwitchoverPhase)
-	})
+	}
+}
+
+func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) {
+	busy := func(w *World) { w.Busy = "disk d is being created." }
+	v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy))
+	require.Equal(t, ReasonNodeBusy, v.Reason)
+	require.Contains(t, v.Message, "disk d is being created")
+	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy, at(phasePreparing, true)))))
+}
+
+func TestTheTargetOnRecordIsTheServersWordOrElseItsOnlyOpenPath(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		entry Entry
+		want  TargetSpec
+	}{
+		{"the active path", Entry{EngineName: "e", ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(newTarget, anaOptimized)}}, TargetSpec{Engine: "e", IP: oldTarget, Port: 20001}},
+		{"without the engine's name, that of its path", Entry{ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized)}}, targetAt(oldTarget)},
+		{"without an active path, the optimized one", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaOptimized)}}, targetAt(newTarget)},
+		{"of two nobody knows", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}}, TargetSpec{}},
+		{"nothing", Entry{}, TargetSpec{}},
+	} {
+		require.Equal(t, c.want, record(&c.entry), c.name)
+	}
 }

@@ -19,14 +19,24 @@ const (
 	OpSwitchOver Op = "switch-over"
 	OpSuspend    Op = "suspend"
 	OpResume     Op = "resume"
+	OpRevert     Op = "revert"
 )
+
+// Revert closes the target that a frontend shall not use, and then opens the other one. Both open at once would be two engines that write.
+type Revert struct {
+	// Close and Open name engines, CloseAt and OpenAt their instance managers. Open is empty where the old target does not serve.
+	Close, CloseAt, Open, OpenAt string
+	// Harmless reports that the first one need not answer: it is gone, or all I/O is held.
+	Harmless bool
+}
 
 // Call is the one thing to ask an instance manager for now.
 type Call struct {
 	Op              Op
 	InstanceManager string
-	// Ahead is the status to be written before a creation is sent.
-	Ahead Status
+	// Ahead is the status to be written before a creation or a phase of a switch-over is sent, Accepted the switch-over once it was accepted.
+	Ahead    Status
+	Accepted Switchover
 	// Create is set for a creation.
 	Create *Creation
 	// UUID, DiskUUID, Cleanup and ByName are a deletion's. ByName: there is no UUID to send, and the object claims the name there.
@@ -39,6 +49,10 @@ type Call struct {
 	// Target and Phase are a switch-over's.
 	Target TargetSpec
 	Phase  string
+	// CloseFirst has switching repeated before promoting: a promoting that failed unseen may have opened the old target again.
+	CloseFirst bool
+	// Revert is the way back of a switch-over.
+	Revert Revert
 	// Out tells that its node is out: the answer is not waited for as long, because nothing depends on it.
 	Out bool
 }
@@ -118,6 +132,14 @@ const (
 	ReasonTargetNotServing = "TargetNotServing"
 	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
 	ReasonMoveRefused = "MoveRefused"
+	// ReasonSwitchoverUnsupported: the frontend is of a kind that no server switches over.
+	ReasonSwitchoverUnsupported = "SwitchoverUnsupported"
+	// ReasonSuspendUnsupported: the frontend is of a kind that no server suspends.
+	ReasonSuspendUnsupported = "SuspendUnsupported"
+	// ReasonNodeBusy: something on the node must end before a switch-over may begin.
+	ReasonNodeBusy = "NodeBusy"
+	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
+	ReasonTargetUnknown = "TargetUnknown"
 	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and nobody asked it anew.
 	ReasonSuspensionLost = "SuspensionLost"
 	// ReasonLed: a frontend that shall run still leads to the engine that shall stop.

@@ -32,13 +32,13 @@ type World struct {
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
 	NotBefore time.Time
-	// Taken is the Identity of the last call that the server took.
-	Taken string
 	// Refusals counts in a row how often a server declined to create the instance, Refusal is its last word.
 	Refusals int
 	Refusal  string
-	// Serving are the addresses (ip:port) of those engines that a frontend's spec and paths name and that run there.
-	Serving []string
+	// Engines are those that a frontend's spec, its record and its switch-over name, by name.
+	Engines map[string]EngineFacts
+	// Busy says why no switch-over may begin on the node now; empty is no reason.
+	Busy string
 	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
 	LedBy string
 	// Unsettled tells that a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it go on.
@@ -58,6 +58,18 @@ type World struct {
 	// EngineImage is the image of a v1 process, BackingImage what a replica starts from.
 	EngineImage  EngineImage
 	BackingImage BackingImage
+}
+
+// EngineFacts are what is known of an engine that a frontend leads to, or shall.
+type EngineFacts struct {
+	// UID is that of its object; empty where there is none.
+	UID string
+	// Address is where it serves (ip:port); empty unless it runs and shall.
+	Address string
+	// Failed reports that it failed, Gone that it positively does not run anywhere, NodeOut that its node is down or out of service.
+	Failed, Gone, NodeOut bool
+	// InstanceManager is the one that runs it, or ran it last.
+	InstanceManager string
 }
 
 // Object is the part of an Engine, EngineFrontend or Replica that says what is wanted.
@@ -166,8 +178,9 @@ type Entry struct {
 	Type, State, UUID, DiskUUID, Error, Endpoint string
 	Port                                         int
 	UblkID                                       int32
-	ActivePath, PreferredPath                    string
-	Paths                                        []v1beta2.NvmeTCPPath
+	// EngineName is a frontend's engine on record, ActivePath its address.
+	EngineName, ActivePath, PreferredPath string
+	Paths                                 []v1beta2.NvmeTCPPath
 }
 
 // Peers are the volume's other objects.
@@ -200,6 +213,8 @@ type Settings struct {
 	EnginePrefix, HostPrefix string
 	// ControlPath is Longhorn's directory on the host that has engine binaries.
 	ControlPath string
+	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
+	PathLoss time.Duration
 	// Rediscovery is how long a v2 server's list may lack what outlived its start.
 	Rediscovery time.Duration
 	// ReplicaTimeout and FileSyncTimeout are in seconds.

@@ -12,7 +12,6 @@ import (
 type attempt struct {
 	// tried is the identity of the last call, times how often in a row it was made, notBefore when it may be made again.
 	tried     string
-	taken     string // the identity of the last call that the server took
 	times     int
 	notBefore time.Time
 	// refusals counts creations in a row that the server declined, refusal is its last word.
@@ -66,7 +65,6 @@ func (a *attempts) forget(key Key) {
 // accepted notes a call that the server took, or may have taken.
 func (t *attempt) accepted(call instance.Call, now time.Time) {
 	t.repeated(call)
-	t.taken = t.tried
 	t.refusals, t.refusal = 0, ""
 	t.notBefore = now.Add(backoff(acceptedDelay, acceptedDelayMax, t.times))
 }

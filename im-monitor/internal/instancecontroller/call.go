@@ -33,30 +33,20 @@ func (r *hands) call(ctx context.Context, key Key, o client.Object, call instanc
 	switch call.Op {
 	case instance.OpCreate:
 		r.attempts.change(key, func(t *attempt) { t.creating, t.deletion = true, nil })
+		r.openTarget(ctx, key, object)
 		err = connection.Create(ctx, createRequest(object, call))
 		r.attempts.change(key, func(t *attempt) { t.creating, t.created = false, r.rt.Clock.Now() })
 	case instance.OpDelete:
 		err = r.delete(ctx, key, connection, epoch, object, call)
-	case instance.OpSwitchOver, instance.OpSuspend, instance.OpResume:
+	case instance.OpSwitchOver, instance.OpRevert, instance.OpSuspend, instance.OpResume:
 		r.attempts.change(key, func(t *attempt) { t.turning = true })
-		err = turn(ctx, connection, object.Name, call)
+		err = r.turn(ctx, key, connection, object.Name, call)
 		r.attempts.change(key, func(t *attempt) { t.turning, t.turned = false, r.rt.Clock.Now() })
 	}
 	r.remember(key, o, call, err)
 	if !call.Out {
 		r.lookAfter(ctx, key, call.InstanceManager)
 	}
-}
-
-// turn moves a frontend, holds its I/O, or lets it go on.
-func turn(ctx context.Context, connection imclient.Client, name string, call instance.Call) error {
-	switch call.Op {
-	case instance.OpSuspend:
-		return connection.Suspend(ctx, name)
-	case instance.OpResume:
-		return connection.Resume(ctx, name)
-	}
-	return connection.SwitchOver(ctx, imclient.SwitchOverRequest{Name: name, EngineName: call.Target.Engine, TargetAddress: call.Target.Address(), Phase: call.Phase})
 }
 
 func (r *hands) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object, call instance.Call) error {
@@ -88,9 +78,10 @@ func (r *hands) remember(key Key, o client.Object, call instance.Call, err error
 		return
 	}
 	refused := call.Op == instance.OpCreate && outcome == outcomeRefused
-	declined := call.Op == instance.OpSwitchOver && outcome != outcomeUnreachable
 	r.attempts.change(key, func(t *attempt) {
 		t.failed(call, now)
+		// An answer may be lost once. A server that cannot reach an engine answers in the same way.
+		declined := call.Op == instance.OpSwitchOver && (outcome != outcomeUnreachable || t.times > 1)
 		if refused {
 			t.refusals++
 			t.refusal = err.Error()

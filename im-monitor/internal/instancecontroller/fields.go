@@ -31,7 +31,7 @@ func changedFields(before, after instance.Status) map[string]any {
 	change(out, "salvageExecuted", before.SalvageExecuted, after.SalvageExecuted)
 	change(out, "activePath", before.ActivePath, after.ActivePath)
 	change(out, "preferredPath", before.PreferredPath, after.PreferredPath)
-	change(out, "switchoverPhase", before.SwitchoverPhase, after.SwitchoverPhase)
+	changeSwitchover(out, before.Switchover, after.Switchover)
 	change(out, "suspendedAt", before.Suspended, after.Suspended)
 	change(out, "targetIP", before.TargetIP, after.TargetIP)
 	change(out, "targetPort", before.TargetPort, after.TargetPort)
@@ -48,6 +48,27 @@ func changedFields(before, after instance.Status) map[string]any {
 		}
 	}
 	return out
+}
+
+// changeSwitchover writes what a switch-over is about together with its phase: they are one step.
+func changeSwitchover(out map[string]any, before, after instance.Switchover) {
+	if before == after {
+		return
+	}
+	change(out, "switchoverPhase", before.Phase, after.Phase)
+	if after == (instance.Switchover{}) {
+		out["switchover"] = nil
+		return
+	}
+	fields := map[string]any{}
+	change(fields, "accepted", before.Accepted, after.Accepted)
+	change(fields, "engineName", before.Engine, after.Engine)
+	change(fields, "engineUID", before.UID, after.UID)
+	change(fields, "oldTargetClosed", before.OldClosed, after.OldClosed)
+	change(fields, "since", before.Since, after.Since)
+	change(fields, "targetIP", before.IP, after.IP)
+	change(fields, "targetPort", before.Port, after.Port)
+	out["switchover"] = fields
 }
 
 func change[T comparable](out map[string]any, name string, before, after T) {

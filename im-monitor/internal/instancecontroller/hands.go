@@ -92,7 +92,7 @@ func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.D
 			r.look(ctx, o)
 			looked = true
 			continue
-		case call.Op == instance.OpCreate:
+		case call.Op == instance.OpCreate || call.Op == instance.OpSwitchOver || call.Op == instance.OpRevert:
 			if written, err := r.reportLost(ctx, o, call); err != nil || written {
 				return conflictPause, err // then it is read again
 			}
@@ -145,7 +145,7 @@ func (r *hands) look(ctx context.Context, o client.Object) {
 	}
 }
 
-// announce writes status.starting before the creation is sent.
+// announce writes status.starting before the creation is sent, and the phase of a switch-over before it is asked for.
 func (r *hands) announce(ctx context.Context, key Key, o client.Object, call instance.Call) error {
 	_, before := read(o)
 	fields := changedFields(before, call.Ahead)

@@ -14,7 +14,6 @@ import (
 const (
 	managersByNode    = "drover.instance.managers"
 	orphansByInstance = "drover.instance.orphans"
-	frontendsByEngine = "drover.instance.frontends"
 	frontendsByVolume = "drover.instance.frontends-of-volume"
 	// objectsByNode is shared: a hundred thousand replicas need no second index of the same.
 	objectsByNode = ownershipcontroller.ByNode
@@ -30,9 +29,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 				return []string{name}
 			}
 			return nil
-		}),
-		indexer.IndexField(ctx, &v1beta2.EngineFrontend{}, frontendsByEngine, func(o client.Object) []string {
-			return []string{o.(*v1beta2.EngineFrontend).Spec.EngineName}
 		}),
 		indexer.IndexField(ctx, &v1beta2.EngineFrontend{}, frontendsByVolume, func(o client.Object) []string {
 			return []string{o.(*v1beta2.EngineFrontend).Spec.VolumeName}

@@ -73,9 +73,15 @@ func frontendStatus(f *v1beta2.EngineFrontend) instance.Status {
 		State: s.CurrentState, Starting: s.Starting, Started: s.Started, InstanceManager: s.InstanceManagerName, Image: s.CurrentImage,
 		IP: s.IP, StorageIP: s.StorageIP, Port: s.Port, UUID: s.UUID, UblkID: s.UblkID, Endpoint: s.Endpoint,
 		SalvageExecuted: s.SalvageExecuted, ActivePath: s.ActivePath, PreferredPath: s.PreferredPath, Paths: s.Paths,
-		SwitchoverPhase: s.SwitchoverPhase, TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: volumesize.Net(s.CurrentSize), Suspended: s.SuspendedAt,
+		Switchover: switchover(s), TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: volumesize.Net(s.CurrentSize), Suspended: s.SuspendedAt,
 		NodeDown: nodeDownReason(s.Conditions),
 	}
+}
+
+func switchover(s *v1beta2.EngineFrontendStatus) instance.Switchover {
+	o := s.Switchover
+	return instance.Switchover{Phase: s.SwitchoverPhase, Accepted: o.Accepted, Engine: o.EngineName, UID: o.EngineUID, IP: o.TargetIP, Port: o.TargetPort,
+		OldClosed: o.OldTargetClosed, Since: o.Since}
 }
 
 func replicaObject(r *v1beta2.Replica) instance.Object {

@@ -42,13 +42,15 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 		if err := s.targets(ctx, &w); err != nil {
 			return w, err
 		}
+		if s.options.NodeBusy != nil {
+			w.Busy = s.options.NodeBusy(nodeName)
+		}
 	}
 	if err := s.ledBy(ctx, key, &w); err != nil {
 		return w, err
 	}
 	t := s.attempts.of(key)
 	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.notBefore, t.refusals, t.refusal, t.moveAfter
-	w.Taken = t.taken
 	w.Unsettled = s.unsettled(w, t)
 	return w, s.hold(ctx, key, &w)
 }
@@ -65,7 +67,7 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 // readSettings reads what instances are made with, but only for those that a setting concerns.
 func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
 	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, ControlPath: s.options.ControlPath,
-		Rediscovery: s.options.Rediscovery}
+		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss}
 	v2 := w.Object.DataEngine == v1beta2.DataEngineV2
 	if !w.Object.Running || w.Object.Kind == v1beta2.InstanceTypeReplica || w.Object.Kind == v1beta2.InstanceTypeEngineFrontend && !v2 {
 		return nil

@@ -22,6 +22,10 @@ type Options struct {
 	ControlPath string
 	// Rediscovery is how long after its start a v2 server may not list what outlived it.
 	Rediscovery time.Duration
+	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
+	PathLoss time.Duration
+	// NodeBusy says why no switch-over may begin on a node now, in a sentence; empty is no reason, and nil never has one.
+	NodeBusy func(node string) string
 	// BeforeEngineStop looks at a running engine once more; its failure holds nothing up. Nil looks at none.
 	BeforeEngineStop func(ctx context.Context, engine *v1beta2.Engine) error
 }
@@ -55,5 +59,6 @@ const (
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.EnginePrefix, "engine-binary-prefix", "/engine-binaries/", "where engine binaries are inside a v1 instance manager")
 	flags.StringVar(&o.HostPrefix, "host-prefix", "/host", "where the host's file system is inside a v1 instance manager")
+	flags.DurationVar(&o.PathLoss, "path-loss-timeout", 45*time.Second, "how long after a target on a node that is down did not answer, and with all I/O of its frontend held, the frontend may use another one although the first one could not be closed: longer than the kernel tries to connect to it again")
 	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second, "how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its predecessor")
 }

@@ -179,7 +179,7 @@ func (s *shell) absent(key Key, subject inventory.Subject, snapshot *inventory.S
 func entryOf(i inventory.Instance) *instance.Entry {
 	out := &instance.Entry{Type: i.Type, State: i.State, UUID: i.UUID, DiskUUID: i.DiskUUID, Error: i.ErrorMsg, Endpoint: i.Endpoint, Port: int(i.PortStart)}
 	if f := i.Frontend; f != nil {
-		out.UblkID, out.ActivePath, out.PreferredPath = f.UblkID, f.ActivePath, f.PreferredPath
+		out.UblkID, out.EngineName, out.ActivePath, out.PreferredPath = f.UblkID, f.EngineName, f.ActivePath, f.PreferredPath
 		for _, p := range f.Paths {
 			out.Paths = append(out.Paths, v1beta2.NvmeTCPPath{ANAState: p.ANAState, EngineName: p.EngineName, NGUID: p.NGUID, NQN: p.NQN,
 				TargetIP: p.TargetIP, TargetPort: int(p.TargetPort)})

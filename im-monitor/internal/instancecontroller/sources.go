@@ -47,7 +47,7 @@ func (s *shell) handsSources() []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{source.TypedFunc[Key](s.handsQueue.Start)}
 }
 
-// objectHandler wakes the object, those of its volume that wait, and the frontends of an engine.
+// objectHandler wakes the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be about to.
 func objectHandler[T client.Object](s *shell, kind string) handler.TypedEventHandler[T, Key] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []Key {
 		object, _ := read(o)
@@ -56,7 +56,7 @@ func objectHandler[T client.Object](s *shell, kind string) handler.TypedEventHan
 			return keys
 		}
 		var frontends v1beta2.EngineFrontendList
-		err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace), client.MatchingFields{frontendsByEngine: o.GetName()}, client.UnsafeDisableDeepCopy)
+		err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace), client.MatchingFields{frontendsByVolume: object.Volume}, client.UnsafeDisableDeepCopy)
 		if err != nil {
 			s.log.Error(err, "finding the frontends of an engine", "name", o.GetName())
 		}

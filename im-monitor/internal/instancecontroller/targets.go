@@ -4,47 +4,74 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/lookup"
 )
 
-// targets reads the engines that a frontend's spec and paths name: where each serves, and how large the wanted one is.
+// targets reads the engines that a frontend's spec, its record and its switch-over name, and how large the wanted one is.
 func (s *shell) targets(ctx context.Context, w *instance.World) error {
-	names := []string{w.Object.Target.Engine}
+	names := []string{w.Object.Target.Engine, w.Status.Switchover.Engine}
 	if w.Here != nil && w.Here.Entry != nil {
+		names = append(names, w.Here.Entry.EngineName)
 		for _, p := range w.Here.Entry.Paths {
 			names = append(names, p.EngineName)
 		}
 	}
-	read := map[string]bool{}
+	w.Engines = map[string]instance.EngineFacts{}
 	for _, name := range names {
-		if read[name] {
+		if _, known := w.Engines[name]; known || name == "" {
 			continue
 		}
-		read[name] = true
 		engine, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Engine{})
 		if err != nil {
 			return err
 		}
-		if engine == nil {
+		if engine == nil { // it is not deleted before its engine has ended
+			w.Engines[name] = instance.EngineFacts{Gone: len(s.store.Holders(name)) == 0}
 			continue
 		}
 		if name == w.Object.Target.Engine {
 			w.EngineSize = volumesize.Net(engine.Status.CurrentSize)
 		}
-		if where := servesAt(engine); where != "" {
-			w.Serving = append(w.Serving, where)
+		if w.Engines[name], err = s.engineFacts(ctx, engine); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// engineFacts are what is known of one engine.
+func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.EngineFacts, error) {
+	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName}
+	var at instance.Node
+	if _, err := s.nodeFacts(ctx, e.Spec.NodeID, &at); err != nil {
+		return out, err
+	}
+	out.NodeOut = at.Out()
+	if out.Address != "" {
+		return out, nil
+	}
+	_, seen := read(e)
+	out.Failed = seen.State == v1beta2.InstanceStateError
+	if !seen.Begun() {
+		out.Gone = seen.State == v1beta2.InstanceStateStopped && seen.NodeDown == "" && len(s.store.Holders(e.Name)) == 0
+		return out, nil
+	}
+	if seen.InstanceManager == "" {
+		return out, nil
+	}
+	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, seen.InstanceManager, &v1beta2.InstanceManager{})
+	out.Gone = err == nil && (im == nil || s.store.Absent(inventory.Subject{InstanceManager: seen.InstanceManager, Name: e.Name, UUID: seen.UUID,
+		Type: v1beta2.InstanceTypeEngine}))
+	return out, err
 }
 
 // servesAt is where an engine's target listens; empty while it does not run, or shall not.
@@ -57,8 +84,8 @@ func servesAt(e *v1beta2.Engine) string {
 	return net.JoinHostPort(s.StorageIP, strconv.Itoa(s.Port))
 }
 
-// ledBy finds the frontend that leads to a v2 engine which runs and shall stop: the path to it carries I/O, or may. Where a frontend's list is unknown
-// nothing is concluded from it.
+// ledBy finds the frontend that leads to a v2 engine which runs and shall stop: its server has the engine on record, or I/O may go there because of
+// a switch-over that is under way. Where a frontend's list is unknown, only its status tells.
 func (s *shell) ledBy(ctx context.Context, key Key, w *instance.World) error {
 	stops := key.Kind == v1beta2.InstanceTypeEngine && w.Object.DataEngine == v1beta2.DataEngineV2 && !w.Object.Running
 	if !stops || w.Here == nil || w.Here.Entry == nil {
@@ -70,20 +97,21 @@ func (s *shell) ledBy(ctx context.Context, key Key, w *instance.World) error {
 	}
 	for i := range frontends.Items {
 		f := &frontends.Items[i]
-		if f.DeletionTimestamp != nil || f.Spec.DesireState != v1beta2.InstanceStateRunning {
-			continue
-		}
-		snapshot, known := s.store.Latest(f.Status.InstanceManagerName)
-		if !known {
-			continue
-		}
-		carries := func(p v1beta2.NvmeTCPPath) bool { return p.EngineName == key.Name && p.ANAState != inaccessible }
-		if listed, there := snapshot.Instances[f.Name]; there && slices.ContainsFunc(entryOf(listed).Paths, carries) {
+		if f.DeletionTimestamp == nil && f.Spec.DesireState == v1beta2.InstanceStateRunning && s.leads(f, key.Name) {
 			w.LedBy = f.Name
 		}
 	}
 	return nil
 }
 
-// inaccessible is the state of a path that carries no I/O.
-const inaccessible = "inaccessible"
+func (s *shell) leads(f *v1beta2.EngineFrontend, engine string) bool {
+	if f.Status.SwitchoverInProgress() && f.Status.Switchover.EngineName == engine {
+		return true
+	}
+	snapshot, known := s.store.Latest(f.Status.InstanceManagerName)
+	if !known {
+		return false
+	}
+	listed, there := snapshot.Instances[f.Name]
+	return there && instance.Leads(entryOf(listed), engine)
+}

@@ -171,6 +171,8 @@ func (c *fakeClient) Suspend(ctx context.Context, _ string) error { return c.ans
 
 func (c *fakeClient) Resume(ctx context.Context, _ string) error { return c.answer(ctx) }
 
+func (c *fakeClient) SetANAState(ctx context.Context, _, _ string) error { return c.answer(ctx) }
+
 func (c *fakeClient) SwitchOver(ctx context.Context, _ imclient.SwitchOverRequest) error {
 	return c.answer(ctx)
 }

@@ -245,6 +245,10 @@ func (c *connection) Suspend(context.Context, string) error { return imclient.Er
 
 func (c *connection) Resume(context.Context, string) error { return imclient.ErrUnsupported }
 
+func (c *connection) SetANAState(context.Context, string, string) error {
+	return imclient.ErrUnsupported
+}
+
 func (c *connection) SwitchOver(context.Context, imclient.SwitchOverRequest) error {
 	return imclient.ErrUnsupported
 }

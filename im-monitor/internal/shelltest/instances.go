@@ -22,6 +22,8 @@ type Call struct {
 	SwitchOver *imclient.SwitchOverRequest
 	// Suspend and Resume name a frontend.
 	Suspend, Resume string
+	// Path names an engine and the state that the path to it shall have.
+	Path string
 }
 
 // Hook runs before a call takes effect; its error is the answer, and then there is no effect.
@@ -88,6 +90,7 @@ func (c *connection) Create(ctx context.Context, request imclient.CreateRequest)
 		return refused("InstanceCreate", imclient.ErrAlreadyExists, request.Name)
 	}
 	made := c.servers.make(request, existing)
+	c.servers.link(request)
 	c.servers.mu.Unlock()
 	c.servers.Put(c.manager, made)
 	return nil
@@ -129,40 +132,6 @@ func path(engine, address, state string) imclient.Path {
 		number = 0
 	}
 	return imclient.Path{EngineName: engine, TargetIP: host, TargetPort: int32(number), ANAState: state}
-}
-
-// SwitchOver does one phase.
-func (c *connection) SwitchOver(ctx context.Context, request imclient.SwitchOverRequest) error {
-	if err := c.servers.receive(ctx, Call{Manager: c.manager, SwitchOver: &request}); err != nil {
-		return err
-	}
-	i, ok := c.servers.Instance(c.manager, request.Name)
-	if !ok || i.Frontend == nil {
-		return refused("InstanceSwitchOverTarget", imclient.ErrNotFound, request.Name)
-	}
-	f := *i.Frontend
-	f.Paths = slices.Clone(f.Paths)
-	isNew := func(p imclient.Path) bool {
-		return net.JoinHostPort(p.TargetIP, strconv.Itoa(int(p.TargetPort))) == request.TargetAddress
-	}
-	switch request.Phase {
-	case "preparing":
-		if !slices.ContainsFunc(f.Paths, isNew) {
-			f.Paths = append(f.Paths, path(request.EngineName, request.TargetAddress, "non-optimized"))
-		}
-	case "switching":
-		for n := range f.Paths {
-			if !isNew(f.Paths[n]) {
-				f.Paths[n].ANAState = "inaccessible"
-			}
-		}
-	case "promoting":
-		f.Paths = []imclient.Path{path(request.EngineName, request.TargetAddress, "optimized")}
-		f.ActivePath, f.PreferredPath, f.EngineName = request.TargetAddress, request.TargetAddress, request.EngineName
-	}
-	i.Frontend = &f
-	c.servers.Put(c.manager, i)
-	return nil
 }
 
 // Suspend holds a frontend's I/O.

@@ -26,10 +26,15 @@ type Servers struct {
 	hook      Hook
 	today     bool
 	next      int
+	// paths are the states of the paths to engines, by name; what is not in it is optimized. linked are the engines that frontends are connected to.
+	paths  map[string]string
+	linked map[string]map[string]bool
+	harm   []string
 }
 
 func newServers() *Servers {
-	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{}, disks: map[string]imclient.Disk{}, loaded: map[string]string{}}
+	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{},
+		disks: map[string]imclient.Disk{}, loaded: map[string]string{}, paths: map[string]string{}, linked: map[string]map[string]bool{}}
 }
 
 // Put makes an instance of an instance manager appear or change.

@@ -78,7 +78,8 @@ type EngineFrontendSpec struct {
 // EngineFrontendStatus is what im-monitor saw of the initiator; nobody else writes it, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineFrontendStatus struct {
-	// Address of the path that carries I/O. Written by im-monitor; absent means none.
+	// Address of the target that the server has on record. While a switch-over is under way I/O may go elsewhere. Written by
+	// im-monitor; absent means none.
 	// +optional
 	ActivePath string `json:"activePath,omitempty"`
 	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
@@ -117,7 +118,8 @@ type EngineFrontendStatus struct {
 	// place. Written by im-monitor; absent means it is stopped, or not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// All paths to targets, as the instance manager tells them. Written by im-monitor; absent means none.
+	// All paths to targets, as the instance manager tells them: it changes them when a switch-over ends, and keeps the path of
+	// an engine that it left as inaccessible. They do not tell whether a target is open. Written by im-monitor; absent means none.
 	// +optional
 	Paths []NvmeTCPPath `json:"paths,omitempty"`
 	// Port that it listens on. Written by im-monitor; absent means none.
@@ -144,14 +146,20 @@ type EngineFrontendStatus struct {
 	// is not any more is not suspended again for the same request. Written by im-monitor; absent means none.
 	// +optional
 	SuspendedAt string `json:"suspendedAt,omitempty"`
-	// Phase of the move to another target that was finished last: preparing, switching or promoting. Written by
-	// im-monitor; absent means no move is under way.
+	// The switch-over that is under way, beside its phase. Written by im-monitor; absent means none is.
+	// +optional
+	Switchover SwitchoverStatus `json:"switchover,omitzero"`
+	// Phase of the switch-over to another target that is in work, or was accepted last: preparing, switching, promoting, or
+	// reverting, which closes the new target and opens the old one again. It is written before the call, and gone once the server
+	// has the new target on record, or the old one is open again. From switching on, I/O may go to an engine that is not on
+	// record, and nothing else may be asked for through the frontend. Written by im-monitor; absent means that no switch-over is
+	// under way.
 	// +optional
 	SwitchoverPhase string `json:"switchoverPhase,omitempty"`
-	// IP of the target that it uses. Written by im-monitor; absent means none.
+	// IP of the target that the server has on record. Written by im-monitor; absent means none.
 	// +optional
 	TargetIP string `json:"targetIP,omitempty"`
-	// Port of the target that it uses. Written by im-monitor; absent means none.
+	// Port of the target that the server has on record. Written by im-monitor; absent means none.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
 	// Number of its ublk device. Written by im-monitor; absent means it has none.
@@ -164,6 +172,48 @@ type EngineFrontendStatus struct {
 	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// SwitchoverInProgress reports whether I/O may go to an engine that is not the one on record, so that nothing may be asked for
+// through the frontend: its server would send that to the engine on record.
+func (s *EngineFrontendStatus) SwitchoverInProgress() bool {
+	return s.SwitchoverPhase != "" && (s.SwitchoverPhase != SwitchoverPreparing || s.Switchover.OldTargetClosed)
+}
+
+// The phases of a switch-over, in their order; reverting is the way back.
+const (
+	SwitchoverPreparing = "preparing"
+	SwitchoverSwitching = "switching"
+	SwitchoverPromoting = "promoting"
+	SwitchoverReverting = "reverting"
+)
+
+// SwitchoverStatus is the switch-over of a frontend to the target of another engine: what its phase is about.
+// +kubebuilder:pruning:PreserveUnknownFields
+type SwitchoverStatus struct {
+	// Whether the phase was accepted; while it is not, the call may or may not have been made, and is repeated. Written by
+	// im-monitor; absent means false.
+	// +optional
+	Accepted bool `json:"accepted,omitempty"`
+	// Engine whose target it leads to. Written by im-monitor; absent means none.
+	// +optional
+	EngineName string `json:"engineName,omitempty"`
+	// UID of that Engine object; another one of its name is another target. Written by im-monitor; absent means none.
+	// +optional
+	EngineUID string `json:"engineUID,omitempty"`
+	// Whether the target on record may have been closed since this switch-over, or one before it that did not end, began.
+	// Written by im-monitor; absent means false.
+	// +optional
+	OldTargetClosed bool `json:"oldTargetClosed,omitempty"`
+	// When the phase began, in RFC 3339. Written by im-monitor; absent means not told.
+	// +optional
+	Since string `json:"since,omitempty"`
+	// IP of the target. Written by im-monitor; absent means none.
+	// +optional
+	TargetIP string `json:"targetIP,omitempty"`
+	// Port of the target. Written by im-monitor; absent means none.
+	// +optional
+	TargetPort int `json:"targetPort,omitempty"`
 }
 
 // NvmeTCPPath is one NVMe-over-TCP path from an initiator to a target.

@@ -1,0 +1,107 @@
+package instancecontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/status"
+)
+
+// turn switches a frontend over, suspends or resumes it. What a server accepted of a switch-over is written at once: no list tells it.
+func (r *hands) turn(ctx context.Context, key Key, connection imclient.Client, name string, call instance.Call) error {
+	var err error
+	switch call.Op {
+	case instance.OpSuspend:
+		return connection.Suspend(ctx, name)
+	case instance.OpResume:
+		return connection.Resume(ctx, name)
+	case instance.OpRevert:
+		err = r.revert(ctx, call.Revert)
+	default:
+		err = switchOver(ctx, connection, name, call)
+	}
+	if err != nil {
+		return err
+	}
+	return r.accept(ctx, key, call)
+}
+
+func switchOver(ctx context.Context, connection imclient.Client, name string, call instance.Call) error {
+	request := imclient.SwitchOverRequest{Name: name, EngineName: call.Target.Engine, TargetAddress: call.Target.Address(), Phase: call.Phase}
+	if call.CloseFirst {
+		closing := request
+		closing.Phase = v1beta2.SwitchoverSwitching
+		if err := connection.SwitchOver(ctx, closing); err != nil {
+			return err
+		}
+	}
+	return connection.SwitchOver(ctx, request)
+}
+
+// revert closes the one target before it opens the other one.
+func (r *hands) revert(ctx context.Context, back instance.Revert) error {
+	if err := r.setPath(ctx, back.CloseAt, back.Close, imclient.ANAInaccessible); err != nil && !errors.Is(err, imclient.ErrNotFound) && !back.Harmless {
+		return err
+	}
+	if back.Open == "" {
+		return nil
+	}
+	return r.setPath(ctx, back.OpenAt, back.Open, imclient.ANAOptimized)
+}
+
+// setPath opens or closes the path to an engine, at the instance manager that runs it.
+func (r *hands) setPath(ctx context.Context, instanceManager, engine, state string) error {
+	connection, _, ok := r.store.Client(instanceManager)
+	if !ok {
+		return fmt.Errorf("making the path to engine %s %s: %w: there is no connection to instance manager %q", engine, state, imclient.ErrUnreachable, instanceManager)
+	}
+	return connection.SetANAState(ctx, engine, state)
+}
+
+// triesToAccept is how often an accepted phase is written over another write to the frontend.
+const triesToAccept = 3
+
+// accept writes that a phase was accepted, if the status still says that it is in work.
+func (r *hands) accept(ctx context.Context, key Key, call instance.Call) error {
+	var err error
+	for range triesToAccept {
+		f := &v1beta2.EngineFrontend{}
+		if f, err = lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, f); err != nil || f == nil {
+			return err
+		}
+		_, now := read(f)
+		if now.Switchover != call.Ahead.Switchover {
+			return nil
+		}
+		fields := map[string]any{}
+		changeSwitchover(fields, now.Switchover, call.Accepted)
+		if err = status.MergeStatus(ctx, r.rt.Client, f, fields, status.AtVersion()); err == nil {
+			r.wrote(key, f)
+			return nil
+		}
+		if !status.IsConflict(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// openTarget opens the path to the engine that a new frontend connects to. A switch-over that ended with its frontend may have closed it, and
+// no server opens it at a creation. Where that is not possible the creation shows it.
+func (r *hands) openTarget(ctx context.Context, key Key, object instance.Object) {
+	if object.Kind != v1beta2.InstanceTypeEngineFrontend || object.Target.Engine == "" {
+		return
+	}
+	engine, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, object.Target.Engine, &v1beta2.Engine{})
+	if err != nil || engine == nil {
+		return
+	}
+	if err := r.setPath(ctx, engine.Status.InstanceManagerName, engine.Name, imclient.ANAOptimized); err != nil {
+		r.logFor(key).Info("the path to its target was not opened", "engine", engine.Name, "error", err.Error())
+	}
+}
