@@ -62,6 +62,9 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 	if now.UID != e.UID || !runs(now) || where(now) != where(e) {
 		return fmt.Errorf("engine %s is not what was looked at any more", e.Name)
 	}
+	if err := c.held(ctx, now, call.Op); err != nil {
+		return err
+	}
 	_, mapped := now.Spec.ReplicaAddressMap[call.Name]
 	switch {
 	case call.Op == engine.OpAdd && !mapped:

@@ -230,3 +230,38 @@ func TestWhatChangesAV2EngineGoesThroughItsFrontendWhereverThatIs(t *testing.T) 
 	require.Empty(t, w.server.changes())
 	require.Empty(t, far.called("ReplicaList"), "the engine is looked at where it is")
 }
+
+// Between switching and promoting the server would send it to the engine that does not get the writes any more.
+func TestWhatGoesThroughAFrontendWaitsWhileThatSwitchesOver(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "volumeSize": "2147483648"})
+	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: "vol-e-9"}}
+	w.create(f)
+	here := map[string]any{"instanceManagerName": im, "storageIP": serverAddress, "port": 20006, "targetIP": serverAddress, "targetPort": 10000}
+	w.status(f, here)
+	for _, phase := range []string{v1beta2.SwitchoverPreparing, v1beta2.SwitchoverSwitching, v1beta2.SwitchoverPromoting, v1beta2.SwitchoverReverting} {
+		w.status(f, map[string]any{"switchoverPhase": phase, "switchover": map[string]any{"engineName": "vol-e-9"}})
+		if phase == v1beta2.SwitchoverPreparing {
+			w.start()
+		}
+		w.looks(3)
+		require.Empty(t, w.server.changes(), phase)
+	}
+	w.status(f, map[string]any{"switchoverPhase": nil, "switchover": nil})
+	w.eventually("it does not grow", func() bool { return len(w.server.called("VolumeExpand")) > 0 })
+}
+
+func TestWorkForAnEngineThatItsFrontendDoesNotLeadToYetWaits(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "volumeSize": "2147483648"})
+	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}}
+	w.create(f)
+	w.status(f, map[string]any{"instanceManagerName": im, "storageIP": serverAddress, "port": 20006, "targetIP": "10.0.0.7", "targetPort": 10000})
+	w.start()
+	w.looks(3)
+	require.Empty(t, w.server.changes())
+	w.status(f, map[string]any{"targetIP": serverAddress})
+	w.eventually("it does not grow", func() bool { return len(w.server.called("VolumeExpand")) > 0 })
+}

@@ -96,6 +96,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // forget drops what is remembered of an engine that does not run.
 func (c *Controller) forget(name string) {
 	c.memory.forget(name)
+	c.toldHeld.set(name, "")
 	c.hands.Forget(name)
 	c.backups.Forget(name)
 }
