@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -78,8 +79,9 @@ func (p *mover) begin() Verdict {
 		return p.v
 	case !p.w.switchable():
 		return p.wait(ReasonSwitchoverUnsupported, fmt.Sprintf("Frontend %q does not support a switch-over: it stays at engine %s. Detach the volume to move its target.", p.w.Object.Frontend, at.Engine))
-	case p.w.Busy != "":
-		return p.wait(ReasonNodeBusy, fmt.Sprintf("The switch-over to engine %s waits: %s", p.target.Engine, p.w.Busy))
+	case p.loading() != "":
+		return p.wait(ReasonNodeBusy, fmt.Sprintf("The switch-over to engine %s waits until disk %s is loaded: every call of its server may wait for that.",
+			p.target.Engine, p.loading()))
 	case !p.serves(p.target):
 		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", p.target.Engine, p.target.Address()))
 	case p.declined():
@@ -247,6 +249,11 @@ func (p *mover) closable() bool {
 func (p *mover) gone(s Switchover) bool {
 	e := p.w.Engines[s.Engine]
 	return e.Gone || e.UID != "" && e.UID != s.UID
+}
+
+// loading is a disk that is being loaded where the frontend or one of the two engines is, or "".
+func (p *mover) loading() string {
+	return cmp.Or(p.w.Node.Loading, p.w.Engines[p.target.Engine].Loading, p.w.Engines[p.at.Engine].Loading)
 }
 
 // declined reports whether the server refused a phase a moment ago.

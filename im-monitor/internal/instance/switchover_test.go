@@ -274,11 +274,15 @@ func TestWhatCannotBeSwitchedOverStaysAndSaysSo(t *testing.T) {
 	}
 }
 
+func loadingAt(ip string) change { return know(ip, func(e *EngineFacts) { e.Loading = "disk-1" }) }
+
 func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) {
-	busy := func(w *World) { w.Busy = "disk d is being created." }
-	v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy))
-	require.Equal(t, ReasonNodeBusy, v.Reason)
-	require.Contains(t, v.Message, "disk d is being created")
+	busy := func(w *World) { w.Node.Loading = "disk-1" }
+	for _, loading := range []change{busy, loadingAt(oldTarget), loadingAt(newTarget)} {
+		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), loading))
+		require.Equal(t, ReasonNodeBusy, v.Reason)
+		require.Contains(t, v.Message, "until disk disk-1 is loaded")
+	}
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy, at(phasePreparing, true)))))
 }
 

@@ -136,7 +136,7 @@ const (
 	ReasonSwitchoverUnsupported = "SwitchoverUnsupported"
 	// ReasonSuspendUnsupported: the frontend is of a kind that no server suspends.
 	ReasonSuspendUnsupported = "SuspendUnsupported"
-	// ReasonNodeBusy: something on the node must end before a switch-over may begin.
+	// ReasonNodeBusy: a v2 disk is being loaded where a switch-over is about to begin.
 	ReasonNodeBusy = "NodeBusy"
 	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
 	ReasonTargetUnknown = "TargetUnknown"

@@ -37,8 +37,6 @@ type World struct {
 	Refusal  string
 	// Engines are those that a frontend's spec, its record and its switch-over name, by name.
 	Engines map[string]EngineFacts
-	// Busy says why no switch-over may begin on the node now; empty is no reason.
-	Busy string
 	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
 	LedBy string
 	// Unsettled tells that a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it go on.
@@ -70,6 +68,8 @@ type EngineFacts struct {
 	Failed, Gone, NodeOut bool
 	// InstanceManager is the one that runs it, or ran it last.
 	InstanceManager string
+	// Loading is the v2 disk that is being loaded on its node; empty is none.
+	Loading string
 }
 
 // Object is the part of an Engine, EngineFrontend or Replica that says what is wanted.
@@ -140,6 +140,8 @@ type Node struct {
 	Down, OutOfService bool
 	// Upgrading tells that a live upgrade has the node.
 	Upgrading bool
+	// Loading is the v2 disk that is being loaded there; empty is none.
+	Loading string
 }
 
 // Out tells that what ran on the node is cut off, or can be concluded to be.

@@ -42,9 +42,6 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 		if err := s.targets(ctx, &w); err != nil {
 			return w, err
 		}
-		if s.options.NodeBusy != nil {
-			w.Busy = s.options.NodeBusy(nodeName)
-		}
 	}
 	if err := s.ledBy(ctx, key, &w); err != nil {
 		return w, err
@@ -96,7 +93,10 @@ func (s *shell) nodeFacts(ctx context.Context, name string, out *instance.Node) 
 	if err != nil {
 		return nil, err
 	}
-	*out = instance.Node{Name: name, Down: node.IsDown(n), OutOfService: outOfService(kubernetes), Upgrading: n != nil && n.Spec.UpgradeRequested}
+	*out = instance.Node{Name: name, Down: node.IsDown(n), OutOfService: outOfService(kubernetes)}
+	if n != nil {
+		out.Upgrading, out.Loading = n.Spec.UpgradeRequested, n.Status.LoadingDisk()
+	}
 	return n, nil
 }
 

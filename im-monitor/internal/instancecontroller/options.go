@@ -24,8 +24,6 @@ type Options struct {
 	Rediscovery time.Duration
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
 	PathLoss time.Duration
-	// NodeBusy says why no switch-over may begin on a node now, in a sentence; empty is no reason, and nil never has one.
-	NodeBusy func(node string) string
 	// BeforeEngineStop looks at a running engine once more; its failure holds nothing up. Nil looks at none.
 	BeforeEngineStop func(ctx context.Context, engine *v1beta2.Engine) error
 }

@@ -76,7 +76,8 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 
 func waitsForVolume(reason string) bool {
 	switch reason {
-	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed, instance.ReasonLeftover:
+	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed, instance.ReasonLeftover,
+		instance.ReasonNodeBusy:
 		return true
 	}
 	return waitsForImages(reason)

@@ -175,7 +175,7 @@ func nodeChanged() predicate.TypedPredicate[*v1beta2.Node] {
 	return predicate.TypedFuncs[*v1beta2.Node]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Node]) bool {
 		before, after := e.ObjectOld, e.ObjectNew
 		return before.UID != after.UID || node.IsDown(before) != node.IsDown(after) ||
-			before.Spec.UpgradeRequested != after.Spec.UpgradeRequested || !maps.Equal(disks(before), disks(after))
+			before.Spec.UpgradeRequested != after.Spec.UpgradeRequested || before.Status.LoadingDisk() != after.Status.LoadingDisk() || !maps.Equal(disks(before), disks(after))
 	}}
 }
 
