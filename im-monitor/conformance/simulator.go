@@ -106,5 +106,10 @@ func (s *simulator) settle(ctx context.Context, o *options) error {
 	if err := s.control.AddBackingFile(ctx, "node-1", o.backingFile, 1<<20); err != nil {
 		return err
 	}
+	for _, device := range [][2]string{{"node-1", o.disk.Device}, {"node-1", o.spareDevice}, {"node-2", o.second.Device}} {
+		if err := s.control.AddDevice(ctx, device[0], device[1]); err != nil {
+			return err
+		}
+	}
 	return nil
 }

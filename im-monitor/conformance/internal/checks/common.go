@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -58,3 +59,5 @@ const blockSize = int64(target.BlockSize)
 
 // keys are the names in a map, for messages.
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func joined(names []string) string { return strings.Join(names, ", ") }

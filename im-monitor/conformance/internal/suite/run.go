@@ -43,6 +43,8 @@ type Runner struct {
 	Limit time.Duration
 	// Done is told each result as it comes.
 	Done func(Result)
+
+	shared shared
 }
 
 // Admit returns an error when a manager of the target lists an instance that is not of this run: the suite is for managers that nobody
@@ -70,6 +72,7 @@ func (r *Runner) All(ctx context.Context, checks []Check) ([]Result, error) {
 	if err := r.Admit(ctx); err != nil {
 		return nil, err
 	}
+	r.shared = shared{facts: map[string]string{}, ends: map[string]func(context.Context) error{}}
 	var out []Result
 	for _, c := range checks {
 		result := r.one(ctx, c)
@@ -79,13 +82,26 @@ func (r *Runner) All(ctx context.Context, checks []Check) ([]Result, error) {
 			break
 		}
 	}
-	if err := r.sweep(context.WithoutCancel(ctx)); err != nil {
-		return out, fmt.Errorf("removing what the run left behind: %w", err)
+	if err := r.finish(ctx); err != nil {
+		return out, err
 	}
 	if ctx.Err() != nil {
 		return out, fmt.Errorf("the run was ended: %w", ctx.Err())
 	}
 	return out, nil
+}
+
+// finish undoes what the checks of the run share.
+func (r *Runner) finish(ctx context.Context) error {
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), r.Limit)
+	defer stop()
+	errs := []error{r.sweep(after)}
+	for key, undo := range r.shared.ends {
+		if err := undo(after); err != nil {
+			errs = append(errs, fmt.Errorf("cleaning up %s: %w", key, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // one runs a check in a goroutine of its own, so that its methods can end it, and undoes what it did.
@@ -98,7 +114,7 @@ func (r *Runner) one(ctx context.Context, c Check) Result {
 	limited, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()
 	t := &T{Target: r.Target, Manager: manager(r.Target, c.Engine), Second: second(r.Target, c.Engine), ctx: limited, run: r.Run,
-		id: c.ID, outcome: Failed, reason: "the check ended without a verdict"}
+		id: c.ID, shared: &r.shared, outcome: Failed, reason: "the check ended without a verdict"}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -126,8 +142,6 @@ func (t *T) undo(ctx context.Context) error {
 
 // sweep removes what checks that failed left behind: instances of this run, and no others.
 func (r *Runner) sweep(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, r.Limit)
-	defer stop()
 	var errs []error
 	for _, m := range r.Target.Managers() {
 		list, err := m.Instance.InstanceList(ctx, &emptypb.Empty{})

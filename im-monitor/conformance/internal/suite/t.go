@@ -25,6 +25,7 @@ type T struct {
 	outcome  Outcome
 	reason   string
 	cleanups []func(ctx context.Context) error
+	shared   *shared
 }
 
 // Context ends when the time of the check is over.
@@ -136,5 +137,20 @@ func (t *T) Sleep(d time.Duration) {
 
 // Cleanup has something undone at the end of the check, in the opposite order.
 func (t *T) Cleanup(undo func(ctx context.Context) error) { t.cleanups = append(t.cleanups, undo) }
+
+// shared is what checks of a run share: facts, such as the UUID of a disk, and what is undone at the end of the run.
+type shared struct {
+	facts map[string]string
+	ends  map[string]func(ctx context.Context) error
+}
+
+// Remember keeps a fact for the checks that follow, Recall reads it.
+func (t *T) Remember(key, fact string) { t.shared.facts[key] = fact }
+
+// Recall reads a fact; it is empty where there is none.
+func (t *T) Recall(key string) string { return t.shared.facts[key] }
+
+// AtEnd has something undone at the end of the run, once for each key.
+func (t *T) AtEnd(key string, undo func(ctx context.Context) error) { t.shared.ends[key] = undo }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -159,6 +159,11 @@ func (c *Control) Put(ctx context.Context, node, name string) error {
 		"type": "replica"}}}, nil)
 }
 
+// AddDevice puts an empty block device into a node.
+func (c *Control) AddDevice(ctx context.Context, node, path string) error {
+	return c.do(ctx, http.MethodPost, "/v1/devices", map[string]any{"node": node, "path": path}, nil)
+}
+
 // AddBackingFile puts a backing file whose first block is not empty into a node.
 func (c *Control) AddBackingFile(ctx context.Context, node, path string, size int64) error {
 	return c.do(ctx, http.MethodPost, "/v1/backing-images",
