@@ -28,7 +28,7 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	}
 	address := addresses[0]
 	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s",
-		"--engine-image", EngineImage + "=12", "--spdk-list-cycle", "300ms", "--disk-create-time", "100ms"}
+		"--engine-image", EngineImage + "=12", "--spdk-list-cycle", "300ms", "--disk-create-time", "100ms", "--path-loss-time", "3s"}
 	if w.options.Record {
 		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
 	}

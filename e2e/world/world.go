@@ -104,7 +104,7 @@ func FastFlags(controller string) []string {
 	flags := []string{"--log-level=debug", "--log-format=text"}
 	if controller == IMMonitor {
 		flags = append(flags, "--absence-gap=500ms", "--v2-settle=2s", "--v2-quiet=700ms", "--quarantine=2s", "--v2-rediscovery=1s",
-			"--disk-call-timeout=12s", "--disk-retry-min=2s", "--disk-retry-max=40s",
+			"--disk-call-timeout=12s", "--disk-retry-min=2s", "--disk-retry-max=40s", "--path-loss-timeout=4500ms",
 			"--engine-look-period=3s", "--engine-look-busy=200ms", "--rebuild-hand-over=2s")
 	}
 	return flags

@@ -119,7 +119,7 @@ func (p *mover) switched() Verdict {
 	switch {
 	case serves && !p.declined(): // also where it is not wanted any more: then the target that is wanted follows
 		return p.forward()
-	case p.serves(p.at) && p.closable():
+	case p.reopens() && p.closable():
 		return p.revert()
 	case serves:
 		return p.forward()
@@ -156,7 +156,7 @@ func (p *mover) back() Verdict {
 	switch {
 	case !p.recorded(p.target) && p.serves(p.target) && (p.gone(p.s) || p.target.Engine == p.s.Engine) && !p.declined():
 		return p.call(phasePreparing)
-	case p.serves(p.at) && p.closable():
+	case p.reopens() && p.closable():
 		return p.revert()
 	}
 	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to serve alone. "+
@@ -189,7 +189,7 @@ func (p *mover) revert() Verdict {
 	s := p.s
 	s.Phase, s.Accepted = phaseReverting, false
 	r := Revert{Close: s.Engine, CloseAt: p.w.Engines[s.Engine].InstanceManager, Harmless: p.gone(s) || p.held}
-	if p.serves(p.at) {
+	if p.reopens() {
 		r.Open, r.OpenAt = p.at.Engine, p.w.Engines[p.at.Engine].InstanceManager
 	}
 	v := p.ahead(s, fmt.Sprintf("It goes back to engine %s: engine %s is closed first.", p.at.Engine, s.Engine),
@@ -233,6 +233,9 @@ func (p *mover) wanted() bool {
 func (p *mover) serves(t TargetSpec) bool {
 	return t.Address() != "" && p.w.Engines[t.Engine].Address == t.Address()
 }
+
+// reopens reports whether the target on record can be opened again: its engine runs, on a node that is not down.
+func (p *mover) reopens() bool { return p.serves(p.at) && !p.w.Engines[p.at.Engine].NodeOut }
 
 // servesRecorded reports whether the very engine of the switch-over runs.
 func (p *mover) servesRecorded() bool {

@@ -255,6 +255,7 @@ func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *t
 	require.Equal(t, "switching "+newTarget, do(Decide(with(out, later(time.Hour)))), "I/O is not held")
 	require.Equal(t, "switching "+newTarget, do(Decide(with(out, suspendedNow, later(59*time.Second)))))
 	require.Equal(t, "switching "+newTarget, do(Decide(with(suspendedNow, later(time.Hour)))), "its node is in service")
+	require.Equal(t, "switching "+newTarget, do(Decide(with(serving(oldTarget, newTarget), out, later(59*time.Second), declined, suspendedNow))), "nothing is opened again there")
 	require.Equal(t, "promoting "+newTarget, do(Decide(with(out, suspendedNow, later(time.Minute)))))
 }
 
