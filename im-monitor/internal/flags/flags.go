@@ -82,7 +82,7 @@ func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]inventory.NodeDisk, bool), c clock.Clock) *inventory.Inventory {
 	known := inventory.New(inventory.Config{
 		Connect: func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
-		AskDisk: dialer.Disk, DeleteReplica: dialer.DeleteDiskReplica, Disks: disks,
+		AskDisk: dialer.Disk, ListReplicas: dialer.DiskReplicas, DeleteReplica: dialer.DeleteDiskReplica, Disks: disks,
 		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.Quarantine, SafetyPeriod: o.SafetyPeriod, Clock: c,
 	})
 	metrics.Registry.MustRegister(known)

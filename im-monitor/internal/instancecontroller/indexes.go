@@ -25,8 +25,11 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 			return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
 		}),
 		indexer.IndexField(ctx, &v1beta2.Orphan{}, orphansByInstance, func(o client.Object) []string {
-			if name := o.(*v1beta2.Orphan).Spec.Parameters[v1beta2.OrphanParameterInstanceName]; name != "" {
-				return []string{name}
+			parameters := o.(*v1beta2.Orphan).Spec.Parameters
+			for _, key := range []string{v1beta2.OrphanParameterInstanceName, v1beta2.OrphanParameterDataName} {
+				if name := parameters[key]; name != "" {
+					return []string{name}
+				}
 			}
 			return nil
 		}),

@@ -30,12 +30,16 @@ type AskDisk func(ctx context.Context, address string, query imclient.DiskQuery)
 // DeleteReplica destroys the data of one replica on a v2 disk of the server at an address.
 type DeleteReplica func(ctx context.Context, address string, disk imclient.DiskRef, replica string) error
 
+// ListReplicas lists the replicas on a v2 disk of the server at an address.
+type ListReplicas func(ctx context.Context, address string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error)
+
 // Config is how an inventory looks. The zero value of a field means its default.
 type Config struct {
 	// Connect makes connections; it has no default.
 	Connect Connect
-	// AskDisk and DeleteReplica call the disk service; they have no default.
+	// AskDisk, ListReplicas and DeleteReplica call the disk service; they have no default.
 	AskDisk       AskDisk
+	ListReplicas  ListReplicas
 	DeleteReplica DeleteReplica
 	// Disks are the block disks that a node has by its spec; false is unknown. Nil is a cluster without block disks.
 	Disks func(node string) ([]NodeDisk, bool)

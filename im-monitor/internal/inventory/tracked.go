@@ -62,7 +62,25 @@ func (m *member) during(name string, call func() error) error {
 	return err
 }
 
-// DeleteReplicaData destroys the data of one replica on a v2 disk, with the inventory knowing of the call.
+// AskDisk implements Store.
+func (i *Inventory) AskDisk(ctx context.Context, instanceManager string, query imclient.DiskQuery) (imclient.Disk, error) {
+	target, ok := i.Target(instanceManager)
+	if !ok {
+		return imclient.Disk{}, unreachable(instanceManager, errNotSet)
+	}
+	return i.Disk(ctx, target.Address, query)
+}
+
+// DiskReplicas implements Store.
+func (i *Inventory) DiskReplicas(ctx context.Context, instanceManager string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error) {
+	target, ok := i.Target(instanceManager)
+	if !ok {
+		return nil, unreachable(instanceManager, errNotSet)
+	}
+	return i.config.ListReplicas(ctx, target.Address, disk)
+}
+
+// DeleteReplicaData implements Store. The inventory knows of the call, so that it believes no list that is read meanwhile.
 func (i *Inventory) DeleteReplicaData(ctx context.Context, instanceManager string, disk imclient.DiskRef, replica string) error {
 	m, ok := i.member(instanceManager)
 	if !ok {

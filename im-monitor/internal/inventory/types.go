@@ -116,6 +116,13 @@ type Store interface {
 	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server said that they are not
 	// ready; sorted. diskUUID is that of Subject.
 	Unloaded(instanceManager, diskUUID string) []string
+	// AskDisk asks an instance manager about one of its v2 disks.
+	AskDisk(ctx context.Context, instanceManager string, query imclient.DiskQuery) (imclient.Disk, error)
+	// DiskReplicas are the replicas that an instance manager lists on the lvstore of a v2 disk, by name. They come from the cache that whole lists
+	// come from.
+	DiskReplicas(ctx context.Context, instanceManager string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error)
+	// DeleteReplicaData destroys the data of one replica on a v2 disk. The server compares the name alone.
+	DeleteReplicaData(ctx context.Context, instanceManager string, disk imclient.DiskRef, replica string) error
 	// Holders are the instance managers whose latest list has this name, sorted.
 	Holders(name string) []string
 	// OfNode are the instance managers that were set for a node, sorted.

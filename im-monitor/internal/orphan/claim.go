@@ -19,8 +19,12 @@ func noClaim(w World, i *Instance) (Judgement, bool) {
 		return orphaned(v1beta2.ReasonNoOwnerCR, "No Engine or Replica named %s exists, but %s runs it as %s (%s). Delete this orphan to end it.",
 			w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true
 	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && dataOnly(i.State):
-		return orphaned(v1beta2.ReasonDataOnly, "No Replica named %s exists, but its data lies on %s (%s). Deleting this orphan destroys the data.",
-			w.Key.Name, w.Manager.Node, i.State), true
+		reason, origin := v1beta2.ReasonDataOnly, ""
+		if foreign(w.Node, i.DiskUUID) {
+			reason, origin = v1beta2.ReasonForeignData, " It may have been there before its disk came to this cluster, so no policy deletes it."
+		}
+		return orphaned(reason, "No Replica named %s exists, but its data lies on %s (%s).%s Deleting this orphan destroys the data.",
+			w.Key.Name, w.Manager.Node, i.State, origin), true
 	}
 	return undecided(v1beta2.ReasonNotLive, "%s is %s.", w.Key.Name, i.State), true
 }

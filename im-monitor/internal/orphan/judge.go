@@ -2,6 +2,7 @@ package orphan
 
 import (
 	"fmt"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -10,17 +11,33 @@ import (
 // nothing more.
 func Judge(w World) Verdict {
 	v := Verdict{Judgement: judgeInstance(w)}
+	data := judgeData(w)
 	for _, o := range w.Orphans {
+		if o.Data != nil {
+			v.Orphans = append(v.Orphans, judgeDataOrphan(w, data, o))
+			continue
+		}
 		v.Orphans = append(v.Orphans, judgeOrphan(w, v.Judgement, o))
 	}
-	v.Create = missing(w, v.Judgement)
+	v.Create, v.CreateData = missing(w, v.Judgement), missingData(w, data)
 	v.ExpectAbsence, v.LookAt = expectAbsence(w, v), lookAt(w, v)
 	return v
 }
 
-// Confirms tells whether the verdict of a second look asks for the same Orphan as the first.
-func (v Verdict) Confirms(first Verdict) bool {
-	return v.Create != nil && first.Create != nil && v.Create.Name == first.Create.Name
+// Creations are the Orphans that are missing.
+func (v Verdict) Creations() []*Creation {
+	var out []*Creation
+	for _, c := range []*Creation{v.Create, v.CreateData} {
+		if c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Confirms reports whether the verdict of a second look asks for the same Orphan as a first one.
+func (v Verdict) Confirms(first *Creation) bool {
+	return slices.ContainsFunc(v.Creations(), func(c *Creation) bool { return c.Name == first.Name })
 }
 
 // check is one question of the judge; ok means that it answered.

@@ -10,7 +10,8 @@ import (
 
 // OwnedConditions are the types of conditions that im-monitor writes on an Orphan.
 func OwnedConditions() []string {
-	return []string{v1beta2.OrphanOrphaned, v1beta2.OrphanInstanceState, v1beta2.OrphanWithdrawn, v1beta2.OrphanCleanupFailed}
+	return []string{v1beta2.OrphanOrphaned, v1beta2.OrphanInstanceState, v1beta2.OrphanDataCleanable, v1beta2.OrphanWithdrawn,
+		v1beta2.OrphanCleanupFailed, v1beta2.OrphanError}
 }
 
 // judgeOrphan composes what one Orphan shall say.
@@ -80,7 +81,7 @@ func instanceState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Con
 	case gone:
 		c.Message = fmt.Sprintf("%s with UUID %s is not on %s any more.", o.InstanceName, o.UUID, o.InstanceManager)
 	case j.Decision == Nothing && len(o.Unloaded) > 0:
-		return waitsForDisk(w, o)
+		return waitsForDisk(o)
 	case undecidable(j) || w.Inventory.Instance == nil || (w.Inventory.Instance.UUID != o.UUID && j.Reason != v1beta2.ReasonNoUUID):
 		return nil
 	default:
@@ -102,14 +103,14 @@ func waitsFor(j Judgement, o Orphan) string {
 }
 
 // waitsForDisk keeps the state that was seen last and says why nothing follows from the list that lacks the replica.
-func waitsForDisk(w World, o Orphan) *v1beta2.Condition {
+func waitsForDisk(o Orphan) *v1beta2.Condition {
 	c := conditions.Get(o.Conditions, v1beta2.OrphanInstanceState)
 	if c == nil {
 		return nil
 	}
 	out := *c
 	out.Message = fmt.Sprintf("%s does not list %s, but it has not loaded disk %s of node %s, so nothing is known about it. "+
-		"Repair the disk, or remove it from the spec of that Node if it is lost.", o.InstanceManager, o.InstanceName, strings.Join(o.Unloaded, ", "), w.Manager.Node)
+		"Repair the disk, or remove it from the spec of that Node if it is lost.", o.InstanceManager, o.InstanceName, strings.Join(o.Unloaded, ", "), o.Node)
 	return &out
 }
 

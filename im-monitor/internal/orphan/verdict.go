@@ -36,8 +36,10 @@ type Judgement struct {
 // Verdict is everything that follows from a World.
 type Verdict struct {
 	Judgement Judgement
-	// Create is the Orphan that is missing; nil when none is. It must be confirmed by a second look.
-	Create *Creation
+	// Create is the Orphan of the instance that is missing, CreateData that of the data; nil when none is. Each must be confirmed by a second
+	// look. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of them brings
+	// about ends the other.
+	Create, CreateData *Creation
 	// Orphans has one entry for each Orphan of the World, in that order.
 	Orphans []OrphanVerdict
 	// ExpectAbsence is true when an orphan's instance is missing from the list and its absence is to be proven.

@@ -45,6 +45,10 @@ type Node struct {
 	// Down is true on positive evidence only.
 	Down     bool
 	Deleting bool
+	// Evicting is true while everything shall leave the node.
+	Evicting bool
+	// Disks are its block disks, by name.
+	Disks []Disk
 }
 
 // Inventory is one whole list of an instance manager, as far as it concerns the key.
@@ -100,6 +104,8 @@ type Orphan struct {
 	Conditions []v1beta2.Condition
 	// DiskUUID is that of a replica's disk; "" is unknown.
 	DiskUUID string
+	// Data is set on an Orphan of replica data; InstanceName is the name of the data then, and UUID is empty.
+	Data *Data
 	// Unloaded are the disks that the instance manager has not loaded and that may hold the replica of a v2 orphan.
 	Unloaded []string
 	// Absent is true when the lists prove that this instance, by name and UUID, is not there.

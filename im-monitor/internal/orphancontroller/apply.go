@@ -22,7 +22,7 @@ func (s *shell) logFor(key orphan.Key) logr.Logger {
 	return s.log.WithValues("instanceManager", key.InstanceManager, "instance", key.Name)
 }
 
-// create makes the missing Orphan, once the second look confirms it, and writes its first status. A crash between the
+// create makes the missing Orphans, once a second look confirms them, and writes their first status. A crash between the
 // two is repaired by the next pass, which finds the Orphan without status. It returns when to look again although no
 // event will say so; zero is never.
 func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) (time.Duration, error) {
@@ -38,25 +38,43 @@ func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) (time
 		// The inventory wakes us when it knows again.
 		return 0, nil
 	}
-	if !second.Confirms(v) {
-		nonDecisions.WithLabelValues(v1beta2.ReasonSecondLookDisagrees).Inc()
-		events.Emit(r.recorder, first.manager, secondLookEvent(first.world.Key, v.Judgement, second.Judgement))
-		return 0, nil
+	var lookAgain time.Duration
+	for _, wanted := range v.Creations() {
+		if !second.Confirms(wanted) {
+			nonDecisions.WithLabelValues(v1beta2.ReasonSecondLookDisagrees).Inc()
+			events.Emit(r.recorder, first.manager, secondLookEvent(first.world.Key, v.Judgement, second.Judgement))
+			continue
+		}
+		if wanted.OrphanType == v1beta2.OrphanTypeReplicaData && !r.onDisk(ctx, first.world.Key, wanted.Parameters) {
+			lookAgain = listTimeout
+			continue
+		}
+		if err := r.createOne(ctx, again, *wanted); err != nil {
+			return 0, err
+		}
 	}
-	o := orphanObject(r.namespace, *second.Create)
+	return lookAgain, nil
+}
+
+func (r *judge) createOne(ctx context.Context, again scene, wanted orphan.Creation) error {
+	o := orphanObject(r.namespace, wanted)
 	if err := r.client.Create(ctx, o, client.FieldOwner(fieldOwner)); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			// The cache does not show it yet; its event brings us back.
-			return 0, nil
+			return nil
 		}
-		return 0, fmt.Errorf("creating orphan %s: %w", o.Name, err)
+		return fmt.Errorf("creating orphan %s: %w", o.Name, err)
 	}
-	created.WithLabelValues(second.Judgement.Reason, o.Spec.DataEngine).Inc()
-	r.logFor(first.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "uuid", second.Judgement.UUID, "reason", second.Judgement.Reason)
-	events.Emit(r.recorder, o, createdEvent(second.Judgement))
 	again.orphans = []*v1beta2.Orphan{o}
-	again.world.Orphans = []orphan.Orphan{r.orphanOf(o)}
-	return 0, r.writeStatuses(ctx, again, orphan.Judge(again.world))
+	again.world.Orphans = []orphan.Orphan{r.orphanOf(o, again.world.Key.InstanceManager)}
+	verdict := orphan.Judge(again.world)
+	said := conditions.Get(verdict.Orphans[0].Conditions, v1beta2.OrphanOrphaned)
+	if said != nil {
+		created.WithLabelValues(said.Reason, o.Spec.DataEngine).Inc()
+		r.logFor(again.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "orphanType", o.Spec.OrphanType, "reason", said.Reason)
+		events.Emit(r.recorder, o, createdEvent(said.Message))
+	}
+	return r.writeStatuses(ctx, again, verdict)
 }
 
 func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {

@@ -46,10 +46,13 @@ func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orp
 		if checked.refused != nil {
 			return *checked.refused, nil
 		}
-		if out := r.sameHead(ctx, key, o, checked); out != nil {
+		if out := r.sameAgain(ctx, key, o, checked); out != nil {
 			return *out, nil
 		}
 		if r.clock.Since(checked.began) <= readToCall {
+			if isBlockData(o) {
+				return r.callData(ctx, key, o, snapshot, checked), nil
+			}
 			return r.call(ctx, key, o, snapshot, checked), nil
 		}
 	}
@@ -61,7 +64,9 @@ type checked struct {
 	began    time.Time
 	instance imclient.Instance
 	call     orphan.Call
-	refused  *outcome
+	// disk is that of orphaned data.
+	disk    imclient.DiskRef
+	refused *outcome
 }
 
 // check judges on objects past the cache and decides about the call.
@@ -93,7 +98,15 @@ func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orpha
 	if !call.Allowed {
 		return checked{refused: &outcome{result: resultDisagreed}}, nil
 	}
-	return checked{began: began, instance: snapshot.Instances[key.Name], call: call}, nil
+	out := checked{began: began, instance: snapshot.Instances[key.Name], call: call}
+	if isBlockData(o) {
+		n, err := lookup.Shared(ctx, r.uncached, r.namespace, o.Spec.NodeID, &v1beta2.Node{})
+		if err != nil {
+			return checked{}, err
+		}
+		out.disk = diskOf(o, n)
+	}
+	return out, nil
 }
 
 // disagreed is the outcome when the judge does not find the instance orphaned again. An engine whose server does not
@@ -117,7 +130,7 @@ func (r *hands) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outc
 // stillPresent is the failure of an earlier call after which this very instance is listed.
 func (r *hands) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure {
 	i := w.Inventory.Instance
-	if r.attempts.of(o.UID).calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
+	if isBlockData(o) || r.attempts.of(o.UID).calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
 		return nil
 	}
 	if w.Replica != nil && i.State == v1beta2.InstanceStateStopped {
@@ -126,6 +139,14 @@ func (r *hands) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure 
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
 		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; it is asked again.", w.Key.InstanceManager, w.Key.Name, i.State)}
+}
+
+// sameAgain compares once more what the server itself does not compare.
+func (r *hands) sameAgain(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
+	if isBlockData(o) {
+		return r.sameData(ctx, key, c.disk)
+	}
+	return r.sameHead(ctx, key, o, c)
 }
 
 // sameHead looks the UUID up once more where it was read from the head lvol: such a server does not compare it.

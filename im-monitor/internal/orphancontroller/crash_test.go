@@ -28,6 +28,8 @@ type story struct {
 	reason string
 	// effective is how many calls had an effect in the end.
 	effective int
+	// orphan waits for the Orphan that the story is about; nil is that of the instance vol-1-e-0.
+	orphan func(*world) *v1beta2.Orphan
 }
 
 var stories = []story{
@@ -103,7 +105,12 @@ func (s story) play(t *testing.T, point cut.Point) *cut.Client {
 		case <-over:
 		}
 	})
-	o := w.orphanOf(imV2, "vol-1-e-0", s.uuid, "v2")
+	var o *v1beta2.Orphan
+	if s.orphan != nil {
+		o = s.orphan(w)
+	} else {
+		o = w.orphanOf(imV2, "vol-1-e-0", s.uuid, "v2")
+	}
 	s.act(w, o)
 	s.ends(w, o)
 	close(over)

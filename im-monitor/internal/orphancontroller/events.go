@@ -28,8 +28,8 @@ func secondLookEvent(key orphan.Key, first, second orphan.Judgement) events.Even
 }
 
 // createdEvent is said about a new Orphan.
-func createdEvent(j orphan.Judgement) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionJudge, Note: j.Message}
+func createdEvent(message string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionJudge, Note: message}
 }
 
 // withdrawnEvent is said about an Orphan that is taken back.

@@ -17,13 +17,13 @@ type hands struct{ *shell }
 
 // Reconcile tries the approved Orphan of one key. At most one can be executable: they differ by UUID.
 func (r *hands) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result, error) {
-	orphans, err := r.cachedOrphans(ctx, byKey, indexValue(key))
+	orphans, err := r.cachedOrphans(ctx, key)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	var result reconcile.Result
 	for _, o := range orphans {
-		if !orphan.Approved(r.orphanOf(o)) {
+		if !orphan.Approved(r.orphanOf(o, key.InstanceManager)) {
 			continue
 		}
 		wait, err := r.serve(ctx, key, o)

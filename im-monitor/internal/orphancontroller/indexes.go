@@ -15,6 +15,10 @@ const (
 	byKey     = "drover.orphan.key"
 	byManager = "drover.orphan.instanceManager"
 	byVolume  = "drover.engine.volume"
+	// byDataName and byDataNode find the Orphans of replica data, v2ByNode the v2 InstanceManagers of a node.
+	byDataName = "drover.orphan.dataName"
+	byDataNode = "drover.orphan.dataNode"
+	v2ByNode   = "drover.orphan.instanceManagersOfNode"
 )
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
@@ -28,6 +32,16 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		indexer.IndexField(ctx, &v1beta2.Orphan{}, byManager, func(o client.Object) []string {
 			if key, ok := keyOf(o.(*v1beta2.Orphan)); ok {
 				return []string{key.InstanceManager}
+			}
+			return nil
+		}),
+		indexer.IndexField(ctx, &v1beta2.Orphan{}, byDataName, dataIndex(func(o *v1beta2.Orphan) string {
+			return o.Spec.Parameters[v1beta2.OrphanParameterDataName]
+		})),
+		indexer.IndexField(ctx, &v1beta2.Orphan{}, byDataNode, dataIndex(func(o *v1beta2.Orphan) string { return o.Spec.NodeID })),
+		indexer.IndexField(ctx, &v1beta2.InstanceManager{}, v2ByNode, func(o client.Object) []string {
+			if im := o.(*v1beta2.InstanceManager); im.Spec.DataEngine == v1beta2.DataEngineV2 {
+				return []string{im.Spec.NodeID}
 			}
 			return nil
 		}),

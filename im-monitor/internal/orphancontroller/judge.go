@@ -19,7 +19,7 @@ type judge struct{ *shell }
 
 // Reconcile observes, judges, takes the second look where an Orphan is missing, and applies.
 func (r *judge) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result, error) {
-	orphans, err := r.cachedOrphans(ctx, byKey, indexValue(key))
+	orphans, err := r.cachedOrphans(ctx, key)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -31,7 +31,7 @@ func (r *judge) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result
 	verdict := orphan.Judge(seen.world)
 	r.note(seen, verdict)
 	var lookAgain time.Duration
-	if verdict.Create != nil {
+	if len(verdict.Creations()) > 0 {
 		if lookAgain, err = r.create(ctx, seen, verdict); err != nil {
 			return reconcile.Result{}, err
 		}

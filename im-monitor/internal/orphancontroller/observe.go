@@ -43,7 +43,7 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 			return
 		},
 		func() (err error) {
-			out.manager, out.world.Manager, out.world.Node, err = s.place(ctx, from.places, key.InstanceManager)
+			out.manager, out.world.Manager, out.world.Node, err = s.place(ctx, from.places, key)
 			return
 		},
 	}
@@ -53,7 +53,7 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 	out.world.Engine, out.world.Replica = engineClaim(engine), replicaClaim(replica)
 	out.world.Now = s.clock.Now()
 	for _, o := range orphans {
-		out.world.Orphans = append(out.world.Orphans, s.orphanOf(o))
+		out.world.Orphans = append(out.world.Orphans, s.orphanOf(o, key.InstanceManager))
 	}
 	return out, nil
 }
@@ -91,8 +91,8 @@ func do(reads []func() error, together bool) error {
 }
 
 // place reads an instance manager and its node; nil for what does not exist.
-func (s *shell) place(ctx context.Context, reader client.Reader, name string) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node, error) {
-	im, err := lookup.Shared(ctx, reader, s.namespace, name, &v1beta2.InstanceManager{})
+func (s *shell) place(ctx context.Context, reader client.Reader, key orphan.Key) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node, error) {
+	im, err := lookup.Shared(ctx, reader, s.namespace, key.InstanceManager, &v1beta2.InstanceManager{})
 	if err != nil || im == nil {
 		return nil, nil, nil, err
 	}
@@ -101,7 +101,7 @@ func (s *shell) place(ctx context.Context, reader client.Reader, name string) (*
 	if err != nil || node == nil {
 		return im, manager, nil, err
 	}
-	return im, manager, &orphan.Node{Down: nodeDown(node), Deleting: deleting(node)}, nil
+	return im, manager, nodeOf(node, key.Name), nil
 }
 
 func deleting(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }
@@ -153,7 +153,8 @@ func address(ip string, port int) string {
 	return net.JoinHostPort(ip, strconv.Itoa(port))
 }
 
-func (s *shell) orphanOf(o *v1beta2.Orphan) orphan.Orphan {
+// orphanOf reads an Orphan, as far as the lists of an instance manager say something about it.
+func (s *shell) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan {
 	out := orphan.Orphan{
 		Name: o.Name, OrphanType: o.Spec.OrphanType, DataEngine: o.Spec.DataEngine, Node: o.Spec.NodeID,
 		InstanceName:    o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
@@ -161,6 +162,11 @@ func (s *shell) orphanOf(o *v1beta2.Orphan) orphan.Orphan {
 		UUID:            o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID],
 		DiskUUID:        o.Spec.Parameters[v1beta2.OrphanParameterDiskUUID],
 		Deleting:        deleting(o), OwnerID: o.Status.OwnerID, Conditions: o.Status.Conditions,
+	}
+	if o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData {
+		out.InstanceName, out.InstanceManager = o.Spec.Parameters[v1beta2.OrphanParameterDataName], instanceManager
+		out.Data = &orphan.Data{DiskName: o.Spec.Parameters[v1beta2.OrphanParameterDiskName], DiskUUID: out.DiskUUID,
+			DiskPath: o.Spec.Parameters[v1beta2.OrphanParameterDiskPath]}
 	}
 	if out.Deleting {
 		out.DeletedAt = o.DeletionTimestamp.Time

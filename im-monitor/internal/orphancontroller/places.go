@@ -42,7 +42,7 @@ func volumeName(instance string, replica *orphan.Claim) string {
 // refreshPlaces reads the few inventories anew that matter most where data may be destroyed. One that cannot be read is
 // unknown afterwards, which the check sees.
 func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) error {
-	if o.Spec.DataEngine != v1beta2.DataEngineV2 || o.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance {
+	if o.Spec.DataEngine != v1beta2.DataEngineV2 || o.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
 		return nil
 	}
 	replica, err := lookup.Shared(ctx, r.client, r.namespace, key.Name, &v1beta2.Replica{})

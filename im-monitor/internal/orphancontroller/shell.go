@@ -3,6 +3,7 @@ package orphancontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -70,8 +71,23 @@ func subject(o orphan.Orphan) inventory.Subject {
 	return inventory.Subject{InstanceManager: o.InstanceManager, Name: o.InstanceName, UUID: o.UUID, Type: instanceType, DiskUUID: o.DiskUUID}
 }
 
-// cachedOrphans are the Orphans about one key, by name.
-func (s *shell) cachedOrphans(ctx context.Context, index, value string) ([]*v1beta2.Orphan, error) {
+// cachedOrphans are the Orphans about one key: those of the instance, and those of data that this instance manager has to answer for.
+func (s *shell) cachedOrphans(ctx context.Context, key orphan.Key) ([]*v1beta2.Orphan, error) {
+	out, err := s.cached(ctx, byKey, indexValue(key))
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.cached(ctx, byDataName, key.Name)
+	for _, o := range data {
+		if slices.Contains(s.dataKeys(ctx, o), key) {
+			out = append(out, o)
+		}
+	}
+	return out, err
+}
+
+// cached are the Orphans that an index finds.
+func (s *shell) cached(ctx context.Context, index, value string) ([]*v1beta2.Orphan, error) {
 	var list v1beta2.OrphanList
 	if err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{index: value}); err != nil {
 		return nil, fmt.Errorf("listing orphans of %s: %w", value, err)

@@ -2,6 +2,7 @@ package orphancontroller
 
 import (
 	"context"
+	"errors"
 
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,12 +20,12 @@ import (
 func (s *shell) judgeSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	return []source.TypedSource[orphan.Key]{
 		source.TypedFunc[orphan.Key](s.judgeQueue.Start),
-		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(orphanKeys)),
+		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys)),
 		source.TypedKind(c, &v1beta2.Engine{}, claimHandler[*v1beta2.Engine](s), changed(engineFacts)),
 		source.TypedKind(c, &v1beta2.Replica{}, claimHandler[*v1beta2.Replica](s), changed(replicaFacts)),
 		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(ctx context.Context, im *v1beta2.InstanceManager) []orphan.Key {
-				return s.keysOfManager(ctx, im.Name)
+				return append(s.keysOfManager(ctx, im.Name), s.dataKeysOfNode(ctx, im.Spec.NodeID)...)
 			}), changed(managerFacts)),
 		source.TypedKind(c, &v1beta2.Node{}, handler.TypedEnqueueRequestsFromMapFunc(s.keysOfNode), changed(nodeFacts)),
 	}
@@ -32,14 +33,14 @@ func (s *shell) judgeSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 
 // handsSources wake the hands: an Orphan that may be executable. The judge wakes them, too.
 func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
-	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o)) })
+	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o, "")) })
 	gone := predicate.TypedFuncs[*v1beta2.Orphan]{DeleteFunc: func(e event.TypedDeleteEvent[*v1beta2.Orphan]) bool {
 		s.attempts.forget(e.Object.UID)
 		return false
 	}}
 	return []source.TypedSource[orphan.Key]{
 		source.TypedFunc[orphan.Key](s.handsQueue.Start),
-		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(orphanKeys), predicate.And[*v1beta2.Orphan](gone, approved)),
+		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys), predicate.And[*v1beta2.Orphan](gone, approved)),
 	}
 }
 
@@ -54,23 +55,24 @@ func (s *shell) inventoryChanged(change inventory.Change) {
 		return
 	}
 	if _, known := s.store.Latest(change.InstanceManager); known {
-		s.retryAll(change.InstanceManager)
+		s.retryAll(change.InstanceManager, change.Node)
 	} else {
 		s.undecided.forget(change.InstanceManager)
 	}
 	s.judgeQueue.Add(s.keysOfManager(context.Background(), change.InstanceManager)...)
+	s.judgeQueue.Add(s.dataKeysOfNode(context.Background(), change.Node)...)
 }
 
 // retryAll lets the failed tries of an instance manager be repeated now.
-func (s *shell) retryAll(instanceManager string) {
-	orphans, err := s.cachedOrphans(context.Background(), byManager, instanceManager)
-	if err != nil {
+func (s *shell) retryAll(instanceManager, node string) {
+	orphans, err := s.cached(context.Background(), byManager, instanceManager)
+	data, dataErr := s.cached(context.Background(), byDataNode, node)
+	if err := errors.Join(err, dataErr); err != nil {
 		s.log.Error(err, "finding the deletions to retry", "instanceManager", instanceManager)
-		return
 	}
-	for _, o := range orphans {
+	for _, o := range append(orphans, data...) {
 		if s.attempts.retry(o.UID) {
-			s.handsQueue.Add(orphanKeys(context.Background(), o)...)
+			s.handsQueue.Add(s.orphanKeys(context.Background(), o)...)
 		}
 	}
 }
@@ -83,12 +85,12 @@ func (s *shell) keysOfManager(ctx context.Context, instanceManager string) []orp
 			keys = append(keys, orphan.Key{InstanceManager: instanceManager, Name: name})
 		}
 	}
-	orphans, err := s.cachedOrphans(ctx, byManager, instanceManager)
+	orphans, err := s.cached(ctx, byManager, instanceManager)
 	if err != nil {
 		s.log.Error(err, "finding the orphans of an instance manager", "instanceManager", instanceManager)
 	}
 	for _, o := range orphans {
-		keys = append(keys, orphanKeys(ctx, o)...)
+		keys = append(keys, s.orphanKeys(ctx, o)...)
 	}
 	return keys
 }
@@ -98,20 +100,20 @@ func (s *shell) keysOfNode(ctx context.Context, node *v1beta2.Node) []orphan.Key
 	for _, im := range s.store.OfNode(node.Name) {
 		keys = append(keys, s.keysOfManager(ctx, im)...)
 	}
-	return keys
+	return append(keys, s.dataKeysOfNode(ctx, node.Name)...)
 }
 
-func orphanKeys(_ context.Context, o *v1beta2.Orphan) []orphan.Key {
+func (s *shell) orphanKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 	if key, ok := keyOf(o); ok {
 		return []orphan.Key{key}
 	}
-	return nil
+	return s.dataKeys(ctx, o)
 }
 
 // claimHandler wakes the instances that carry the object's name, wherever they are.
 func claimHandler[T client.Object](s *shell) handler.TypedEventHandler[T, orphan.Key] {
-	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, o T) []orphan.Key {
-		return s.holders(o.GetName())
+	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []orphan.Key {
+		return append(s.holders(o.GetName()), s.dataKeysOf(ctx, byDataName, o.GetName())...)
 	})
 }
 
@@ -137,8 +139,4 @@ func replicaFacts(r *v1beta2.Replica) orphan.Claim { return *replicaClaim(r) }
 
 func managerFacts(im *v1beta2.InstanceManager) orphan.Manager {
 	return orphan.Manager{Node: im.Spec.NodeID, DataEngine: im.Spec.DataEngine}
-}
-
-func nodeFacts(n *v1beta2.Node) orphan.Node {
-	return orphan.Node{Down: nodeDown(n), Deleting: deleting(n)}
 }

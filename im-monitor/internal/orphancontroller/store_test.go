@@ -35,6 +35,10 @@ type store struct {
 	onFresh  func()
 	// slow is how many fresh lists end at their deadline although the inventory stays known.
 	slow int
+	// disks are what DiskGet answers; destroyed is the data that was destroyed, as disk/replica; onDestroy replaces its effect.
+	disks     map[string]imclient.Disk
+	destroyed []string
+	onDestroy func(im, replica string) error
 	// settledSince is when every epoch began.
 	settledSince time.Time
 }
@@ -155,6 +159,51 @@ func (s *store) Fresh(_ context.Context, im string) (*inventory.Snapshot, error)
 		return snapshot, nil
 	}
 	return nil, fmt.Errorf("reading %s: %w", im, imclient.ErrUnreachable)
+}
+
+func (s *store) AskDisk(_ context.Context, _ string, query imclient.DiskQuery) (imclient.Disk, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if disk, ok := s.disks[query.Name]; ok {
+		return disk, nil
+	}
+	return imclient.Disk{}, imclient.ErrDiskNotFound
+}
+
+// DiskReplicas are those that the list shows on the disk.
+func (s *store) DiskReplicas(_ context.Context, im string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]imclient.DiskReplica{}
+	for name, i := range s.instances[im] {
+		if i.DiskUUID == disk.UUID {
+			out[name] = imclient.DiskReplica{Name: name, DiskUUID: i.DiskUUID}
+		}
+	}
+	return out, nil
+}
+
+// DeleteReplicaData destroys by name alone, as servers do.
+func (s *store) DeleteReplicaData(_ context.Context, im string, disk imclient.DiskRef, replica string) error {
+	s.mu.Lock()
+	s.destroyed = append(s.destroyed, disk.Name+"/"+replica)
+	_, there := s.instances[im][replica]
+	if there {
+		s.effects++
+	}
+	hook := s.onDestroy
+	s.mu.Unlock()
+	if hook != nil {
+		return hook(im, replica)
+	}
+	s.remove(im, replica, false)
+	return nil
+}
+
+func (s *store) destructions() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.destroyed)
 }
 
 func (s *store) Unloaded(string, string) []string { return nil }

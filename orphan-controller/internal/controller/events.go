@@ -100,6 +100,9 @@ func migrationWaitsEvent(err error) events.Event {
 
 func describe(o *v1beta2.Orphan) string {
 	p := o.Spec.Parameters
+	if p[v1beta2.OrphanParameterDiskType] == v1beta2.DiskTypeBlock {
+		return fmt.Sprintf("the data of %s on disk %s of node %s", p[v1beta2.OrphanParameterDataName], p[v1beta2.OrphanParameterDiskName], o.Spec.NodeID)
+	}
 	if o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData {
 		return "a replica directory on node " + o.Spec.NodeID
 	}

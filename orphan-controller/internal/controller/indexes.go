@@ -43,7 +43,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Du
 	orphans := map[string]func(*v1beta2.Orphan) string{
 		byNode:            func(o *v1beta2.Orphan) string { return o.Spec.NodeID },
 		byInstanceManager: func(o *v1beta2.Orphan) string { return o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager] },
-		byInstance:        func(o *v1beta2.Orphan) string { return o.Spec.Parameters[v1beta2.OrphanParameterInstanceName] },
+		byInstance:        orphan.NameOf,
 		byVolume:          volumeOf,
 		byBurst: func(o *v1beta2.Orphan) string {
 			return burstKey(o.Spec.NodeID, o.CreationTimestamp.Time, window, 0)
@@ -97,10 +97,10 @@ func nodeIf(is func(*v1beta2.Orphan) bool) func(*v1beta2.Orphan) string {
 }
 
 func volumeOf(o *v1beta2.Orphan) string {
-	if o.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance {
+	if o.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
 		return ""
 	}
-	return orphan.VolumeOf(o.Spec.Parameters[v1beta2.OrphanParameterInstanceName])
+	return orphan.VolumeOf(orphan.NameOf(o))
 }
 
 // burstKey names the window of a creation time, or the one that lies offset windows later.

@@ -69,6 +69,8 @@ func (o observer) readPlace(ctx context.Context, reader source, w *orphan.World)
 func (o observer) readClaim(ctx context.Context, reader source, w *orphan.World) (err error) {
 	instance := w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
 	switch w.Orphan.Spec.OrphanType {
+	case v1beta2.OrphanTypeReplicaData:
+		w.Replica, err = lookup.Get(ctx, reader, o.namespace, w.Orphan.Spec.Parameters[v1beta2.OrphanParameterDataName], &v1beta2.Replica{})
 	case v1beta2.OrphanTypeEngineInstance:
 		w.Engine, err = lookup.Get(ctx, reader, o.namespace, instance, &v1beta2.Engine{})
 	case v1beta2.OrphanTypeReplicaInstance:
@@ -169,6 +171,7 @@ func siblingOf(s *v1beta2.Orphan) orphan.Sibling {
 		UID: s.UID, Created: s.CreationTimestamp.Time, Rule: rule,
 		Approval:  conditions.Reason(s.Status.Conditions, v1beta2.OrphanCleanupApproved),
 		Withdrawn: conditions.IsTrue(s.Status.Conditions, v1beta2.OrphanWithdrawn),
+		Data:      s.Spec.OrphanType == v1beta2.OrphanTypeReplicaData,
 	}
 }
 

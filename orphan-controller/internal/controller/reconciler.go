@@ -43,7 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	events.Emit(r.recorder, o, announce(o, verdict)...)
 	r.metrics.record(o, verdict)
 	log.FromContext(ctx).Info("verdict applied", "name", o.Name, "step", verdict.Step, "reason", verdict.Outcome,
-		"node", o.Spec.NodeID, "instance", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
+		"node", o.Spec.NodeID, "instance", orphan.NameOf(o),
 		"uuid", o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], "message", verdict.Message)
 	return r.sleep(verdict), nil
 }

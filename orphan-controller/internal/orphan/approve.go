@@ -34,6 +34,10 @@ func approved(w World, message string) *ruling {
 }
 
 func approvalMessage(w World) string {
+	if isData(w) {
+		return fmt.Sprintf("im-monitor may destroy the data of %s on disk %s (UUID %s) of node %s.", replicaOf(w),
+			parameter(w, v1beta2.OrphanParameterDiskName), parameter(w, v1beta2.OrphanParameterDiskUUID), w.Orphan.Spec.NodeID)
+	}
 	return fmt.Sprintf("im-monitor may delete instance %s with UUID %s from %s.",
 		parameter(w, v1beta2.OrphanParameterInstanceName), parameter(w, v1beta2.OrphanParameterInstanceUUID),
 		parameter(w, v1beta2.OrphanParameterInstanceManager))

@@ -12,6 +12,9 @@ func claimed(w World) *ruling {
 	if !Claims(w) {
 		return nil
 	}
+	if isData(w) {
+		return hold(v1beta2.ReasonClaimed, fmt.Sprintf("Replica %s exists: its data is not destroyed. im-monitor withdraws the orphan once it sees the same.", replicaOf(w)))
+	}
 	kind := "Engine"
 	if w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaInstance {
 		kind = "Replica"

@@ -47,15 +47,17 @@ var always = []rule{
 	terminated,          // deleting, and the instance's end is proven
 	concluded,           // deleting, and an end without execution was already said: it stays said
 	nodeGone,            // its node is down or deleted
-	replicaData,         // an orphaned directory has no instance
+	replicaData,         // an orphaned directory has no data path
 	instanceManagerGone, // what runs in no instance manager cannot be deleted through one
 	notJudged,           // im-monitor has not said that it is orphaned, or why
+	notCleanable,        // im-monitor does not say that the data can be destroyed where it is
 }
 
 // whileDeleting are the rules of an instance that is judged orphaned and whose orphan is being deleted.
 var whileDeleting = []rule{
 	claimed,         // a CR wants the instance: refused, whoever deleted the orphan
 	premiseFallen,   // deleted by policy that is not wanted any more
+	foreignData,     // deleted by policy, and the data came with its disk
 	policyLastCopy,  // deleted by policy, and no other healthy copy is left
 	approveDeletion, // a person's deletion, or a policy that still holds
 }
@@ -64,6 +66,7 @@ var whileDeleting = []rule{
 var whileStanding = []rule{
 	notWanted,      // no policy wants it gone
 	claimed,        // a CR wants the instance: im-monitor will withdraw it
+	foreignData,    // it came with its disk: only a person deletes it
 	gracePeriod,    // too young for automatic deletion
 	policyLastCopy, // no other healthy copy
 	flood,          // so many lost their CRs at once that the CRs may be missing

@@ -39,13 +39,13 @@ func nodeGone(w World) *ruling {
 	}
 	return end(v1beta2.ReasonNodeGone, fmt.Sprintf(
 		"Node %s is down or deleted: the orphan ends without a call. If the node comes back with instance %s still orphaned, a new orphan appears.",
-		w.Orphan.Spec.NodeID, parameter(w, v1beta2.OrphanParameterInstanceName)))
+		w.Orphan.Spec.NodeID, nameOf(w)))
 }
 
 // replicaData lets the CR of an orphaned replica directory end: nothing in this version can delete the directory.
 func replicaData(w World) *ruling {
 	switch {
-	case w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaData:
+	case w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaData || isData(w):
 		return nil
 	case deleting(w):
 		return end(v1beta2.ReasonNoDataPath, "The orphan ends; the replica directory stays on its disk, since this version deletes no data of orphaned directories.")
@@ -71,6 +71,33 @@ func instanceManagerGone(w World) *ruling {
 	}
 	return end(v1beta2.ReasonInstanceManagerGone, fmt.Sprintf(
 		"Instance manager %s does not exist any more: the orphan ends without a call.", parameter(w, v1beta2.OrphanParameterInstanceManager)))
+}
+
+// isData tells whether the orphan is the data of a v2 replica on a block disk, which im-monitor can destroy. Directories of v1 replicas have no
+// data path: nobody here sees the file systems of hosts.
+func isData(w World) bool {
+	return w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaData && parameter(w, v1beta2.OrphanParameterDiskType) == v1beta2.DiskTypeBlock
+}
+
+// notCleanable leaves an orphan of data alone until im-monitor says that the data can be destroyed. Where it says that it cannot, it also
+// withdraws the orphan.
+func notCleanable(w World) *ruling {
+	if !isData(w) || conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanDataCleanable) {
+		return nil
+	}
+	if !deleting(w) {
+		return leaveAlone(w)
+	}
+	return hold(v1beta2.ReasonNotJudged, "im-monitor does not say that the data can be destroyed where it is (DataCleanable); nothing is executed. See that im-monitor runs.")
+}
+
+// foreignData holds policy back from what was on its disk before the disk came to this cluster: it may be the data of another one.
+func foreignData(w World) *ruling {
+	if judgement(w) != v1beta2.ReasonForeignData || deleting(w) && !deletedByPolicy(w) {
+		return nil
+	}
+	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
+		"The data of %s was on its disk when that disk came to this cluster, so no policy deletes it. Delete the orphan by hand if nobody needs the data.", nameOf(w)))
 }
 
 func isInstance(w World) bool {

@@ -19,6 +19,18 @@ func deleting(w World) bool { return w.Orphan.DeletionTimestamp != nil }
 
 func held(w World) bool { return slices.Contains(w.Orphan.Finalizers, v1beta2.Finalizer) }
 
+// NameOf is the name of an orphan's instance, or of the replica whose data it is.
+func NameOf(o *v1beta2.Orphan) string {
+	if o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData {
+		return o.Spec.Parameters[v1beta2.OrphanParameterDataName]
+	}
+	return o.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
+}
+
+func nameOf(w World) string { return NameOf(w.Orphan) }
+
+func replicaOf(w World) string { return parameter(w, v1beta2.OrphanParameterDataName) }
+
 func parameter(w World, key string) string { return w.Orphan.Spec.Parameters[key] }
 
 // deletedByPolicy tells whether the reason of a deletion by policy is stored. An orphan that is being deleted without
@@ -49,11 +61,12 @@ func judgement(w World) string {
 // judgements are the rules of im-monitor that this version knows.
 var judgements = []string{
 	v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent, v1beta2.ReasonDataOnly,
+	v1beta2.ReasonForeignData,
 }
 
 // disowned tells whether the rule says that no CR of the instance's name exists.
 func disowned(rule string) bool {
-	return rule == v1beta2.ReasonNoOwnerCR || rule == v1beta2.ReasonDataOnly
+	return rule == v1beta2.ReasonNoOwnerCR || rule == v1beta2.ReasonDataOnly || rule == v1beta2.ReasonForeignData
 }
 
 // NodeDown tells whether a Longhorn node is down or deleted for good, as far as its CR says. Any other not-ready reason
@@ -84,6 +97,8 @@ func Claims(w World) bool {
 	case v1beta2.OrphanTypeEngineInstance:
 		e := w.Engine
 		return e != nil && claims(w, e.Spec.DesireState, e.Status.InstanceManagerName, e.Spec.NodeID)
+	case v1beta2.OrphanTypeReplicaData:
+		return w.Replica != nil
 	case v1beta2.OrphanTypeReplicaInstance:
 		r := w.Replica
 		return r != nil && claims(w, r.Spec.DesireState, r.Status.InstanceManagerName, r.Spec.NodeID)

@@ -20,8 +20,8 @@ func flood(w World) *ruling {
 		return nil
 	}
 	return hold(v1beta2.ReasonFlood, fmt.Sprintf(
-		"At least %d instances, and more than %d %%, of node %s lost their Engine or Replica CRs within %s: the CRs may be missing rather than the instances stale. Check that; then remove the item instance from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
-		w.Limits.FloodCount, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, w.Limits.FloodWindow))
+		"At least %d instances, and more than %d %%, of node %s lost their Engine or Replica CRs within %s: the CRs may be missing rather than the instances stale. Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
+		w.Limits.FloodCount, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, w.Limits.FloodWindow, item(w)))
 }
 
 // largestBurst counts the disowned orphans of the fullest window that this orphan's creation lies in.
@@ -29,7 +29,7 @@ func largestBurst(w World) int {
 	mine := w.Orphan.CreationTimestamp.Time
 	times := []time.Time{mine}
 	for _, s := range w.Siblings {
-		if disowned(s.Rule) && !s.Withdrawn && s.Approval != v1beta2.ReasonAcknowledged && s.UID != w.Orphan.UID {
+		if s.Data == isData(w) && disowned(s.Rule) && !s.Withdrawn && s.Approval != v1beta2.ReasonAcknowledged && s.UID != w.Orphan.UID {
 			times = append(times, s.Created)
 		}
 	}

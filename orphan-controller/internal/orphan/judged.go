@@ -13,7 +13,7 @@ import (
 func notJudged(w World) *ruling {
 	rule := judgement(w)
 	switch {
-	case !isInstance(w):
+	case !isInstance(w) && !isData(w):
 		return waitForNeighbour(w, fmt.Sprintf("Orphans of type %q are not known to this version of orphan-controller; nothing is executed. Update orphan-controller.", w.Orphan.Spec.OrphanType))
 	case slices.Contains(judgements, rule):
 		return nil

@@ -24,10 +24,10 @@ func policyLastCopy(w World) *ruling {
 // lastCopy tells whether the orphan may be the last copy of a volume that somebody still wants, and why. It is so
 // unless another copy is known to be healthy, nobody knows the volume, or the data stays in any case.
 func lastCopy(w World) (bool, string) {
-	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance || dataStays(w) {
+	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance && !isData(w) || dataStays(w) {
 		return false, ""
 	}
-	instance := parameter(w, v1beta2.OrphanParameterInstanceName)
+	instance := nameOf(w)
 	volume := VolumeOf(instance)
 	if volume == "" {
 		return true, fmt.Sprintf("The name of instance %s does not tell its volume, so it may be the last copy of one.", instance)

@@ -12,12 +12,27 @@ import (
 // asked for this node, and has no grace period.
 func policyOf(w World) string {
 	switch {
-	case w.Node != nil && w.Node.Spec.EvictionRequested:
+	case w.Node != nil && w.Node.Spec.EvictionRequested && !isData(w):
 		return v1beta2.ReasonEviction
-	case w.Settings.Instance == On:
+	case autoDeletion(w) == On:
 		return v1beta2.ReasonAutoDeletion
 	}
 	return ""
+}
+
+// autoDeletion is what the setting says about orphans of this kind, item the word for them in it.
+func autoDeletion(w World) AutoDeletion {
+	if isData(w) {
+		return w.Settings.ReplicaData
+	}
+	return w.Settings.Instance
+}
+
+func item(w World) string {
+	if isData(w) {
+		return "replica-data"
+	}
+	return "instance"
 }
 
 // notWanted leaves an orphan alone that no policy wants gone. One that was held back becomes acknowledged when auto
@@ -27,7 +42,7 @@ func notWanted(w World) *ruling {
 	if policyOf(w) != "" {
 		return nil
 	}
-	if w.Settings.Instance == Unreadable {
+	if autoDeletion(w) == Unreadable {
 		if deletedByPolicy(w) {
 			return leaveAlone(w)
 		}
@@ -50,12 +65,12 @@ func premiseFallen(w World) *ruling {
 		return dryRun(w)
 	case policyOf(w) != "":
 		return nil
-	case w.Settings.Instance == Unreadable:
+	case autoDeletion(w) == Unreadable:
 		return hold(v1beta2.ReasonAcknowledged, "The orphan was deleted by policy, and now the setting orphan-resource-auto-deletion cannot be read: its instance is left alone until the setting is repaired.")
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
-		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item instance to the setting orphan-resource-auto-deletion to let it go on.",
-		conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason)))
+		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item %s to the setting orphan-resource-auto-deletion to let it go on.",
+		conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason), item(w)))
 }
 
 // gracePeriod waits until the orphan is old enough for auto deletion; eviction does not wait.
@@ -73,7 +88,7 @@ func dryRun(w World) *ruling {
 		return nil
 	}
 	r := hold(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted now.",
-		parameter(w, v1beta2.OrphanParameterInstanceName)))
+		nameOf(w)))
 	r.announce = AnnounceWouldDelete
 	return r
 }

@@ -53,13 +53,14 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 		require.False(t, Claims(w), "ORP-1: what is claimed is not approved")
 		require.False(t, conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanWithdrawn), "what is withdrawn is not approved")
 		require.NotEmpty(t, judgement(w), "what nobody judged is not approved")
-		require.True(t, isInstance(w))
+		require.True(t, isInstance(w) || isData(w) && conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanDataCleanable))
 		byPolicy := conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason) != nil
 		require.True(t, byPolicy || deleting(w), "a standing orphan is approved only together with the reason of policy")
 		if byPolicy {
 			last, _ := lastCopy(w)
 			require.False(t, last, "UPG-1: policy approves no last copy")
 			require.True(t, v.Confirm, "policy looks once more before it approves")
+			require.NotEqual(t, v1beta2.ReasonForeignData, judgement(w), "what came with its disk is no policy's")
 			require.False(t, w.Limits.DryRun)
 		}
 	}
@@ -152,7 +153,15 @@ func anyWorld(t *rapid.T) World {
 	w.Orphan.Spec.OrphanType = rapid.SampledFrom([]string{
 		v1beta2.OrphanTypeEngineInstance, v1beta2.OrphanTypeReplicaInstance, v1beta2.OrphanTypeReplicaData, "strange",
 	}).Draw(t, "type")
+	cleanable := false
+	if bit("on a block disk") && w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaData {
+		onBlockDisk(&w)
+		cleanable = bit("cleanable")
+	}
 	w.Orphan.Status.Conditions = anyConditions(t)
+	if cleanable {
+		set(&w, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
+	}
 	if bit("deleting") {
 		at := metav1.NewTime(noon.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "deleted")) * time.Second))
 		w.Orphan.DeletionTimestamp = &at

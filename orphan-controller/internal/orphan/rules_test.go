@@ -355,6 +355,41 @@ func TestDryRun(t *testing.T) {
 	}.run(t)
 }
 
+// The data of a v2 replica on a block disk is destroyed by im-monitor, as an instance is deleted.
+func TestDataOnABlockDisk(t *testing.T) {
+	data := func(changes ...change) World { return quiet(append([]change{onBlockDisk}, changes...)...) }
+	foreign := judgedBy(v1beta2.ReasonForeignData)
+	auto := want{outcome: v1beta2.ReasonApproved, step: StepConditions, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
+		policy: v1beta2.ReasonAutoDeletion, announce: AnnounceApproved, confirm: true}
+	table{
+		"it stands while nobody wants it gone":                   {data(), standing},
+		"the item instance is not about it":                      {data(autoDeletionOn), standing},
+		"a person's deletion is approved":                        {data(deletedByPerson), approvedPerson},
+		"the item replica-data is":                               {data(replicaDataOn), auto},
+		"auto deletion waits for the grace period":               {data(replicaDataOn, aged(4*time.Minute)), want{wakeAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
+		"a last copy is held":                                    {data(replicaDataOn, volumeExists), want{}.held(v1beta2.ReasonLastCopy)},
+		"so is a flood of data":                                  {data(replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData), want{}.held(v1beta2.ReasonFlood)},
+		"instances of the same replicas are no flood of data":    {data(replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0)), auto},
+		"a Replica refuses it, whoever deleted it":               {data(deletedByPerson, claim(v1beta2.InstanceStateStopped, "", "node-2")), want{}.held(v1beta2.ReasonClaimed)},
+		"eviction of its node is no reason to destroy":           {data(evicting), standing},
+		"without DataCleanable nothing is approved":              {data(deletedByPerson, without(v1beta2.OrphanDataCleanable)), want{}.held(v1beta2.ReasonNotJudged)},
+		"nor is anything by policy":                              {data(replicaDataOn, with(v1beta2.OrphanDataCleanable, v1beta2.ConditionFalse, v1beta2.ReasonDiskInvalid)), standing},
+		"what came with its disk is no policy's":                 {data(replicaDataOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
+		"neither as an instance":                                 {quiet(autoDeletionOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
+		"nor for an eviction":                                    {quiet(evicting, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
+		"but a person's":                                         {data(deletedByPerson, foreign), approvedPerson},
+		"that cannot be cleaned up any more ends without a call": {data(withdrawnFor(v1beta2.ReasonNotCleanable), deletedByPerson), want{step: StepDropFinalizer, outcome: OutcomeWithdrawn, announce: AnnounceWithdrawn}},
+		"its node is gone":                                       {data(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},
+	}.run(t)
+}
+
+// ofData makes the siblings orphans of data.
+func ofData(w *World) {
+	for i := range w.Siblings {
+		w.Siblings[i].Data = true
+	}
+}
+
 // O15: directories are outside this version; only their CR goes.
 func TestReplicaData(t *testing.T) {
 	data := func(changes ...change) World {

@@ -51,6 +51,8 @@ type Sibling struct {
 	// Rule is the reason of Orphaned, Approval that of CleanupApproved; "" while there is none.
 	Rule, Approval string
 	Withdrawn      bool
+	// Data is true for the data of a v2 replica, which may be an instance, too: the two are counted apart.
+	Data bool
 }
 
 // AutoDeletion is what the setting says about deleting automatically.

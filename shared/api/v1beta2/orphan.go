@@ -25,8 +25,9 @@ type OrphanSpec struct {
 	// unknown: only in objects of old Longhorn versions.
 	// +optional
 	OrphanType string `json:"orphanType,omitempty"`
-	// For instances InstanceName, InstanceUUID and InstanceManager;
-	// for data DataName, DiskName (the key of Node.spec.disks), DiskUUID, DiskPath and DiskType. Written by im-monitor; absent means unknown: only in objects of old Longhorn versions.
+	// For instances InstanceName, InstanceUUID and InstanceManager; for data DataName, DiskName (the key of
+	// Node.spec.disks), DiskUUID, DiskPath and DiskType. Written by im-monitor; absent means unknown: only in objects of
+	// old Longhorn versions.
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`

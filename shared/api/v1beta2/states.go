@@ -50,6 +50,9 @@ const (
 	OrphanParameterInstanceUUID    = "InstanceUUID"
 	OrphanParameterInstanceManager = "InstanceManager"
 
+	// DiskTypeBlock is the type of v2 disks.
+	DiskTypeBlock = "block"
+
 	OrphanParameterDataName = "DataName"
 	OrphanParameterDiskName = "DiskName"
 	OrphanParameterDiskUUID = "DiskUUID"

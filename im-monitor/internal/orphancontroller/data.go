@@ -1,0 +1,186 @@
+package orphancontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/nodedisks"
+	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one nobody can
+// answer for the data; then it is evaluated under a key without an instance manager, which ends it.
+func (s *shell) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
+	name := o.Spec.Parameters[v1beta2.OrphanParameterDataName]
+	if !isBlockData(o) || name == "" {
+		return nil
+	}
+	var list v1beta2.InstanceManagerList
+	err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{v2ByNode: o.Spec.NodeID}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		s.log.Error(err, "finding the instance managers of an orphan's node", "name", o.Name, "node", o.Spec.NodeID)
+		return nil
+	}
+	if len(list.Items) == 0 {
+		return []orphan.Key{{Name: name}}
+	}
+	keys := make([]orphan.Key, 0, len(list.Items))
+	for i := range list.Items {
+		keys = append(keys, orphan.Key{InstanceManager: list.Items[i].Name, Name: name})
+	}
+	return keys
+}
+
+// isBlockData leaves orphaned directories alone: im-monitor does not see the file systems of hosts.
+func isBlockData(o *v1beta2.Orphan) bool {
+	return o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData && o.Spec.Parameters[v1beta2.OrphanParameterDiskType] == v1beta2.DiskTypeBlock
+}
+
+// dataKeysOf are the keys of the Orphans of replica data that an index finds.
+func (s *shell) dataKeysOf(ctx context.Context, index, value string) []orphan.Key {
+	orphans, err := s.cached(ctx, index, value)
+	if err != nil {
+		s.log.Error(err, "finding the orphans of replica data", "index", index, "value", value)
+	}
+	var keys []orphan.Key
+	for _, o := range orphans {
+		keys = append(keys, s.dataKeys(ctx, o)...)
+	}
+	return keys
+}
+
+func (s *shell) dataKeysOfNode(ctx context.Context, node string) []orphan.Key {
+	return s.dataKeysOf(ctx, byDataNode, node)
+}
+
+// dataIndex indexes Orphans of replica data on block disks by one of their texts.
+func dataIndex(field func(*v1beta2.Orphan) string) client.IndexerFunc {
+	return func(obj client.Object) []string {
+		o := obj.(*v1beta2.Orphan)
+		if value := field(o); isBlockData(o) && value != "" {
+			return []string{value}
+		}
+		return nil
+	}
+}
+
+// nodeOf reads a Node, as far as a replica of this name is concerned.
+func nodeOf(n *v1beta2.Node, replica string) *orphan.Node {
+	out := &orphan.Node{Down: nodeDown(n), Deleting: deleting(n), Evicting: n.Spec.EvictionRequested}
+	for _, d := range nodedisks.Of(n) {
+		recorded := n.Status.DiskStatus[d.Name]
+		out.Disks = append(out.Disks, orphan.Disk{
+			Name: d.Name, Path: recorded.DiskPath, UUID: d.UUID, Evicting: n.Spec.Disks[d.Name].EvictionRequested,
+			Ready:   conditions.IsTrue(recorded.Conditions, v1beta2.DiskReady) && recorded.DiskPath == d.Path,
+			Foreign: recorded.AcknowledgedAt == "" || slices.Contains(recorded.AcknowledgedReplicas, replica),
+		})
+	}
+	return out
+}
+
+// nodeFacts is what of a Node matters to the orphans on it, as a text that can be compared.
+func nodeFacts(n *v1beta2.Node) string {
+	acknowledged := map[string]int{}
+	for name, d := range n.Status.DiskStatus {
+		acknowledged[name] = len(d.AcknowledgedReplicas)
+	}
+	return fmt.Sprintf("%+v %v", *nodeOf(n, ""), slices.Sorted(maps.Keys(acknowledged))) + fmt.Sprint(acknowledged)
+}
+
+// diskOf is the disk of an Orphan of replica data, as the disk service names it.
+func diskOf(o *v1beta2.Orphan, n *v1beta2.Node) imclient.DiskRef {
+	return refOf(o.Spec.Parameters, n)
+}
+
+func refOf(parameters map[string]string, n *v1beta2.Node) imclient.DiskRef {
+	name := parameters[v1beta2.OrphanParameterDiskName]
+	ref := imclient.DiskRef{UUID: parameters[v1beta2.OrphanParameterDiskUUID]}
+	ref.Name, ref.Path = name, parameters[v1beta2.OrphanParameterDiskPath]
+	if n != nil {
+		ref.Driver = n.Status.DiskStatus[name].DiskDriver
+	}
+	return ref
+}
+
+// onDisk reports whether the disk service lists a replica on the disk of an Orphan that is to be made. The server lists the replicas of all its
+// disks; only those of this disk's UUID count.
+func (s *shell) onDisk(ctx context.Context, key orphan.Key, parameters map[string]string) bool {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	replicas, err := s.store.DiskReplicas(ctx, key.InstanceManager, refOf(parameters, nil))
+	if err != nil {
+		s.logFor(key).V(1).Info("the disk service does not list the replicas of a disk", "reason", err.Error())
+		return false
+	}
+	_, there := replicas[key.Name]
+	return there
+}
+
+// sameData asks, right before the call, whether the disk is ready with its UUID and lists the replica: the call destroys by name alone.
+func (r *hands) sameData(ctx context.Context, key orphan.Key, disk imclient.DiskRef) *outcome {
+	ctx, cancel := context.WithTimeout(ctx, readToCall)
+	defer cancel()
+	answer, err := r.store.AskDisk(ctx, key.InstanceManager, disk.DiskQuery)
+	if err != nil {
+		out := failed(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is tried again by itself. The error: %v.", key.InstanceManager, disk.Name, err)
+		return &out
+	}
+	if answer.State != imclient.DiskReady || answer.UUID != disk.UUID {
+		out := failed(v1beta2.ReasonRefused, "Disk %s of %s is %s with UUID %q, not ready with UUID %s; nothing was called.",
+			disk.Name, key.InstanceManager, answer.State, answer.UUID, disk.UUID)
+		return &out
+	}
+	replicas, err := r.store.DiskReplicas(ctx, key.InstanceManager, disk)
+	if err != nil {
+		out := failed(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is tried again by itself. The error: %v.", key.InstanceManager, disk.Name, err)
+		return &out
+	}
+	if _, there := replicas[key.Name]; !there {
+		return &outcome{result: resultDisagreed}
+	}
+	return nil
+}
+
+// callData destroys the data of an Orphan. Its context ends as that of every deletion.
+func (r *hands) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
+	if r.observing {
+		r.logFor(key).Info("would destroy the replica's data", "name", o.Name, "disk", c.disk.Name, "diskUUID", c.disk.UUID)
+		return outcome{result: resultObserved, cleanup: true}
+	}
+	_, epoch, ok := r.store.Client(key.InstanceManager)
+	if !ok || epoch != snapshot.Epoch {
+		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the data is looked for again.", key.InstanceManager)
+	}
+	still := r.stillOnDisk(o, key)
+	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
+	defer cancel()
+	err := r.store.DeleteReplicaData(callCtx, key.InstanceManager, c.disk, key.Name)
+	switch {
+	case err == nil:
+		sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: c.disk.UUID,
+			Epoch: epoch, Ended: r.clock.Now()}
+		return outcome{result: resultAccepted, call: sent, still: still, cleanup: true}
+	case errors.Is(err, imclient.ErrUnreachable):
+		return failed(v1beta2.ReasonUnreachable, "%s did not answer the deletion of the data of %s; it is looked for and tried again by itself. The error: %v.",
+			key.InstanceManager, key.Name, err)
+	}
+	return failed(v1beta2.ReasonRefused, "%s refused to delete the data of %s on disk %s: %v.", key.InstanceManager, key.Name, c.disk.Name, err)
+}
+
+// stillOnDisk is the failure of an earlier call after which the replica is listed all the same.
+func (r *hands) stillOnDisk(o *v1beta2.Orphan, key orphan.Key) *orphan.Failure {
+	if r.attempts.of(o.UID).calls == 0 {
+		return nil
+	}
+	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
+		Message: fmt.Sprintf("%s took the deletion of the data of %s and still lists it; it is asked again.", key.InstanceManager, key.Name)}
+}
