@@ -47,6 +47,7 @@ func (v *Verdict) add(d *one) {
 	if d.list {
 		v.List = append(v.List, d.key)
 	}
+	v.Relist = v.Relist || d.relist
 	v.again(d.after)
 }
 
@@ -99,6 +100,7 @@ type one struct {
 	owners   map[string]string
 	call     *Call
 	list     bool
+	relist   bool
 	after    time.Duration
 	ready    bool
 }
@@ -197,6 +199,23 @@ func (d *one) reported() {
 	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady, fmt.Sprintf("Disk %s is loaded.", d.key))
 	d.noteReady()
 	d.acknowledge()
+	d.relists()
+}
+
+// relists asks for a whole list once the disk is settled, where none began since.
+func (d *one) relists() {
+	at, err := time.Parse(time.RFC3339, d.out.Load.ReadyAt)
+	due := at.Add(d.Settle)
+	if err != nil || !d.Server.Listed.Before(due) {
+		return
+	}
+	wait := SoonPause
+	if d.relist = !d.Now.Before(due); !d.relist {
+		wait = due.Sub(d.Now)
+	}
+	if d.after == 0 || wait < d.after {
+		d.after = wait
+	}
 }
 
 // acknowledge records what the disk held when it was first loaded, once that is listed completely.

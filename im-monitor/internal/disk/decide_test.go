@@ -25,7 +25,7 @@ func world(answer Answer, changes ...func(*World)) World {
 	w := World{Now: now, Node: "node-1", Settle: 30 * time.Second, CallTimeout: 3 * time.Minute, RetryMin: 30 * time.Second, RetryMax: 10 * time.Minute,
 		Pressure: Pressure{25, 100}, Status: map[string]v1beta2.DiskStatus{},
 		Specs:  map[string]v1beta2.DiskSpec{"fast": {DiskType: TypeBlock, Path: "/dev/sdb"}, "hdd": {DiskType: "filesystem", Path: "/data"}},
-		Server: &Server{Name: "im-1", Run: thisRun, InUse: map[string]bool{}, Answers: map[string]Answer{"fast": answer}}}
+		Server: &Server{Name: "im-1", Run: thisRun, InUse: map[string]bool{}, Listed: now, Answers: map[string]Answer{"fast": answer}}}
 	for _, change := range changes {
 		change(&w)
 	}
@@ -209,6 +209,19 @@ func TestADiskIsUnderPressure(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server sends no notice of the replicas that a disk brings.
+func TestTheWholeListIsReadOnceADiskIsSettled(t *testing.T) {
+	ready := func(d time.Duration) func(*World) {
+		return attempt(v1beta2.DiskLoad{Server: thisRun, State: "ready", UUID: mine, RequestedAt: ago(d), ReadyAt: ago(d)})
+	}
+	listed := func(d time.Duration) func(*World) { return func(w *World) { w.Server.Listed = now.Add(-d) } }
+	young := Decide(world(loaded, recorded(nil), ready(20*time.Second), listed(time.Second)))
+	require.False(t, young.Relist)
+	require.Equal(t, 10*time.Second, young.After)
+	require.True(t, Decide(world(loaded, recorded(nil), ready(30*time.Second), listed(time.Second))).Relist)
+	require.False(t, Decide(world(loaded, recorded(nil), ready(40*time.Second), listed(10*time.Second))).Relist, "it was read since")
 }
 
 func TestWhatADiskHeldAtItsFirstLoadIsAcknowledgedOnceItIsListedCompletely(t *testing.T) {

@@ -55,6 +55,8 @@ type Server struct {
 	Answers map[string]Answer
 	// InUse are the UUIDs of disks that have running replicas in the server's latest list; nil is unknown.
 	InUse map[string]bool
+	// Listed is when the server's latest whole list began; zero is never.
+	Listed time.Time
 	// Contents are the replicas that were listed on a disk, by key, once that list is complete.
 	Contents map[string][]string
 }
@@ -108,6 +110,8 @@ type Verdict struct {
 	Calls   []Call
 	// List are the keys of disks whose replicas are to be listed.
 	List []string
+	// Relist asks for a whole list of the server: it tells nobody about the replicas that a disk brought.
+	Relist bool
 	// After is when to look again; zero is at the next poll.
 	After time.Duration
 }

@@ -47,6 +47,11 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 		return behind(err)
 	}
 	s.list(ctx, at, &n, v.List)
+	if v.Relist {
+		if _, err := s.known.Fresh(ctx, at.name); err != nil {
+			s.rt.Log.V(1).Info("no whole list after a disk was loaded", "node", n.Name, "instanceManager", at.name, "reason", err.Error())
+		}
+	}
 	return ctrl.Result{RequeueAfter: s.again(n.Name, at, v.After)}, nil
 }
 
@@ -77,6 +82,9 @@ func (s *shell) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Ser
 		known.next = s.rt.Clock.Now().Add(time.Duration(float64(s.Period) * (0.8 + 0.4*s.random())))
 	}
 	out := &disk.Server{Name: at.name, Run: at.run, Answers: known.answers, InUse: at.inUse(), Contents: map[string][]string{}}
+	if at.latest != nil {
+		out.Listed = at.latest.Began
+	}
 	for key, l := range known.lists {
 		if l.complete {
 			out.Contents[key] = l.names

@@ -74,7 +74,7 @@ func TestDataGetsAnOrphanOfItsOwnWhereItCanBeCleanedUp(t *testing.T) {
 func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 	executed := 0
 	rapid.Check(t, func(t *rapid.T) {
-		flip := func(name string) bool { return rapid.IntRange(0, 4).Draw(t, name) == 0 }
+		flip := func(name string) bool { return rapid.IntRange(0, 11).Draw(t, name) == 7 }
 		w := lying(orphanedData(func(o *orphan.Orphan) {
 			o.Absent, o.Quarantined, o.Deleting = flip("absent"), flip("quarantined"), !flip("standing")
 			if flip("not approved") {
