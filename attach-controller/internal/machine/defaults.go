@@ -41,7 +41,7 @@ func (p *pass) fill() {
 	put(s.AccessMode == "", "accessMode", v1beta2.AccessModeReadWriteOnce)
 	put(s.NumberOfReplicas == 0, "numberOfReplicas", p.Settings.DefaultReplicas)
 	put(s.DataLocality == "", "dataLocality", "disabled")
-	put(s.Frontend == "" && !s.DisableFrontend, "frontend", "blockdev")
+	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
 	put(s.Image == "" && p.Settings.DefaultEngineImage != "", "image", p.Settings.DefaultEngineImage)
 	// Engine and replicas must agree on it for ever, so that it is decided once, before there is any.
 	fresh := p.engine == nil && len(p.Replicas) == 0 && !p.isV2()

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -15,57 +14,6 @@ func (p *pass) progress() {
 	}
 	if p.v.Spec.DataSource != "" {
 		p.clone()
-	}
-}
-
-// backupOf reads the name and the volume of a backup from its URL, `<target>?backup=<name>&volume=<volume>`.
-func backupOf(text string) (backup, volume string) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "", ""
-	}
-	return u.Query().Get("backup"), u.Query().Get("volume")
-}
-
-func (p *pass) restore() {
-	backup, from := backupOf(p.v.Spec.FromBackup)
-	s := p.v.Status
-	if backup == "" {
-		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; create the volume anew.", p.v.Spec.FromBackup))
-		return
-	}
-	if !s.RestoreInitiated {
-		if p.everHealthy() {
-			return // it has data: only a new volume is filled
-		}
-		p.set("restoreInitiated", false, true)
-		p.set("restoreRequired", s.RestoreRequired, true)
-		return
-	}
-	if !s.RestoreRequired || p.engine == nil {
-		return
-	}
-	if !p.v.Spec.DisableFrontend {
-		p.wait(v1beta2.ReasonRestoring, "The restore waits until the volume is attached without a frontend: nobody may use it meanwhile.")
-		return
-	}
-	if p.engine.Spec.RequestedBackupRestore != backup {
-		p.patch(StageStop, p.engine, "requestedBackupRestore", backup)
-		p.patch(StageStop, p.engine, "backupVolume", from)
-		return
-	}
-	for where, one := range p.engine.Status.RestoreStatus {
-		if one.IsRestoring {
-			return
-		}
-		if one.Error != "" {
-			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring %s to %s failed: %s.", backup, where, strings.TrimSuffix(one.Error, ".")))
-			return
-		}
-	}
-	if p.engine.Status.LastRestoredBackup == backup {
-		p.set("restoreRequired", true, false)
-		p.say(Happening{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
 	}
 }
 

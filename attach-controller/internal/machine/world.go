@@ -50,9 +50,11 @@ type World struct {
 	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.
 	Upgrades []Upgrade
 	// Source is the running engine of the volume that this one is cloned from; nil where it does not run.
-	Source   *v1beta2.Engine
-	Settings Settings
-	Rules    Rules
+	Source *v1beta2.Engine
+	// BackupVolume is what the volume's backup target holds of the volume that spec.fromBackup names; nil where no object describes it.
+	BackupVolume *v1beta2.BackupVolume
+	Settings     Settings
+	Rules        Rules
 }
 
 func (w *World) down(node string) bool {

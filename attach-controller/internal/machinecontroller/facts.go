@@ -27,14 +27,15 @@ func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
 	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
-		v.Status.FrontendDisabled, v.Status.LastRevert}
+		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby}
 }
 
 func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
 	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
-		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError}
+		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
+		machine.Purging(e)}
 }
 
 func frontendFacts(obj client.Object) any {
@@ -57,6 +58,11 @@ func nodeFacts(obj client.Object) any { return nodeOf(obj.(*v1beta2.Node)) }
 
 func nodeOf(n *v1beta2.Node) machine.Node {
 	return machine.Node{Known: true, Down: v1beta2.IsNodeDown(n), Upgrading: n.Spec.UpgradeRequested}
+}
+
+func backupVolumeFacts(obj client.Object) any {
+	b := obj.(*v1beta2.BackupVolume)
+	return []any{b.Spec.VolumeName, b.Spec.BackupTargetName, b.Status.LastBackupName, b.Status.LastBackupAt}
 }
 
 // existence lets only coming, going and the beginning of the end pass.

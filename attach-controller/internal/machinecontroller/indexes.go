@@ -16,6 +16,8 @@ const (
 	byNode = "machinecontroller.node"
 	// bySource finds volumes that are cloned from another one.
 	bySource = "machinecontroller.source"
+	// byBackupVolume finds volumes that are filled from a volume in a backup target, and the BackupVolumes that describe it.
+	byBackupVolume = "machinecontroller.backupVolume"
 )
 
 var indexes = []struct {
@@ -34,6 +36,8 @@ var indexes = []struct {
 		v := obj.(*v1beta2.Volume)
 		return keys(v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID)
 	}},
+	{&v1beta2.Volume{}, byBackupVolume, func(obj client.Object) []string { return keys(remoteOf(obj.(*v1beta2.Volume))) }},
+	{&v1beta2.BackupVolume{}, byBackupVolume, func(obj client.Object) []string { return keys(nameInTarget(obj.(*v1beta2.BackupVolume))) }},
 	{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(sourceOf(obj.(*v1beta2.Volume))) }},
 }
 

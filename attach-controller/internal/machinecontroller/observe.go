@@ -51,6 +51,9 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	if err := o.source(ctx, w); err != nil {
 		return nil, err
 	}
+	if err := o.backupVolume(ctx, w); err != nil {
+		return nil, err
+	}
 	values, err := o.settings.Current(ctx, v.Spec.DataEngine)
 	if err != nil {
 		return nil, err

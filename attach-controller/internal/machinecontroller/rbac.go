@@ -6,4 +6,4 @@ package machinecontroller
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines;enginefrontends,verbs=list;watch;create;patch;delete,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=replicas,verbs=get;list;watch;patch;delete,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumeattachments,verbs=list;watch;delete,namespace=longhorn-system
-// +kubebuilder:rbac:groups=longhorn.io,resources=nodes;nodedataengineupgrades;snapshots,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=backupvolumes;nodes;nodedataengineupgrades;snapshots,verbs=list;watch,namespace=longhorn-system

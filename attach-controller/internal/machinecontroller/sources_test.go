@@ -1,6 +1,7 @@
 package machinecontroller
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +29,90 @@ func TestAVolumeIsRestoredOnce(t *testing.T) {
 	w.status(e, map[string]any{"lastRestoredBackup": "b-1", "restoreStatus": map[string]any{"tcp://r-1": map[string]any{"isRestoring": false}}})
 	w.is(v, "restored", func(v *v1beta2.Volume) bool { return !v.Status.RestoreRequired && v.Status.RestoreInitiated })
 	w.quiet(p)
+	w.once("Restored")
+}
+
+// backupVolume makes what Longhorn makes of a volume in a backup target: its object has a name of its own.
+func (w *world) backupVolume(name, target, volume, last string) *v1beta2.BackupVolume {
+	w.t.Helper()
+	b := &v1beta2.BackupVolume{ObjectMeta: w.meta(name), Spec: v1beta2.BackupVolumeSpec{BackupTargetName: target, VolumeName: volume}}
+	w.create(b)
+	w.newest(b, last)
+	return b
+}
+
+// newest says which backup is the newest of a backup volume.
+func (w *world) newest(b *v1beta2.BackupVolume, last string) {
+	w.t.Helper()
+	w.status(b, map[string]any{"lastBackupName": last, "lastBackupAt": "2026-08-01T09:00:00Z"})
+}
+
+// Two objects have the name in the target, one of them of another target, and a third has it as its own name.
+func TestARestoreNamesTheBackupVolumeThatDescribesTheVolumeInTheTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.backupVolume("old", "default", "another", "b-9")
+	w.backupVolume("old-11112222", "elsewhere", "old", "b-9")
+	w.backupVolume("old-33334444", "default", "old", "b-9")
+	p := w.start()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.FromBackup = "s3://target?backup=b-1&volume=old" })
+	w.replica(v, "r-1", "node-1")
+	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore != "" })
+	require.Equal(t, "b-1 of old-33334444", e.Spec.RequestedBackupRestore+" of "+e.Spec.BackupVolume)
+	w.quiet(p)
+}
+
+func TestAStandbyVolumeFollowsTheNewestBackupUntilItIsActivated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	described := w.backupVolume("old-33334444", "default", "old", "b-2")
+	p := w.start()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) {
+		s.FromBackup, s.Standby, s.NumberOfReplicas = "s3://target?backup=b-1&volume=old", true, 1
+	})
+	w.replica(v, "r-1", "node-1")
+	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+	has := func(backup string) {
+		w.t.Helper()
+		e := w.engine(vol+"-e-0", "asked to restore "+backup, func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == backup })
+		require.Equal(t, described.Name, e.Spec.BackupVolume)
+		url := "s3://target?backup=" + backup + "&volume=old"
+		w.status(e, map[string]any{"lastRestoredBackup": backup,
+			"restoreStatus": map[string]any{"tcp://r-1": map[string]any{"lastRestored": backup, "backupURL": url, "error": nil}}})
+	}
+	standby := func(backup string) {
+		w.t.Helper()
+		w.quiet(p)
+		w.is(v, "a standby volume at "+backup, func(v *v1beta2.Volume) bool {
+			s := v.Status
+			return s.IsStandby && s.RestoreRequired && s.LastBackup == backup && s.LastBackupAt != "" && v.Spec.Frontend == ""
+		})
+	}
+	has("b-2")
+	standby("b-2")
+	e := &v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}
+	failed := map[string]any{"error": "gone", "backupURL": "s3://target?backup=b-2&volume=old"}
+	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://r-1": failed}})
+	w.newest(described, "b-3")
+	has("b-3")
+	standby("b-3")
+
+	w.status(e, map[string]any{"purgeStatus": map[string]any{"tcp://r-1": map[string]any{"isPurging": true}}})
+	w.spec(v, map[string]any{"Standby": false})
+	w.is(v, "waiting for the end of the purge", func(v *v1beta2.Volume) bool {
+		c := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+		return v.Status.IsStandby && strings.Contains(c.Message, "The standby volume is activated once")
+	})
+	w.newest(described, "b-4")
+	has("b-4")
+	w.status(e, map[string]any{"purgeStatus": map[string]any{"tcp://r-1": map[string]any{"isPurging": false}}})
+	w.is(v, "activated", func(v *v1beta2.Volume) bool { return !v.Status.IsStandby && !v.Status.RestoreRequired })
+	w.newest(described, "b-5")
+	w.quiet(p)
+	w.engine(e.Name, "left alone", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-4" })
 	w.once("Restored")
 }
 

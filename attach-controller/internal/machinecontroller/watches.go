@@ -32,6 +32,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }), builder.WithPredicates(changed(replicaFacts))).
 		Watches(&v1beta2.Snapshot{}, of(func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }), builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }), builder.WithPredicates(changed(existence))).
+		Watches(&v1beta2.BackupVolume{}, w.to(w.ofBackupVolume), builder.WithPredicates(changed(backupVolumeFacts))).
 		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
@@ -59,6 +60,17 @@ func (w watches) ofEngine(ctx context.Context, obj client.Object) []string {
 	out := []string{name}
 	for i := range clones.Items {
 		out = append(out, clones.Items[i].Name)
+	}
+	return out
+}
+
+// ofBackupVolume are the volumes that are filled from the backups that it describes.
+func (w watches) ofBackupVolume(ctx context.Context, obj client.Object) []string {
+	var volumes v1beta2.VolumeList
+	w.list(ctx, &volumes, byBackupVolume, nameInTarget(obj.(*v1beta2.BackupVolume)))
+	var out []string
+	for i := range volumes.Items {
+		out = append(out, volumes.Items[i].Name)
 	}
 	return out
 }

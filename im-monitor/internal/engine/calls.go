@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -35,11 +38,45 @@ func (p *pass) calls() {
 // restoreBegun tells that the engine has begun with this backup, or failed with it.
 func (p *pass) restoreBegun() bool {
 	for _, one := range p.Seen.Restores {
-		if one.IsRestoring || one.Error != "" || one.LastRestored == p.Engine.Spec.RequestedBackupRestore {
+		if one.IsRestoring || one.LastRestored == p.Engine.Spec.RequestedBackupRestore || p.restoreFailed(one) {
 			return true
 		}
 	}
 	return false
+}
+
+// restoreFailed reports whether a replica failed to restore the backup that is asked for. A failure with an earlier one, which the status
+// keeps until the next restore begins, says nothing of it.
+func (p *pass) restoreFailed(one v1beta2.RestoreStatus) bool {
+	wanted := p.Engine.Spec.RequestedBackupRestore
+	return one.Error != "" && cmp.Or(backupOf(one.BackupURL), wanted) == wanted
+}
+
+// backupOf is the name in the URL of a backup; empty where it has none.
+func backupOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get(queryBackup)
+}
+
+// queryBackup is the key of a backup's name in its URL: <target>?backup=<name>&volume=<volume in the target>.
+const queryBackup = "backup"
+
+// RestoreURL is the URL of a backup of the same volume in the same backup target as the first one: a standby volume is filled with later
+// backups than the one that it was made from.
+func RestoreURL(first, backup string) (string, error) {
+	target, query, _ := strings.Cut(first, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return "", fmt.Errorf("reading the URL %q of a backup: %w", first, err)
+	}
+	if backup == "" || values.Get(queryBackup) == backup {
+		return first, nil
+	}
+	values.Set(queryBackup, backup)
+	return target + "?" + values.Encode(), nil
 }
 
 // removals take out what the engine lists and the spec does not have, and what is listed at an address of an earlier run.

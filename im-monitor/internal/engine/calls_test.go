@@ -165,6 +165,8 @@ func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T
 		{"one replica has it", map[string]status{"x": {LastRestored: "b-1"}, "y": {IsRestoring: true}}, nil, ""},
 		{"all have it", map[string]status{"x": {LastRestored: "b-1"}, "y": {LastRestored: "b-1"}}, nil, "b-1"},
 		{"one failed and the owner decides", map[string]status{"x": {LastRestored: "b-1"}, "y": {Error: "no"}}, nil, ""},
+		{"an earlier backup failed", map[string]status{"x": {Error: "no", BackupURL: "s3://b@r/?backup=b-0&volume=v"}}, begin, ""},
+		{"this backup failed", map[string]status{"x": {Error: "no", BackupURL: "s3://b@r/?backup=b-1&volume=v"}}, nil, ""},
 		{"nobody asked", nil, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -159,7 +159,11 @@ func (c *Controller) restore(ctx context.Context, e *v1beta2.Engine, t target, p
 	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
 		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
 	}
-	return proxy.Restore(ctx, t.Target, v.Spec.FromBackup)
+	from, err := engine.RestoreURL(v.Spec.FromBackup, e.Spec.RequestedBackupRestore)
+	if err != nil {
+		return err
+	}
+	return proxy.Restore(ctx, t.Target, from)
 }
 
 // ended notes what became of a call.

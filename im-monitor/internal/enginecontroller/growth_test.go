@@ -106,3 +106,20 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 		require.Equal(t, url, w.server.restored[0].GetUrl())
 	})
 }
+
+// The URL has the volume's name in the backup target; the object that describes that volume has another name.
+func TestALaterBackupIsRestoredFromTheSameVolumeInTheTarget(t *testing.T) {
+	w := newWorld(t, quick)
+	const url = "s3://bucket@region/?backup=backup-1&volume=old"
+	w.volume(v1beta2.VolumeSpec{FromBackup: url, DisableFrontend: true}, map[string]any{"restoreRequired": true})
+	w.start()
+	for _, backup := range []string{"backup-1", "backup-2"} {
+		w.spec(map[string]any{"requestedBackupRestore": backup, "backupVolume": "old-1a2b3c4d"})
+		w.until(backup+" was never restored", func(e *v1beta2.Engine) bool { return e.Status.LastRestoredBackup == backup })
+	}
+	w.server.do(func() {
+		require.Len(t, w.server.restored, 2)
+		require.Equal(t, "s3://bucket@region/?backup=backup-2&volume=old", w.server.restored[1].GetUrl())
+		require.Equal(t, "s3://bucket@region/", w.server.restored[1].GetTarget())
+	})
+}

@@ -2,6 +2,7 @@ package enginecontroller_test
 
 import (
 	"context"
+	"net/url"
 	"slices"
 
 	"google.golang.org/grpc/codes"
@@ -69,8 +70,13 @@ func (s *engineServer) BackupRestore(_ context.Context, r *imrpc.EngineBackupRes
 	defer s.mu.Unlock()
 	s.restored = append(s.restored, r)
 	s.restores = map[string]*imrpc.EngineBackupRestoreStatus{}
+	u, err := url.Parse(r.GetUrl())
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range s.members {
-		s.restores[m.address] = &imrpc.EngineBackupRestoreStatus{State: "complete", Progress: 100, LastRestored: "backup-1"}
+		s.restores[m.address] = &imrpc.EngineBackupRestoreStatus{State: "complete", Progress: 100,
+			LastRestored: u.Query().Get("backup"), BackupUrl: r.GetUrl()}
 	}
 	return &imrpc.EngineBackupRestoreProxyResponse{}, nil
 }

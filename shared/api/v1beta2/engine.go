@@ -9,8 +9,8 @@ type EngineSpec struct {
 	// attach-controller; absent means false.
 	// +optional
 	Active bool `json:"active,omitempty"`
-	// Name of the volume in the backup target that a restore reads. Written by attach-controller; absent means no
-	// restore.
+	// Name of the BackupVolume that a restore reads; where there is none, the volume's name in the backup target.
+	// Written by attach-controller; absent means no restore.
 	// +optional
 	BackupVolume string `json:"backupVolume,omitempty"`
 	// The data engine that runs it. Written by attach-controller; absent means v1.

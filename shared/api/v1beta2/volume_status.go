@@ -51,10 +51,12 @@ type VolumeStatus struct {
 	// RFC 3339 time of the last salvage. Written by attach-controller; absent means never.
 	// +optional
 	LastAutoSalvagedAt string `json:"lastAutoSalvagedAt,omitempty"`
-	// Name of the newest finished backup. Written by snapshot-controller; absent means there is none.
+	// Name of the newest finished backup; of a standby volume, the newest in its backup volume. Written by
+	// snapshot-controller; of a standby volume, attach-controller; absent means there is none.
 	// +optional
 	LastBackup string `json:"lastBackup,omitempty"`
-	// RFC 3339 time of the newest finished backup. Written by snapshot-controller; absent means there is none.
+	// RFC 3339 time of the newest finished backup. Written by snapshot-controller; of a standby volume,
+	// attach-controller; absent means there is none.
 	// +optional
 	LastBackupAt string `json:"lastBackupAt,omitempty"`
 	// RFC 3339 time at which the volume last became degraded; it stays when the volume is healthy again. Written by

@@ -19,7 +19,8 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
-// last says of each volume which of its backups is the newest. It writes nothing else of a volume.
+// last says of each volume which of its backups is the newest. It writes nothing else of a volume. A standby volume has the backups of
+// another one: attach-controller says which is the newest.
 type last struct {
 	reader    client.Reader
 	client    client.Client
@@ -29,7 +30,7 @@ type last struct {
 // Reconcile implements reconcile.Reconciler.
 func (l *last) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	v, err := lookup.Shared(ctx, l.reader, l.namespace, request.Name, &v1beta2.Volume{})
-	if v == nil || err != nil || v.DeletionTimestamp != nil {
+	if v == nil || err != nil || v.DeletionTimestamp != nil || v.Status.IsStandby {
 		return ctrl.Result{}, err
 	}
 	var list v1beta2.BackupList
@@ -65,7 +66,8 @@ func ofLast() builder.Predicates {
 	return builder.WithPredicates(predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(*v1beta2.Volume), e.ObjectNew.(*v1beta2.Volume)
-			return was.UID != is.UID || was.Status.LastBackup != is.Status.LastBackup || was.Status.LastBackupAt != is.Status.LastBackupAt
+			return was.UID != is.UID || was.Status.IsStandby != is.Status.IsStandby ||
+				was.Status.LastBackup != is.Status.LastBackup || was.Status.LastBackupAt != is.Status.LastBackupAt
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	})

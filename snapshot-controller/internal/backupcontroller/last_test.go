@@ -48,3 +48,16 @@ func TestAVolumeSaysItsLastBackup(t *testing.T) {
 	w.delete(second)
 	w.last("first")
 }
+
+// A standby volume has the backups of another volume: what is said of its last one stays, until it is activated.
+func TestTheLastBackupOfAStandbyVolumeIsNotOurs(t *testing.T) {
+	w := newWorld(t)
+	v := &v1beta2.Volume{ObjectMeta: w.meta(vol)}
+	w.status(v, map[string]any{"isStandby": true, "lastBackup": "of-another", "lastBackupAt": "2026-08-01T09:00:00Z"})
+	w.finished("first", v1beta2.BackupCompleted, 1)
+	p := w.start(cut.Point{}, nil)
+	require.Never(t, func() bool { return len(p.Client.Writes()) > 0 }, 500*time.Millisecond, 50*time.Millisecond)
+	w.last("of-another")
+	w.status(v, map[string]any{"isStandby": false})
+	w.last("first")
+}

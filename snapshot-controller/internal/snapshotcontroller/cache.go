@@ -118,6 +118,7 @@ func thinVolume(obj any) any {
 	thin.Labels = v.Labels
 	thin.Status.State, thin.Status.Robustness = word(v.Status.State), word(v.Status.Robustness)
 	thin.Status.CurrentNodeID, thin.Status.CurrentMigrationNodeID = word(v.Status.CurrentNodeID), word(v.Status.CurrentMigrationNodeID)
+	thin.Status.IsStandby = v.Status.IsStandby
 	thin.Status.LastBackup, thin.Status.LastBackupAt = v.Status.LastBackup, v.Status.LastBackupAt
 	return thin
 }

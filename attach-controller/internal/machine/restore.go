@@ -1,0 +1,117 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// BackupOf reads the name and the volume of a backup from its URL, `<target>?backup=<name>&volume=<volume>`. The volume is the one in the
+// backup target: the BackupVolume that describes it may have another name.
+func BackupOf(text string) (backup, volume string) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", ""
+	}
+	return u.Query().Get("backup"), u.Query().Get("volume")
+}
+
+// restore fills a new volume from its backup. A standby volume is filled again with each later backup of the same backup volume, until a
+// person activates it (spec.Standby false).
+func (p *pass) restore() {
+	first, remote := BackupOf(p.v.Spec.FromBackup)
+	s := p.v.Status
+	if first == "" {
+		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; "+
+			"create the volume anew.", p.v.Spec.FromBackup))
+		return
+	}
+	if !s.RestoreInitiated {
+		if p.everHealthy() {
+			return // it has data: only a new volume is filled
+		}
+		p.set("restoreInitiated", false, true)
+		p.set("restoreRequired", s.RestoreRequired, true)
+		p.set("isStandby", s.IsStandby, p.v.Spec.Standby)
+		return
+	}
+	if !s.RestoreRequired {
+		return
+	}
+	backup := p.latest(first)
+	if p.engine == nil {
+		return
+	}
+	if !p.v.Spec.DisableFrontend {
+		p.wait(v1beta2.ReasonRestoring, "The restore waits until the volume is attached without a frontend: nobody may use it meanwhile.")
+		return
+	}
+	from := remote
+	if p.BackupVolume != nil {
+		from = p.BackupVolume.Name
+	}
+	if p.engine.Spec.RequestedBackupRestore != backup || p.engine.Spec.BackupVolume != from {
+		p.patch(StageStop, p.engine, "requestedBackupRestore", backup)
+		p.patch(StageStop, p.engine, "backupVolume", from)
+		return
+	}
+	p.restored(backup)
+}
+
+// latest is the backup that the volume is to have: the newest of its backup volume while it is a standby volume, else the one that it was
+// made from.
+func (p *pass) latest(first string) string {
+	s := p.v.Status
+	if !s.IsStandby || p.BackupVolume == nil || p.BackupVolume.Status.LastBackupName == "" {
+		return first
+	}
+	p.set("lastBackup", s.LastBackup, p.BackupVolume.Status.LastBackupName)
+	p.set("lastBackupAt", s.LastBackupAt, p.BackupVolume.Status.LastBackupAt)
+	return p.BackupVolume.Status.LastBackupName
+}
+
+// restored ends the restore once the engine has the backup; that of a standby volume goes on until a person activates it.
+func (p *pass) restored(backup string) {
+	status := p.engine.Status.RestoreStatus
+	for _, where := range slices.Sorted(maps.Keys(status)) {
+		one := status[where]
+		if one.IsRestoring {
+			return
+		}
+		if of, _ := BackupOf(one.BackupURL); one.Error != "" && cmp.Or(of, backup) == backup {
+			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring %s to %s failed: %s.", backup, where, strings.TrimSuffix(one.Error, ".")))
+			return
+		}
+	}
+	switch s := p.v.Status; {
+	case p.engine.Status.LastRestoredBackup != backup, s.IsStandby && p.v.Spec.Standby:
+		return
+	case s.IsStandby && (!p.usable() || Purging(p.engine)):
+		p.wait(v1beta2.ReasonRestoring, "The standby volume is activated once its engine has a usable replica and purges no snapshots.")
+		return
+	}
+	p.set("isStandby", p.v.Status.IsStandby, false)
+	p.set("restoreRequired", true, false)
+	p.say(Happening{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+}
+
+// usable reports whether the running engine has a replica in mode RW.
+func (p *pass) usable() bool {
+	robustness := p.robustness()
+	return robustness == v1beta2.VolumeRobustnessHealthy || robustness == v1beta2.VolumeRobustnessDegraded
+}
+
+// Purging reports whether a replica of the engine removes snapshots.
+func Purging(e *v1beta2.Engine) bool {
+	for _, one := range e.Status.PurgeStatus {
+		if one.IsPurging {
+			return true
+		}
+	}
+	return false
+}
