@@ -12,6 +12,11 @@ import (
 // Control is the URL of the simulator's control endpoint.
 func (w *World) Control() string { return w.control }
 
+// AskSimulator is one request at the simulator's control endpoint, for what has no method of its own here.
+func (w *World) AskSimulator(ctx context.Context, method, path string, body, into any) error {
+	return w.ctl(ctx, method, path, body, into)
+}
+
 // ctl is one request at the simulator's control endpoint.
 func (w *World) ctl(ctx context.Context, method, path string, body, into any) error {
 	var reader io.Reader

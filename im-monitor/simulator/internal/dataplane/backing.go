@@ -38,16 +38,14 @@ func (s *Server) openDirectory(i *Instance, source string) string {
 		d.size = a.number("--size")
 		s.node.directories[name] = d
 	}
-	if source != SourceWire {
-		return ""
-	}
 	file := a.one("--backing-file")
-	if file == "" {
-		d.SetBase(nil)
-		return ""
-	}
 	b := s.node.backing[file]
 	switch {
+	case source != SourceWire && b == nil:
+		return "" // what somebody had started before
+	case file == "":
+		d.SetBase(nil)
+		return ""
 	case b == nil:
 		return exited("failed to open backing file "+file+": no such file or directory", 1)
 	case b.Size > a.number("--size"):
