@@ -26,6 +26,7 @@ type Conn struct {
 	options   Options
 	instances *grpc.ClientConn
 	spdk      *grpc.ClientConn // nil for v1
+	refused   refusal
 	closing   sync.Once
 }
 
@@ -39,11 +40,11 @@ var errSpent = errors.New("the connection was lost and is not made again")
 func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
 	conn := &Conn{address: address, options: d.options}
 	var err error
-	if conn.instances, err = d.open(address, d.options.InstancePort); err != nil {
+	if conn.instances, err = d.open(address, d.options.InstancePort, &conn.refused); err != nil {
 		return nil, err
 	}
 	if dataEngine == v1beta2.DataEngineV2 {
-		if conn.spdk, err = d.open(address, d.options.SPDKPort); err != nil {
+		if conn.spdk, err = d.open(address, d.options.SPDKPort, &conn.refused); err != nil {
 			return nil, errors.Join(err, conn.instances.Close())
 		}
 		conn.spdk.Connect()
@@ -53,11 +54,11 @@ func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
 }
 
 // open makes a client connection that dials once and never again.
-func (d *Dialer) open(address string, port int) (*grpc.ClientConn, error) {
+func (d *Dialer) open(address string, port int, refused *refusal) (*grpc.ClientConn, error) {
 	if _, err := netip.ParseAddr(address); err != nil {
 		return nil, fmt.Errorf("connecting to an instance manager: %w", err) // an empty host would be this machine
 	}
-	transport, err := d.options.Credentials.transport(d.options.Metrics)
+	transport, err := d.options.Credentials.transport(d.options.Metrics, refused)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", address, err)
 	}
@@ -95,7 +96,7 @@ func (c *Conn) Version(ctx context.Context) (Version, error) {
 	defer cancel()
 	answer, err := imrpc.NewInstanceServiceClient(c.instances).VersionGet(ctx, &emptypb.Empty{})
 	if err != nil {
-		return Version{}, callError(ctx, "VersionGet", c.address, err)
+		return Version{}, c.failed(ctx, "VersionGet", err)
 	}
 	version := Version{
 		Version:            cut(answer.GetVersion()),
@@ -132,24 +133,24 @@ func (c *Conn) awaitSPDK(ctx context.Context) error {
 func (c *Conn) Watch(ctx context.Context) (Watch, error) {
 	stream, err := imrpc.NewInstanceServiceClient(c.instances).InstanceWatch(ctx, &emptypb.Empty{})
 	if err != nil {
-		return nil, callError(ctx, "InstanceWatch", c.address, err)
+		return nil, c.failed(ctx, "InstanceWatch", err)
 	}
-	return &watch{stream: stream, address: c.address}, nil
+	return &watch{stream: stream, conn: c}, nil
 }
 
 // watch is the stream of one connection.
 type watch struct {
-	stream  grpc.ServerStreamingClient[emptypb.Empty]
-	address string
+	stream grpc.ServerStreamingClient[emptypb.Empty]
+	conn   *Conn
 }
 
 // Next waits for the next notice. A server that ends the stream has gone as far as we are concerned.
 func (w *watch) Next() error {
 	_, err := w.stream.Recv()
 	if errors.Is(err, io.EOF) {
-		return &CallError{Method: "InstanceWatch", Address: w.address, Kind: ErrUnreachable, Err: err}
+		return &CallError{Method: "InstanceWatch", Address: w.conn.address, Kind: ErrUnreachable, Err: err}
 	}
-	return callError(w.stream.Context(), "InstanceWatch", w.address, err)
+	return w.conn.failed(w.stream.Context(), "InstanceWatch", err)
 }
 
 // Delete asks for the deletion of one instance. Without a name and UUID there is no call (ORP-3), unless the caller vouches for the name.

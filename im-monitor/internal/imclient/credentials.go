@@ -51,8 +51,9 @@ func (c *Credentials) Secure() bool {
 	return c.loaded != nil
 }
 
-// transport is what the next connection uses. Files that cannot be read any more leave the earlier ones in use.
-func (c *Credentials) transport(metrics *Metrics) (credentials.TransportCredentials, error) {
+// transport is what the next connection uses. Files that cannot be read any more leave the earlier ones in use. A server that refuses our
+// certificate is noted.
+func (c *Credentials) transport(metrics *Metrics, refusal *refusal) (credentials.TransportCredentials, error) {
 	if c == nil || c.directory == "" {
 		return insecure.NewCredentials(), nil
 	}
@@ -67,7 +68,7 @@ func (c *Credentials) transport(metrics *Metrics) (credentials.TransportCredenti
 	if c.loaded == nil {
 		return insecure.NewCredentials(), nil
 	}
-	return credentials.NewTLS(c.loaded), nil
+	return refusable{credentials.NewTLS(c.loaded), c.loaded, refusal}, nil
 }
 
 // reload reads the files if one of them changed since they were read.

@@ -122,7 +122,7 @@ func (d *Dialer) DeleteDiskReplica(ctx context.Context, address string, disk Dis
 
 // callDisk makes one call over a connection of its own: disks are asked about rarely. The server may hold a disk's lock for minutes.
 func (d *Dialer) callDisk(ctx context.Context, method, address string, call func(context.Context, imrpc.DiskServiceClient) error) error {
-	connection, err := d.open(address, diskPort)
+	connection, err := d.open(address, diskPort, &refusal{})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (c *Conn) instanceList(ctx context.Context) (map[string]Instance, error) {
 	defer cancel()
 	answer, err := imrpc.NewInstanceServiceClient(c.instances).InstanceList(ctx, &emptypb.Empty{})
 	if err != nil {
-		return nil, callError(ctx, "InstanceList", c.address, err)
+		return nil, c.failed(ctx, "InstanceList", err)
 	}
 	instances, err := convertList(answer)
 	if err != nil {

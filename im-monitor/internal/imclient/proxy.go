@@ -33,7 +33,7 @@ type Proxy struct {
 
 // Proxy connects to the proxy service at an address (without a port). It does not wait: the first call does. A lost transport is not made again.
 func (d *Dialer) Proxy(address string) (*Proxy, error) {
-	connection, err := d.open(address, proxyPort)
+	connection, err := d.open(address, proxyPort, &refusal{})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func Decide(w World) Verdict {
 	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !ended(w.Pod)
 	v.Maps, v.Held = mapChanges(w)
 	v.Status = status(w)
-	if wait := unreachableIn(w); wait > 0 && (v.After == 0 || wait < v.After) {
+	if wait := recheckIn(w); wait > 0 && (v.After == 0 || wait < v.After) {
 		v.After = wait
 	}
 	v.Events = transitions(w, v)
@@ -150,7 +150,8 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-func podReady(p *corev1.Pod) bool {
+// PodReady reports whether a pod runs, and is said to be ready.
+func PodReady(p *corev1.Pod) bool {
 	if p == nil || p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning || p.Status.PodIP == "" {
 		return false
 	}
@@ -162,12 +163,15 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// unreachableIn is when Reachable would turn False by time alone.
-func unreachableIn(w World) time.Duration {
-	if w.Inventory.Known || !podReady(w.Pod) || w.Inventory.UnknownSince.IsZero() {
+// recheckIn is when Reachable may change by time alone: it turns False, and later the silence may have another cause.
+func recheckIn(w World) time.Duration {
+	if w.Inventory.Known || !PodReady(w.Pod) || w.Inventory.UnknownSince.IsZero() {
 		return 0
 	}
-	return max(0, w.Inventory.UnknownSince.Add(patience(w)).Sub(w.Now))
+	if wait := w.Inventory.UnknownSince.Add(patience(w)).Sub(w.Now); wait > 0 {
+		return wait
+	}
+	return w.Options.UnreachableAfter
 }
 
 // Roster says which InstanceManagers a node shall have and has not: one for each enabled data engine, of the default

@@ -138,7 +138,7 @@ func TestPodAndEnd(t *testing.T) {
 		{"an old one that may be empty is asked first", world(old), Verdict{Ask: true}},
 		{"an old one that said it is empty loses its pod", world(old, asked), Verdict{Pod: DeletePod}},
 		{"an old one with a replica in any state stays", world(old, asked, listed(replica, "stopped")), Verdict{}},
-		{"an old one that does not answer stays: unknown is not empty", world(old, unheard), Verdict{}},
+		{"an old one that does not answer stays: unknown is not empty", world(old, unheard), Verdict{After: 15 * time.Second}},
 		{"an old v1 one without a pod goes: its processes went with the pod", world(old, noPod, recorded(replica, "running")), Verdict{Remove: true}},
 		{"an engine that was disabled ends its empty instance managers", world(asked, func(w *World) { w.Settings.V1 = false }), Verdict{Pod: DeletePod}},
 		{"an instance manager of a deleted node goes when empty", world(asked, deletedNode), Verdict{Pod: DeletePod}},

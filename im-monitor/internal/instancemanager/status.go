@@ -2,6 +2,7 @@ package instancemanager
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,7 +61,7 @@ func state(w World) string {
 		return v1beta2.InstanceManagerStateStopped
 	case w.Pod == nil || w.Pod.DeletionTimestamp != nil || ended(w.Pod):
 		return v1beta2.InstanceManagerStateError
-	case podReady(w.Pod):
+	case PodReady(w.Pod):
 		return v1beta2.InstanceManagerStateRunning
 	}
 	return v1beta2.InstanceManagerStateStarting
@@ -104,7 +105,7 @@ func podCondition(w World) v1beta2.Condition {
 		return no(v1beta2.ReasonPodDeleting, "The pod is being deleted.")
 	case ended(w.Pod):
 		return no(v1beta2.ReasonPodFailed, "The pod ended by itself"+because(w.Pod)+"; it is replaced.")
-	case !podReady(w.Pod):
+	case !PodReady(w.Pod):
 		return no(v1beta2.ReasonPodStarting, "The pod is not ready yet"+because(w.Pod)+".")
 	}
 	return v1beta2.Condition{Type: v1beta2.InstanceManagerPodReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPodReady,
@@ -175,10 +176,13 @@ func patience(w World) time.Duration {
 	return w.Options.UnreachableAfter
 }
 
+// ownAddress is our end of a connection in the text of an error, "<ip>:<port>->": another port with each attempt.
+var ownAddress = regexp.MustCompile(`\S+:\d+->`)
+
 // reachable is nil where there is nothing to reach. Within the grace the old condition stays: a new leader knows nothing
-// for a moment, and a link that is cut for a second is no news.
+// for a moment, and a link that is cut for a second is no news. After it the message follows the cause.
 func reachable(w World) *v1beta2.Condition {
-	if !podReady(w.Pod) {
+	if !PodReady(w.Pod) {
 		return nil
 	}
 	old := conditions.Get(w.InstanceManager.Status.Conditions, v1beta2.InstanceManagerReachable)
@@ -187,12 +191,12 @@ func reachable(w World) *v1beta2.Condition {
 			Message: "Whole lists of instances are read."}
 	}
 	silent := !w.Inventory.UnknownSince.IsZero() && w.Now.Sub(w.Inventory.UnknownSince) >= patience(w)
-	if !silent || (old != nil && old.Status == v1beta2.ConditionFalse) {
+	if !silent || w.Inventory.Problem == "" && old != nil && old.Status == v1beta2.ConditionFalse {
 		return old
 	}
 	message := "No whole list of instances could be read for " + patience(w).String()
 	if w.Inventory.Problem != "" {
-		message += " (" + w.Inventory.Problem + ")"
+		message += " (" + ownAddress.ReplaceAllString(w.Inventory.Problem, "") + ")"
 	}
 	return &v1beta2.Condition{Type: v1beta2.InstanceManagerReachable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonNotAnswering,
 		Message: message + "; what runs there is unknown, nothing is concluded from it."}
