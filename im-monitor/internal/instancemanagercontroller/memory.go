@@ -42,7 +42,7 @@ func (m *memory) of(name string) *remembered {
 	return m.known[name]
 }
 
-// heard notes whether the inventory is known and returns since when it is not.
+// heard notes whether the inventory is as known as it can be, and returns since when it is not.
 func (m *memory) heard(name string, known bool, now time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -110,7 +110,8 @@ func (s *shell) inventoryOf(w instancemanager.World, snapshot *inventory.Snapsho
 			},
 		}
 	}
-	out := instancemanager.Inventory{UnknownSince: s.memory.heard(name, false, w.Now)}
+	// Nothing is to be heard of a pod that is not ready: silence begins when it is, however long its start took.
+	out := instancemanager.Inventory{UnknownSince: s.memory.heard(name, !instancemanager.PodReady(w.Pod), w.Now)}
 	if err := s.store.Err(name); err != nil {
 		out.Problem = err.Error()
 	}
