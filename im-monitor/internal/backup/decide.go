@@ -3,6 +3,7 @@ package backup
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -69,11 +70,29 @@ func (p *pass) known(b Backup, a Answer) {
 	case a.Error != "" || a.State == workFailed:
 		change.State, change.Error = v1beta2.BackupError, cmp.Or(a.Error, "The engine does not say why.")
 	case a.State == workComplete:
-		change.State, change.URL, change.Progress = v1beta2.BackupCompleted, a.URL, 100
+		change.State, change.URL, change.Progress, change.Size = v1beta2.BackupCompleted, a.URL, 100, sizeOf(b.Snapshot, p.Listed)
 	default:
 		p.hold(p.Now.Add(p.Pause))
 	}
 	p.say(b, change)
+}
+
+// sizeOf is how many bytes a snapshot and those below it hold, which is what a backup of it describes. The engine does not report how many
+// bytes the backup has in its target: they are compressed, shared between backups and counted in whole blocks. Empty where a snapshot of the
+// chain is not listed.
+func sizeOf(snapshot string, listed map[string]v1beta2.SnapshotInfo) string {
+	total := int64(0)
+	for range len(listed) {
+		info, ok := listed[snapshot]
+		size, err := strconv.ParseInt(info.Size, 10, 64)
+		if !ok || err != nil {
+			return ""
+		}
+		if total, snapshot = total+size, info.Parent; snapshot == "" {
+			return strconv.FormatInt(total, 10)
+		}
+	}
+	return ""
 }
 
 // openUntil is until when a call for it may still be under way of which nobody knows.

@@ -144,3 +144,23 @@ func TestNothingIsBegunTwice(t *testing.T) {
 		}
 	})
 }
+
+// The engine does not tell the size: it is that of the snapshot and those below it.
+func TestACompletedBackupHasTheSizeOfItsSnapshotAndThoseBelowIt(t *testing.T) {
+	chain := map[string]v1beta2.SnapshotInfo{
+		"snap": {Parent: "older", Size: "4096"}, "older": {Parent: "oldest", Size: "8192", Removed: true}, "oldest": {Size: "1048576"},
+		"newer": {Parent: "snap", Size: "12288"}, "volume-head": {Parent: "newer", Size: "16384"},
+	}
+	size := func(listed map[string]v1beta2.SnapshotInfo) string {
+		w := answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{Known: true, State: "complete"})
+		w.Listed = listed
+		return Decide(w).Changes[0].Size
+	}
+	require.Equal(t, "1060864", size(chain))
+	for name, listed := range map[string]map[string]v1beta2.SnapshotInfo{
+		"its snapshot is not listed any more": {"newer": {Size: "1"}}, "one below it is not listed": {"snap": {Parent: "gone", Size: "1"}},
+		"no size is told": {"snap": {}}, "the chain has no end": {"snap": {Parent: "older", Size: "1"}, "older": {Parent: "snap", Size: "1"}},
+	} {
+		require.Empty(t, size(listed), name)
+	}
+}

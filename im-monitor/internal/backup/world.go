@@ -58,6 +58,8 @@ type Change struct {
 	Name, State         string
 	Error, URL, Replica string
 	Progress            int
+	// Size is that of a completed one, in bytes; empty is unknown.
+	Size string
 }
 
 // Verdict is everything that one look leads to.

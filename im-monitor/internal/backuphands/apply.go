@@ -27,7 +27,7 @@ func (h *Hands) say(ctx context.Context, l Look, c backup.Change) error {
 func (h *Hands) write(ctx context.Context, l Look, b *v1beta2.Backup, c backup.Change) error {
 	fields := map[string]any{"state": c.State, "progress": c.Progress, "replicaAddress": text(c.Replica), "error": text(c.Error)}
 	if c.State == v1beta2.BackupCompleted {
-		fields["url"], fields["backupCreatedAt"] = c.URL, h.rt.Clock.Now().UTC().Format(time.RFC3339)
+		fields["url"], fields["backupCreatedAt"], fields["size"] = c.URL, h.rt.Clock.Now().UTC().Format(time.RFC3339), text(c.Size)
 	}
 	if err := status.MergeStatus(ctx, h.rt.Client, b, fields, status.AtVersion()); err != nil {
 		return client.IgnoreNotFound(err)

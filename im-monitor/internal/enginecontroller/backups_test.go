@@ -79,6 +79,7 @@ func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
 	})
 	require.Equal(t, "nfs://server/path?backup="+backupName, b.Status.URL)
 	require.Equal(t, 100, b.Status.Progress)
+	require.Equal(t, "4096", b.Status.Size)
 	require.Equal(t, "vol", b.Status.VolumeName)
 	require.Equal(t, v1beta2.BackupTargetDefault, b.Status.BackupTargetName)
 	require.NotEmpty(t, b.Status.EngineRun)

@@ -123,7 +123,8 @@ type BackupStatus struct {
 	// it was not asked.
 	// +optional
 	RequestedTime string `json:"requestedTime,omitempty"`
-	// Bytes of the backup, as a decimal string. Written by im-monitor; absent means not told.
+	// Bytes that the snapshot and those below it hold, as a decimal string; where longhorn-manager reads the target, those
+	// of the backup's blocks. Written by im-monitor; absent means not told.
 	// +optional
 	Size string `json:"size,omitempty"`
 	// RFC 3339 time at which the snapshot was taken. Written by im-monitor; absent means not told.
