@@ -93,6 +93,15 @@ type SwapDevices struct {
 	OtherPath string `json:"otherPath"`
 }
 
+// CreateDisk is POST /v1/disks: DiskCreate at the v2 server of a node.
+type CreateDisk struct {
+	Node   string `json:"node"`
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	UUID   string `json:"uuid"`
+	Driver string `json:"driver"`
+}
+
 // SetDirectory is POST /v1/directories: the backend size that the directory of a v1 replica was made with.
 type SetDirectory struct {
 	Node string `json:"node"`

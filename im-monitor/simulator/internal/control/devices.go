@@ -39,6 +39,20 @@ func (s *Server) swapDevices(r *http.Request) (any, error) {
 	return nothing{}, s.options.Plane.SwapDevices(in.Node, in.Path, in.OtherNode, in.OtherPath)
 }
 
+// createDisk asks a v2 server for a disk, as another control plane does that runs before the one under test.
+func (s *Server) createDisk(r *http.Request) (any, error) {
+	in, err := read[CreateDisk](r)
+	if err != nil {
+		return nil, err
+	}
+	server, err := s.options.Machine.Server(in.Node, dataplane.V2)
+	if err != nil {
+		return nil, err
+	}
+	_, err = server.DiskCreate(dataplane.DiskRequest{Name: in.Name, Path: in.Path, UUID: in.UUID, Driver: in.Driver})
+	return nothing{}, err
+}
+
 func (s *Server) serverDisks(r *http.Request) (any, error) {
 	return s.options.Plane.ServerDisks(r.URL.Query().Get("node")), nil
 }

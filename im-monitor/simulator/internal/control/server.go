@@ -60,6 +60,7 @@ func (s *Server) Handler() http.Handler {
 		"POST /v1/directories":               s.setDirectory,
 		"POST /v1/engine-images":             s.setEngineImage,
 		"GET /v1/disks":                      s.serverDisks,
+		"POST /v1/disks":                     s.createDisk,
 		"GET /v1/devices":                    s.devices,
 		"POST /v1/devices":                   s.addDevice,
 		"DELETE /v1/devices":                 s.removeDevice,
