@@ -169,6 +169,7 @@ func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 		require.NoError(t, w.WaitFailed(ctx, name, 2, patience))
 		require.NoError(t, w.Write(ctx, name, 1, "second"))
 		require.NoError(t, w.CutNode(ctx, far))
+		require.Error(t, w.Write(ctx, name, 2, "lost"), "an engine of v1 notices a cut link with its next I/O")
 		require.NoError(t, w.WaitVolume(ctx, name, "to wait for "+whole.Name, patience, faultedBecause(v1beta2.ReasonNoUsableReplica)))
 		require.NoError(t, w.JoinNode(ctx, far))
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))

@@ -42,6 +42,25 @@ func (c *Chain) Count() int {
 	return n
 }
 
+// Use is what an engine holds against its limits.
+type Use struct {
+	// Count is how many snapshots nobody removed; Disks are all of them, and the head.
+	Count, Disks int
+	// Sizes are the bytes of those on the way to the head that nobody removed, Head those of the head.
+	Sizes, Head int64
+}
+
+// Use counts what there is.
+func (c *Chain) Use() Use {
+	u := Use{Count: c.Count(), Disks: len(c.layers) + 1, Head: int64(len(c.head)) * BlockBytes}
+	for l := c.layers[c.parent]; l != nil; l = c.layers[l.Parent] {
+		if !l.Removed {
+			u.Sizes += int64(len(l.blocks)) * BlockBytes
+		}
+	}
+	return u
+}
+
 // Revert throws the head away and goes on from a snapshot.
 func (c *Chain) Revert(name string) error {
 	blocks, err := c.Contents(name)
@@ -73,6 +92,13 @@ func (c *Chain) List() []Disk {
 func (c *Chain) Mark(name string) {
 	if l := c.layers[name]; l != nil {
 		l.Removed = true
+	}
+}
+
+// MarkSystem marks every snapshot that no user made.
+func (c *Chain) MarkSystem() {
+	for _, l := range c.layers {
+		l.Removed = l.Removed || !l.UserCreated
 	}
 }
 

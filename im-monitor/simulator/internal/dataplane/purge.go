@@ -1,7 +1,7 @@
 package dataplane
 
-// Purge takes removed snapshots out of every replica. v1 tells its progress; v2 does it at once, takes out what no user made, and says nothing
-// when it cannot.
+// Purge takes removed snapshots out of every replica. v1 marks every snapshot as removed first that no user made, and tells its progress;
+// v2 does it at once, takes out what no user made, and says nothing when it cannot.
 func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
 	return s.onEngine(ref, true, "SnapshotPurge", func(r *engineRun) (string, error) {
 		running := r.jobs.purge != nil && r.jobs.purge.Running
@@ -17,6 +17,7 @@ func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
 		case rebuilding:
 			return "", refuse(Unknown, "cannot purge snapshots because a replica is rebuilding")
 		}
+		r.eachData(func(d *data) { d.MarkSystem() })
 		r.jobs.purge = s.plane.work(r.volume, fails, func() string {
 			r.eachData(func(d *data) { d.Purge() })
 			return ""

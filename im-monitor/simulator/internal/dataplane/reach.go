@@ -2,7 +2,8 @@ package dataplane
 
 import "net"
 
-// SetCut cuts a node off from all others, or joins it again. Its instances run on.
+// SetCut cuts a node off from all others, or joins it again. Its instances run on. A v1 engine notices with its next I/O, and lists its
+// replicas as before until then; of v2 the connections end by themselves.
 func (p *Plane) SetCut(nodeName string, cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -12,6 +13,9 @@ func (p *Plane) SetCut(nodeName string, cut bool) {
 	}
 	n.cut = cut
 	for _, s := range n.servers {
+		if s.engine == V1 {
+			continue
+		}
 		for _, i := range s.instances {
 			if i.run != nil {
 				i.run.recheckAll()

@@ -102,6 +102,8 @@ func (r *engineRun) mayAdd(a Addition) error {
 		return refuse(Unknown, "cannot add a replica of size %d to an engine of size %d", a.Size, r.size)
 	case len(r.with(ModeRW)) == 0:
 		return refuse(Unknown, "no RW replica to rebuild from")
+	case r.atLimit() != "": // it takes a snapshot
+		return refuse(Unknown, "failed to snapshot before replica tcp://%s is added: %s", a.Address, r.atLimit())
 	}
 	for _, m := range r.sorted() {
 		if m.mode == ModeERR && m.address != a.Address {

@@ -67,6 +67,8 @@ func (p *Plane) start(i *Instance, source string) string {
 		if a.has("--snapshot-max-count") {
 			r.settings.SnapshotMaxCount = int32(a.number("--snapshot-max-count"))
 		}
+		r.settings.SnapshotMaxSize, r.settings.UnmapMark = int64(a.number("--snapshot-max-size")), a.has("--unmap-mark-snap-chain-removed")
+		r.settings.RebuildLimit = max(int32(a.number("--rebuild-sync-concurrent-limit")), 1)
 	} else if i.SnapshotMaxCount > 0 {
 		r.settings.SnapshotMaxCount = i.SnapshotMaxCount
 	}

@@ -40,8 +40,8 @@ func (s *Server) Snapshot(ref Ref, name string, labels map[string]string) (strin
 			return name, refuse(Unknown, "the engine has no usable replica")
 		case members[0].data.Has(name):
 			return name, refuse(Unknown, "failed to create snapshot: snapshot %s is already existing", name)
-		case int32(members[0].data.Count()) >= r.settings.SnapshotMaxCount:
-			return name, refuse(Unknown, "too many snapshots created: the limit is %d", r.settings.SnapshotMaxCount)
+		case r.atLimit() != "":
+			return name, refuse(Unknown, "%s", r.atLimit())
 		case v2 && len(r.with(ModeWO)) > 0:
 			return name, refuse(Unknown, "the engine contains a WO replica during snapshot creation")
 		case v2:

@@ -28,22 +28,22 @@ func set(ctx context.Context, in *imrpc.ProxyEngineRequest, method string, chang
 
 // VolumeUnmapMarkSnapChainRemovedSet says whether trimming removes snapshots.
 func (s *proxyService) VolumeUnmapMarkSnapChainRemovedSet(ctx context.Context, in *imrpc.EngineVolumeUnmapMarkSnapChainRemovedSetRequest) (*emptypb.Empty, error) {
-	return set(ctx, in.GetProxyEngineRequest(), "VolumeUnmapMarkSnapChainRemovedSet", func(e *dataplane.EngineSettings) {
-		e.UnmapMark = in.GetUnmapMarkSnap().GetEnabled()
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.SetUnmapMark(refOf(in.GetProxyEngineRequest()), in.GetUnmapMarkSnap().GetEnabled())
 	})
 }
 
 // VolumeSnapshotMaxCountSet limits how many snapshots there may be.
 func (s *proxyService) VolumeSnapshotMaxCountSet(ctx context.Context, in *imrpc.EngineVolumeSnapshotMaxCountSetRequest) (*emptypb.Empty, error) {
-	return set(ctx, in.GetProxyEngineRequest(), "VolumeSnapshotMaxCountSet", func(e *dataplane.EngineSettings) {
-		e.SnapshotMaxCount = in.GetCount().GetCount()
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.SetSnapshotMaxCount(refOf(in.GetProxyEngineRequest()), in.GetCount().GetCount())
 	})
 }
 
-// VolumeSnapshotMaxSizeSet limits how large snapshots may be together; it is told, not enforced.
+// VolumeSnapshotMaxSizeSet limits how large snapshots may be together.
 func (s *proxyService) VolumeSnapshotMaxSizeSet(ctx context.Context, in *imrpc.EngineVolumeSnapshotMaxSizeSetRequest) (*emptypb.Empty, error) {
-	return set(ctx, in.GetProxyEngineRequest(), "VolumeSnapshotMaxSizeSet", func(e *dataplane.EngineSettings) {
-		e.SnapshotMaxSize = in.GetSize().GetSize()
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.SetSnapshotMaxSize(refOf(in.GetProxyEngineRequest()), in.GetSize().GetSize())
 	})
 }
 
@@ -56,8 +56,8 @@ func (s *proxyService) ReplicaRebuildingQosSet(ctx context.Context, in *imrpc.En
 
 // ReplicaRebuildConcurrentSyncLimitSet limits how many files a rebuild copies at once.
 func (s *proxyService) ReplicaRebuildConcurrentSyncLimitSet(ctx context.Context, in *imrpc.EngineReplicaRebuildConcurrentSyncLimitSetRequest) (*emptypb.Empty, error) {
-	return set(ctx, in.GetProxyEngineRequest(), "ReplicaRebuildConcurrentSyncLimitSet", func(e *dataplane.EngineSettings) {
-		e.RebuildLimit = in.GetLimit()
+	return onServer(ctx, func(d *dataplane.Server) error {
+		return d.SetRebuildLimit(refOf(in.GetProxyEngineRequest()), in.GetLimit())
 	})
 }
 
