@@ -180,3 +180,25 @@ func TestS11TheLimitOfAVolume(t *testing.T) {
 	ready(t, ctx, third)
 	require.Equal(t, 3, calls(t, ctx, vol, taking))
 }
+
+// S11: a snapshot that waits at the limit is taken once the limit is raised, which the engine that runs has to learn.
+func TestS11TheLimitOfAVolumeInUseIsRaised(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := stage(t)
+		vol, late := world.Unique("vol"), world.Unique("late")
+		require.NoError(t, w.Order(ctx, vol, engine, 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
+		require.NoError(t, w.WaitDetached(ctx, vol, patience))
+		require.NoError(t, w.Ticket(ctx, vol, "csi-1", v1beta2.AttacherCSI, near, nil))
+		require.NoError(t, w.WaitAttached(ctx, vol, near, patience))
+		for _, name := range []string{world.Unique("snap"), world.Unique("snap")} {
+			require.NoError(t, w.Snapshot(ctx, vol, name))
+			ready(t, ctx, name)
+		}
+		require.NoError(t, w.Snapshot(ctx, vol, late))
+		require.NoError(t, w.WaitSnapshot(ctx, late, v1beta2.SnapshotReady, v1beta2.ReasonLimitReached, patience))
+		v := &v1beta2.Volume{}
+		require.NoError(t, w.Get(ctx, vol, v))
+		require.NoError(t, w.Patch(ctx, v, map[string]any{"spec": map[string]any{"snapshotMaxCount": 3}}))
+		ready(t, ctx, late)
+	})
+}

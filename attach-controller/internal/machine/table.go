@@ -97,5 +97,6 @@ func (p *pass) stay(wanted string) {
 	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted && !moving {
 		p.join()
 		p.expand()
+		p.limits()
 	}
 }

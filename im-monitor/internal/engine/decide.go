@@ -27,6 +27,7 @@ func Decide(w World) Verdict {
 	p.copies()
 	p.looked()
 	p.calls()
+	p.limits()
 	p.next()
 	return p.out
 }

@@ -10,11 +10,16 @@ import (
 // Replica is one replica as the engine lists it. Address is tcp://ip:port; Name may be empty.
 type Replica struct{ Name, Address, Mode string }
 
-// Volume is what the engine tells about its size.
+// Volume is what the engine tells about its size and its limits.
 type Volume struct {
 	Size                        volumesize.Backend
 	Expanding                   bool
 	ExpansionError, ExpansionAt string
+	// SnapshotMaxCount, SnapshotMaxSize and UnmapMark are its limits; RebuildLimit is 0 where it was not asked for.
+	SnapshotMaxCount int
+	SnapshotMaxSize  int64
+	UnmapMark        bool
+	RebuildLimit     int
 }
 
 // Seen is what one look saw; nil parts were not asked for.
@@ -61,6 +66,11 @@ const (
 	OpClone   Op = "clone"
 	OpRestore Op = "restore"
 	OpRevert  Op = "revert"
+
+	OpMaxCount     Op = "set-snapshot-max-count"
+	OpMaxSize      Op = "set-snapshot-max-size"
+	OpUnmapMark    Op = "set-unmap-mark"
+	OpRebuildLimit Op = "set-rebuild-limit"
 )
 
 // Call is one call that is due.
@@ -69,6 +79,9 @@ type Call struct {
 	// Name and Address (ip:port, or as listed) are the replica's.
 	Name, Address string
 	Size          volumesize.Backend
+	// Limit is the one that is set, On whether something is.
+	Limit int64
+	On    bool
 	// Volume and Snapshot are what is copied from.
 	Volume, Snapshot string
 }
@@ -104,7 +117,7 @@ type Verdict struct {
 }
 
 // Questions say what a look has to ask beside replicas and snapshots, so that a quiet engine is asked two things.
-type Questions struct{ Volume, Rebuilds, Clones, Restores, Purges bool }
+type Questions struct{ Volume, RebuildLimit, Rebuilds, Clones, Restores, Purges bool }
 
 // Ask tells what a look at the engine has to ask. first is the first look of this process at this run; purging, that
 // snapshots are on their way out. v2 engines never tell of purges.
@@ -118,7 +131,9 @@ func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 		rebuilding = rebuilding || s.ReplicaModeMap[name] != v1beta2.ReplicaModeRW
 	}
 	return Questions{
-		Volume:   first || s.IsExpanding || s.CurrentSize != e.Spec.VolumeSize,
+		Volume: first || s.IsExpanding || s.CurrentSize != e.Spec.VolumeSize || unlike(e),
+		RebuildLimit: e.Spec.DataEngine != v1beta2.DataEngineV2 && e.Spec.RebuildConcurrentSyncLimit > 0 &&
+			(first || s.RebuildConcurrentSyncLimit != e.Spec.RebuildConcurrentSyncLimit),
 		Rebuilds: rebuilding,
 		Clones:   e.Spec.RequestedDataSource != "" && !cloned(s.CloneStatus),
 		Purges:   (purging || Purging(s.PurgeStatus)) && e.Spec.DataEngine != v1beta2.DataEngineV2,

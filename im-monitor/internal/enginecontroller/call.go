@@ -49,6 +49,8 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		err = c.restore(ctx, e, t, proxy)
 	case engine.OpRevert:
 		err = c.revert(ctx, e, t, proxy, call.Snapshot)
+	default:
+		err = setLimit(ctx, t, proxy, call)
 	}
 	c.ended(e, call, err)
 }

@@ -175,7 +175,13 @@ func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient
 		if err != nil {
 			return seen, err
 		}
-		seen.Volume = &engine.Volume{Size: v.Size, Expanding: v.Expanding, ExpansionError: v.ExpansionError, ExpansionAt: v.ExpansionEnd}
+		seen.Volume = &engine.Volume{Size: v.Size, Expanding: v.Expanding, ExpansionError: v.ExpansionError, ExpansionAt: v.ExpansionEnd,
+			SnapshotMaxCount: v.SnapshotMaxCount, SnapshotMaxSize: v.SnapshotMaxSize, UnmapMark: v.UnmapMarkSnapChainRemoved}
+		if ask.RebuildLimit { // an engine that is too old does not know the question
+			if limit, err := proxy.RebuildLimit(ctx, t); err == nil {
+				seen.Volume.RebuildLimit = limit
+			}
+		}
 	}
 	if ask.Rebuilds {
 		if seen.Rebuilds, err = proxy.Rebuilds(ctx, t); err != nil {

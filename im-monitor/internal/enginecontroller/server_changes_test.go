@@ -21,6 +21,10 @@ func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAdd
 		s.mu.Unlock()
 		return nil, status.Error(codes.Unknown, "the replica is there already")
 	}
+	if s.full() {
+		s.mu.Unlock()
+		return nil, status.Error(codes.Unknown, "too many snapshots created")
+	}
 	s.members = append(s.members, m)
 	s.joined = append(s.joined, m.name)
 	v2 := s.v2
@@ -50,7 +54,9 @@ func (s *engineServer) ReplicaRemove(_ context.Context, r *imrpc.EngineReplicaRe
 func (s *engineServer) VolumeExpand(_ context.Context, r *imrpc.EngineVolumeExpandRequest) (*emptypb.Empty, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.size = r.GetExpand().GetSize()
+	if !s.limits.silent {
+		s.size = r.GetExpand().GetSize()
+	}
 	return &emptypb.Empty{}, nil
 }
 

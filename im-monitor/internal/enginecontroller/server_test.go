@@ -57,6 +57,7 @@ type engineServer struct {
 	joined    []string
 	work      snapshotWork
 	copies    copyWork
+	limits    limitWork
 }
 
 const serverAddress = "10.0.0.1"
@@ -184,7 +185,8 @@ func (s *engineServer) SnapshotList(context.Context, *imrpc.ProxyEngineRequest) 
 func (s *engineServer) VolumeGet(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineVolumeGetProxyResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Size: s.size, IsExpanding: s.expanding}}, nil
+	return &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Size: s.size, IsExpanding: s.expanding,
+		SnapshotMaxCount: s.limits.count, SnapshotMaxSize: s.limits.size, UnmapMarkSnapChainRemoved: s.limits.unmap}}, nil
 }
 
 func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {

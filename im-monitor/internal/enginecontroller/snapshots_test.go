@@ -208,8 +208,10 @@ func TestALimitIsKeptBeforeACall(t *testing.T) {
 	w.described("s-0")
 	w.spec(map[string]any{"snapshotMaxCount": 1})
 	w.asked("s-1")
-	w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonFailed)
+	w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonLimitReached)
 	require.Empty(t, w.server.called("VolumeSnapshot"))
+	w.spec(map[string]any{"snapshotMaxCount": 2})
+	w.taken("s-1")
 }
 
 // S2.

@@ -16,7 +16,16 @@ type (
 )
 
 func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
-	const taken, adopted, cancelled, failed = "True/Taken", "True/Adopted", "False/Cancelled", "False/Failed"
+	const taken, adopted, cancelled, limited = "True/Taken", "True/Adopted", "False/Cancelled", "False/LimitReached"
+	failed, waits := provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), provisioned(v1beta2.ConditionFalse, v1beta2.ReasonLimitReached)
+	most := func(count int, others ...string) func(*looked) {
+		return func(w *looked) {
+			w.Limits.Count, w.Others = count, map[string]bool{}
+			for _, name := range others {
+				w.Others[name] = true
+			}
+		}
+	}
 	earlier := func(w *looked) {
 		w.ElectedAt, w.QuarantineEnds = now.Add(-time.Second), now.Add(3*time.Minute)
 	}
@@ -45,10 +54,14 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		{"it failed", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), nil, ""},
 		{"it failed and was asked for anew", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed),
 			func(s *enginesnapshot.Snapshot) { s.Requested = now })), []string{"s"}, ""},
-		{"the volume has as many as it may", world(object("s", asked), lists("a"), lists("b"), func(w *looked) { w.MaxCount, w.Others = 2, map[string]bool{"a": true, "b": true} }), nil, failed},
-		{"it was asked for anew, and the volume still has as many as it may", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew), lists("a"), func(w *looked) { w.MaxCount, w.Others = 1, map[string]bool{"a": true} }), nil, failed},
-		{"what waits for a purge does not count", world(object("s", asked), lists("a"), lists("b", marked), func(w *looked) { w.MaxCount, w.Others = 2, map[string]bool{"a": true, "b": true} }), []string{"s"}, ""},
-		{"those that are being taken count", world(object("s", asked), object("t", asked), func(w *looked) { w.MaxCount = 1 }), []string{"s"}, failed},
+		{"the volume has as many as it may", world(object("s", asked), lists("a"), lists("b"), most(2, "a", "b")), nil, limited},
+		{"it was asked for anew, and the volume still has as many as it may", world(object("s", asked, failed, anew),
+			lists("a"), most(1, "a")), nil, limited},
+		{"what waits for a purge does not count", world(object("s", asked), lists("a"), lists("b", marked), most(2, "a", "b")), []string{"s"}, ""},
+		{"those that are being taken count", world(object("s", asked), object("t", asked), most(1)), []string{"s"}, limited},
+		{"it waited at the limit, and there is room now", world(object("s", asked, waits), lists("a"), most(2, "a")), []string{"s"}, ""},
+		{"it waits at the limit still", world(object("s", asked, waits), lists("a"), most(1, "a")), nil, ""},
+		{"it was deleted while it waited at the limit", world(object("s", asked, deleting, waits)), nil, cancelled},
 		{"another engine of the volume runs", world(object("s", asked), func(w *looked) { w.Alone = false }), nil, ""},
 		{"a v1 replica is being rebuilt", world(object("s", asked), func(w *looked) { w.Rebuilding = true }), []string{"s"}, ""},
 		{"a v2 replica is being rebuilt", world(object("s", asked), func(w *looked) { w.Rebuilding, w.V2 = true, true }), nil, ""},

@@ -20,7 +20,7 @@ func anyWorld(t *rapid.T) enginesnapshot.World {
 	w.Active, w.Alone, w.RW = flag.Draw(t, "active"), flag.Draw(t, "alone"), flag.Draw(t, "rw")
 	w.V2, w.Rebuilding, w.Busy, w.Purging = flag.Draw(t, "v2"), flag.Draw(t, "rebuilding"), flag.Draw(t, "busy"), flag.Draw(t, "purging")
 	w.VolumeUID = rapid.SampledFrom([]string{"", "uid-1", "uid-1", "uid-2"}).Draw(t, "uid")
-	w.MaxCount = rapid.IntRange(0, 3).Draw(t, "most")
+	w.Limits.Count = rapid.IntRange(0, 3).Draw(t, "most")
 	w.QuarantineEnds = moment(t, "quarantine")
 	if flag.Draw(t, "no head") {
 		delete(w.Listed, enginesnapshot.Head)

@@ -4,16 +4,12 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/snapshotlimit"
 )
 
 // provision follows what was asked to be taken.
 func (p *pass) provision() {
-	count := 0
-	for name, info := range p.Listed {
-		if name != Head && !info.Removed {
-			count++
-		}
-	}
+	limit := snapshotlimit.Reached(p.Volume, p.Listed, p.Limits)
 	for _, s := range p.Snapshots {
 		switch {
 		case !p.mine(s) || !s.Create:
@@ -23,13 +19,12 @@ func (p *pass) provision() {
 		case s.Deleting:
 			p.cancel(s)
 		case p.due(s):
-			if p.MaxCount > 0 && count >= p.MaxCount {
-				p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed,
-					"The volume has %d snapshots and may have no more than %d: delete some.", count, p.MaxCount)
+			if limit != "" { // it is taken once there is room: the list changes then, or the limit
+				p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonLimitReached, "%s", limit)
 				continue
 			}
-			count++
 			p.out.Take = append(p.out.Take, s.Name)
+			limit = snapshotlimit.Reached(p.Volume, p.Listed, p.Limits.Less(len(p.out.Take)))
 		}
 	}
 }
@@ -57,7 +52,7 @@ func (p *pass) taken(s Snapshot) bool {
 
 // cancel: it was deleted and is not there. A call that may still be under way must end first.
 func (p *pass) cancel(s Snapshot) {
-	if is(s.Provisioned, v1beta2.ConditionFalse) && !again(s) {
+	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason != v1beta2.ReasonLimitReached && !again(s) {
 		return
 	}
 	until := p.Memory.Open[s.Name]
@@ -73,7 +68,7 @@ func (p *pass) cancel(s Snapshot) {
 
 // due tells that a snapshot may be taken now, and says when to ask again otherwise.
 func (p *pass) due(s Snapshot) bool {
-	if is(s.Provisioned, v1beta2.ConditionFalse) && !again(s) {
+	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason != v1beta2.ReasonLimitReached && !again(s) {
 		return false
 	}
 	if !p.Alone || p.Busy || p.V2 && p.Rebuilding {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/snapshotlimit"
 )
 
 // Head is what every engine lists beside its snapshots. It never becomes a Snapshot.
@@ -76,8 +77,8 @@ type World struct {
 	RW, Rebuilding, Busy, Purging bool
 	// Listed are the engine's snapshots.
 	Listed map[string]v1beta2.SnapshotInfo
-	// MaxCount is how many snapshots the volume may have; 0 is any number.
-	MaxCount int
+	// Limits are those of the engine.
+	Limits snapshotlimit.Limits
 	// Snapshots are the volume's objects; Others are listed names that objects of other volumes have.
 	Snapshots []Snapshot
 	Others    map[string]bool

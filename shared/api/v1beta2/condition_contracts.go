@@ -74,7 +74,7 @@ func snapshotContracts() []ConditionContract {
 			False: []string{ReasonWaitingForAttach, ReasonCreating, ReasonFailed, ReasonLimitReached, ReasonVolumeNotFound,
 				ReasonVolumeDetached, ReasonMarkedRemoved, ReasonLost}},
 		{Kind: "Snapshot", Type: SnapshotProvisioned, Writer: "im-monitor", Means: "taken",
-			True: []string{ReasonTaken, ReasonAdopted}, False: []string{ReasonFailed, ReasonCancelled}},
+			True: []string{ReasonTaken, ReasonAdopted}, False: []string{ReasonFailed, ReasonCancelled, ReasonLimitReached}},
 		{Kind: "Snapshot", Type: SnapshotRemovalApproved, Writer: "snapshot-controller", Means: "remove and purge",
 			True: []string{ReasonRequested},
 			False: []string{ReasonParentOfVolumeHead, ReasonHasMultipleChildren, ReasonPurgeDisabled, ReasonPurgeLimited,

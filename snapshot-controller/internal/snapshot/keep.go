@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/snapshotlimit"
 )
 
 // keep decides about a Snapshot that nobody deletes: what the engine tells of it is copied, what was not taken is taken.
@@ -79,33 +80,37 @@ func (w World) create() Verdict {
 	if status.RequestedTime == "" {
 		status.RequestedTime = w.Now.UTC().Format(time.RFC3339)
 	}
+	if problem := w.waitsForLimit(); problem != "" {
+		return w.say(status, ready(v1beta2.ReasonLimitReached, problem), w.kept())
+	}
 	return w.say(status, ready(v1beta2.ReasonCreating, "It is being taken."), w.kept())
 }
 
 // kept is the ticket that we have, as it is, until the work is done; an attached volume needs none of ours.
 func (w World) kept() *v1beta2.AttachmentTicket { return w.ticket() }
 
-// overLimit says which limit of the volume a further snapshot would break.
+// overLimit says which limit of the volume a further snapshot would break, by the engine's own rule where its list is known.
 func (w World) overLimit() string {
 	limit := w.Volume.Spec.SnapshotMaxCount
 	if limit <= 0 {
 		limit = w.Settings.MaxCount
 	}
-	count, size := w.Taken, int64(0)
 	if w.known() {
-		count = 0
-		for name, info := range w.Engine.Status.Snapshots {
-			if name != VolumeHead {
-				count++
-				size += bytes(info.Size)
-			}
+		return snapshotlimit.Reached(w.Volume.Name, w.Engine.Status.Snapshots, snapshotlimit.Limits{
+			Count: limit, Bytes: w.Volume.Spec.SnapshotMaxSize, CountOnly: w.Volume.Spec.DataEngine == v1beta2.DataEngineV2})
+	}
+	if w.Taken >= limit {
+		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", w.Volume.Name, w.Taken, limit)
+	}
+	return ""
+}
+
+// waitsForLimit says which limit im-monitor found when it was to take the snapshot; it goes on by itself once there is room. Empty: none.
+func (w World) waitsForLimit() string {
+	for _, c := range w.Snapshot.Status.Conditions {
+		if c.Type == v1beta2.SnapshotProvisioned && c.Status == v1beta2.ConditionFalse && c.Reason == v1beta2.ReasonLimitReached {
+			return c.Message
 		}
-	}
-	if count >= limit {
-		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", w.Volume.Name, count, limit)
-	}
-	if most := w.Volume.Spec.SnapshotMaxSize; most > 0 && size >= most {
-		return fmt.Sprintf("The snapshots of volume %s have %d bytes and may have %d; delete some, or raise snapshotMaxSize.", w.Volume.Name, size, most)
 	}
 	return ""
 }

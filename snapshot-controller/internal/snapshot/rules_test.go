@@ -33,6 +33,8 @@ func TestCreation(t *testing.T) {
 		"at the setting's limit none is asked for":                    {world(func(w *World) { w.Settings.MaxCount = 2 }, two), StepStatus, v1beta2.ReasonLimitReached},
 		"a detached volume at its limit is not attached to learn it":  {world(detached, func(w *World) { w.Settings.MaxCount, w.Taken = 2, 2 }), StepStatus, v1beta2.ReasonLimitReached},
 		"at the limit of bytes none is asked for":                     {world(func(w *World) { w.Volume.Spec.SnapshotMaxSize = 20 }, two), StepStatus, v1beta2.ReasonLimitReached},
+		"below the limit of bytes one is asked for":                   {world(room, two), StepStatus, v1beta2.ReasonCreating},
+		"one that was approved waits at the engine's limit":           {world(requested, two, atLimit), StepStatus, v1beta2.ReasonLimitReached},
 		"one that was approved goes on, whatever the limit":           {world(requested, two, func(w *World) { w.Settings.MaxCount = 2 }), StepStatus, v1beta2.ReasonCreating},
 		"an engine's list that is not known decides nothing":          {world(func(w *World) { w.Engine.Status.Snapshots = nil }), StepStatus, v1beta2.ReasonCreating},
 		"a snapshot of the system that is not listed is lost":         {world(system), StepStatus, v1beta2.ReasonLost},
@@ -107,10 +109,23 @@ func check(t *testing.T, r row) {
 
 func copied(w *World) { w.Backups = []string{"b"} }
 
+// room: the limit of bytes is just as large as what two has.
+func room(w *World) { w.Volume.Spec.SnapshotMaxSize = 21 }
+
+// two: the head of one byte builds on two snapshots of ten.
 func two(w *World) {
+	parent := ""
 	for _, name := range []string{"a", "b"} {
-		w.Engine.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, Size: "10"}
+		w.Engine.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, Parent: parent, Size: "10"}
+		parent = name
 	}
+	w.Engine.Status.Snapshots[VolumeHead] = v1beta2.SnapshotInfo{Name: VolumeHead, Parent: parent, Size: "1"}
+}
+
+// atLimit: im-monitor found a limit when it was to take the snapshot.
+func atLimit(w *World) {
+	w.Snapshot.Status.Conditions = append(w.Snapshot.Status.Conditions, v1beta2.Condition{Type: v1beta2.SnapshotProvisioned,
+		Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonLimitReached, Message: "Volume vol-1 has 2 snapshots and may have 2."})
 }
 
 func leaving(w *World) {

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/snapshotlimit"
+)
+
+// defaultSnapshots is how many snapshots a volume may have that does not say.
+const defaultSnapshots = snapshotlimit.MaxDisks
+
+// SnapshotLimits are those that the running engine has, as of the last poll that asked, else those that it shall have.
+func SnapshotLimits(e *v1beta2.Engine) snapshotlimit.Limits {
+	v2 := e.Spec.DataEngine == v1beta2.DataEngineV2
+	l := snapshotlimit.Limits{Count: e.Status.SnapshotMaxCount, Bytes: e.Status.SnapshotMaxSize, CountOnly: v2}
+	if l.Count <= 0 {
+		l.Count, l.Bytes = maxCount(e), e.Spec.SnapshotMaxSize
+	}
+	return l
+}
+
+func maxCount(e *v1beta2.Engine) int {
+	if e.Spec.SnapshotMaxCount > 0 {
+		return e.Spec.SnapshotMaxCount
+	}
+	return defaultSnapshots
+}
+
+// unlike reports whether a running engine was last seen with other limits than its spec has. v2 limits the number of snapshots only; an
+// engine that reports no number is too old to be told.
+func unlike(e *v1beta2.Engine) bool { return len(limitCalls(e)) > 0 }
+
+// limitCalls bring a running engine to the limits of its spec.
+func limitCalls(e *v1beta2.Engine) []Call {
+	s := e.Status
+	if s.SnapshotMaxCount <= 0 {
+		return nil
+	}
+	var out []Call
+	if s.SnapshotMaxCount != maxCount(e) {
+		out = append(out, Call{Op: OpMaxCount, Limit: int64(maxCount(e))})
+	}
+	if e.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return out
+	}
+	if s.SnapshotMaxSize != e.Spec.SnapshotMaxSize {
+		out = append(out, Call{Op: OpMaxSize, Limit: e.Spec.SnapshotMaxSize})
+	}
+	if s.UnmapMarkSnapChainRemovedEnabled != e.Spec.UnmapMarkSnapChainRemovedEnabled {
+		out = append(out, Call{Op: OpUnmapMark, On: e.Spec.UnmapMarkSnapChainRemovedEnabled})
+	}
+	if wanted := e.Spec.RebuildConcurrentSyncLimit; wanted > 0 && s.RebuildConcurrentSyncLimit > 0 && s.RebuildConcurrentSyncLimit != wanted {
+		out = append(out, Call{Op: OpRebuildLimit, Limit: int64(wanted)})
+	}
+	return out
+}
+
+// limits notes those that the engine has, and sets those that differ from its spec. They are no work: nothing else waits for them.
+func (p *pass) limits() {
+	if v, s := p.Seen.Volume, &p.out.Status; v != nil {
+		s.SnapshotMaxCount, s.SnapshotMaxSize, s.UnmapMarkSnapChainRemovedEnabled = v.SnapshotMaxCount, v.SnapshotMaxSize, v.UnmapMark
+		if v.RebuildLimit > 0 {
+			s.RebuildConcurrentSyncLimit = v.RebuildLimit
+		}
+	}
+	seen := *p.Engine
+	seen.Status = p.out.Status
+	for _, c := range limitCalls(&seen) {
+		if !p.waits(c) {
+			p.call(c)
+		}
+	}
+}
