@@ -78,10 +78,20 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	return rt.Manager.Add(known)
 }
 
+// engineOptions are those of polling engines, with the settings that they obey.
+func engineOptions(settings *settingcontroller.Source, options *flags.Options) enginecontroller.Options {
+	out := options.EngineOptions()
+	out.Cleanup = func(ctx context.Context) (enginecontroller.Cleanup, error) {
+		values, err := settings.Current(ctx)
+		return enginecontroller.Cleanup{On: values.CleanUpSystemSnapshots && !values.DisablePurge, PurgesPerNode: values.PurgesPerNode}, err
+	}
+	return out
+}
+
 // setupInstances wires those who look after the instances of volumes: what engines are asked, what is started and stopped,
 // and whose data goes.
 func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source, store inventory.Store, options *flags.Options) error {
-	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, options.EngineOptions())
+	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, engineOptions(settings, options))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+const cleanup, cleanupDefault = "auto-cleanup-system-generated-snapshot", "true"
+
 // limited lets a volume have so many snapshots.
 func limited(t *testing.T, ctx context.Context, w *world.World, name string, count int) {
 	t.Helper()
@@ -39,4 +41,27 @@ func TestALimitReachesARunningEngine(t *testing.T) {
 		limited(t, ctx, w, name, 2)
 		limited(t, ctx, w, name, 3)
 	})
+}
+
+// S1: a rebuild takes a snapshot, which an engine at its limit refuses. What earlier rebuilds left makes room.
+func TestARebuildAtTheSnapshotLimit(t *testing.T) {
+	ctx, w := stage(t)
+	set(t, ctx, w, cleanup, "false", cleanupDefault)
+	name := inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
+	lose := func() {
+		replicas, err := w.ReplicasOf(ctx, name)
+		require.NoError(t, err)
+		require.NoError(t, w.KillInstance(ctx, replicas[0].Spec.NodeID, replicas[0].Name))
+		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessDegraded, patience))
+	}
+	lose()
+	wellAgain(t, ctx, w, name)
+	require.NoError(t, w.SaveSnapshot(ctx, name, "user"))
+	limited(t, ctx, w, name, 2)
+	lose()
+	require.NoError(t, w.WaitEvent(ctx, "RebuildAtSnapshotLimit", patience))
+	require.NoError(t, w.Write(ctx, name, 2, "while it is rebuilt"))
+	require.NoError(t, w.Set(ctx, cleanup, cleanupDefault))
+	wellAgain(t, ctx, w, name)
+	whole(t, ctx, w, name)
 }

@@ -31,7 +31,9 @@ func (p *pass) calls() {
 	case p.Seen.Restores != nil && !p.restoreBegun() && !p.waits(Call{Op: OpRestore}):
 		p.call(Call{Op: OpRestore})
 	default:
-		p.addition()
+		if p.addition(); !p.going {
+			p.cleanUp()
+		}
 	}
 }
 
@@ -122,6 +124,9 @@ func (p *pass) addition() {
 	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
 		if _, ok := p.listed[name]; ok || p.Failures[name] >= FailuresToErr {
 			continue
+		}
+		if p.makeRoom() {
+			return
 		}
 		p.going = true
 		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}

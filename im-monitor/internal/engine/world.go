@@ -49,6 +49,9 @@ type World struct {
 	Waits    map[Key]time.Time
 	// Over is the Over of the verdict of the poll before.
 	Over map[string]time.Time
+	// CleanUp lets system snapshots be purged that rebuilds leave; Purged are those that the last such purge was for.
+	CleanUp bool
+	Purged  string
 	// Unsettled is until when something is expected to change: a replica's instance just failed, or a call just went out.
 	Unsettled time.Time
 	// Period is the time between looks, Busy the one while something goes on.
@@ -66,6 +69,7 @@ const (
 	OpClone   Op = "clone"
 	OpRestore Op = "restore"
 	OpRevert  Op = "revert"
+	OpPurge   Op = "purge"
 
 	OpMaxCount     Op = "set-snapshot-max-count"
 	OpMaxSize      Op = "set-snapshot-max-size"
@@ -110,6 +114,8 @@ type Verdict struct {
 	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: nobody makes them RW.
 	Over     map[string]time.Time
 	Stranded []string
+	// Purged are the snapshots that the purge among the calls is for. Held says which limit keeps a replica from being added; empty: none.
+	Purged, Held string
 	// Next is how long until the next look; the caller spreads it.
 	Next time.Duration
 	// Going tells that something goes on.

@@ -19,7 +19,7 @@ import (
 // through its frontend, wherever that is.
 func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
-	if call.Op == engine.OpAdd || call.Op == engine.OpExpand {
+	if call.Op == engine.OpAdd || call.Op == engine.OpExpand || call.Op == engine.OpPurge {
 		through, way, err := c.through(ctx, t, proxy)
 		if err != nil || way == nil {
 			log.Info("not called: the engine's frontend cannot be reached", "frontend", t.Frontend, "error", err)
@@ -49,8 +49,13 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		err = c.restore(ctx, e, t, proxy)
 	case engine.OpRevert:
 		err = c.revert(ctx, e, t, proxy, call.Snapshot)
+	case engine.OpPurge:
+		err = proxy.PurgeSnapshots(ctx, t.Target)
 	default:
 		err = setLimit(ctx, t, proxy, call)
+	}
+	if err == nil && call.Op == engine.OpPurge {
+		c.memory.purges(e.Name)
 	}
 	c.ended(e, call, err)
 }
@@ -79,6 +84,8 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 		return fmt.Errorf("engine %s is not to revert any more", e.Name)
 	case call.Op == engine.OpRevert:
 		return c.maintained(ctx, e)
+	case call.Op == engine.OpPurge:
+		return c.mayPurge(ctx, e)
 	}
 	return nil
 }

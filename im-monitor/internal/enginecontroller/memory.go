@@ -29,6 +29,10 @@ type remembered struct {
 	// room is that of the run's backends; nil is not read yet.
 	room *volumesize.Room
 	over map[string]time.Time
+	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict. held
+	// is what was last said of additions.
+	purging           bool
+	purged, due, held string
 }
 
 // try is how often a call was made, and until when it is not made again.
@@ -77,6 +81,8 @@ type view struct {
 	waits     map[engine.Key]time.Time
 	adding    string
 	over      map[string]time.Time
+	purging   bool
+	purged    string
 }
 
 // view copies what is remembered of this run of the engine; what was of another run is forgotten.
@@ -92,7 +98,8 @@ func (m *memory) view(e *v1beta2.Engine, now time.Time) view {
 		m.of[e.Name] = r
 	}
 	r.prune(e, now)
-	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, over: r.over}
+	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, over: r.over,
+		purging: r.purging, purged: r.purged}
 	for key, t := range r.tries {
 		out.waits[key] = t.until
 	}
@@ -148,14 +155,30 @@ func (m *memory) keepRoom(name string, room *volumesize.Room) {
 	m.entry(name).room = room
 }
 
-// polled notes what a poll found.
-func (m *memory) polled(name string, v engine.Verdict) {
+// polled notes what a poll found, and reports whether it found another reason than before to add no replica.
+func (m *memory) polled(name string, v engine.Verdict, purges map[string]v1beta2.PurgeStatus) (held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.entry(name)
 	r.over = v.Over
+	if purges != nil && !engine.Purging(purges) {
+		r.purging = false
+	}
+	r.due = v.Purged
+	held, r.held = v.Held != "" && v.Held != r.held, v.Held
 	if r.adding != nil && v.Status.ReplicaModeMap[r.adding.name] == v1beta2.ReplicaModeWO {
 		r.adding.accepted = true
+	}
+	return held
+}
+
+// purges notes that the engine accepted a purge.
+func (m *memory) purges(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.entry(name)
+	if r.purging = true; r.due != "" {
+		r.purged = r.due
 	}
 }
 

@@ -12,7 +12,7 @@ var (
 	}, []string{"result"})
 	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_engine_calls_total",
-		Help: "Calls that change an engine, by what they ask for (add, remove, expand, clone, restore, revert, set-…) " +
+		Help: "Calls that change an engine, by what they ask for (add, remove, expand, clone, restore, revert, purge, set-…) " +
 			"and how they ended: ok, failed.",
 	}, []string{"op", "result"})
 	stranded = prometheus.NewCounter(prometheus.CounterOpts{

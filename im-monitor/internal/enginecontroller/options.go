@@ -1,6 +1,7 @@
 package enginecontroller
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,6 +18,8 @@ type Options struct {
 	RebuildPatience time.Duration
 	// HandOver is how long a process that was asked to stop keeps the calls of running v1 rebuilds open; 0: not at all.
 	HandOver time.Duration
+	// Cleanup reads what is done about the system snapshots of rebuilds; nil: nothing.
+	Cleanup func(context.Context) (Cleanup, error)
 	// Snapshots are the settings of taking and removing snapshots.
 	Snapshots snapshothands.Options
 	// Backups are those of taking backups.

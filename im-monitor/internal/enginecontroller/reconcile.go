@@ -50,7 +50,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	began := c.rt.Clock.Now()
-	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending))
+	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending || known.purging))
 	if err != nil {
 		looks.WithLabelValues("failed").Inc()
 		c.pool.failed(t.manager, proxy, err)
@@ -67,14 +67,18 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := engine.Decide(engine.World{
 		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
-		Over: known.over, Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
+		Over: known.over, CleanUp: c.cleansUp(ctx), Purged: known.purged,
+		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
-	c.memory.polled(e.Name, verdict)
+	held := c.memory.polled(e.Name, verdict, seen.Purges)
 	if err := c.write(ctx, e, verdict.Status); err != nil {
 		return written(err)
 	}
 	c.memory.saw(e.Name)
 	c.tellStranded(e, verdict)
+	if held {
+		c.tellHeld(e, verdict)
+	}
 	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
 		for _, call := range verdict.Calls {

@@ -96,6 +96,11 @@ func (s *engineServer) SnapshotPurge(context.Context, *imrpc.EngineSnapshotPurge
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.work.purges++
+	for name, d := range s.snapshots {
+		if name != head && !d.GetUserCreated() && !s.v2 {
+			s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: d.Parent, Children: d.Children, Created: d.Created, Removed: true}
+		}
+	}
 	if s.work.purging = s.work.slow; !s.work.purging {
 		s.purge()
 	}

@@ -40,6 +40,7 @@ var (
 	ioQueues           = limits{0, 0, 128, v1beta2.DataEngineV2}
 	minimalAvailable   = limits{25, 0, 100, v1beta2.DataEngineV2}
 	overProvisioning   = limits{100, 0, 1 << 20, v1beta2.DataEngineV2}
+	purgesPerNode      = limits{5, 0, 1000, v1beta2.DataEngineV1}
 )
 
 // parse reads a number, or the one of the data engine in a JSON object by data engine.

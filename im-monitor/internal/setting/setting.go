@@ -27,13 +27,16 @@ const (
 	IOQueues                    = "default-nvme-tcp-nr-io-queues"
 	MinimalAvailable            = "storage-minimal-available-percentage"
 	OverProvisioning            = "storage-over-provisioning-percentage"
+	CleanUpSystemSnapshots      = "auto-cleanup-system-generated-snapshot"
+	DisablePurge                = "disable-snapshot-purge"
+	PurgesPerNode               = "snapshot-heavy-task-concurrent-limit"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
-		UblkQueueDepth, UblkNumberOfQueue, IOQueues, MinimalAvailable, OverProvisioning}
+		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue,
+		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode}
 }
 
 // Values are the settings in force.
@@ -55,11 +58,16 @@ type Values struct {
 	Frontend Frontend
 	// MinimalAvailable and OverProvisioning are the percentages from which on a v2 disk takes no further replica.
 	MinimalAvailable, OverProvisioning int
+	// CleanUpSystemSnapshots lets the system snapshots be purged that rebuilds leave; DisablePurge forbids it. PurgesPerNode is how many
+	// engines of a node may merge snapshots at once; 0 is no limit.
+	CleanUpSystemSnapshots, DisablePurge bool
+	PurgesPerNode                        int
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
 	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault, OverProvisioning: overProvisioning.byDefault,
+		CleanUpSystemSnapshots: true, PurgesPerNode: purgesPerNode.byDefault,
 		Engine:   Engine{ReplicaTimeout: replicaTimeout.byDefault, FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault},
 		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault, IOQueues: ioQueues.byDefault}}
 }
@@ -111,6 +119,12 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.MinimalAvailable, raw, minimalAvailable.parse)
 	case OverProvisioning:
 		err = assign(&values.OverProvisioning, raw, overProvisioning.parse)
+	case CleanUpSystemSnapshots:
+		err = assign(&values.CleanUpSystemSnapshots, raw, parseBool(Defaults().CleanUpSystemSnapshots))
+	case DisablePurge:
+		err = assign(&values.DisablePurge, raw, parseBool(Defaults().DisablePurge))
+	case PurgesPerNode:
+		err = assign(&values.PurgesPerNode, raw, purgesPerNode.parse)
 	case RebuildConcurrency:
 		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
 	case UblkQueueDepth:

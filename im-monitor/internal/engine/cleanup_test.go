@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// snapshots adds snapshots to what the engine lists: user's, or s for the system's.
+func snapshots(w engine.World, names ...string) engine.World {
+	for _, name := range names {
+		w.Seen.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, UserCreated: name[0] != 's'}
+	}
+	return w
+}
+
+func TestARebuildAtTheSnapshotLimitMakesRoomFirst(t *testing.T) {
+	purge := []engine.Call{{Op: engine.OpPurge}}
+	for _, c := range []struct {
+		name   string
+		change func(*engine.World)
+		want   []engine.Call
+		held   bool
+	}{
+		{"below the limit it begins", func(w *engine.World) { w.Engine.Status.SnapshotMaxCount = 3 }, []engine.Call{add("b")}, false},
+		{"system snapshots are purged first", func(*engine.World) {}, purge, false},
+		{"one purge at a time", func(w *engine.World) { w.Seen.Purges = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}} }, nil, false},
+		{"a purge was tried just now", func(w *engine.World) {
+			w.Waits = map[engine.Key]time.Time{{Op: engine.OpPurge}: now.Add(1)}
+		}, nil, false},
+		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, nil, true},
+		{"there are users' alone", func(w *engine.World) { *w = snapshots(*w, "user-2"); delete(w.Seen.Snapshots, "sys") }, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := snapshots(lists(world("a", "b"), "a", rw), "user", "sys")
+			w.CleanUp, w.Engine.Status.SnapshotMaxCount, w.Engine.Spec.SnapshotMaxCount = true, 2, 2
+			c.change(&w)
+			w.Engine.Spec.SnapshotMaxCount = w.Engine.Status.SnapshotMaxCount
+			v := engine.Decide(w)
+			require.Equal(t, c.want, v.Calls)
+			require.Equal(t, c.held, v.Held != "")
+			if c.held {
+				require.Equal(t, period, v.Next, "nothing is expected to happen by itself")
+			}
+		})
+	}
+}
+
+func TestWhatARebuildLeavesIsPurgedOnceAfterIt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*engine.World)
+		want   bool
+	}{
+		{"a replica was rebuilt", func(*engine.World) {}, true},
+		{"none was rebuilt in this run", func(w *engine.World) { w.Seen.Rebuilds = nil }, false},
+		{"another one is missing", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["c"] = at("c") }, false},
+		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, false},
+		{"the same were purged before", func(w *engine.World) { w.Purged = "sys" }, false},
+		{"others were purged before", func(w *engine.World) { w.Purged = "sys-0" }, true},
+		{"they are marked already", func(w *engine.World) {
+			w.Seen.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Removed: true, Children: map[string]bool{"volume-head": true}}
+		}, false},
+		{"there are users' alone", func(w *engine.World) { delete(w.Seen.Snapshots, "sys") }, false},
+		{"the engine is not the volume's active one", func(w *engine.World) { w.Engine.Spec.Active = false }, false},
+		{"of v2 one with two children stays", func(w *engine.World) {
+			w.Engine.Spec.DataEngine = v1beta2.DataEngineV2
+			w.Seen.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Children: map[string]bool{"user": true, "volume-head": true}}
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := snapshots(lists(lists(world("a", "b"), "a", rw), "b", rw), "user", "sys")
+			w.CleanUp, w.Engine.Spec.Active = true, true
+			w.Seen.Rebuilds = map[string]v1beta2.RebuildStatus{"tcp://" + at("b"): {State: "complete", Progress: 100}}
+			c.change(&w)
+			v := engine.Decide(w)
+			purged := false
+			for _, call := range v.Calls {
+				purged = purged || call.Op == engine.OpPurge
+			}
+			require.Equal(t, c.want, purged)
+			require.Equal(t, c.want, v.Purged != "")
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package enginecontroller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+)
+
+// Cleanup is what is done about the system snapshots that rebuilds leave.
+type Cleanup struct {
+	// On lets them be purged.
+	On bool
+	// PurgesPerNode is how many engines of a node may merge snapshots at once; 0 is no limit.
+	PurgesPerNode int
+}
+
+// cleansUp reports whether system snapshots may be purged. Settings that cannot be read let nothing be purged.
+func (c *Controller) cleansUp(ctx context.Context) bool {
+	if c.options.Cleanup == nil {
+		return false
+	}
+	cleanup, err := c.options.Cleanup(ctx)
+	if err != nil {
+		c.rt.Log.Error(err, "reading whether system snapshots are purged")
+	}
+	return err == nil && cleanup.On
+}
+
+// mayPurge makes sure that no volume is purged that moves or goes, and that no more engines of the node merge snapshots than may. Purges
+// for deleted Snapshots have turns of their own, which snapshot-controller gives by the same setting; they count here as soon as a poll
+// sees them.
+func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
+	v := &v1beta2.Volume{}
+	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
+		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
+	}
+	if v.DeletionTimestamp != nil || v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "" || !c.alone(ctx, e) {
+		return fmt.Errorf("volume %s moves to another node, or is going", v.Name)
+	}
+	var frontends v1beta2.EngineFrontendList
+	ofVolume := client.MatchingFields{frontendsByVolume: v.Name}
+	if err := c.rt.Client.List(ctx, &frontends, client.InNamespace(c.rt.Namespace), ofVolume, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing the frontends of volume %s: %w", v.Name, err)
+	}
+	for i := range frontends.Items {
+		if f := &frontends.Items[i]; f.Status.SwitchoverPhase != "" { // it may still lead to the engine before
+			return fmt.Errorf("frontend %s switches over to another engine", f.Name)
+		}
+	}
+	cleanup, err := c.options.Cleanup(ctx)
+	if err != nil || cleanup.PurgesPerNode == 0 {
+		return err
+	}
+	var engines v1beta2.EngineList
+	if err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing the engines that purge: %w", err)
+	}
+	busy := 0
+	for i := range engines.Items {
+		if one := &engines.Items[i]; one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name && engine.Purging(one.Status.PurgeStatus) {
+			busy++
+		}
+	}
+	if busy >= cleanup.PurgesPerNode {
+		return fmt.Errorf("%d engines of node %s merge snapshots, and %d may at once", busy, e.Spec.NodeID, cleanup.PurgesPerNode)
+	}
+	return nil
+}
+
+// tellHeld emits the event of a replica that cannot be rebuilt.
+func (c *Controller) tellHeld(e *v1beta2.Engine, v engine.Verdict) {
+	events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeWarning, Reason: "RebuildAtSnapshotLimit", Action: "PollEngine",
+		Note: "A replica is missing and cannot be rebuilt, since a rebuild takes a snapshot. " + v.Held})
+}
