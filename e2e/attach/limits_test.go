@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 const cleanup, cleanupDefault = "auto-cleanup-system-generated-snapshot", "true"
@@ -64,4 +65,36 @@ func TestARebuildAtTheSnapshotLimit(t *testing.T) {
 	require.NoError(t, w.Set(ctx, cleanup, cleanupDefault))
 	wellAgain(t, ctx, w, name)
 	whole(t, ctx, w, name)
+}
+
+// R4: an expansion that an engine accepts and does not carry out is told, and keeps nobody from moving the volume.
+func TestAnExpansionThatFailsSilently(t *testing.T) {
+	ctx, w := stage(t)
+	name := inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
+	require.NoError(t, w.SaveSnapshot(ctx, name, "one"))
+	limited(t, ctx, w, name, 1)
+	v := &v1beta2.Volume{}
+	require.NoError(t, w.Get(ctx, name, v))
+	bigger := 2 * v.Spec.Size
+	require.NoError(t, w.Grow(ctx, name, bigger))
+	require.NoError(t, w.WaitVolume(ctx, name, "to say that it has not grown", patience, func(v *v1beta2.Volume) string {
+		if conditions.Reason(v.Status.Conditions, v1beta2.VolumeExpanded) == v1beta2.ReasonExpansionFailed {
+			return ""
+		}
+		return fmt.Sprintf("it says %v", v.Status.Conditions)
+	}))
+	require.NoError(t, w.Ticket(ctx, name, "csi-next", v1beta2.AttacherCSI, far, nil))
+	require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
+	require.NoError(t, w.WaitTicket(ctx, name, "csi-next", true, "", patience), "it moves")
+	require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+	unharmed(t, ctx, w, name, 1, "first")
+	limited(t, ctx, w, name, 5)
+	require.NoError(t, w.WaitGrown(ctx, name, bigger, patience))
+	require.NoError(t, w.WaitVolume(ctx, name, "to say that it has grown", patience, func(v *v1beta2.Volume) string {
+		if conditions.IsTrue(v.Status.Conditions, v1beta2.VolumeExpanded) {
+			return ""
+		}
+		return "it does not"
+	}))
+	unharmed(t, ctx, w, name, 1, "first")
 }

@@ -1,6 +1,16 @@
 package machine
 
-// expand lets the running engine grow, and the replicas' objects say so once it did.
+import (
+	"fmt"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// expand lets the running engine grow, and the replicas' objects say so once it did. A further size waits until the engine has the one
+// before: after an expansion that failed halfway its replicas may have that size, and an engine that starts accepts replicas of its old
+// size or of the wanted one alone.
 func (p *pass) expand() {
 	if !p.engineUp() {
 		return
@@ -10,7 +20,8 @@ func (p *pass) expand() {
 		p.patch(StageStop, f, "size", size(wanted))
 		p.patch(StageStop, f, "volumeSize", size(wanted))
 	}
-	if e.Spec.VolumeSize < wanted {
+	unfinished := e.Status.CurrentSize > 0 && e.Status.CurrentSize < e.Spec.VolumeSize
+	if e.Spec.VolumeSize < wanted && !unfinished {
 		p.patch(StageStop, e, "volumeSize", size(wanted))
 		return
 	}
@@ -22,4 +33,24 @@ func (p *pass) expand() {
 			p.patch(StageStop, r, "volumeSize", size(wanted))
 		}
 	}
+}
+
+// expansionSaid tells that an expansion failed, until the volume has its size.
+func (p *pass) expansionSaid(list []v1beta2.Condition) []v1beta2.Condition {
+	e := p.engine
+	if e == nil {
+		return list
+	}
+	required := e.Status.CurrentSize > 0 && e.Status.CurrentSize < p.v.Spec.Size
+	switch {
+	case required && e.Status.LastExpansionError != "":
+		message := fmt.Sprintf("Engine %s has not grown: %s. It is tried again while the volume is attached.", e.Name,
+			strings.TrimSuffix(e.Status.LastExpansionError, "."))
+		return conditions.Set(list, v1beta2.Condition{Type: v1beta2.VolumeExpanded, Status: v1beta2.ConditionFalse,
+			Reason: v1beta2.ReasonExpansionFailed, Message: message}, p.Now)
+	case !required && conditions.IsFalse(list, v1beta2.VolumeExpanded):
+		return conditions.Set(list, v1beta2.Condition{Type: v1beta2.VolumeExpanded, Status: v1beta2.ConditionTrue,
+			Reason: v1beta2.ReasonExpanded, Message: "The volume has its size."}, p.Now)
+	}
+	return list
 }

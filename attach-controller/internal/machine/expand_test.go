@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 const twice = int64(2) << 30
@@ -39,6 +40,26 @@ func TestAVolumeGrowsStepByStep(t *testing.T) {
 			require.Equal(t, one.required, said && required == true)
 		})
 	}
+}
+
+// After an expansion that failed halfway the replicas may have the size of then: an engine that starts with a later one would leave them
+// all out.
+func TestAFurtherSizeWaitsForTheOneBefore(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	e := s.Engines[0]
+	e.Spec.VolumeSize, e.Status.CurrentSize, e.Status.LastExpansionError = twice, 1<<30, "the engine has not grown"
+	s.Volume.Spec.Size = 2 * twice
+	verdict := Decide(s.World)
+	if w := findWrite(verdict, e); w != nil {
+		require.NotContains(t, w.Spec, "volumeSize")
+	}
+	c := conditions.Get(verdict.Conditions, v1beta2.VolumeExpanded)
+	require.NotNil(t, c)
+	require.Equal(t, v1beta2.ReasonExpansionFailed, c.Reason)
+	e.Status.CurrentSize, e.Status.LastExpansionError = twice, ""
+	require.Equal(t, "4294967296", findWrite(Decide(s.World), e).Spec["volumeSize"])
+	s.Volume.Status.Conditions, e.Status.CurrentSize, e.Spec.VolumeSize = verdict.Conditions, 2*twice, 2*twice
+	require.True(t, conditions.IsTrue(Decide(s.World).Conditions, v1beta2.VolumeExpanded))
 }
 
 func told(s *stageWorld) { s.Engines[0].Spec.VolumeSize, s.Frontends[0].Spec.Size = twice, twice }

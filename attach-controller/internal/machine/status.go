@@ -104,14 +104,14 @@ func (p *pass) robustness() string {
 }
 
 // owned are the conditions of a Volume that are this package's.
-var owned = []string{v1beta2.VolumeAttached, v1beta2.VolumeFaulted, v1beta2.VolumeReverted}
+var owned = []string{v1beta2.VolumeAttached, v1beta2.VolumeFaulted, v1beta2.VolumeReverted, v1beta2.VolumeExpanded}
 
 // Owned are those conditions of a list that are this package's.
 func Owned(list []v1beta2.Condition) []v1beta2.Condition { return conditions.Owned(list, owned...) }
 
 // conditions say where the volume is, and why it is not where it should be.
 func (p *pass) conditions(robustness string) []v1beta2.Condition {
-	list := p.revertSaid(Owned(p.v.Status.Conditions))
+	list := p.expansionSaid(p.revertSaid(Owned(p.v.Status.Conditions)))
 	list = conditions.Set(list, p.attachedCondition(), p.Now)
 	faulted := v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUsable}
 	if robustness == v1beta2.VolumeRobustnessFaulted {

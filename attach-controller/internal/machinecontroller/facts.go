@@ -34,7 +34,7 @@ func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
 	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
-		s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
+		s.LastExpansionError, s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
 		machine.Purging(e)}
 }
 

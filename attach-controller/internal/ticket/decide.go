@@ -58,6 +58,9 @@ func Decide(w World) Verdict {
 	}
 	var v Verdict
 	v.Changes, v.WakeAt = w.ended()
+	if again := w.expansionAgain(); !again.IsZero() && (v.WakeAt.IsZero() || again.Before(v.WakeAt)) {
+		v.WakeAt = again
+	}
 	w = without(w, v.Changes)
 	wished := wishes(w)
 	v.Changes = append(v.Changes, w.changes(wished)...)

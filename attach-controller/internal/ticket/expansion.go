@@ -1,9 +1,28 @@
 package ticket
 
-import "drover.dev/drover/shared/api/v1beta2"
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// expansionPause is how long the ticket is let go after an expansion failed: others may move the volume meanwhile.
+const expansionPause = 5 * time.Minute
+
+// expansionAgain is when the ticket comes back after a failure; zero: nothing failed, or it is that long ago.
+func (w World) expansionAgain() time.Time {
+	if w.Engine == nil || w.Engine.Status.IsExpanding || w.Engine.Status.LastExpansionError == "" {
+		return time.Time{}
+	}
+	failed, err := time.Parse(time.RFC3339, w.Engine.Status.LastExpansionFailedAt)
+	if again := failed.Add(expansionPause); err == nil && again.After(w.Now) {
+		return again
+	}
+	return time.Time{}
+}
 
 // expansion holds a volume until its engine has grown to the size that is wanted. A volume without an engine gets one
-// of the right size.
+// of the right size. After a failure it pauses.
 func expansion(w World, _ []wish) []wish {
 	if w.Engine == nil {
 		return nil
@@ -12,7 +31,7 @@ func expansion(w World, _ []wish) []wish {
 	if size == 0 {
 		size = w.Engine.Spec.VolumeSize
 	}
-	if size == 0 || w.Volume.Spec.Size <= size {
+	if size == 0 || w.Volume.Spec.Size <= size || !w.expansionAgain().IsZero() {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherExpansion, v1beta2.TicketValueAny)}

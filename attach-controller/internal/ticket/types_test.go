@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,25 @@ func TestRestore(t *testing.T) {
 		{"the ticket goes when the data is there", basic(own(v1beta2.AttacherRestore, "node-1", "true"), attachedTo("node-1")), []string{"- " + id + " Done"}},
 		{"a volume that is being deleted keeps its tickets", basic(needs, volume(func(v *v1beta2.Volume) { v.DeletionTimestamp = &metav1.Time{Time: now} })), nil},
 	})
+}
+
+// After a failure the ticket pauses, so that others may move the volume.
+func TestAnExpansionThatFailedLetsItsTicketGoForAWhile(t *testing.T) {
+	const id = "volume-expansion-controller-vol-1"
+	failed := func(ago time.Duration) World {
+		w := basic(attachedTo("node-1"), own(v1beta2.AttacherExpansion, "node-1", "any"), volume(func(v *v1beta2.Volume) { v.Spec.Size = 20 }))
+		w.Engine.Status.CurrentSize, w.Engine.Status.LastExpansionError = 10, "it has not grown"
+		w.Engine.Status.LastExpansionFailedAt = w.Now.Add(-ago).UTC().Format(time.RFC3339)
+		return w
+	}
+	v := Decide(failed(time.Second))
+	require.Len(t, v.Changes, 1)
+	require.Equal(t, id+" Done", v.Changes[0].ID+" "+string(v.Changes[0].Why))
+	w := failed(time.Second)
+	require.WithinDuration(t, w.Now.Add(expansionPause), v.WakeAt, 2*time.Second)
+	for _, c := range Decide(failed(expansionPause)).Changes {
+		require.NotEqual(t, WhyDone, c.Why, "after the pause it holds the volume again")
+	}
 }
 
 func TestExpansion(t *testing.T) {

@@ -56,11 +56,12 @@ func attachmentFacts(obj client.Object) ofAttachments {
 type ofEngines struct {
 	size, wanted  int64
 	active, going bool
+	failed        string // when the last expansion did
 }
 
 func engineFacts(obj client.Object) ofEngines {
 	e := obj.(*v1beta2.Engine)
-	return ofEngines{e.Status.CurrentSize, e.Spec.VolumeSize, e.Spec.Active, e.DeletionTimestamp != nil}
+	return ofEngines{e.Status.CurrentSize, e.Spec.VolumeSize, e.Spec.Active, e.DeletionTimestamp != nil, e.Status.LastExpansionFailedAt}
 }
 
 type ofReplicas struct {

@@ -22,7 +22,7 @@ func (p *pass) calls() {
 	case e.Spec.Active && e.Spec.RequestedRevert != "" && e.Spec.RequestedRevert != e.Status.LastRevert && !p.waits(Call{Op: OpRevert}):
 		snapshot, _, _ := strings.Cut(e.Spec.RequestedRevert, "@")
 		p.call(Call{Op: OpRevert, Snapshot: snapshot})
-	case p.grows() && !p.Seen.Volume.Expanding && !p.waits(Call{Op: OpExpand}):
+	case p.mayExpand():
 		p.call(Call{Op: OpExpand, Size: p.wanted()})
 	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):
 		if volume, snapshot := source(e.Spec.RequestedDataSource); volume != "" && snapshot != "" {
@@ -35,6 +35,11 @@ func (p *pass) calls() {
 			p.cleanUp()
 		}
 	}
+}
+
+// mayExpand reports whether an expansion is due: none is under way, and what became of the last one is known.
+func (p *pass) mayExpand() bool {
+	return p.grows() && !p.Seen.Volume.Expanding && p.out.Growth.To == 0 && !p.out.ExpansionFailed && !p.waits(Call{Op: OpExpand})
 }
 
 // restoreBegun tells that the engine has begun with this backup, or failed with it.

@@ -23,7 +23,7 @@ func Decide(w World) Verdict {
 	p.replicas()
 	p.snapshots()
 	p.purges()
-	p.volume()
+	p.expansion()
 	p.copies()
 	p.looked()
 	p.calls()
@@ -141,19 +141,6 @@ func (p *pass) purges() {
 		p.out.Status.PurgeStatus[where] = one
 	}
 	p.going = p.going || Purging(p.Seen.Purges)
-}
-
-func (p *pass) volume() {
-	v, s := p.Seen.Volume, &p.out.Status
-	if v == nil {
-		return
-	}
-	s.IsExpanding = v.Expanding
-	if p.Room != nil {
-		s.CurrentSize = int64(p.Room.Net(v.Size))
-	}
-	s.LastExpansionError, s.LastExpansionFailedAt = v.ExpansionError, v.ExpansionAt
-	p.going = p.going || v.Expanding
 }
 
 // copies keeps what came of a clone or a restore: a later run of the engine knows nothing of it.

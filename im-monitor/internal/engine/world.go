@@ -49,6 +49,8 @@ type World struct {
 	Waits    map[Key]time.Time
 	// Over is the Over of the verdict of the poll before.
 	Over map[string]time.Time
+	// Growth is that of the verdict of the poll before, or the expansion that the engine accepted since then.
+	Growth Growth
 	// CleanUp lets system snapshots be purged that rebuilds leave; Purged are those that the last such purge was for.
 	CleanUp bool
 	Purged  string
@@ -114,6 +116,9 @@ type Verdict struct {
 	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: nobody makes them RW.
 	Over     map[string]time.Time
 	Stranded []string
+	// Growth is what is known of an expansion; ExpansionFailed tells that this poll found it failed.
+	Growth          Growth
+	ExpansionFailed bool
 	// Purged are the snapshots that the purge among the calls is for. Held says which limit keeps a replica from being added; empty: none.
 	Purged, Held string
 	// Next is how long until the next look; the caller spreads it.

@@ -54,8 +54,8 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	default:
 		err = setLimit(ctx, t, proxy, call)
 	}
-	if err == nil && call.Op == engine.OpPurge {
-		c.memory.purges(e.Name)
+	if err == nil {
+		c.memory.accepted(e.Name, call)
 	}
 	c.ended(e, call, err)
 }

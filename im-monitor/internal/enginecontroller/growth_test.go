@@ -32,6 +32,37 @@ func TestAnExpansionThatFailsIsTriedAgainAfterAWaitThatGrows(t *testing.T) {
 	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
 }
 
+// R4: the engine answers OK and never reports what came of it.
+func TestAnExpansionThatFailsAfterItsAnswerIsReportedAndTriedAgain(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.limits = limitWork{count: 250, silent: true} })
+	w.start()
+	w.spec(map[string]any{"volumeSize": "2147483648"})
+	e := w.until("it is never reported", func(e *v1beta2.Engine) bool { return e.Status.LastExpansionError != "" })
+	require.EqualValues(t, gib, e.Status.CurrentSize)
+	failed, err := time.Parse(time.RFC3339, e.Status.LastExpansionFailedAt)
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), failed, patience)
+	w.eventually("no event", func() bool { return w.emitted("ExpansionFailed") })
+	w.server.do(func() { w.server.limits.silent = false })
+	e = w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
+	require.Empty(t, e.Status.LastExpansionError)
+}
+
+// R4: two polls without the new size are a failure only where the engine does not report that it expands.
+func TestAnExpansionThatTakesLongHasNotFailed(t *testing.T) {
+	w := newWorld(t, quick)
+	w.server.do(func() { w.server.limits, w.server.expanding = limitWork{count: 250, silent: true}, true })
+	w.start()
+	w.spec(map[string]any{"volumeSize": "2147483648"})
+	w.until("it does not expand", func(e *v1beta2.Engine) bool { return e.Status.IsExpanding })
+	w.looks(5)
+	require.Empty(t, w.get().Status.LastExpansionError)
+	w.server.do(func() { w.server.expanding, w.server.size = false, 2*gib })
+	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
+	require.False(t, w.emitted("ExpansionFailed"))
+}
+
 // volume plays those who look after volumes.
 func (w *world) volume(spec v1beta2.VolumeSpec, status map[string]any) {
 	w.t.Helper()

@@ -27,8 +27,9 @@ type remembered struct {
 	adding   *addition
 	rebuild  progress
 	// room is that of the run's backends; nil is not read yet.
-	room *volumesize.Room
-	over map[string]time.Time
+	room   *volumesize.Room
+	over   map[string]time.Time
+	growth engine.Growth
 	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict. held
 	// is what was last said of additions.
 	purging           bool
@@ -81,6 +82,7 @@ type view struct {
 	waits     map[engine.Key]time.Time
 	adding    string
 	over      map[string]time.Time
+	growth    engine.Growth
 	purging   bool
 	purged    string
 }
@@ -99,7 +101,7 @@ func (m *memory) view(e *v1beta2.Engine, now time.Time) view {
 	}
 	r.prune(e, now)
 	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, over: r.over,
-		purging: r.purging, purged: r.purged}
+		growth: r.growth, purging: r.purging, purged: r.purged}
 	for key, t := range r.tries {
 		out.waits[key] = t.until
 	}
@@ -160,7 +162,7 @@ func (m *memory) polled(name string, v engine.Verdict, purges map[string]v1beta2
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.entry(name)
-	r.over = v.Over
+	r.over, r.growth = v.Over, v.Growth
 	if purges != nil && !engine.Purging(purges) {
 		r.purging = false
 	}
@@ -172,13 +174,18 @@ func (m *memory) polled(name string, v engine.Verdict, purges map[string]v1beta2
 	return held
 }
 
-// purges notes that the engine accepted a purge.
-func (m *memory) purges(name string) {
+// accepted notes that the engine accepted an expansion, or a purge.
+func (m *memory) accepted(name string, call engine.Call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.entry(name)
-	if r.purging = true; r.due != "" {
-		r.purged = r.due
+	switch r := m.entry(name); call.Op {
+	case engine.OpExpand:
+		r.growth = engine.Growth{To: call.Size}
+	case engine.OpPurge:
+		r.purging = true
+		if r.due != "" {
+			r.purged = r.due
+		}
 	}
 }
 

@@ -67,7 +67,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := engine.Decide(engine.World{
 		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
-		Over: known.over, CleanUp: c.cleansUp(ctx), Purged: known.purged,
+		Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
 	held := c.memory.polled(e.Name, verdict, seen.Purges)
@@ -76,6 +76,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	c.memory.saw(e.Name)
 	c.tellStranded(e, verdict)
+	c.tellExpansion(e, verdict)
 	if held {
 		c.tellHeld(e, verdict)
 	}

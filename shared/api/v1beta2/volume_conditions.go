@@ -8,6 +8,17 @@ const (
 	VolumeFaulted = "Faulted"
 	// VolumeReverted tells what became of the last spec.revertRequestedAt.
 	VolumeReverted = "Reverted"
+	// VolumeExpanded is False while the last expansion failed, and True once the volume has its size after that; absent means that none ever
+	// failed.
+	VolumeExpanded = "Expanded"
+)
+
+// Reasons of VolumeExpanded.
+const (
+	// ReasonExpanded surfaces when the volume has its size after an expansion that had failed.
+	ReasonExpanded = "Expanded"
+	// ReasonExpansionFailed surfaces while the engine has not grown although it was asked to; the message says why, as far as the engine does.
+	ReasonExpansionFailed = "ExpansionFailed"
 )
 
 // Reasons of VolumeReverted beside Failed, Migrating, Rebuilding and Unsupported.

@@ -1,0 +1,54 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+)
+
+func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
+	poll := func(w engine.World, after time.Duration, v engine.Volume) (engine.World, engine.Verdict) {
+		w.Seen.Began, w.Now, w.Seen.Volume = w.Seen.Began.Add(after), w.Now.Add(after), &v
+		out := engine.Decide(w)
+		w.Growth, w.Engine.Status = out.Growth, out.Status
+		return w, out
+	}
+	begin := func() engine.World {
+		w := lists(world("a"), "a", rw)
+		w.Engine.Spec.VolumeSize, w.Growth = 2*gib, engine.Growth{To: 2 * gib}
+		return w
+	}
+	same := engine.Volume{Size: gib, SnapshotMaxCount: 250}
+
+	w, v := poll(begin(), busy, same)
+	require.False(t, v.ExpansionFailed, "one poll is not enough")
+	require.Empty(t, v.Calls, "what became of the first is not known")
+	w, v = poll(w, busy/2, same)
+	require.False(t, v.ExpansionFailed)
+	w, v = poll(w, busy/2, same)
+	require.True(t, v.ExpansionFailed)
+	require.NotEmpty(t, v.Status.LastExpansionFailedAt)
+	require.Contains(t, v.Status.LastExpansionError, "snapshot limits")
+	w, v = poll(w, busy, same)
+	require.False(t, v.ExpansionFailed, "told once")
+	require.NotEmpty(t, v.Status.LastExpansionError, "and remembered")
+	require.Equal(t, []engine.Call{{Op: engine.OpExpand, Size: 2 * gib}}, v.Calls, "and tried again")
+	_, v = poll(w, busy, engine.Volume{Size: 2 * gib, SnapshotMaxCount: 250})
+	require.Empty(t, v.Status.LastExpansionError, "until it has the size")
+
+	growing := same
+	growing.Expanding = true
+	w, _ = poll(begin(), busy, same)
+	w, _ = poll(w, busy, growing)
+	_, v = poll(w, time.Hour, same)
+	require.False(t, v.ExpansionFailed, "it grew in between")
+
+	told := same
+	told.ExpansionError, told.ExpansionAt = "no", "then"
+	_, v = poll(begin(), busy, told)
+	require.Equal(t, "no then", v.Status.LastExpansionError+" "+v.Status.LastExpansionFailedAt, "its own words are better")
+	require.Zero(t, v.Growth)
+}
