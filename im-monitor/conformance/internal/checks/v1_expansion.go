@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"time"
+
 	"drover.dev/drover/im-monitor/conformance/internal/suite"
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
@@ -11,6 +13,9 @@ func v1Expansion() []suite.Check {
 	return []suite.Check{
 		v1("expand", "an expansion has succeeded when VolumeGet reports the new size", onLimits, v1Expand),
 		v1("expand-content", "an expansion keeps the content", onLimits, v1ExpandContent, suite.Content),
+		found(v1("expand-silent", "an expansion that the engine refuses by its snapshot limits answers OK, and then neither expands nor "+
+			"reports an error", onLimits,
+			v1ExpandSilent), "R7"),
 		v1("expand-same", "an expansion to the size that the volume has is OK and does nothing", onLimits, v1ExpandSame),
 	}
 }
@@ -48,6 +53,21 @@ func v1ExpandContent(k v1kit) {
 	e = k.engine(k.Manager, 1, engineOptions{frontend: k.FrontendV1, size: 2 * k.VolumeSize}, replicas...)
 	k.reads(e, 1, "before")
 	k.reads(e, 2, "after")
+}
+
+func v1ExpandSilent(k v1kit) {
+	e, _ := k.served(1, engineOptions{maxCount: 1})
+	k.taken(e, "first")
+	k.OK(k.expand(e, 2*k.VolumeSize), "expanding at the maximal count")
+	k.Eventually("the volume does not expand", func() (bool, string) {
+		v := k.report(e)
+		k.Sleep(100 * time.Millisecond)
+		return !v.GetIsExpanding() && !k.report(e).GetIsExpanding(), v.String()
+	})
+	k.Never("the new size, or an error", func() (bool, string) {
+		v := k.report(e)
+		return v.GetSize() != k.VolumeSize || v.GetLastExpansionError() != "", v.String()
+	})
 }
 
 func v1ExpandSame(k v1kit) {

@@ -9,6 +9,8 @@ import (
 // v1Faults are the checks of what engines make of broken links.
 func v1Faults() []suite.Check {
 	return []suite.Check{
+		found(v1("cut-idle", "an engine without I/O lists a replica in mode RW for long after its link was cut", onSemantics, v1CutIdle,
+			suite.SecondManager, suite.Cut), "R7"),
 		v1("cut-io", "I/O after a link was cut is acknowledged once the replica is in mode ERR, and no write is lost", onSemantics, v1CutIO,
 			suite.SecondManager, suite.Cut, suite.Content),
 	}
@@ -28,6 +30,16 @@ func (k v1kit) cut() {
 	k.Cleanup(func(ctx context.Context) error { return k.Lab.Join(ctx, k.Second) })
 	err := k.Lab.Cut(k.Context(), k.Second)
 	k.Require(err == nil, "cutting %s off: %v", k.Second.Host, err)
+}
+
+func v1CutIdle(k v1kit) {
+	e, _, there := k.spread()
+	k.inMode(e, there, "RW")
+	k.cut()
+	k.NeverFor(k.Outage, "the replica leaves mode RW", func() (bool, string) {
+		mode := k.modes(e)["tcp://"+there.address]
+		return mode != "RW", "mode " + mode
+	})
 }
 
 func v1CutIO(k v1kit) {

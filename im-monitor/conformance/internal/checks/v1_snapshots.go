@@ -21,6 +21,7 @@ func v1Snapshots() []suite.Check {
 		v1("snapshot-remove-marks", "SnapshotRemove marks a snapshot, and a purge takes it out", onLimits, v1SnapshotRemoveMarks),
 		v1("snapshot-parent-of-head", "a removed snapshot whose child is the head stays with removed=true after a purge, until a newer one "+
 			"exists", onSemantics, v1SnapshotParentOfHead),
+		found(v1("purge-system-snapshots", "a purge takes system snapshots out that nobody removed", onLimits, v1PurgeSystem), "R7", "S1"),
 		v1("purge-status", "SnapshotPurgeStatus has an entry for each replica under tcp://ip:port", onSemantics, v1PurgeStatus),
 		v1("revert", "SnapshotRevert needs the frontend shut down, and the content is then that of the snapshot", onSemantics, v1Revert,
 			suite.Content),
@@ -119,6 +120,17 @@ func v1SnapshotParentOfHead(k v1kit) {
 	k.taken(e, "second")
 	k.purged(e)
 	k.Require(k.snapshots(e)["first"] == nil, "with a newer snapshot the purge leaves %v", k.snapshots(e)["first"])
+}
+
+func v1PurgeSystem(k v1kit) {
+	e, _ := k.served(1, engineOptions{})
+	k.taken(e, "mine")
+	k.rebuilt(e, 2)
+	k.taken(e, "newer")
+	k.Require(len(systemSnapshots(k.snapshots(e))) == 1, "the rebuild left %d system snapshots, not 1", len(systemSnapshots(k.snapshots(e))))
+	k.purged(e)
+	all := k.snapshots(e)
+	k.Require(len(systemSnapshots(all)) == 0 && all["mine"] != nil && all["newer"] != nil, "after the purge there are %v", keys(all))
 }
 
 // systemSnapshots are those that no user took.
