@@ -43,16 +43,6 @@ func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	if v.DeletionTimestamp != nil || v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "" || !c.alone(ctx, e) {
 		return fmt.Errorf("volume %s moves to another node, or is going", v.Name)
 	}
-	var frontends v1beta2.EngineFrontendList
-	ofVolume := client.MatchingFields{frontendsByVolume: v.Name}
-	if err := c.rt.Client.List(ctx, &frontends, client.InNamespace(c.rt.Namespace), ofVolume, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing the frontends of volume %s: %w", v.Name, err)
-	}
-	for i := range frontends.Items {
-		if f := &frontends.Items[i]; f.Status.SwitchoverPhase != "" { // it may still lead to the engine before
-			return fmt.Errorf("frontend %s switches over to another engine", f.Name)
-		}
-	}
 	cleanup, err := c.options.Cleanup(ctx)
 	if err != nil || cleanup.PurgesPerNode == 0 {
 		return err
@@ -73,8 +63,8 @@ func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	return nil
 }
 
-// tellHeld emits the event of a replica that cannot be rebuilt.
-func (c *Controller) tellHeld(e *v1beta2.Engine, v engine.Verdict) {
+// tellFull emits the event of a replica that cannot be rebuilt.
+func (c *Controller) tellFull(e *v1beta2.Engine, v engine.Verdict) {
 	events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeWarning, Reason: "RebuildAtSnapshotLimit", Action: "PollEngine",
 		Note: "A replica is missing and cannot be rebuilt, since a rebuild takes a snapshot. " + v.Held})
 }

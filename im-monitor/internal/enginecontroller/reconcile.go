@@ -78,7 +78,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	c.tellStranded(e, verdict)
 	c.tellExpansion(e, verdict)
 	if held {
-		c.tellHeld(e, verdict)
+		c.tellFull(e, verdict)
 	}
 	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
