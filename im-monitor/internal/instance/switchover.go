@@ -27,6 +27,8 @@ type Switchover struct {
 	Port            int
 	// OldClosed reports that the target on record may be closed.
 	OldClosed bool
+	// Unanswered reports that a phase before reverting was not answered, so that it may still be executed.
+	Unanswered bool
 	// Since is when the phase began, in RFC 3339.
 	Since string
 }
@@ -44,7 +46,7 @@ func (s Switchover) target() TargetSpec { return TargetSpec{Engine: s.Engine, IP
 // targets open at once: two engines would write. So A is opened again only once B is closed, is proven not to run, or all I/O is held.
 func moving(w World, e *Entry, v Verdict) Verdict {
 	target, at := w.Object.Target, record(e)
-	if !w.frontend() || target.Address() == "" || at.Address() == "" {
+	if !w.frontend() || w.Status.Switchover.Phase == "" && (target.Address() == "" || at.Address() == "") {
 		return v
 	}
 	p := &mover{w: w, v: v, s: w.Status.Switchover, target: target, at: at, held: e.State == v1beta2.InstanceStateSuspended}
@@ -54,7 +56,17 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 	p.v.Status.Switchover = p.s
 	switch p.s.Phase {
 	case "":
+		if target.Address() == "" {
+			return v
+		}
 		return p.begin()
+	case phasePreparing, phaseReverting, phaseSwitching, phasePromoting:
+		if target.Address() == "" || at.Address() == "" {
+			return p.wait(ReasonTargetUnknown, fmt.Sprintf("A switch-over to engine %s is under way (%s), and its server has no target on record, or the spec names none.",
+				p.s.Engine, p.s.Phase))
+		}
+	}
+	switch p.s.Phase {
 	case phasePreparing:
 		return p.prepared()
 	case phaseReverting:
@@ -146,9 +158,15 @@ func (p *mover) forward() Verdict {
 }
 
 // pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was held: it cannot come back to it.
-func (p *mover) pathLost(old EngineFacts) bool {
+func (p *mover) pathLost(e EngineFacts) bool {
 	since, err := time.Parse(time.RFC3339, p.s.Since)
-	return err == nil && p.held && old.NodeOut && !since.Add(p.w.Settings.PathLoss).After(p.w.Now)
+	if asked, bad := time.Parse(time.RFC3339, p.w.Object.Suspend); bad == nil && asked.After(since) {
+		since = asked
+	}
+	if e.OutSince.After(since) {
+		since = e.OutSince
+	}
+	return err == nil && p.held && e.NodeOut && !since.Add(p.w.Settings.PathLoss).After(p.w.Now)
 }
 
 // back leads out of a switch-over whose target does not serve, or is not the one that is wanted.
@@ -170,6 +188,11 @@ func (p *mover) reverted() Verdict {
 		return p.call(phasePreparing)
 	case p.s.Accepted && !p.recorded(p.target) && p.serves(p.target) && !p.declined(): // the old target does not serve
 		return p.call(phasePreparing)
+	case p.s.Accepted && p.s.Unanswered && p.reopens() && p.w.Now.Before(p.answered()):
+		v := p.wait(ReasonChanging, fmt.Sprintf("Engine %s is opened again. A phase before that was not answered, and its server may still execute it: "+
+			"the engine is opened once more at %s.", p.at.Engine, p.answered().UTC().Format(time.RFC3339)))
+		v.At = p.answered()
+		return v
 	case p.s.Accepted && !p.serves(p.at):
 		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s, to which it goes back, does not serve.", p.at.Engine))
 	}
@@ -187,17 +210,27 @@ func (p *mover) call(phase string) Verdict {
 // revert asks for the way back.
 func (p *mover) revert() Verdict {
 	s := p.s
+	s.Unanswered = s.Unanswered || !s.Accepted && (s.Phase == phaseSwitching || s.Phase == phasePromoting)
+	if s.Phase == phaseReverting && s.Accepted && !p.w.Now.Before(p.answered()) {
+		s.Unanswered = false
+	}
 	s.Phase, s.Accepted = phaseReverting, false
-	r := Revert{Close: s.Engine, CloseAt: p.w.Engines[s.Engine].InstanceManager, Harmless: p.gone(s) || p.held}
+	r := Revert{Close: s.Engine, CloseAt: p.w.Engines[s.Engine].InstanceManager, Harmless: p.gone(s) || p.pathLost(p.w.Engines[s.Engine])}
 	if p.reopens() {
 		r.Open, r.OpenAt = p.at.Engine, p.w.Engines[p.at.Engine].InstanceManager
 	}
 	v := p.ahead(s, fmt.Sprintf("It goes back to engine %s: engine %s is closed first.", p.at.Engine, s.Engine),
 		Call{Op: OpRevert, InstanceManager: p.w.Here.InstanceManager, Target: p.at, Phase: phaseReverting, Revert: r})
-	if r.Open != "" {
+	if r.Open != "" && !s.Unanswered {
 		v.Call.Accepted = Switchover{}
 	}
 	return v
+}
+
+// answered is when no server executes a phase any more that was not answered before reverting.
+func (p *mover) answered() time.Time {
+	since, _ := time.Parse(time.RFC3339, p.s.Since)
+	return since.Add(p.w.Settings.CallPatience)
 }
 
 // ahead puts what is about to be asked for before the call, and what is known once it was accepted.
@@ -245,7 +278,7 @@ func (p *mover) servesRecorded() bool {
 // closable reports whether it is known that the target of the switch-over can be closed, or need not be. Where nothing is known of its engine, I/O
 // may well go there.
 func (p *mover) closable() bool {
-	return p.servesRecorded() || p.gone(p.s) || p.held || p.w.Engines[p.s.Engine].Failed
+	return p.servesRecorded() || p.gone(p.s) || p.pathLost(p.w.Engines[p.s.Engine]) || p.w.Engines[p.s.Engine].Failed
 }
 
 // gone reports whether the very engine of a switch-over positively does not run any more.
@@ -256,7 +289,11 @@ func (p *mover) gone(s Switchover) bool {
 
 // loading is a disk that is being loaded where the frontend or one of the two engines is, or "".
 func (p *mover) loading() string {
-	return cmp.Or(p.w.Node.Loading, p.w.Engines[p.target.Engine].Loading, p.w.Engines[p.at.Engine].Loading)
+	old := p.w.Engines[p.at.Engine]
+	if old.Gone || old.NodeOut { // nothing is asked for there
+		old.Loading = ""
+	}
+	return cmp.Or(p.w.Node.Loading, p.w.Engines[p.target.Engine].Loading, old.Loading)
 }
 
 // declined reports whether the server refused a phase a moment ago.

@@ -185,7 +185,9 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 		{"the new engine failed: its server is asked to close it", world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.Failed = true }), at(phasePromoting, false)),
 			goBack, ReasonCalling, phasePromoting},
 		{"of the new engine nothing is known: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown, phaseSwitching},
-		{"unless all I/O is held", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), goBack, ReasonCalling, phaseSwitching},
+		{"nor where all I/O is held: it goes on one day", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "", ReasonTargetUnknown, phaseSwitching},
+		{"unless the kernel has dropped its path meanwhile", world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true), suspendedNow,
+			func(w *World) { w.Now = now.Add(time.Hour); w.Settings.PathLoss = time.Minute }), goBack, ReasonCalling, phaseSwitching},
 		{"neither engine serves: it waits", world(from, serving(), gone(newTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown, phaseSwitching},
 		{"neither does, and a third one is wanted", world(from, serving(thirdTarget), gone(newTarget), at(phaseSwitching, true), wants(thirdTarget)),
 			"preparing " + thirdTarget, ReasonCalling, phaseSwitching},
@@ -217,6 +219,9 @@ func TestWhatIsAskedForIsWrittenBeforeAndAfter(t *testing.T) {
 	w.Now = now.Add(time.Minute)
 	require.Equal(t, now.Format(time.RFC3339), Decide(w).Call.Ahead.Switchover.Since, "a repetition began no later")
 
+	w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), declined)
+	require.True(t, Decide(w).Call.Accepted.Unanswered, "the phase before may still be executed: the old target is opened once more")
+
 	w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, true), declined)
 	c = Decide(w).Call
 	require.Equal(t, phaseReverting, c.Ahead.Switchover.Phase)
@@ -241,6 +246,28 @@ func TestATargetWhoseEngineIsAnotherObjectIsBegunAnew(t *testing.T) {
 		w = world(recordedAt(oldTarget), serving(newTarget), renewed, at(phase, true))
 		require.Equal(t, "preparing "+newTarget, do(Decide(w)), "where there is no old one, at once")
 	}
+}
+
+// A phase that was not answered may be executed late, and close the old target that was opened since.
+func TestTheOldTargetIsOpenedOnceMoreAfterAPhaseThatWasNotAnswered(t *testing.T) {
+	late := func(w *World) { w.Status.Switchover.Unanswered, w.Settings.CallPatience = true, 3*time.Minute }
+	after := func(d time.Duration) change { return func(w *World) { w.Now = now.Add(d) } }
+	base := []change{recordedAt(oldTarget), serving(oldTarget), wants(oldTarget), gone(newTarget), at(phaseReverting, true), late}
+	with := func(more ...change) World { return world(append(append([]change{}, base...), more...)...) }
+	v := Decide(with(after(time.Minute)))
+	require.Equal(t, OpNone, v.Call.Op)
+	require.Equal(t, now.Add(3*time.Minute), v.At)
+	v = Decide(with(after(3 * time.Minute)))
+	require.Equal(t, goBack, do(v))
+	require.Zero(t, v.Call.Accepted, "then it has ended")
+}
+
+func TestASwitchOverWithoutATargetSaysSo(t *testing.T) {
+	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, true), suspendedNow)
+	w.Object.Target = TargetSpec{}
+	v := Decide(w)
+	require.Equal(t, ReasonTargetUnknown, v.Reason)
+	require.Equal(t, OpNone, v.Call.Op)
 }
 
 // What is gone needs no closing. Where nobody can close it, all I/O is held for longer than a kernel comes back to it.

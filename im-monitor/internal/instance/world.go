@@ -66,6 +66,8 @@ type EngineFacts struct {
 	Address string
 	// Failed reports that it failed, Gone that it positively does not run anywhere, NodeOut that its node is down or out of service.
 	Failed, Gone, NodeOut bool
+	// OutSince is since when the node is down; zero where that is not known.
+	OutSince time.Time
 	// InstanceManager is the one that runs it, or ran it last.
 	InstanceManager string
 	// Loading is the v2 disk that is being loaded on its node; empty is none.
@@ -138,6 +140,8 @@ type Node struct {
 	Name string
 	// Down tells that Kubernetes says it is gone or not ready, OutOfService that a person says so by the taint.
 	Down, OutOfService bool
+	// OutSince is since when it is down; zero where that is not known.
+	OutSince time.Time
 	// Upgrading tells that a live upgrade has the node.
 	Upgrading bool
 	// Loading is the v2 disk that is being loaded there; empty is none.
@@ -217,6 +221,8 @@ type Settings struct {
 	ControlPath string
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
 	PathLoss time.Duration
+	// CallPatience is how long a server may still execute a call that was not answered.
+	CallPatience time.Duration
 	// Rediscovery is how long a v2 server's list may lack what outlived its start.
 	Rediscovery time.Duration
 	// ReplicaTimeout and FileSyncTimeout are in seconds.

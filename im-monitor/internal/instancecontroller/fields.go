@@ -68,6 +68,7 @@ func changeSwitchover(out map[string]any, before, after instance.Switchover) {
 	change(fields, "since", before.Since, after.Since)
 	change(fields, "targetIP", before.IP, after.IP)
 	change(fields, "targetPort", before.Port, after.Port)
+	change(fields, "unanswered", before.Unanswered, after.Unanswered)
 	out["switchover"] = fields
 }
 

@@ -81,7 +81,7 @@ func frontendStatus(f *v1beta2.EngineFrontend) instance.Status {
 func switchover(s *v1beta2.EngineFrontendStatus) instance.Switchover {
 	o := s.Switchover
 	return instance.Switchover{Phase: s.SwitchoverPhase, Accepted: o.Accepted, Engine: o.EngineName, UID: o.EngineUID, IP: o.TargetIP, Port: o.TargetPort,
-		OldClosed: o.OldTargetClosed, Since: o.Since}
+		OldClosed: o.OldTargetClosed, Unanswered: o.Unanswered, Since: o.Since}
 }
 
 func replicaObject(r *v1beta2.Replica) instance.Object {

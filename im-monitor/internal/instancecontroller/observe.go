@@ -3,6 +3,7 @@ package instancecontroller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,7 +65,7 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 // readSettings reads what instances are made with, but only for those that a setting concerns.
 func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
 	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, ControlPath: s.options.ControlPath,
-		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss}
+		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss, CallPatience: s.options.Quarantine}
 	v2 := w.Object.DataEngine == v1beta2.DataEngineV2
 	if !w.Object.Running || w.Object.Kind == v1beta2.InstanceTypeReplica || w.Object.Kind == v1beta2.InstanceTypeEngineFrontend && !v2 {
 		return nil
@@ -96,8 +97,26 @@ func (s *shell) nodeFacts(ctx context.Context, name string, out *instance.Node) 
 	*out = instance.Node{Name: name, Down: node.IsDown(n), OutOfService: outOfService(kubernetes)}
 	if n != nil {
 		out.Upgrading, out.Loading = n.Spec.UpgradeRequested, n.Status.LoadingDisk()
+		out.OutSince = outSince(n, kubernetes)
 	}
 	return n, nil
+}
+
+// outSince is since when a node is down, or a person says so; zero where nobody knows.
+func outSince(n *v1beta2.Node, kubernetes *corev1.Node) time.Time {
+	if node.IsDown(n) {
+		at, _ := time.Parse(time.RFC3339, conditions.Get(n.Status.Conditions, v1beta2.NodeReady).LastTransitionTime)
+		return at
+	}
+	if kubernetes == nil {
+		return time.Time{}
+	}
+	for _, t := range kubernetes.Spec.Taints {
+		if t.Key == corev1.TaintNodeOutOfService && t.TimeAdded != nil {
+			return t.TimeAdded.Time
+		}
+	}
+	return time.Time{}
 }
 
 // outOfService tells that a person says that the machine is off and stays so.

@@ -55,7 +55,7 @@ func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.En
 	if _, err := s.nodeFacts(ctx, e.Spec.NodeID, &at); err != nil {
 		return out, err
 	}
-	out.NodeOut, out.Loading = at.Out(), at.Loading
+	out.NodeOut, out.OutSince, out.Loading = at.Out(), at.OutSince, at.Loading
 	if out.Address != "" {
 		return out, nil
 	}

@@ -214,6 +214,10 @@ type SwitchoverStatus struct {
 	// Port of the target. Written by im-monitor; absent means none.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
+	// Whether a phase before reverting was not answered: a server may execute it late and close the old target, so that this is
+	// opened once more after the time that a call can last. Written by im-monitor; absent means false.
+	// +optional
+	Unanswered bool `json:"unanswered,omitempty"`
 }
 
 // NvmeTCPPath is one NVMe-over-TCP path from an initiator to a target.
