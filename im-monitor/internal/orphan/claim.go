@@ -15,6 +15,9 @@ func noClaim(w World, i *Instance) (Judgement, bool) {
 	switch {
 	case w.claim() != nil:
 		return Judgement{}, false
+	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateError && foreign(w.Node, i.DiskUUID):
+		return orphaned(v1beta2.ReasonForeignData, "No Replica named %s exists, and %s cannot read its data (%s). It may have been there before its disk "+
+			"came to this cluster, so no policy deletes it. Deleting this orphan destroys the data.", w.Key.Name, w.Key.InstanceManager, i.State), true
 	case live(i.State):
 		return orphaned(v1beta2.ReasonNoOwnerCR, "No Engine or Replica named %s exists, but %s runs it as %s (%s). Delete this orphan to end it.",
 			w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true

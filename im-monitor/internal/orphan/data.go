@@ -11,8 +11,8 @@ import (
 type Disk struct {
 	// Name is the key in Node.spec.disks; Path and UUID are those that the status records, "" while none is.
 	Name, Path, UUID string
-	// Ready is true while the instance manager has it loaded.
-	Ready, Evicting bool
+	// Ready is true while the instance manager has it loaded, Failed once it could not be loaded.
+	Ready, Failed, Evicting bool
 	// Foreign is true when the disk held the key's name at its first load in this cluster, and while that is not known.
 	Foreign bool
 }
@@ -30,18 +30,11 @@ func (n *Node) disk(uuid string) *Disk {
 	return nil
 }
 
-// foreign reports whether the replica may have been on its disk before that disk came to this cluster. A disk whose UUID is not recorded yet may
-// be the one.
+// foreign reports whether the replica may have been on its disk before that disk came to this cluster. Of a disk that the node does not record, or
+// that the list does not tell, nobody knows.
 func foreign(n *Node, diskUUID string) bool {
-	if d := n.disk(diskUUID); d != nil {
-		return d.Foreign
-	}
-	for _, d := range n.Disks {
-		if d.UUID == "" {
-			return true
-		}
-	}
-	return false
+	d := n.disk(diskUUID)
+	return d == nil || d.Foreign
 }
 
 // judgeData decides about what lies on a disk under the key's name. What runs is an instance, whatever lies under it.
@@ -132,6 +125,16 @@ func cleanable(n *Node, node string, data Data) (reason, message string) {
 	return "", ""
 }
 
+// comesBack reports whether nothing is wrong but that the disk is not ready at the moment, as after each start of its server. An Orphan that is
+// deleted waits for that, too, unless the disk could not be loaded.
+func comesBack(n *Node, o Orphan) bool {
+	if n == nil || n.Down || n.Deleting || n.Evicting {
+		return false
+	}
+	d := n.disk(o.Data.DiskUUID)
+	return d != nil && d.Name == o.Data.DiskName && d.Path == o.Data.DiskPath && !d.Evicting && !d.Ready && !(o.Deleting && d.Failed)
+}
+
 // judgeDataOrphan composes what one Orphan of data shall say.
 func judgeDataOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
@@ -150,10 +153,10 @@ func judgeDataOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
 		v.Withdrawn = v1beta2.ReasonInstanceGone
 	case w.Replica != nil:
 		v.Withdrawn = v1beta2.ReasonClaimed
-	case reason != "":
+	case reason != "" && !comesBack(w.Node, o):
 		v.Withdrawn = v1beta2.ReasonNotCleanable
 	}
-	v.Execute = v.Withdrawn == "" && !v.Terminated && Approved(o) && j.Decision == Orphaned && w.Inventory.Instance.DiskUUID == o.Data.DiskUUID
+	v.Execute = reason == "" && v.Withdrawn == "" && !v.Terminated && Approved(o) && j.Decision == Orphaned && w.Inventory.Instance.DiskUUID == o.Data.DiskUUID
 	v.say(dataOrphanedCondition(w, j, o, v))
 	v.say(dataState(w, j, o, v))
 	v.say(dataCleanable(reason, why))

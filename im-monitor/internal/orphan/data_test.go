@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // lying is a World in which a v2 replica without an object lies on a ready disk of its node.
@@ -113,4 +114,26 @@ func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 		require.False(t, o.Terminated)
 	})
 	require.Positive(t, executed)
+}
+
+// After each start of a server its disks are not ready for a while: that ends no orphan, and nothing is executed meanwhile.
+func TestAnOrphanOfDataOutlivesAMomentWithoutItsDisk(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		deleting, failed bool
+		withdrawn        string
+	}{
+		{"it stands", false, false, ""},
+		{"it stands, and the disk could not be loaded", false, true, ""},
+		{"it is deleted, and waits", true, false, ""},
+		{"it is deleted, and the disk could not be loaded", true, true, v1beta2.ReasonNotCleanable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := orphan.Judge(lying(orphanedData(func(o *orphan.Orphan) { o.Deleting = c.deleting }),
+				theDisk(func(d *orphan.Disk) { d.Ready, d.Failed = false, c.failed }))).Orphans[0]
+			require.Equal(t, c.withdrawn, o.Withdrawn)
+			require.False(t, o.Execute)
+			require.False(t, conditions.IsTrue(o.Conditions, v1beta2.OrphanDataCleanable))
+		})
+	}
 }

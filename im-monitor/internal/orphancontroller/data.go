@@ -81,6 +81,7 @@ func nodeOf(n *v1beta2.Node, replica string) *orphan.Node {
 		out.Disks = append(out.Disks, orphan.Disk{
 			Name: d.Name, Path: recorded.DiskPath, UUID: d.UUID, Evicting: n.Spec.Disks[d.Name].EvictionRequested,
 			Ready:   conditions.IsTrue(recorded.Conditions, v1beta2.DiskReady) && recorded.DiskPath == d.Path,
+			Failed:  recorded.Load == nil || recorded.Load.State == v1beta2.DiskLoadError,
 			Foreign: recorded.AcknowledgedAt == "" || slices.Contains(recorded.AcknowledgedReplicas, replica),
 		})
 	}
