@@ -24,7 +24,7 @@ const (
 var here *world.World
 
 func TestMain(m *testing.M) {
-	harness.Main(m, world.Options{Nodes: []string{node}, Lease: 4 * time.Second,
+	harness.Main(m, world.Options{Nodes: []string{node}, Attach: true, Lease: 4 * time.Second,
 		SimulatorArgs: []string{"--disk-create-time", "3s"}, Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor),
 			"--disk-call-timeout=3s", "--disk-retry-min=500ms", "--disk-retry-max=1s")}},
 		func(_ context.Context, w *world.World) error { here = w; return nil })
@@ -214,6 +214,39 @@ func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", true))
 	require.Equal(t, uuid, comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID)
 	require.Equal(t, before, digest(t, ctx, "/dev/late"))
+}
+
+// The replicas of a disk that is late wait for it, and it does not wait for them.
+func TestAVolumeIsBackOnceItsLateDiskIs(t *testing.T) {
+	ctx, w := stage(t)
+	const volume = "waiting"
+	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
+	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 1, nil))
+	require.NoError(t, w.Attach(ctx, volume, node, patience))
+	require.NoError(t, w.Write(ctx, volume, 1, "before"))
+	require.NoError(t, w.SetDevice(ctx, node, "/dev/disk-1", false))
+	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
+	require.NoError(t, w.Wait(ctx, "several attempts", patience, func(ctx context.Context) (string, error) {
+		s, err := w.DiskStatus(ctx, node, "disk-1")
+		if s.Load == nil || s.Load.Attempts < 3 {
+			return fmt.Sprintf("it is %+v", s.Load), err
+		}
+		return "", err
+	}))
+	require.NoError(t, w.SetDevice(ctx, node, "/dev/disk-1", true))
+	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
+	require.NoError(t, w.WaitVolume(ctx, volume, "to be attached and healthy", patience, func(v *v1beta2.Volume) string {
+		if v.Status.State != v1beta2.VolumeStateAttached || v.Status.Robustness != v1beta2.VolumeRobustnessHealthy {
+			return fmt.Sprintf("it is %s and %s", v.Status.State, v.Status.Robustness)
+		}
+		return ""
+	}))
+	text, err := w.Read(ctx, volume, 1)
+	require.NoError(t, err)
+	require.Equal(t, "before", text)
+	require.NoError(t, w.Verify(ctx, volume))
+	require.NoError(t, w.LetGo(ctx, volume, patience))
+	require.NoError(t, w.DeleteVolume(ctx, volume))
 }
 
 func TestADiskIsLoadedAgainInEachRunOfTheServer(t *testing.T) {

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,7 +34,7 @@ func Decide(w World) Verdict {
 		v.add(d)
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
-		if _, kept := w.Specs[key]; !kept && w.Status[key].DiskType == TypeBlock {
+		if w.Specs[key].DiskType != TypeBlock && w.Status[key].DiskType == TypeBlock {
 			w.leave(key, &v)
 		}
 	}
@@ -61,10 +62,10 @@ func (v *Verdict) again(after time.Duration) {
 // leave takes a disk out that left the spec: out of the server first, where nothing uses it, then out of the status.
 func (w World) leave(key string, v *Verdict) {
 	old := w.Status[key]
-	if old.DiskUUID != "" && w.inUse(old.DiskUUID) {
+	if why := w.needed(old.DiskUUID); why != "" {
 		out := old
 		out.Conditions = ready(old.Conditions, w.Now, v1beta2.ConditionFalse, v1beta2.ReasonNoDiskInfo, fmt.Sprintf(
-			"Disk %s left the spec of node %s while replicas on it run. It is released once they are stopped: move them away, or put the disk back into the spec.", key, w.Node))
+			"Disk %s left the spec of node %s, and stays: %s", key, w.Node, why))
 		if !same(old, out) {
 			v.Changes[key] = &out
 		}
@@ -78,17 +79,23 @@ func (w World) leave(key string, v *Verdict) {
 	v.Changes[key] = nil
 }
 
-// inUse reports whether something runs on a disk, or may.
-func (w World) inUse(uuid string) bool {
-	if w.Server == nil {
-		return false
+// needed says why a disk cannot be released; empty where it can. With it goes the record of its UUID and of what it held at first.
+func (w World) needed(uuid string) string {
+	switch {
+	case uuid == "":
+		return ""
+	case w.Server == nil && !w.NoManager:
+		return "its instance manager does not answer. It is released once that does."
 	}
 	for _, r := range w.Replicas {
-		if r.DiskID == uuid && !r.Stopped {
-			return true
+		if r.DiskID == uuid {
+			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk away or delete it, or put the disk back into the spec.", r.Name)
 		}
 	}
-	return w.Server.InUse == nil || w.Server.InUse[uuid]
+	if w.Server != nil && (w.Server.InUse == nil || w.Server.InUse[uuid]) {
+		return "its instance manager lists running replicas on it. It is released once they have ended."
+	}
+	return ""
 }
 
 // one is the decision about one disk.
@@ -138,6 +145,9 @@ func (d *one) answered() bool {
 	if asked && answer.Failed == "" {
 		return true
 	}
+	if at, ok := d.requestedAt(); ok && !d.Now.Before(at.Add(d.CallTimeout)) {
+		d.endLoad()
+	}
 	why := answer.Failed
 	if !asked {
 		why = "it was not asked yet"
@@ -174,6 +184,7 @@ func ready(old []v1beta2.Condition, now time.Time, status v1beta2.ConditionStatu
 func (d *one) reported() {
 	answer := d.answer()
 	if d.old.DiskUUID == "" && !d.mayRecord() {
+		d.endLoad()
 		return
 	}
 	recorded := d.old.DiskUUID
@@ -184,19 +195,21 @@ func (d *one) reported() {
 	case answer.UUID == "" || answer.UUID != recorded:
 		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore with UUID %q, recorded is %s. Put the device with the recorded lvstore back, "+
 			"or move all replicas away, take the disk out of the spec, and add it again.", d.key, d.spec.Path, answer.UUID, recorded)
+		d.endLoad()
 		d.after = LatePause
 		return
 	case owner != "" && owner != d.key:
 		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.",
 			d.key, d.spec.Path, owner, d.Node)
+		d.endLoad()
 		d.after = LatePause
 		return
 	}
 	d.ready = true
 	d.owners[answer.UUID] = d.key
-	d.out.DiskUUID, d.out.DiskName, d.out.DiskDriver, d.out.DiskPath = answer.UUID, answer.Name, answer.Driver, d.spec.Path
+	d.out.DiskUUID, d.out.DiskName, d.out.DiskDriver, d.out.DiskPath = answer.UUID, answer.Name, answer.Driver, cmp.Or(answer.Path, d.spec.Path)
 	d.out.InstanceManagerName = d.Server.Name
-	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady, fmt.Sprintf("Disk %s is loaded.", d.key))
+	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady, fmt.Sprintf("Disk %s is loaded.", d.key)+d.moved())
 	d.noteReady()
 	d.acknowledge()
 	d.relists()
@@ -216,6 +229,14 @@ func (d *one) relists() {
 	if d.after == 0 || wait < d.after {
 		d.after = wait
 	}
+}
+
+// moved says that the spec has another path than the device that is loaded.
+func (d *one) moved() string {
+	if d.out.DiskPath == d.spec.Path {
+		return ""
+	}
+	return fmt.Sprintf(" It was loaded from %s; the path %s of the spec counts from the next start of its instance manager on.", d.out.DiskPath, d.spec.Path)
 }
 
 // acknowledge records what the disk held when it was first loaded, once that is listed completely.

@@ -58,13 +58,24 @@ func attempt(l v1beta2.DiskLoad) func(*World) {
 	}
 }
 
+// beside is another block disk with the same path.
+func beside(key, uuid string) func(*World) {
+	return func(w *World) {
+		w.Specs[key] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdb"}
+		if uuid != "" {
+			w.Status[key] = v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: uuid, DiskPath: "/dev/sdb"}
+		}
+		w.Server.Answers[key] = Answer{Failed: "not asked"}
+	}
+}
+
 var (
 	unknown = Answer{Unknown: true}
 	inError = Answer{State: "error"}
 	loaded  = Answer{State: "ready", UUID: mine, Name: "fastn1", Driver: "nvme", TotalBytes: 100, FreeBytes: 60}
 	foreign = Answer{State: "ready", UUID: theirs, Name: "x", Driver: "aio", TotalBytes: 100, FreeBytes: 60}
 	replica = func(w *World) {
-		w.Replicas = []Replica{{Name: "r-1", DiskID: theirs, DiskPath: "/dev/sdb", Stopped: true}}
+		w.Replicas = []Replica{{Name: "r-1", DiskID: theirs, DiskPath: "/dev/sdb"}}
 	}
 	other    = v1beta2.DiskLoad{Server: "pod/before", State: "ready", UUID: mine, RequestedAt: ago(time.Hour)}
 	asked    = v1beta2.DiskLoad{Server: thisRun, State: "requested", UUID: mine, RequestedAt: ago(time.Minute), Attempts: 1}
@@ -118,8 +129,15 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		{"in error: the pause lasts", world(inError, recorded(nil), attempt(failed1)), noInfo, nil, mine, "next attempt"},
 		{"in error: the first pause is over", world(inError, recorded(nil), attempt(failed2)), noInfo, reload, mine, ""},
 		{"in error: the second pause is longer", world(inError, recorded(nil), attempt(failed3)), noInfo, nil, mine, ""},
-		{"in error, and something runs on it", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse[mine] = true }), noInfo, nil, mine, "may run"},
-		{"in error, and a Replica runs on it", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Replicas = []Replica{{Name: "r", DiskID: mine}} }), noInfo, nil, mine, ""},
+		{"in error, and something runs on it", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse[mine] = true }), noInfo, nil, mine, "lists running replicas"},
+		{"in error, and a Replica waits for the disk", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Replicas = []Replica{{Name: "r", DiskID: mine}} }), noInfo, reload, mine, ""},
+		{"in error, and the clock was set back", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Now = now.Add(-time.Hour) }), noInfo, nil, mine, ago(time.Hour - 30*time.Second)},
+		{"in error, made by somebody else, and nobody says what to do", world(inError), notInitialized, &Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
+		{"in error after a mark to adopt that was taken away", world(inError, attempt(failed2)), notInitialized, &Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
+		{"new: another disk has the path and is recorded", world(unknown, mark("new"), beside("zz", mine)), notInitialized, nil, "", "the same path"},
+		{"new: another disk has the path and comes first", world(unknown, mark("new"), beside("aa", "")), notInitialized, nil, "", "aa and fast"},
+		{"new: another disk has the path and comes later", world(unknown, mark("new"), beside("zz", "")), noInfo, create(""), "", ""},
+		{"recorded: another disk has the path and is not", world(unknown, recorded(nil), beside("aa", "")), noInfo, create(mine), mine, ""},
 		{"in error, and nobody knows what runs", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse = nil }), noInfo, nil, mine, ""},
 
 		{"ready with the recorded UUID", world(loaded, recorded(nil), attempt(asked)), v1beta2.ReasonDiskReady, nil, mine, ""},
@@ -161,7 +179,9 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 				require.False(t, conditions.IsTrue(s.Conditions, v1beta2.DiskSchedulable))
 			}
 			if c.call == nil {
-				c.world.Status = map[string]v1beta2.DiskStatus{"fast": s}
+				for key, change := range v.Changes {
+					c.world.Status[key] = *change
+				}
 				again := Decide(c.world)
 				require.Empty(t, again.Changes, "deciding again changes nothing")
 			}
@@ -171,7 +191,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 
 func TestAReadyDiskHasTheNameOfItsLvstoreAndItsFigures(t *testing.T) {
 	w := world(loaded, recorded(func(s *v1beta2.DiskStatus) { s.ScheduledReplica = map[string]int64{"gone": 5} }), func(w *World) {
-		w.Replicas = []Replica{{Name: "r-1", DiskID: mine, Bytes: 30}, {Name: "r-2", DiskID: mine, Bytes: 20, Stopped: true}, {Name: "r-3", DiskID: theirs, Bytes: 9}}
+		w.Replicas = []Replica{{Name: "r-1", DiskID: mine, Bytes: 30}, {Name: "r-2", DiskID: mine, Bytes: 20}, {Name: "r-3", DiskID: theirs, Bytes: 9}}
 	})
 	s := Decide(w).Changes["fast"]
 	require.Equal(t, "fastn1", s.DiskName)
@@ -256,9 +276,42 @@ func TestADiskThatLeavesTheSpecLeavesTheServerFirst(t *testing.T) {
 	require.Empty(t, used.Calls)
 	require.NotNil(t, used.Changes["fast"])
 
-	gone := Decide(world(loaded, recorded(nil), left, func(w *World) { w.Server = nil }))
+	held := Decide(world(loaded, recorded(nil), left, func(w *World) { w.Replicas = []Replica{{Name: "r-1", DiskID: mine}} }))
+	require.Empty(t, held.Calls)
+	require.Contains(t, conditions.Get(held.Changes["fast"].Conditions, v1beta2.DiskReady).Message, "replica r-1 has data on it")
+
+	silent := Decide(world(loaded, recorded(nil), left, func(w *World) { w.Server = nil }))
+	require.NotNil(t, silent.Changes["fast"], "the record of what it held stays until the server can release it")
+
+	gone := Decide(world(loaded, recorded(nil), left, func(w *World) { w.Server, w.NoManager = nil, true }))
 	require.Empty(t, gone.Calls)
-	require.Contains(t, gone.Changes, "fast")
+	require.Equal(t, map[string]*v1beta2.DiskStatus{"fast": nil}, gone.Changes)
+
+	retyped := Decide(world(loaded, recorded(nil), spec(func(s *v1beta2.DiskSpec) { s.DiskType = "filesystem" })))
+	require.Len(t, retyped.Calls, 1, "a disk that is none of ours any more is released, too")
+}
+
+// Switch-overs wait while a disk is requested: an attempt that nobody answers for must not hold them for ever.
+func TestAnAttemptThatNobodyAnswersForIsNotUnderWayAnyMore(t *testing.T) {
+	for name, w := range map[string]World{
+		"the server was restarted":         world(unknown, mark("new"), attempt(newLost)),
+		"loaded by somebody else":          world(foreign, mark("new"), attempt(newLost)),
+		"another lvstore":                  world(foreign, recorded(nil), attempt(newLost)),
+		"the server answers with an error": world(Answer{Failed: "no disk bdev found"}, recorded(nil), attempt(askedOld)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			status := v1beta2.NodeStatus{DiskStatus: map[string]v1beta2.DiskStatus{"fast": *Decide(w).Changes["fast"]}}
+			require.Empty(t, status.LoadingDisk())
+		})
+	}
+}
+
+func TestAPathThatChangedCountsFromTheNextStartOn(t *testing.T) {
+	answer := loaded
+	answer.Path = "/dev/sdb"
+	s := Decide(world(answer, recorded(nil), spec(func(s *v1beta2.DiskSpec) { s.Path = "/dev/sdz" }))).Changes["fast"]
+	require.Equal(t, "/dev/sdb", s.DiskPath)
+	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "loaded from /dev/sdb; the path /dev/sdz")
 }
 
 func TestASecondDiskWithTheLvstoreOfAnotherIsNotReady(t *testing.T) {

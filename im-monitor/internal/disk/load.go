@@ -2,6 +2,8 @@ package disk
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +38,9 @@ func (d *one) requestedAt() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	at, err := time.Parse(time.RFC3339, d.old.Load.RequestedAt)
+	if at.After(d.Now) { // the clock was set back
+		at = d.Now
+	}
 	return at, err == nil
 }
 
@@ -57,7 +62,10 @@ func (d *one) underWay() bool {
 
 // unknown is a disk that the server's map lacks.
 func (d *one) unknown() {
-	switch {
+	switch other := d.samePath(); {
+	case other != "":
+		d.not(v1beta2.ReasonNotInitialized, "Disks %s and %s of node %s have the same path %s: take one of them out of the spec. Disk %s is not loaded.",
+			other, d.key, d.Node, d.spec.Path, d.key)
 	case d.wanted() != "":
 		if d.here() == nil || !d.underWay() {
 			d.create(d.wanted(), "The disk is loaded with the UUID %s.", d.wanted())
@@ -67,6 +75,21 @@ func (d *one) unknown() {
 	default:
 		d.uninitialized()
 	}
+}
+
+// samePath is another disk with the same path that comes first: one whose UUID is recorded, or else the first one in order.
+func (d *one) samePath() string {
+	for _, key := range slices.Sorted(maps.Keys(d.Specs)) {
+		recorded := d.Status[key].DiskUUID != ""
+		if s := d.Specs[key]; key == d.key || s.DiskType != TypeBlock || s.Path != d.spec.Path || d.old.DiskUUID != "" && !recorded {
+			continue
+		}
+		if recorded == (d.old.DiskUUID != "") && key > d.key {
+			continue
+		}
+		return key
+	}
+	return ""
 }
 
 // unknownNew formats or adopts what is at the path, once.
@@ -94,8 +117,9 @@ func (d *one) unknownNew() {
 // uncertain is a disk that the server forgot while it was initialized as new.
 func (d *one) uncertain() {
 	d.not(v1beta2.ReasonInitializationUncertain, "The instance manager of node %s was restarted after DiskCreate was called at %s to initialize disk %s at %s as new. "+
-		"Nobody knows whether the device was formatted, or whether it is the same device. Check the device, then take the mark away and set it again: %s",
-		d.Node, d.old.Load.RequestedAt, d.key, d.spec.Path, d.patch(`null`)+" ; "+d.patch(`"new"`))
+		"Nobody knows whether the device was formatted, or whether it is the same device. Check the device, take the mark away, wait until this condition says %s, then set it again: %s",
+		d.Node, d.old.Load.RequestedAt, d.key, d.spec.Path, v1beta2.ReasonNotInitialized, d.patch(`null`)+" ; "+d.patch(`"new"`))
+	d.endLoad()
 }
 
 // claimant is a Replica that says that the disk holds its data, or "".
@@ -110,7 +134,7 @@ func (d *one) claimant() string {
 
 // uninitialized is a disk of which no UUID is recorded, and of which nobody said what to do with the device.
 func (d *one) uninitialized() {
-	if d.old.Load != nil && !(d.here() != nil && d.underWay()) {
+	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadError || !(d.here() != nil && d.underWay())) {
 		d.out.Load = nil
 	}
 	d.not(v1beta2.ReasonNotInitialized, "Nothing is recorded of disk %s at %s, and the device is not touched. If it may be formatted (check that it holds no data): %s . "+
@@ -142,6 +166,15 @@ func (d *one) creating() {
 	d.state(v1beta2.DiskLoadCreating)
 	d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s is loading disk %s.", d.Server.Name, d.key)
 	d.after = SoonPause
+}
+
+// endLoad records that an attempt of an earlier run, or one that nobody answers for, loads nothing any more: switch-overs wait for no other.
+func (d *one) endLoad() {
+	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadRequested || load.State == v1beta2.DiskLoadCreating) {
+		ended := *load
+		ended.State = v1beta2.DiskLoadError
+		d.out.Load = &ended
+	}
 }
 
 // state records the server's word in the attempt. An attempt of another client is not recorded.
@@ -193,15 +226,12 @@ func (d *one) failed() {
 	case uuid != "":
 		d.retry(uuid, why)
 	case d.isNew():
-		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, then take the mark away and set it again: %s ; %s", why,
-			d.patch("null"), d.patch(`"new"`))
-	case d.here() != nil && d.here().UUID == "":
-		// The person took the mark away: the server forgets the attempt, so that another mark begins anew.
+		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, take the mark away, wait until this condition says %s, then set "+
+			"it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
+	default: // nobody says what to do with the device: the server forgets the attempt, so that another mark begins anew
 		d.call = &Call{Key: d.key, Op: OpDelete, Path: d.spec.Path, Driver: deleteDriver(d.spec, d.old)}
 		d.not(v1beta2.ReasonNotInitialized, "%s", why)
 		d.after = SoonPause
-	default:
-		d.not(v1beta2.ReasonNoDiskInfo, "%s", why)
 	}
 }
 
@@ -212,8 +242,8 @@ func (d *one) retry(uuid, why string) {
 		due = at.Add(d.backoff(d.here().Attempts))
 	}
 	switch {
-	case d.old.DiskUUID != "" && d.inUse(uuid):
-		d.not(v1beta2.ReasonNoDiskInfo, "%s It is not loaded again while replicas on it may run.", why)
+	case d.old.DiskUUID != "" && (d.Server.InUse == nil || d.Server.InUse[uuid]): // Replicas wait for the disk: what they say proves nothing
+		d.not(v1beta2.ReasonNoDiskInfo, "%s It is not loaded again while the instance manager lists running replicas on it.", why)
 		d.after = LatePause
 	case d.Now.Before(due):
 		d.not(v1beta2.ReasonNoDiskInfo, "%s The next attempt is at %s.", why, stamp(due))

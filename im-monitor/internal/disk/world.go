@@ -35,6 +35,8 @@ type World struct {
 	Status map[string]v1beta2.DiskStatus
 	// Server is the node's running v2 instance manager; nil where there is none that answers.
 	Server *Server
+	// NoManager tells that the node has no v2 instance manager at all.
+	NoManager bool
 	// Replicas are those of the node, as far as they name a disk or a path there.
 	Replicas []Replica
 	// Pressure are the settings that decide whether a disk is too full.
@@ -67,9 +69,9 @@ type Answer struct {
 	Failed string
 	// Unknown is true where the server's map lacks the disk.
 	Unknown bool
-	// State, UUID, Name and Driver are the server's words; Name is that of the lvstore.
-	State, UUID, Name, Driver string
-	TotalBytes, FreeBytes     int64
+	// State, UUID, Name, Driver and Path are the server's words; Name is that of the lvstore, Path that of the device, or "".
+	State, UUID, Name, Driver, Path string
+	TotalBytes, FreeBytes           int64
 }
 
 // Replica is what counts of a Replica for the disks of its node.
@@ -77,8 +79,6 @@ type Replica struct {
 	Name, DiskID, DiskPath string
 	// Bytes is spec.volumeSize.
 	Bytes int64
-	// Stopped is true where no instance runs.
-	Stopped bool
 }
 
 // Pressure are the settings storage-minimal-available-percentage and storage-over-provisioning-percentage.

@@ -19,6 +19,7 @@ type memory struct {
 type heard struct {
 	run        string
 	generation int64
+	asked      time.Time // when the answers were asked for
 	next       time.Time // when the server is to be asked again
 	answers    map[string]disk.Answer
 	lists      map[string]listing
@@ -26,6 +27,7 @@ type heard struct {
 
 // listing is what was listed on a disk that was loaded for the first time.
 type listing struct {
+	uuid     string // of the lvstore that was on the disk then
 	at       time.Time
 	names    []string
 	complete bool
@@ -33,7 +35,7 @@ type listing struct {
 
 // with adds a list. Two make it complete: whatever one of them has, the disk holds.
 func (l listing) with(found map[string]imclient.DiskReplica, at time.Time) listing {
-	out := listing{at: at, complete: !l.at.IsZero()}
+	out := listing{uuid: l.uuid, at: at, complete: !l.at.IsZero()}
 	for _, name := range l.names {
 		if _, again := found[name]; !again {
 			out.names = append(out.names, name)

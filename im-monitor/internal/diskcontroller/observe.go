@@ -25,20 +25,11 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 type placed struct {
 	node, disk, path string
 	bytes            int64
-	stopped          bool
 }
 
 func place(obj client.Object) placed {
 	r := obj.(*v1beta2.Replica)
-	return placed{r.Spec.NodeID, r.Spec.DiskID, r.Spec.DiskPath, r.Spec.VolumeSize, stopped(r)}
-}
-
-func stopped(r *v1beta2.Replica) bool {
-	switch r.Status.CurrentState {
-	case "", v1beta2.InstanceStateStopped, v1beta2.InstanceStateError:
-		return !r.Status.Starting
-	}
-	return false
+	return placed{r.Spec.NodeID, r.Spec.DiskID, r.Spec.DiskPath, r.Spec.VolumeSize}
 }
 
 // pressureSettings lets the two settings pass that decide whether a disk is too full.
@@ -57,12 +48,12 @@ type server struct {
 // errNotYet: an instance manager answers, and this process has not connected to it yet. Nothing is concluded from that.
 var errNotYet = errors.New("not connected yet")
 
-// serverOf is the node's v2 instance manager that answers; nil where there is none.
-func (s *shell) serverOf(ctx context.Context, nodeName string) (*server, error) {
+// serverOf is the node's v2 instance manager that answers; nil where there is none. none tells that the node has no v2 instance manager at all.
+func (s *shell) serverOf(ctx context.Context, nodeName string) (at *server, none bool, err error) {
 	var list v1beta2.InstanceManagerList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName}, client.UnsafeDisableDeepCopy)
+	err = s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName}, client.UnsafeDisableDeepCopy)
 	if err != nil {
-		return nil, fmt.Errorf("listing v2 instance managers of node %s: %w", nodeName, err)
+		return nil, false, fmt.Errorf("listing v2 instance managers of node %s: %w", nodeName, err)
 	}
 	for i := range list.Items {
 		im := &list.Items[i]
@@ -71,12 +62,12 @@ func (s *shell) serverOf(ctx context.Context, nodeName string) (*server, error) 
 		}
 		target, known := s.known.Target(im.Name)
 		if !known || target.Address != im.Status.IP {
-			return nil, errNotYet
+			return nil, false, errNotYet
 		}
 		latest, _ := s.known.Latest(im.Name)
-		return &server{name: im.Name, address: target.Address, latest: latest, run: target.Run()}, nil
+		return &server{name: im.Name, address: target.Address, latest: latest, run: target.Run()}, false, nil
 	}
-	return nil, nil
+	return nil, len(list.Items) == 0, nil
 }
 
 // world is what the decision is made from, but for what the server said.
@@ -99,7 +90,7 @@ func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node
 	for i := range list.Items {
 		r := &list.Items[i]
 		if r.Spec.NodeID == n.Name && r.Spec.DataEngine == v1beta2.DataEngineV2 {
-			w.Replicas = append(w.Replicas, disk.Replica{Name: r.Name, DiskID: r.Spec.DiskID, DiskPath: r.Spec.DiskPath, Bytes: r.Spec.VolumeSize, Stopped: stopped(r)})
+			w.Replicas = append(w.Replicas, disk.Replica{Name: r.Name, DiskID: r.Spec.DiskID, DiskPath: r.Spec.DiskPath, Bytes: r.Spec.VolumeSize})
 		}
 	}
 	return w, nil
@@ -120,7 +111,7 @@ func (s *shell) question(ctx context.Context, at *server, n *v1beta2.Node) map[s
 		case err != nil:
 			out[key] = disk.Answer{Failed: err.Error()}
 		default:
-			out[key] = disk.Answer{State: answer.State, UUID: answer.UUID, Name: answer.Name, Driver: answer.Driver, TotalBytes: answer.TotalBytes,
+			out[key] = disk.Answer{State: answer.State, UUID: answer.UUID, Name: answer.Name, Driver: answer.Driver, Path: answer.Path, TotalBytes: answer.TotalBytes,
 				FreeBytes: answer.FreeBytes}
 		}
 	}

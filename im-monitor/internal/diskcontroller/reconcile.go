@@ -25,7 +25,7 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	if !hasBlockDisks(&n) {
 		return ctrl.Result{}, nil
 	}
-	at, err := s.serverOf(ctx, n.Name)
+	at, none, err := s.serverOf(ctx, n.Name)
 	if errors.Is(err, errNotYet) {
 		return ctrl.Result{RequeueAfter: disk.SoonPause}, nil
 	}
@@ -36,6 +36,7 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	w.NoManager = none
 	if at != nil {
 		w.Server = s.hear(ctx, at, &n)
 	}
@@ -74,6 +75,7 @@ func (s *shell) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Ser
 	now := s.rt.Clock.Now()
 	known := s.memory.of(n.Name)
 	if known.run != at.run || known.generation != n.Generation || !now.Before(known.next) {
+		known.asked = s.rt.Clock.Now()
 		known.answers = s.question(ctx, at, n)
 		if known.run != at.run {
 			known.lists = map[string]listing{}
@@ -86,7 +88,7 @@ func (s *shell) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Ser
 		out.Listed = at.latest.Began
 	}
 	for key, l := range known.lists {
-		if l.complete {
+		if l.complete && l.uuid == known.answers[key].UUID && l.at.Before(known.asked) {
 			out.Contents[key] = l.names
 		}
 	}
@@ -111,7 +113,7 @@ func behind(err error) (ctrl.Result, error) {
 	if status.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: callPause}, nil
 	}
-	return ctrl.Result{}, err
+	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
 // write makes the changes true, on the version that they were decided on: an attempt that was recorded since is never overwritten.
@@ -120,7 +122,7 @@ func (s *shell) write(ctx context.Context, n *v1beta2.Node, changes map[string]*
 		return nil
 	}
 	if err := status.MergeStatus(ctx, s.rt.Client, n, map[string]any{"diskStatus": fields(n.Status.DiskStatus, changes)}, status.AtVersion()); err != nil {
-		return client.IgnoreNotFound(err)
+		return err
 	}
 	s.rt.Log.Info("disks changed", "node", n.Name, "changed", len(changes))
 	return nil
@@ -138,9 +140,10 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 	}
 	w.Server = heard
 	v := disk.Decide(w)
+	pause := callPause
 	for _, call := range v.Calls {
-		if call.Op == disk.OpDelete { // what is left behind is reported; the entry goes all the same
-			s.call(ctx, at, n.Name, call)
+		if call.Op == disk.OpDelete && s.call(ctx, at, n.Name, call) != nil { // what is left behind is reported; the entry goes all the same
+			pause = max(pause, disk.LatePause)
 		}
 	}
 	if err := s.write(ctx, &n, v.Changes); err != nil {
@@ -150,18 +153,23 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 		return ctrl.Result{RequeueAfter: s.Period}, nil
 	}
 	for _, call := range v.Calls {
-		if call.Op != disk.OpDelete {
-			s.call(ctx, at, n.Name, call)
+		if call.Op != disk.OpDelete && s.call(ctx, at, n.Name, call) != nil {
+			pause = max(pause, disk.SoonPause)
 		}
 	}
 	s.memory.of(n.Name).next = s.rt.Clock.Now() // what the server says now decides
-	return ctrl.Result{RequeueAfter: callPause}, nil
+	return ctrl.Result{RequeueAfter: pause}, nil
 }
 
-// readerFor reads every Replica past the cache where a device may be formatted; nil is the cache.
+// readerFor reads every Replica past the cache where a device may be formatted, or released; nil is the cache.
 func (s *shell) readerFor(n *v1beta2.Node) client.Reader {
 	for key, spec := range n.Spec.Disks {
 		if spec.Initialize == v1beta2.InitializeNew && n.Status.DiskStatus[key].DiskUUID == "" {
+			return s.rt.Uncached
+		}
+	}
+	for key, recorded := range n.Status.DiskStatus {
+		if recorded.DiskType == disk.TypeBlock && n.Spec.Disks[key].DiskType != disk.TypeBlock {
 			return s.rt.Uncached
 		}
 	}
@@ -172,10 +180,10 @@ func (s *shell) readerFor(n *v1beta2.Node) client.Reader {
 const callPause = 100 * time.Millisecond
 
 // call makes one call. Its answer decides nothing: DiskGet does.
-func (s *shell) call(ctx context.Context, at *server, node string, c disk.Call) {
+func (s *shell) call(ctx context.Context, at *server, node string, c disk.Call) error {
 	if s.rt.Observe {
 		s.rt.Log.Info("would call", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID)
-		return
+		return nil
 	}
 	ref := imclient.DiskRef{DiskQuery: imclient.DiskQuery{Name: c.Key, Path: c.Path, Driver: c.Driver}, UUID: c.UUID}
 	var err error
@@ -193,9 +201,10 @@ func (s *shell) call(ctx context.Context, at *server, node string, c disk.Call) 
 	}
 	if err != nil {
 		s.rt.Log.Error(err, "a call about a disk failed", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID)
-		return
+		return err
 	}
 	s.rt.Log.Info("called", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID, "path", c.Path, "driver", c.Driver)
+	return nil
 }
 
 // list reads the replicas of disks that were loaded for the first time: twice, a gap apart.
@@ -204,7 +213,15 @@ func (s *shell) list(ctx context.Context, at *server, n *v1beta2.Node, keys []st
 	for _, key := range keys {
 		spec, answer := n.Spec.Disks[key], known.answers[key]
 		before := known.lists[key]
-		if now := s.rt.Clock.Now(); !before.at.IsZero() && now.Sub(before.at) < s.Gap {
+		now, quiet := s.rt.Clock.Now(), s.known.QuietFrom(at.name)
+		if before.uuid != answer.UUID || before.at.Before(quiet) {
+			before = listing{uuid: answer.UUID}
+		}
+		if now.Before(quiet) {
+			known.lists[key], known.next = before, quiet
+			continue
+		}
+		if !before.at.IsZero() && now.Sub(before.at) < s.Gap {
 			known.next = before.at.Add(s.Gap)
 			continue
 		}
@@ -214,7 +231,7 @@ func (s *shell) list(ctx context.Context, at *server, n *v1beta2.Node, keys []st
 			s.rt.Log.Error(err, "listing the replicas of a disk failed", "node", n.Name, "disk", key)
 			continue
 		}
-		known.lists[key] = before.with(found, s.rt.Clock.Now())
+		known.lists[key] = before.with(found, now)
 		known.next = s.rt.Clock.Now().Add(s.Gap)
 	}
 }

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"time"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -60,6 +61,17 @@ func (m *member) during(name string, call func() error) error {
 	}
 	nudge(m.probeWake)
 	return err
+}
+
+// QuietFrom implements Store.
+func (i *Inventory) QuietFrom(instanceManager string) time.Time {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return time.Time{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.settling.calls.quietFrom(i.config.Clock.Now(), m.settling.quiet)
 }
 
 // AskDisk implements Store.

@@ -113,6 +113,8 @@ type Store interface {
 	AbsentAfter(call Call) bool
 	// ExpectAbsence asks for the list that may prove an absence and tells when it is due; zero when that is not known, or the name is listed.
 	ExpectAbsence(subject Subject) time.Time
+	// QuietFrom is the earliest beginning of a list that no creation or deletion of a replica spoils; zero where none does.
+	QuietFrom(instanceManager string) time.Time
 	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server said that they are not
 	// ready; sorted. diskUUID is that of Subject.
 	Unloaded(instanceManager, diskUUID string) []string

@@ -234,6 +234,8 @@ func (s *store) ExpectAbsence(subject inventory.Subject) time.Time {
 	return time.Now().Add(absenceGap)
 }
 
+func (s *store) QuietFrom(string) time.Time { return time.Time{} }
+
 func (s *store) Holders(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
