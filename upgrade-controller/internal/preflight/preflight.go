@@ -298,12 +298,12 @@ func cloning(_ World, v cluster.Volume) string {
 	return ""
 }
 
-// ublkFrontend: such a frontend does not outlive the instance manager of its node.
+// ublkFrontend: such a frontend does not outlive the instance manager of its node, and no server switches it over to another target.
 func ublkFrontend(w World, v cluster.Volume) string {
-	if v.Object.Spec.Frontend != frontendUblk || v.Holder() != w.Node {
+	if v.Object.Spec.Frontend != frontendUblk || v.Holder() != w.Node && !v.EngineOn(w.Node) {
 		return ""
 	}
-	return "its frontend is ublk, which does not outlive the instance manager; detach it, or attach it elsewhere."
+	return "its frontend is ublk, which neither outlives the instance manager nor can be switched over to another target; detach it, or attach it elsewhere."
 }
 
 // noFrontend: what moves is what a frontend leads to. A replica alone can leave its engine without one.

@@ -113,6 +113,11 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.Frontend = "ublk" }, want: []preflight.Kind{preflight.UblkFrontend}},
 		"a ublk frontend elsewhere": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.Frontend = "ublk" }, ask: func(w *preflight.World) { w.Node = "node-2" }},
+		"a ublk frontend elsewhere, of which the node has the engine": {
+			change: func(w *model.World) {
+				w.Volumes["vol"].Spec.Frontend = "ublk"
+				w.Engines["vol-e-0"].Spec.NodeID = "node-2"
+			}, ask: func(w *preflight.World) { w.Node = "node-2" }, want: []preflight.Kind{preflight.UblkFrontend}},
 		"a volume without a frontend": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, want: []preflight.Kind{preflight.NoFrontend}},
 		"a volume without a frontend, of which the node has only a replica": {
