@@ -97,7 +97,7 @@ func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Di
 	}
 	rt.AfterStop(engines.HandOver)
 	instances := options.InstanceOptions()
-	instances.BeforeEngineStop = engines.LookBeforeStop
+	instances.BeforeEngineStop, instances.Working = engines.LookBeforeStop, engines.Working
 	if err := instancecontroller.Setup(ctx, rt, settings, store, instances); err != nil {
 		return err
 	}

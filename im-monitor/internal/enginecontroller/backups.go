@@ -43,6 +43,7 @@ func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, pr
 		rw := slices.ContainsFunc(seen.Replicas, func(r engine.Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
 		return e.Spec.Active && rw && c.alone(ctx, e)
 	}
+	defer c.working.begin(e.Name)()
 	return c.backups.Pass(ctx, backuphands.Look{
 		Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
 		Usable: usable, Busy: busy, Period: c.options.Busy,

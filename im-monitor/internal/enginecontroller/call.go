@@ -27,6 +27,7 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		}
 		t, proxy = through, way
 	}
+	defer c.working.begin(e.Name)()
 	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	if err := c.still(ctx, e, call); err != nil {
 		log.Info("not called", "reason", err.Error())

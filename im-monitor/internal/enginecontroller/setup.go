@@ -49,6 +49,8 @@ type Controller struct {
 	slots   slots.Slots
 	woken   chan event.GenericEvent
 	random  func() float64
+	// working are the engines with work under way that may go through a frontend.
+	working working
 	// toldHeld is what the work for an engine (by UID) was said to wait for last.
 	toldHeld told
 }

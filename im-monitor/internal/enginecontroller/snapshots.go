@@ -34,6 +34,7 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 	if err != nil || way == nil {
 		return unreachableDelay, err
 	}
+	defer c.working.begin(e.Name)()
 	return c.hands.Pass(ctx, snapshothands.Look{
 		Engine: e, Run: runOf(e), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
 		Busy: busy, Period: c.options.Busy,

@@ -102,11 +102,18 @@ func (p *mover) begin() Verdict {
 	return p.call(phasePreparing)
 }
 
+// workPause is when a switch-over looks again that waits for work through its frontend to end.
+const workPause = 200 * time.Millisecond
+
 // prepared goes on from preparing.
 func (p *mover) prepared() Verdict {
 	switch {
 	case p.wanted() && p.serves(p.target) && p.declined():
 		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
+	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Working:
+		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call that goes to engine %s.", p.target.Engine, p.at.Engine))
+		v.At = p.w.Now.Add(workPause)
+		return v
 	case p.wanted() && p.serves(p.target) && p.s.Accepted:
 		return p.call(phaseSwitching)
 	case p.wanted() && p.serves(p.target):

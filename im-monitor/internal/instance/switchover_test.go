@@ -302,6 +302,15 @@ func TestWhatCannotBeSwitchedOverStaysAndSaysSo(t *testing.T) {
 	}
 }
 
+// What began before the switch-over was written would go to the engine that gets no writes any more.
+func TestNoOldTargetIsClosedWhileWorkIsUnderWayThroughIt(t *testing.T) {
+	working := know(oldTarget, func(e *EngineFacts) { e.Working = true })
+	v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true), working))
+	require.Equal(t, OpNone, v.Call.Op)
+	require.Equal(t, now.Add(workPause), v.At)
+	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), working))), "it goes on")
+}
+
 func loadingAt(ip string) change { return know(ip, func(e *EngineFacts) { e.Loading = "disk-1" }) }
 
 func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) {

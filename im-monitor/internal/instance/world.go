@@ -66,6 +66,8 @@ type EngineFacts struct {
 	Address string
 	// Failed reports that it failed, Gone that it positively does not run anywhere, NodeOut that its node is down or out of service.
 	Failed, Gone, NodeOut bool
+	// Working reports that work is under way that may go through its frontend.
+	Working bool
 	// OutSince is since when the node is down; zero where that is not known.
 	OutSince time.Time
 	// InstanceManager is the one that runs it, or ran it last.

@@ -83,6 +83,9 @@ func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.D
 		}
 		call := v.Call
 		switch {
+		case call.Op == instance.OpNone && !v.At.IsZero(): // it is due later, which no event tells
+			r.reportQueue.Add(key)
+			return 0, nil
 		case call.Op == instance.OpNone || call.Op != first.Op || call.InstanceManager != first.InstanceManager:
 			return 0, nil // the cache is behind, or the volume's other objects hold it up: their events wake the reporter
 		case r.rt.Observe:

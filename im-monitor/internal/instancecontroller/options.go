@@ -24,6 +24,8 @@ type Options struct {
 	Rediscovery time.Duration
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
 	PathLoss time.Duration
+	// Working reports whether work is under way that may go through the frontend of an engine. Nil knows of none.
+	Working func(engine string) bool
 	// BeforeEngineStop looks at a running engine once more; its failure holds nothing up. Nil looks at none.
 	BeforeEngineStop func(ctx context.Context, engine *v1beta2.Engine) error
 }

@@ -50,7 +50,8 @@ func (s *shell) targets(ctx context.Context, w *instance.World) error {
 
 // engineFacts are what is known of one engine.
 func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.EngineFacts, error) {
-	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName}
+	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName,
+		Working: s.options.Working != nil && s.options.Working(e.Name)}
 	var at instance.Node
 	if _, err := s.nodeFacts(ctx, e.Spec.NodeID, &at); err != nil {
 		return out, err
