@@ -177,7 +177,7 @@ func TestAMappedReplicaStaysUntilItsEngineEnds(t *testing.T) {
 	w.store.put(imOther, forgotten)
 	w.start()
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
-	require.Equal(t, v1beta2.ReasonDataOnly, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned))
+	require.Equal(t, v1beta2.ReasonForeignData, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned), "its disk is not recorded")
 	w.approve(o)
 	w.says(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonMappedByEngine)
 	require.Empty(t, w.store.executed())
