@@ -206,7 +206,7 @@ func podRules() []rule {
 		off("that very one", "only the instance manager whose UID was named is replaced", tests, replacedFile, "		u.OldUID == w.InstanceManager.UID && ", "		"),
 		off("its time", "it is replaced in its state only", tests, replacedFile, `w.v2() && u.State == v1beta2.UpgradeStateUpgradingInstanceManager && `, `w.v2() && `),
 		off("frontends outlive it", "a frontend that is not listed while its node is upgraded is not missing", []string{instanceCore}, instanceCore+"/decide.go",
-			`case w.Here.Absent && w.frontend() && w.Node.Upgrading:`, `case false:`),
+			`case w.Here.Absent && w.frontend() && w.Node.Upgrading && w.Status.Switchover.Phase == "":`, `case false:`),
 		off("led to", "an engine that a frontend leads to is not stopped", []string{instanceCore}, instanceCore+"/stop.go",
 			`case w.LedBy != "" && e.State == v1beta2.InstanceStateRunning:`, `case false:`),
 	}
