@@ -31,7 +31,10 @@ func Decide(w World) Verdict {
 // does not come up is answered.
 func problems(w World, v *Verdict) {
 	s := &v.Status
-	s.Creation, s.BackingImage = w.Status.Creation, Problem{}
+	s.Creation, s.BackingImage, s.Switching = w.Status.Creation, Problem{}, Problem{}
+	if stuck(v.Reason) {
+		s.Switching = Problem{v.Reason, v.Message}
+	}
 	switch {
 	case waitsForImage(v.Reason):
 		s.BackingImage = Problem{v.Reason, v.Message}

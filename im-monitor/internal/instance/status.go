@@ -30,6 +30,8 @@ type Status struct {
 	Size       volumesize.Net
 	// Creation is why nothing was created, or why what was created failed; BackingImage why a replica waits for its backing image.
 	Creation, BackingImage Problem
+	// Switching is why a switch-over waits.
+	Switching Problem
 	// NodeDown is the condition's reason while it is True, else empty.
 	NodeDown string
 }
@@ -50,7 +52,7 @@ func equalRest(a, b Status) bool {
 		a.Endpoint == b.Endpoint && a.SalvageExecuted == b.SalvageExecuted && a.ActivePath == b.ActivePath &&
 		a.PreferredPath == b.PreferredPath && a.Switchover == b.Switchover && a.TargetIP == b.TargetIP &&
 		a.TargetPort == b.TargetPort && a.Suspended == b.Suspended && a.Size == b.Size && a.NodeDown == b.NodeDown &&
-		a.Creation == b.Creation && a.BackingImage == b.BackingImage
+		a.Creation == b.Creation && a.BackingImage == b.BackingImage && a.Switching == b.Switching
 }
 
 // Begun tells that an instance may exist for all that the status says: what it lacks has to be proven.

@@ -43,7 +43,7 @@ func (s Switchover) target() TargetSpec { return TargetSpec{Engine: s.Engine, IP
 //	reverting   B is closed, then A is opened
 //
 // Preparing may follow in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Never are two
-// targets open at once: two engines would write. So A is opened again only once B is closed, is proven not to run, or all I/O is held.
+// targets open at once: two engines would write. So A is opened again only once B is closed or proven not to run, or no path leads to it any more.
 func moving(w World, e *Entry, v Verdict) Verdict {
 	target, at := w.Object.Target, record(e)
 	if !w.frontend() || w.Status.Switchover.Phase == "" && (target.Address() == "" || at.Address() == "") {
@@ -73,6 +73,11 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 		return p.reverted()
 	}
 	return p.switched()
+}
+
+// stuck reports that a switch-over waits for something that a person may have to look at.
+func stuck(reason string) bool {
+	return reason == ReasonTargetUnknown || reason == ReasonNodeBusy || reason == ReasonSwitchoverUnsupported
 }
 
 // mover is one decision about a switch-over.

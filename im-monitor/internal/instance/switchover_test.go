@@ -319,6 +319,7 @@ func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) 
 		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), loading))
 		require.Equal(t, ReasonNodeBusy, v.Reason)
 		require.Contains(t, v.Message, "until disk disk-1 is loaded")
+		require.Equal(t, Problem{v.Reason, v.Message}, v.Status.Switching)
 	}
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy, at(phasePreparing, true)))))
 }

@@ -26,7 +26,7 @@ const (
 type Revert struct {
 	// Close and Open name engines, CloseAt and OpenAt their instance managers. Open is empty where the old target does not serve.
 	Close, CloseAt, Open, OpenAt string
-	// Harmless reports that the first one need not answer: it is gone, or all I/O is held.
+	// Harmless reports that the first one need not answer: it is gone, or no path leads to it any more.
 	Harmless bool
 }
 
@@ -133,13 +133,13 @@ const (
 	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
 	ReasonMoveRefused = "MoveRefused"
 	// ReasonSwitchoverUnsupported: the frontend is of a kind that no server switches over.
-	ReasonSwitchoverUnsupported = "SwitchoverUnsupported"
+	ReasonSwitchoverUnsupported = v1beta2.ReasonSwitchoverUnsupported
 	// ReasonSuspendUnsupported: the frontend is of a kind that no server suspends.
 	ReasonSuspendUnsupported = "SuspendUnsupported"
 	// ReasonNodeBusy: a v2 disk is being loaded where a switch-over is about to begin.
-	ReasonNodeBusy = "NodeBusy"
+	ReasonNodeBusy = v1beta2.ReasonNodeBusy
 	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
-	ReasonTargetUnknown = "TargetUnknown"
+	ReasonTargetUnknown = v1beta2.ReasonTargetUnknown
 	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and nobody asked it anew.
 	ReasonSuspensionLost = "SuspensionLost"
 	// ReasonLed: a frontend that shall run still leads to the engine that shall stop.

@@ -96,7 +96,7 @@ func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, mes
 // problemOwner applies the conditions that say why an instance does not start.
 const problemOwner = "im-monitor.start"
 
-// writeProblems applies InstanceCreation and WaitForBackingImage. One that was never bad is not there; one that was says that it is over.
+// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was says that it is over.
 func (s *shell) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
 	var list []v1beta2.Condition
 	add := func(kind string, bad, good v1beta2.ConditionStatus, problem instance.Problem, over string) {
@@ -117,6 +117,9 @@ func (s *shell) writeProblems(ctx context.Context, o client.Object, after instan
 	add(v1beta2.InstanceCreation, v1beta2.ConditionFalse, v1beta2.ConditionTrue, after.Creation, v1beta2.ReasonInstanceCreated)
 	if _, ok := o.(*v1beta2.Replica); ok {
 		add(v1beta2.WaitForBackingImage, v1beta2.ConditionTrue, v1beta2.ConditionFalse, after.BackingImage, v1beta2.ReasonBackingImageReady)
+	}
+	if _, ok := o.(*v1beta2.EngineFrontend); ok {
+		add(v1beta2.FrontendSwitchover, v1beta2.ConditionFalse, v1beta2.ConditionTrue, after.Switching, v1beta2.ReasonGoesOn)
 	}
 	return status.Apply(ctx, s.rt.Client, o, problemOwner, map[string]any{"conditions": status.ConditionsField(list)})
 }

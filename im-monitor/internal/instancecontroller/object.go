@@ -24,6 +24,7 @@ func read(o client.Object) (instance.Object, instance.Status) {
 	list := conditionsOf(o)
 	status.Creation = problem(list, v1beta2.InstanceCreation, v1beta2.ConditionFalse)
 	status.BackingImage = problem(list, v1beta2.WaitForBackingImage, v1beta2.ConditionTrue)
+	status.Switching = problem(list, v1beta2.FrontendSwitchover, v1beta2.ConditionFalse)
 	object.Name, object.Deleting = o.GetName(), o.GetDeletionTimestamp() != nil
 	if object.DataEngine == "" {
 		object.DataEngine = v1beta2.DataEngineV1

@@ -126,7 +126,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 			return err
 		}
 	}
-	if before.Creation != after.Creation || before.BackingImage != after.BackingImage {
+	if before.Creation != after.Creation || before.BackingImage != after.BackingImage || before.Switching != after.Switching {
 		if err := r.writeProblems(ctx, o, after); err != nil {
 			return err
 		}

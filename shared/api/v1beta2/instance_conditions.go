@@ -22,6 +22,22 @@ const (
 	ReasonEngineImageNotDeployed = "EngineImageNotDeployed"
 )
 
+// FrontendSwitchover is the condition type of an EngineFrontend (writer im-monitor). It is False while a switch-over to another target cannot begin or
+// go on; it is absent, or True, otherwise.
+const FrontendSwitchover = "Switchover"
+
+// Reasons of FrontendSwitchover.
+const (
+	// ReasonGoesOn surfaces when a switch-over that waited goes on, has ended, or is not wanted any more.
+	ReasonGoesOn = "GoesOn"
+	// ReasonSwitchoverUnsupported surfaces while another target is wanted, and no server switches a frontend of its kind over.
+	ReasonSwitchoverUnsupported = "SwitchoverUnsupported"
+	// ReasonNodeBusy surfaces while a v2 disk is being loaded where the switch-over is about to begin.
+	ReasonNodeBusy = "NodeBusy"
+	// ReasonTargetUnknown surfaces while neither the old nor the new engine is known to serve alone.
+	ReasonTargetUnknown = "TargetUnknown"
+)
+
 // WaitForBackingImage is the condition type of a Replica (writer im-monitor). It is True while the replica cannot start because the copy of its
 // backing image is not on its disk.
 const WaitForBackingImage = "WaitForBackingImage"

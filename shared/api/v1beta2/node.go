@@ -199,8 +199,8 @@ type DiskLoad struct {
 	// +optional
 	Server string `json:"server,omitempty"`
 	// requested is written before DiskCreate is called; creating, ready and error are the server's own words. While it
-	// is requested or creating, calls to the v2 instance manager of the node may block: no switch-over and no upgrade
-	// step there. Written by im-monitor; never absent.
+	// is requested or creating, calls to the v2 instance manager of the node may block: no switch-over begins
+	// there. Written by im-monitor; never absent.
 	// +kubebuilder:validation:Enum=requested;creating;ready;error
 	// +optional
 	State string `json:"state,omitempty"`
