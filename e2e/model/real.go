@@ -126,7 +126,9 @@ type look struct {
 func (m *machine) world(l look) judge.World {
 	w := judge.World{
 		Now: noon, Key: judge.Key{InstanceManager: firstManager, Name: instanceName},
-		Manager: &judge.Manager{Node: "node-1", DataEngine: m.dataEngine()}, Node: &judge.Node{},
+		Manager: &judge.Manager{Node: "node-1", DataEngine: m.dataEngine()},
+		// Its data came here by our own hands; the disk is not ready, so that it has no orphan of its own.
+		Node:    &judge.Node{Disks: []judge.Disk{{Name: "disk-1", UUID: diskHere, Path: "/dev/a"}}},
 		Replica: l.replica.claim(), Rules: judge.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second},
 	}
 	list := judge.Inventory{Began: noon, EpochSince: noon.Add(-time.Hour)}

@@ -14,6 +14,7 @@ type (
 	Rules     = orphan.Rules
 	Manager   = orphan.Manager
 	Node      = orphan.Node
+	Disk      = orphan.Disk
 	Inventory = orphan.Inventory
 	Instance  = orphan.Instance
 	Claim     = orphan.Claim
