@@ -106,10 +106,20 @@ func (s *Scene) Invariants(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	lies := map[string]bool{}
 	for _, o := range orphans {
-		if !s.MayStay[o.Name] {
-			return fmt.Errorf("ORP-4: the orphan of %s has not ended: %s", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName], world.Say(o.Status.Conditions))
+		lies[o.Spec.Parameters[v1beta2.OrphanParameterInstanceName]] = s.MayStay[o.Name]
+	}
+	for _, o := range orphans {
+		if data := o.Spec.Parameters[v1beta2.OrphanParameterDataName]; s.MayStay[o.Name] || lies[data] {
+			continue
+		} else if data != "" { // the data is gone, which takes a while to be proven
+			if err := s.WaitOrphanGone(ctx, o.Name, Patience); err != nil {
+				return fmt.Errorf("ORP-4: the orphan of the data of %s: %w", data, err)
+			}
+			continue
 		}
+		return fmt.Errorf("ORP-4: the orphan of %s has not ended: %s", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName], world.Say(o.Status.Conditions))
 	}
 	return nil
 }

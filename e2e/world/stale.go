@@ -131,7 +131,7 @@ func (w *World) NoOrphans(ctx context.Context) (string, error) {
 	return strings.Join(names, "; "), err
 }
 
-// OrphansAre says which orphans are missing or too many.
+// OrphansAre says which orphans of instances are missing or too many. Those of data follow them.
 func (w *World) OrphansAre(ctx context.Context, wanted []Stale) error {
 	orphans, err := w.Orphans(ctx)
 	if err != nil {
@@ -139,7 +139,9 @@ func (w *World) OrphansAre(ctx context.Context, wanted []Stale) error {
 	}
 	there := map[string]string{}
 	for _, orphan := range orphans {
-		there[orphan.Name] = orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
+		if orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaData {
+			there[orphan.Name] = orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
+		}
 	}
 	var wrong []string
 	for _, s := range wanted {
