@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
@@ -62,19 +61,12 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 
 // newLock returns the binary's own lease. Its requests pass no fence.
 func newLock(program string, o options, process process, lost func(error)) (resourcelock.Interface, error) {
-	config := rest.CopyConfig(process.config)
-	config.Timeout = o.leaseTimes().RequestTimeout()
-	clients, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("building the client of the lease: %w", err)
+	lease := leaselock.Lease{Namespace: o.namespace, Name: "drover-" + program, Identity: process.identity, Times: o.leaseTimes()}
+	lock, err := lease.Prepare(process.config, process.fence, lost)
+	if err != nil { // no nil pointer as an interface
+		return nil, err
 	}
-	lease, err := resourcelock.New(resourcelock.LeasesResourceLock, o.namespace, "drover-"+program, clients.CoreV1(), clients.CoordinationV1(),
-		resourcelock.ResourceLockConfig{Identity: process.identity.Name})
-	if err != nil {
-		return nil, fmt.Errorf("preparing the lease: %w", err)
-	}
-	return leaselock.New(lease, leaselock.Options{Interval: o.leaseTimes().RenewInterval(), Fence: process.fence, Clock: clock.RealClock{},
-		Dead: process.identity.Dead, Lost: lost}), nil
+	return lock, nil
 }
 
 // process is this run of the program as the API server knows it. Its config passes no fence.

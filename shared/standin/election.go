@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -71,20 +70,13 @@ func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.C
 
 // hold prepares the lease and its fence. The requests of the lease pass no fence.
 func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) error {
-	config = rest.CopyConfig(config)
-	config.Timeout = e.lease.times().RequestTimeout()
-	clients, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("building the client of the lease %s: %w", e.lease.Name, err)
-	}
-	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, e.lease.Name, clients.CoreV1(), clients.CoordinationV1(),
-		resourcelock.ResourceLockConfig{Identity: own.Name})
-	if err != nil {
-		return fmt.Errorf("preparing the lease %s: %w", e.lease.Name, err)
-	}
+	lease := leaselock.Lease{Namespace: namespace, Name: e.lease.Name, Identity: own, Times: e.lease.times()}
 	e.fence = leaselock.NewFence(e.lease.RenewDeadline, clock.RealClock{})
-	e.lock = leaselock.New(lock, leaselock.Options{Interval: e.lease.times().RenewInterval(), Fence: e.fence, Clock: clock.RealClock{}, Dead: own.Dead,
-		Lost: func(error) { e.stopTerm() }})
+	lock, err := lease.Prepare(config, e.fence, func(error) { e.stopTerm() })
+	if err != nil {
+		return err
+	}
+	e.lock = lock
 	return nil
 }
 

@@ -1,0 +1,34 @@
+package leaselock
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+)
+
+// Lease names a lease in a cluster, and who wants to hold it.
+type Lease struct {
+	Namespace, Name string
+	Identity        *Identity
+	Times           Times
+}
+
+// Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must pass no fence, and end in time for the next try. lost
+// is that of Options.
+func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lock, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = l.Times.RequestTimeout()
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building the client of the lease %s: %w", l.Name, err)
+	}
+	lease, err := resourcelock.New(resourcelock.LeasesResourceLock, l.Namespace, l.Name, clients.CoreV1(), clients.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: l.Identity.Name})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the lease %s: %w", l.Name, err)
+	}
+	return New(lease, Options{Interval: l.Times.RenewInterval(), Fence: fence, Clock: clock.RealClock{}, Dead: l.Identity.Dead, Lost: lost}), nil
+}
