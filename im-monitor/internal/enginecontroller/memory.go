@@ -30,6 +30,8 @@ type remembered struct {
 	room   *volumesize.Room
 	over   map[string]time.Time
 	growth engine.Growth
+	// waitsFor is what the engine's work was last said to wait for.
+	waitsFor string
 	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict. held
 	// is what was last said of additions.
 	purging           bool
@@ -172,6 +174,16 @@ func (m *memory) polled(name string, v engine.Verdict, purges map[string]v1beta2
 		r.adding.accepted = true
 	}
 	return held
+}
+
+// heldBy notes what the engine's work waits for, and reports whether that is another reason than before.
+func (m *memory) heldBy(name, why string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.entry(name)
+	before := r.waitsFor
+	r.waitsFor = why
+	return before != why
 }
 
 // accepted notes that the engine accepted an expansion, or a purge.

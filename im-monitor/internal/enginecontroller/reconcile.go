@@ -70,16 +70,12 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
-	held := c.memory.polled(e.Name, verdict, seen.Purges)
+	full := c.memory.polled(e.Name, verdict, seen.Purges)
 	if err := c.write(ctx, e, verdict.Status); err != nil {
 		return written(err)
 	}
 	c.memory.saw(e.Name)
-	c.tellStranded(e, verdict)
-	c.tellExpansion(e, verdict)
-	if held {
-		c.tellFull(e, verdict)
-	}
+	c.tell(e, verdict, full)
 	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
 		for _, call := range verdict.Calls {
@@ -98,10 +94,18 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: next}, errors.Join(err, problem)
 }
 
+// tell emits the events of a poll. full is true where a limit keeps a replica out, for another reason than before.
+func (c *Controller) tell(e *v1beta2.Engine, verdict engine.Verdict, full bool) {
+	c.tellStranded(e, verdict)
+	c.tellExpansion(e, verdict)
+	if full {
+		c.tellFull(e, verdict)
+	}
+}
+
 // forget drops what is remembered of an engine that does not run.
 func (c *Controller) forget(name string) {
 	c.memory.forget(name)
-	c.toldHeld.set(name, "")
 	c.hands.Forget(name)
 	c.backups.Forget(name)
 }

@@ -51,8 +51,6 @@ type Controller struct {
 	random  func() float64
 	// working are the engines with work under way that may go through a frontend.
 	working working
-	// toldHeld is what the work for an engine (by UID) was said to wait for last.
-	toldHeld told
 }
 
 // Setup registers the controller.

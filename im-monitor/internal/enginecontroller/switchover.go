@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,32 +54,9 @@ func holds(f *v1beta2.EngineFrontend, e *v1beta2.Engine) string {
 	return ""
 }
 
-// told remembers what was said last about each engine, by name.
-type told struct {
-	mu sync.Mutex
-	m  map[string]string
-}
-
-// set notes what is said and reports whether it is new; empty forgets.
-func (t *told) set(name, what string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.m[name] == what {
-		return false
-	}
-	if t.m == nil {
-		t.m = map[string]string{}
-	}
-	t.m[name] = what
-	if what == "" {
-		delete(t.m, name)
-	}
-	return true
-}
-
 // tellHeld says once about an engine what its work waits for.
 func (c *Controller) tellHeld(e *v1beta2.Engine, why string) {
-	if !c.toldHeld.set(e.Name, why) {
+	if !c.memory.heldBy(e.Name, why) {
 		return
 	}
 	events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeNormal, Reason: reasonSwitchover, Action: "RunEngine", Note: why})
