@@ -105,6 +105,18 @@ func restart(t *testing.T, ctx context.Context, keys ...string) {
 	}
 }
 
+// triesOften waits until a disk was tried to be loaded several times in vain.
+func triesOften(t *testing.T, ctx context.Context, key string) {
+	t.Helper()
+	require.NoError(t, here.Wait(ctx, "several attempts to load disk "+key, patience, func(ctx context.Context) (string, error) {
+		s, err := here.DiskStatus(ctx, node, key)
+		if s.Load == nil || s.Load.Attempts < 3 {
+			return fmt.Sprintf("it is %+v", s.Load), err
+		}
+		return "", err
+	}))
+}
+
 // creating waits until the server works on a disk.
 func creating(t *testing.T, ctx context.Context, key string) {
 	t.Helper()
@@ -204,13 +216,7 @@ func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
 	before := digest(t, ctx, "/dev/late")
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", false))
 	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
-	require.NoError(t, w.Wait(ctx, "several attempts", patience, func(ctx context.Context) (string, error) {
-		s, err := w.DiskStatus(ctx, node, "late")
-		if s.Load == nil || s.Load.Attempts < 3 {
-			return fmt.Sprintf("it is %+v", s.Load), err
-		}
-		return "", err
-	}))
+	triesOften(t, ctx, "late")
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", true))
 	require.Equal(t, uuid, comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID)
 	require.Equal(t, before, digest(t, ctx, "/dev/late"))
@@ -226,13 +232,7 @@ func TestAVolumeIsBackOnceItsLateDiskIs(t *testing.T) {
 	require.NoError(t, w.Write(ctx, volume, 1, "before"))
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/disk-1", false))
 	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
-	require.NoError(t, w.Wait(ctx, "several attempts", patience, func(ctx context.Context) (string, error) {
-		s, err := w.DiskStatus(ctx, node, "disk-1")
-		if s.Load == nil || s.Load.Attempts < 3 {
-			return fmt.Sprintf("it is %+v", s.Load), err
-		}
-		return "", err
-	}))
+	triesOften(t, ctx, "disk-1")
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/disk-1", true))
 	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
 	require.NoError(t, w.WaitVolume(ctx, volume, "to be attached and healthy", patience, func(v *v1beta2.Volume) string {

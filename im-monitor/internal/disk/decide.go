@@ -187,20 +187,8 @@ func (d *one) reported() {
 		d.endLoad()
 		return
 	}
-	recorded := d.old.DiskUUID
-	if recorded == "" {
-		recorded = answer.UUID
-	}
-	switch owner := d.owners[answer.UUID]; {
-	case answer.UUID == "" || answer.UUID != recorded:
-		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore with UUID %q, recorded is %s. Put the device with the recorded lvstore back, "+
-			"or move all replicas away, take the disk out of the spec, and add it again.", d.key, d.spec.Path, answer.UUID, recorded)
-		d.endLoad()
-		d.after = LatePause
-		return
-	case owner != "" && owner != d.key:
-		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.",
-			d.key, d.spec.Path, owner, d.Node)
+	if why := d.another(); why != "" {
+		d.not(v1beta2.ReasonDiskFilesystemChanged, "%s", why)
 		d.endLoad()
 		d.after = LatePause
 		return
@@ -215,11 +203,30 @@ func (d *one) reported() {
 	d.relists()
 }
 
+// another says why the lvstore that the server has loaded is not the disk's; empty where it is.
+func (d *one) another() string {
+	uuid := d.answer().UUID
+	recorded := cmp.Or(d.old.DiskUUID, uuid)
+	switch owner := d.owners[uuid]; {
+	case uuid == "" || uuid != recorded:
+		return fmt.Sprintf("Disk %s at %s holds the lvstore with UUID %q, recorded is %s. Put the device with the recorded lvstore back, "+
+			"or move all replicas away, take the disk out of the spec, and add it again.", d.key, d.spec.Path, uuid, recorded)
+	case owner != "" && owner != d.key:
+		return fmt.Sprintf("Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.", d.key, d.spec.Path, owner, d.Node)
+	}
+	return ""
+}
+
+// settled is when the lists of a loaded disk count; false where it was never seen ready.
+func (d *one) settled() (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, d.out.Load.ReadyAt)
+	return at.Add(d.Settle), err == nil
+}
+
 // relists asks for a whole list once the disk is settled, where none began since.
 func (d *one) relists() {
-	at, err := time.Parse(time.RFC3339, d.out.Load.ReadyAt)
-	due := at.Add(d.Settle)
-	if err != nil || !d.Server.Listed.Before(due) {
+	due, known := d.settled()
+	if !known || !d.Server.Listed.Before(due) {
 		return
 	}
 	wait := SoonPause
@@ -244,8 +251,7 @@ func (d *one) acknowledge() {
 	if d.old.AcknowledgedAt != "" {
 		return
 	}
-	at, err := time.Parse(time.RFC3339, d.out.Load.ReadyAt)
-	if due := at.Add(d.Settle); err == nil && d.Now.Before(due) {
+	if due, known := d.settled(); known && d.Now.Before(due) {
 		d.after = due.Sub(d.Now)
 		return
 	}

@@ -76,7 +76,8 @@ func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node
 	if err != nil {
 		return disk.World{}, err
 	}
-	w := disk.World{Now: s.rt.Clock.Now(), Node: n.Name, Specs: n.Spec.Disks, Status: n.Status.DiskStatus, Settle: s.Settle, CallTimeout: s.CallTimeout, RetryMin: s.RetryMin, RetryMax: s.RetryMax,
+	w := disk.World{Now: s.rt.Clock.Now(), Node: n.Name, Specs: n.Spec.Disks, Status: n.Status.DiskStatus,
+		Settle: s.Settle, CallTimeout: s.CallTimeout, RetryMin: s.RetryMin, RetryMax: s.RetryMax,
 		Pressure: disk.Pressure{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
 	var list v1beta2.ReplicaList
 	options := []client.ListOption{client.InNamespace(s.rt.Namespace)}
