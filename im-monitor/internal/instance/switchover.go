@@ -54,17 +54,14 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 		p.s = Switchover{}
 	}
 	p.v.Status.Switchover = p.s
-	switch p.s.Phase {
-	case "":
-		if target.Address() == "" {
-			return v
-		}
+	switch {
+	case p.s.Phase == "" && target.Address() == "":
+		return p.v
+	case p.s.Phase == "":
 		return p.begin()
-	case phasePreparing, phaseReverting, phaseSwitching, phasePromoting:
-		if target.Address() == "" || at.Address() == "" {
-			return p.wait(ReasonTargetUnknown, fmt.Sprintf("A switch-over to engine %s is under way (%s), and its server has no target on record, or the spec names none.",
-				p.s.Engine, p.s.Phase))
-		}
+	case target.Address() == "" || at.Address() == "":
+		return p.wait(ReasonTargetUnknown, fmt.Sprintf("A switch-over to engine %s is under way (%s), and its server has no target on record, or the spec names none.",
+			p.s.Engine, p.s.Phase))
 	}
 	switch p.s.Phase {
 	case phasePreparing:
