@@ -10,7 +10,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
+.PHONY: help demo test nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ demo: controlplane ## the main job, on a real API server
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	$(GO) test -timeout 30m ./...
+
+nightly: ## the end-to-end tests with every time as long as in a cluster, for hours; PACKAGES=./e2e/disks runs some
+	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
+	DROVER_TIME_FACTOR=1 $(GO) test -count=1 -p 1 -timeout 10h \
+		$(or $(PACKAGES),./e2e/scenarios ./e2e/attach ./e2e/disks ./e2e/snapshot/... ./e2e/upgrade/...)
 
 bazel-test: bazel-install ## every test under Bazel; BAZEL=bazel where the Central Registry can be reached
 	$(BAZEL) test //... --curses=no --show_progress_rate_limit=15 $(BAZEL_FLAGS)

@@ -23,7 +23,7 @@ const (
 // attach measures how soon a ticket is served, what a cycle of attaching and detaching costs, and what a thousand attached
 // volumes cost while nothing happens and while a node that is not theirs comes and goes.
 func attach(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{Nodes: names(hosts + 1), Record: true, Attach: true, Say: r.say, Flags: measuredAttach(),
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Say: r.say, Flags: measuredAttach(),
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--log-level", "warn"}})
 	if err != nil {
 		return err

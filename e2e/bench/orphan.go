@@ -44,11 +44,11 @@ func orphan(ctx context.Context, r *report) (err error) {
 	return life(ctx, r, w, seen, patch)
 }
 
-// measured are the flags of a measured controller: a World's short waiting times, and the log level of a real one.
+// measured are the flags of a measured controller: the log of a real one.
 func measured() map[string][]string {
 	flags := map[string][]string{}
 	for _, controller := range []string{world.IMMonitor, world.OrphanController} {
-		flags[controller] = append(world.FastFlags(controller), "--log-level=info", "--log-format=json")
+		flags[controller] = []string{"--log-level=info", "--log-format=json"}
 	}
 	return flags
 }

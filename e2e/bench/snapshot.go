@@ -52,7 +52,7 @@ func storedPopulation(ctx context.Context, r *report, volumes int) (f figures, e
 		return f, err
 	}
 	f.snapshots = volumes * chain
-	w, err := world.Start(ctx, world.Options{Nodes: names(1), Attach: true, Snapshots: true, NoControllers: true, Record: true, DataFrom: kept,
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(1), Attach: true, Snapshots: true, NoControllers: true, Record: true, DataFrom: kept,
 		Flags: map[string][]string{world.SnapshotController: {"--log-level=info", "--log-format=json"}}})
 	if err != nil {
 		return f, err

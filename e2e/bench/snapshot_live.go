@@ -23,7 +23,7 @@ func living(ctx context.Context, r *report) (err error) {
 	for _, controller := range []string{world.IMMonitor, world.OrphanController, world.AttachController, world.SnapshotController} {
 		flags[controller] = []string{"--log-level=warn", "--log-format=json"}
 	}
-	w, err := world.Start(ctx, world.Options{Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Say: r.say, Flags: flags,
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Say: r.say, Flags: flags,
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--log-level", "warn"}})
 	if err != nil {
 		return err

@@ -25,8 +25,7 @@ var here *world.World
 
 func TestMain(m *testing.M) {
 	harness.Main(m, world.Options{Nodes: []string{node}, Attach: true, Lease: 4 * time.Second,
-		SimulatorArgs: []string{"--disk-create-time", "3s"}, Flags: map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor),
-			"--disk-call-timeout=3s", "--disk-retry-min=500ms", "--disk-retry-max=1s")}},
+		SimulatorArgs: []string{"--disk-create-time", "3s"}},
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 

@@ -76,7 +76,7 @@ func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
 	options := h.cast.Options()
 	options.Overlay, options.Lease = overlay, 2*time.Second
 	// What no notice tells is found by the safety list; here sooner than after ten minutes.
-	options.Flags = map[string][]string{world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--safety-list-period=5s")}
+	options.Flags = map[string][]string{world.IMMonitor: {"--safety-list-period=5s"}}
 	w, err := world.Start(ctx, options)
 	h.world = w
 	return err

@@ -29,7 +29,7 @@ func (t trial) run(ctx context.Context, h *harness) (failed error) {
 	if t.story.Cast >= scenarios.Upgrades { // three nodes, one after the other
 		within = 6 * time.Minute
 	}
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(within))
 	defer cancel()
 	calm := func(context.Context) error { return nil }
 	began := time.Now()

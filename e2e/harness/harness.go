@@ -49,7 +49,7 @@ var sources = sync.OnceValue(func() error { return world.Sources(context.Backgro
 func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Helper()
 	require.NoError(t, sources())
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), w.Stretched(within))
 	t.Cleanup(func() {
 		cancel()
 		if t.Failed() {
@@ -64,7 +64,7 @@ func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 func Empty(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Helper()
 	t.Cleanup(func() { // after what Open does at the end
-		clean, done := context.WithTimeout(context.Background(), sweepTime)
+		clean, done := context.WithTimeout(context.Background(), w.Stretched(sweepTime))
 		defer done()
 		require.NoError(t, w.Sweep(clean))
 	})

@@ -16,8 +16,7 @@ import (
 // deletions are not verified, and after a restart the list is empty for seconds.
 func TestAServerOfToday(t *testing.T) {
 	ctx := t.Context()
-	w, err := world.Start(ctx, world.Options{Nodes: Nodes, TLS: true, SimulatorArgs: []string{"--server=today"}, Flags: map[string][]string{
-		world.IMMonitor: append(world.FastFlags(world.IMMonitor), "--v2-settle=4s")}})
+	w, err := world.Start(ctx, world.Options{Nodes: Nodes, TLS: true, SimulatorArgs: []string{"--server=today"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	for sentence, test := range map[string]func(*testing.T, context.Context, *Scene){
@@ -26,7 +25,7 @@ func TestAServerOfToday(t *testing.T) {
 		"O16 an empty list after a restart loses no orphan and no data":                                  todayRestart,
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+			ctx, cancel := context.WithTimeout(ctx, w.Stretched(2*time.Minute))
 			defer cancel()
 			test(t, ctx, &Scene{World: w, MayStay: map[string]bool{}})
 			require.NoError(t, w.Sweep(ctx))

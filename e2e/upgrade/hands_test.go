@@ -59,7 +59,7 @@ func (h *hands) end() {
 	require.NoError(h.t, err)
 	require.Empty(h.t, seen.Harm())
 	h.t.Logf("%d writes, the longest pause %s", seen.Writes, seen.MaxPause)
-	require.Less(h.t, seen.Pause(), h.within)
+	require.Less(h.t, seen.Pause(), h.Stretched(h.within))
 	require.Equal(h.t, h.since, h.satisfied(), "the ticket was not satisfied in between")
 	require.NoError(h.t, h.Verify(h.ctx, h.volume))
 	require.NoError(h.t, h.NoHarm(h.ctx))

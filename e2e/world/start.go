@@ -27,8 +27,13 @@ func (w *World) simulate(ctx, _ context.Context) error {
 		return err
 	}
 	address := addresses[0]
-	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address, "--node-grace", "1s",
-		"--engine-image", EngineImage + "=12", "--spdk-list-cycle", "300ms", "--disk-create-time", "100ms", "--path-loss-time", "3s"}
+	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address,
+		"--engine-image", EngineImage + "=12"}
+	times, err := w.times(ctx, SimulatorBinary)
+	if err != nil {
+		return err
+	}
+	args = append(args, times...)
 	if w.options.Record {
 		args = append(args, "--port-offset", strconv.Itoa(PortOffset))
 	}

@@ -15,6 +15,7 @@ func (w *World) Wait(ctx context.Context, what string, within time.Duration, che
 
 // WaitSlowly is Wait with a pause between two looks that is the caller's.
 func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error)) error {
+	within = w.Stretched(within)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	ticker := time.NewTicker(pause)
@@ -43,7 +44,7 @@ func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.
 
 // Never watches for the given time that check keeps returning "", and fails with what it says as soon as it does not.
 func (w *World) Never(ctx context.Context, what string, during time.Duration, check func(context.Context) (string, error)) error {
-	end := time.NewTimer(during)
+	end := time.NewTimer(w.Stretched(during))
 	defer end.Stop()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()

@@ -42,7 +42,7 @@ type Options struct {
 	Overlay Overlay
 	// SimulatorArgs are added to the simulator's command line.
 	SimulatorArgs []string
-	// Flags replace the default flags of a controller, by its name.
+	// Flags are added to the command line of a controller, by its name.
 	Flags map[string][]string
 	// DataFrom is an etcd directory that a cluster left behind, with everything in it.
 	DataFrom string
@@ -68,6 +68,8 @@ type Options struct {
 	// the custom resource definitions. Those that are not named come from this module.
 	Sources     map[string]string
 	Definitions string
+	// RealTimes leaves the times of simulator and controllers as long as they are in a cluster, whatever the environment says.
+	RealTimes bool
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
 	// Say is told what is going on; nil for silence.
@@ -88,6 +90,7 @@ type World struct {
 	DataPlane *record.DataPlane
 
 	options Options
+	factor  int // by how much times are shortened, see times.go
 	cluster *cluster.Cluster
 	control string // the URL of the simulator's control endpoint
 	cancel  context.CancelFunc
@@ -95,19 +98,6 @@ type World struct {
 	mutex     sync.Mutex
 	processes []*Process
 	mark      uint64
-}
-
-// FastFlags are the flags with which a World's controllers run unless told otherwise: every waiting time of the design
-// is there, only shorter, so that a story that takes minutes in a cluster takes seconds here. Only leases last as long as
-// they do there, see Options.Lease.
-func FastFlags(controller string) []string {
-	flags := []string{"--log-level=debug", "--log-format=text"}
-	if controller == IMMonitor {
-		flags = append(flags, "--absence-gap=500ms", "--v2-settle=2s", "--v2-quiet=700ms", "--quarantine=2s", "--v2-rediscovery=1s",
-			"--disk-call-timeout=12s", "--disk-retry-min=2s", "--disk-retry-max=40s", "--path-loss-timeout=4500ms",
-			"--engine-look-period=3s", "--engine-look-busy=200ms", "--rebuild-hand-over=2s")
-	}
-	return flags
 }
 
 // Controllers are the binaries that run in this World.
@@ -138,6 +128,9 @@ func Start(ctx context.Context, options Options) (*World, error) {
 	}
 	lifetime, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &World{Namespace: v1beta2.DefaultNamespace, Dir: dir, Sequence: &record.Sequence{}, options: options, cancel: cancel}
+	if w.factor, err = w.timeFactor(); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
 	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.revive, w.simulate, w.startControllers, w.ready} {
 		if err := step(ctx, lifetime); err != nil {
 			return nil, errors.Join(err, w.Close())
@@ -204,10 +197,11 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if err != nil {
 		return nil, err
 	}
-	flags := w.options.Flags[controller]
-	if flags == nil {
-		flags = w.understood(ctx, controller, FastFlags(controller))
+	times, err := w.times(ctx, controller)
+	if err != nil {
+		return nil, err
 	}
+	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.options.Flags[controller])
 	if lease := w.options.Lease; lease > 0 {
 		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4), fmt.Sprintf("--retry-period=%s", lease/10))
 	}

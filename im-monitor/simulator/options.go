@@ -40,7 +40,7 @@ func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
 		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond, pathLoss: 30 * time.Second,
-		listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 5 * time.Second,
+		listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 40 * time.Second,
 		logLevel: "info", logFormat: "text"}
 }
 
