@@ -3,10 +3,12 @@ package runkit_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,6 +98,20 @@ func (p *program) ready() int {
 	}
 	defer response.Body.Close()
 	return response.StatusCode
+}
+
+// says returns the body of the answer to a probe, empty while nobody answers.
+func (p *program) says(path string) string {
+	response, err := http.Get("http://" + p.health + path)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return ""
+	}
+	return string(body)
 }
 
 func longhornManager(t *testing.T, namespace string) *corev1.Pod {
@@ -208,6 +224,16 @@ func TestABinaryWithoutRightsStillStops(t *testing.T) {
 	}
 }
 
+// A token that the API server does not know is another cause than an API server that is away.
+func TestABinaryWithoutAnIdentityNamesIt(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, testkit.Cluster().TokenKubeconfig(kubeconfig, "no-token-of-this-cluster"))
+	p := startAs(t, "nowhere", kubeconfig)
+	require.Eventually(t, func() bool { return strings.Contains(p.says("/readyz"), "knows no such identity; the token") }, patience, tick)
+	p.stop()
+	require.NoError(t, <-p.ended)
+}
+
 // Until there is an API server, a binary waits, and a request to stop is a clean end.
 func TestABinaryWaitsForAnAPIServerAndStopsMeanwhile(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
@@ -215,11 +241,9 @@ func TestABinaryWaitsForAnAPIServerAndStopsMeanwhile(t *testing.T) {
 		"clusters":[{"name":"x","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"x","user":{"token":"t"}}],
 		"contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}]}`), 0o600))
 	p := startAs(t, "nowhere", kubeconfig)
-	select {
-	case err := <-p.ended:
-		require.Fail(t, "it gave up", "%v", err)
-	case <-time.After(100 * time.Millisecond):
-	}
+	require.Eventually(t, func() bool { return strings.Contains(p.says("/readyz"), "https://127.0.0.1:1 does not answer") }, patience, tick)
+	require.Equal(t, "ok\n", p.says("/healthz"), "a probe must not end what waits")
+	require.Empty(t, p.ended, "it gave up")
 	p.stop()
 	require.NoError(t, <-p.ended)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
@@ -35,7 +35,11 @@ import (
 const (
 	apiServerTimeout = 5 * time.Second
 	apiServerRetry   = 2 * time.Second
+	apiServerCheck   = "api-server"
+	cachesCheck      = "caches"
 )
+
+var errCaches = errors.New("the caches are not filled yet; if this stays, the log says which kind cannot be listed")
 
 // Program is one binary: what differs between Drover's controllers.
 type Program struct {
@@ -146,9 +150,16 @@ func run(ctx context.Context, p Program, o options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	if err := awaitAPIServer(ctx, config, log); err != nil {
+	probed, end := context.WithCancel(context.WithoutCancel(ctx)) // also while work ends, and what goes on after it
+	defer end()
+	health, err := serveHealth(probed, o.healthAddress, log)
+	if err != nil {
+		return err
+	}
+	if err := awaitAPIServer(ctx, config, log, health); err != nil {
 		return stopped(asked, log, err)
 	}
+	health.require(cachesCheck, func(context.Context) error { return errCaches })
 	process := process{config: config, identity: identity(p.Name, o, config, log), fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
 	defer func() { _ = process.identity.Close() }() // the system closes it anyway
 	manager, refuse, err := newManager(ctx, cancel, p, o, process, log)
@@ -157,9 +168,7 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
-	if err := addChecks(manager, refuse); err != nil {
-		return err
-	}
+	addChecks(health, manager, refuse)
 	if err := settleMemory(manager, rt.Clock); err != nil {
 		return err
 	}
@@ -191,21 +200,43 @@ func stopped(asked context.Context, log logr.Logger, err error) error {
 	return nil
 }
 
-// awaitAPIServer returns once the API server answers, and says why it does not meanwhile.
-func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger) error {
+// awaitAPIServer returns once the API server answers, and says why it does not meanwhile, in the log and by readiness.
+func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, health *health) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = apiServerTimeout
 	server, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("building the client that looks for the API server: %w", err)
 	}
+	says := func(missing error) {
+		health.require(apiServerCheck, func(context.Context) error { return missing })
+	}
+	says(errors.New("the API server was not asked yet"))
 	return wait.PollUntilContextCancel(ctx, apiServerRetry, true, func(context.Context) (bool, error) {
-		if _, err := server.ServerVersion(); err != nil {
-			log.Info("the API server does not answer; trying again", "server", config.Host, "error", err.Error())
-			return false, nil
+		_, err := server.ServerVersion()
+		if err == nil {
+			says(nil)
+			return true, nil
 		}
-		return true, nil
+		missing := why(err, config.Host)
+		says(missing)
+		log.Info(missing.Error() + "; trying again")
+		return false, nil
 	})
+}
+
+// why says what keeps the API server from working with us: whether it is away, or refuses who we are.
+func why(err error, server string) error {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API server %s knows no such identity; the token of the kubeconfig or of the ServiceAccount is missing, expired or of another cluster: %w", server, err)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("the API server %s lets this identity not even read its version; bind the ClusterRole system:public-info-viewer: %w", server, err)
+	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return fmt.Errorf("the API server %s answers, but cannot work: %w", server, err)
+	}
+	return fmt.Errorf("the API server %s does not answer: %w", server, err)
 }
 
 // startAndStop runs the manager until ctx ends and all work under way did, or the time for that is over. The manager
@@ -244,7 +275,7 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 			ByObject:          p.Cache,
 		},
 		Metrics:                 metricsserver.Options{BindAddress: o.metricsAddress},
-		HealthProbeBindAddress:  o.healthAddress,
+		HealthProbeBindAddress:  "0", // see health
 		GracefulShutdownTimeout: &o.gracefulShutdown,
 		LeaseDuration:           &o.leaseDuration,
 		RenewDeadline:           new(o.leaseTimes().ElectorDeadline()),
@@ -286,21 +317,17 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 	return rt
 }
 
-func addChecks(manager ctrl.Manager, refuse func() error) error {
-	synced := func(request *http.Request) error {
+func addChecks(health *health, manager ctrl.Manager, refuse func() error) {
+	health.require(cachesCheck, func(ctx context.Context) error {
 		// An answer in time is worth more than one that waits for the caches.
-		ctx, cancel := context.WithTimeout(request.Context(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 		defer cancel()
 		if !manager.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled yet; if this stays, the log says which kind cannot be listed")
+			return errCaches
 		}
 		return nil
-	}
-	return errors.Join(
-		manager.AddHealthzCheck("alive", func(*http.Request) error { return nil }),
-		manager.AddReadyzCheck("caches", synced),
-		manager.AddReadyzCheck("alone", func(*http.Request) error { return refuse() }),
-	)
+	})
+	health.require("alone", func(context.Context) error { return refuse() })
 }
 
 func sprintf(format string, args []any) string { return fmt.Sprintf(format, args...) }
