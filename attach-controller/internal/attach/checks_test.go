@@ -29,6 +29,9 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 		}
 		for id, answer := range step.Answers {
 			before := w.Attachment.Stored.AttachmentTicketStatuses[id]
+			if before.Satisfied && (answer == nil || !answer.Satisfied) {
+				require.True(t, step.AtVersion, "what is taken back is what was judged: one that comes late takes nothing back")
+			}
 			if answer == nil || !answer.Satisfied || before.Satisfied && before.Generation == answer.Generation {
 				continue
 			}

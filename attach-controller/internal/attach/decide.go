@@ -102,8 +102,8 @@ func (w World) orphaned() Verdict {
 			Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonAttaching, Message: message,
 		})
 	}
-	if changed, _ := t.changed(v); len(changed) > 0 || !w.said(v.Status) {
-		v.Steps = []Step{{Kind: StepAnswer, Answers: changed}}
+	if changed, lowers := t.changed(v); len(changed) > 0 || !w.said(v.Status) {
+		v.Steps = []Step{{Kind: StepAnswer, Answers: changed, AtVersion: lowers}}
 	}
 	return v
 }
@@ -141,7 +141,8 @@ func (t table) givesUp(wanted Spec, node string) bool {
 }
 
 // steps orders the writes. An answer is raised only where the spec stays as it is; where the spec changes and nothing is
-// lowered, the answers are left to the next verdict, which is on its way with the change.
+// lowered, the answers are left to the next verdict, which is on its way with the change. An answer that is raised or lowered
+// goes to the version that was judged, so that one that comes late changes nothing.
 func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStatus, lowers bool) []Step {
 	strict := t.rules.has(JudgedVersion)
 	answer := Step{Kind: StepAnswer, Answers: changed}
@@ -150,7 +151,7 @@ func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStat
 			return nil
 		}
 		raises := t.raises(changed)
-		answer.AtVersion, answer.Fresh = raises && strict, raises && strict
+		answer.AtVersion, answer.Fresh = (raises || lowers) && strict, raises && strict
 		return []Step{answer}
 	}
 	spec := Step{Kind: StepSpec, AtVersion: strict}
@@ -161,6 +162,7 @@ func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStat
 	case !lowers:
 		return []Step{spec}
 	case t.rules.has(LowerFirst):
+		answer.AtVersion = strict
 		return []Step{answer, spec}
 	}
 	return []Step{spec, answer}

@@ -82,7 +82,7 @@ func TestTheStatusNamesTheHolderAndItsNode(t *testing.T) {
 func TestAnAttachmentWithoutAVolumeSaysSo(t *testing.T) {
 	w := with(basic(pod(here), answered("csi-"+here, true, v1beta2.ReasonSatisfied)), func(w *World) { w.Volume = nil })
 	v := Decide(w)
-	require.Equal(t, []Step{{Kind: StepAnswer, Answers: v.Steps[0].Answers}}, v.Steps)
+	require.Equal(t, []Step{{Kind: StepAnswer, AtVersion: true, Answers: v.Steps[0].Answers}}, v.Steps)
 	ready := v.Status.Conditions[0]
 	require.Equal(t, v1beta2.ReasonBlocked, ready.Reason)
 	require.Contains(t, ready.Message, "no volume of this name")

@@ -49,14 +49,14 @@ func TestTheOrderOfWrites(t *testing.T) {
 		"what nobody wants any more is taken back in one write":                        {basic(attached(here)), []written{spec}},
 		"what the cache does not show may have been raised: who loses the node is told first": {
 			basic(attached(here), ticket("a", v1beta2.AttacherSnapshot, here), b, no("a"), no("b")),
-			[]written{{kind: StepAnswer, lowered: []string{"a", "b"}}, spec},
+			[]written{{kind: StepAnswer, atVersion: true, lowered: []string{"a", "b"}}, spec},
 		},
 		"lowered first, then the spec": {
 			basic(attached(here), a, b, down(here), yes("a")),
-			[]written{{kind: StepAnswer, lowered: []string{"a", "b"}}, spec},
+			[]written{{kind: StepAnswer, atVersion: true, lowered: []string{"a", "b"}}, spec},
 		},
 		"the answer of a ticket that is gone goes before the volume is taken from it": {
-			basic(attached(here), yes("a")), []written{{kind: StepAnswer, removed: []string{"a"}}, spec},
+			basic(attached(here), yes("a")), []written{{kind: StepAnswer, atVersion: true, removed: []string{"a"}}, spec},
 		},
 		"raised where the spec stays, at the judged version, over the volume as it is": {
 			basic(attached(here), a, no("a")), []written{{kind: StepAnswer, atVersion: true, fresh: true, satisfied: []string{"a"}}},
@@ -70,14 +70,14 @@ func TestTheOrderOfWrites(t *testing.T) {
 		},
 		"nothing is raised beside a change of the spec: the first pod's answer waits for the migration's begin": {
 			basic(migratable, attached(here), a, b, no("a"), no("b"), yes("c")),
-			[]written{{kind: StepAnswer, lowered: []string{"b"}, removed: []string{"c"}}, spec},
+			[]written{{kind: StepAnswer, atVersion: true, lowered: []string{"b"}, removed: []string{"c"}}, spec},
 		},
 		"nothing is raised beside a change of the spec: the target's answer waits for the migration's end": {
 			moving(running, withdrawn("csi-"+here), withdrawn("csi-"+there), b, yes("a"), no("b")),
-			[]written{{kind: StepAnswer, removed: []string{"a"}}, spec},
+			[]written{{kind: StepAnswer, atVersion: true, removed: []string{"a"}}, spec},
 		},
 		"lowered where the spec stays: at once, whatever the version": {
-			basic(attached(here), a, yes("a"), state(v1beta2.VolumeStateDetaching)), []written{{kind: StepAnswer, lowered: []string{"a"}}},
+			basic(attached(here), a, yes("a"), state(v1beta2.VolumeStateDetaching)), []written{{kind: StepAnswer, atVersion: true, lowered: []string{"a"}}},
 		},
 	}
 	for name, c := range cases {

@@ -192,3 +192,24 @@ func TestAClusterWithoutChangesIsNotWrittenTo(t *testing.T) {
 	w.shows(vol, "node-1", "late Satisfied", "nowhere NodeUnknown", "pod Satisfied")
 	require.Equal(t, []string{writesAnswer}, again.Client.Writes(), "a new process writes nothing that is there already")
 }
+
+// A leader that was paused writes for a moment beside its successor, which has written the truth already. What it left is corrected.
+func TestAnAnswerThatSomebodyElseLoweredIsRaisedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.volume(vol, nil)
+	p := w.start()
+	w.ready(vol, v1beta2.ReasonDetached)
+	w.put(vol, "csi-1", v1beta2.AttacherCSI, "node-1")
+	w.shows(vol, "node-1", "csi-1 Attaching")
+	w.attached(vol, "node-1")
+	w.shows(vol, "node-1", "csi-1 Satisfied")
+	w.quiet(p)
+
+	w.status(&v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol)}, map[string]any{
+		"attachmentTicketStatuses": map[string]any{"csi-1": map[string]any{"satisfied": false}}})
+	require.Eventually(t, func() bool {
+		_, a := w.now(vol)
+		return a.Status.AttachmentTicketStatuses["csi-1"].Satisfied
+	}, patience, poll)
+}

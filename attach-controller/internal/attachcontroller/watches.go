@@ -2,6 +2,7 @@ package attachcontroller
 
 import (
 	"context"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -31,7 +32,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	moving := func(v attach.Volume) bool { return v.Migrating() }
 	local := func(v attach.Volume) bool { return v.StrictLocal }
 	return b.
-		Watches(&v1beta2.VolumeAttachment{}, w.to(own), builder.WithPredicates(predicate.Or(changed(attachmentFacts), raised))).
+		Watches(&v1beta2.VolumeAttachment{}, w.to(own), builder.WithPredicates(predicate.Or(changed(attachmentFacts), answersChanged))).
 		Watches(&v1beta2.Node{}, w.to(w.onNode), builder.WithPredicates(changed(nodeFacts))).
 		Watches(&v1beta2.Engine{}, w.to(w.of(moving)), builder.WithPredicates(changed(engineFacts))).
 		Watches(&v1beta2.EngineFrontend{}, w.to(w.of(moving)), builder.WithPredicates(changed(frontendFacts))).
@@ -58,16 +59,14 @@ func attachmentFacts(obj client.Object) ofAttachments {
 	return ofAttachments{a.Generation, a.DeletionTimestamp != nil, len(missing(a, nil)) == 0}
 }
 
-// raised lets an update pass with which a ticket becomes satisfied. What was decided on the volume while the cache did not
-// show that answer yet saw nothing to lower; it is decided again.
-var raised = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+// answersChanged lets an update pass that changes whether a ticket is satisfied, whoever wrote it. What was decided on the volume
+// while the cache did not show an answer that had been raised saw nothing to lower; and what a leader wrote that had lost its
+// lease may be wrong in either way. It is decided again.
+var answersChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1beta2.VolumeAttachment).Status, e.ObjectNew.(*v1beta2.VolumeAttachment).Status
-	for id, answer := range after.AttachmentTicketStatuses {
-		if answer.Satisfied && !before.AttachmentTicketStatuses[id].Satisfied {
-			return true
-		}
-	}
-	return false
+	return !maps.EqualFunc(before.AttachmentTicketStatuses, after.AttachmentTicketStatuses, func(a, b v1beta2.AttachmentTicketStatus) bool {
+		return a.Satisfied == b.Satisfied && a.Generation == b.Generation
+	})
 }}
 
 func nodeFacts(obj client.Object) attach.Node { return attach.NodeOf(obj.(*v1beta2.Node)) }
