@@ -158,6 +158,17 @@ func withoutUndeclared(value any) any {
 	return declared
 }
 
+// obeying are the values of a filled object that rules ask for, by the field's path.
+var obeying = map[string]map[string]any{
+	"Node": {"spec.disks.sample.diskType": "block", "spec.disks.sample.initialize": "new", "spec.disks.sample.path": "/dev/sdb"},
+	"Volume": {"spec.accessMode": "rwx", "spec.revertRequestedAt": "2026-01-31T09:30:00Z", "spec.dataSource": "vol://other",
+		"spec.fromBackup": "s3://bucket@region/?backup=b&volume=v", "spec.rebuildConcurrentSyncLimit": int64(5)},
+	"VolumeAttachment": {"spec.attachmentTickets.sample.type": "longhorn-api"},
+	"RecurringJob":     {"spec.retainAge": "72h", "spec.cron": "30 2 * * *"},
+	"BackingImage":     {"spec.checksum": strings.Repeat("0a", 64)},
+	"BackupTarget":     {"spec.backupTargetURL": "s3://bucket@region/", "spec.pollInterval": "5m0s"},
+}
+
 // filled makes an object with every declared field and undeclared ones beside them.
 func filled(t *testing.T, namespace string, crd *apiextensionsv1.CustomResourceDefinition) *unstructured.Unstructured {
 	t.Helper()
@@ -176,9 +187,8 @@ func filled(t *testing.T, namespace string, crd *apiextensionsv1.CustomResourceD
 		spec["orphanType"] = "replica-instance"
 		spec["parameters"] = map[string]any{"InstanceName": "a", "InstanceUUID": "b", "InstanceManager": "c", "Hint": "d"}
 	}
-	if crd.Spec.Names.Kind == "Node" {
-		disk := object.Object["spec"].(map[string]any)["disks"].(map[string]any)["sample"].(map[string]any)
-		disk["diskType"], disk["initialize"] = "block", "new"
+	for path, value := range obeying[crd.Spec.Names.Kind] {
+		require.NoError(t, unstructured.SetNestedField(object.Object, value, strings.Split(path, ".")...))
 	}
 	return object
 }

@@ -6,6 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageSpec struct {
 	// SHA-512 that the image must have. Written by a person; absent means any.
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9a-f]{128}$")`,message="spec.checksum must be the SHA-512 of the image: 128 hexadecimal digits in lower case"
 	// +optional
 	Checksum string `json:"checksum,omitempty"`
 	// The data engine that uses it. Written by a person; absent means v1.
@@ -23,6 +25,7 @@ type BackingImageSpec struct {
 	// +optional
 	Disks map[string]string `json:"disks,omitempty"`
 	// How many copies are wanted at least. Written by a person; absent means 1.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.minNumberOfCopies must be 0 or more; 0 is one"
 	// +optional
 	MinNumberOfCopies int `json:"minNumberOfCopies,omitempty"`
 	// Tags that a node must all have to hold a copy. Written by a person; absent means any node.

@@ -6,12 +6,16 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupTargetSpec struct {
 	// URL of the place. Written by a person; absent means no backups.
+	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^(s3|azblob|nfs|cifs|file|vfs)://[^ ]+$")`,message="spec.backupTargetURL must be a URL of s3, azblob, nfs, cifs or file, such as s3://bucket@region/ or nfs://host:/path; empty is no target"
 	// +optional
 	BackupTargetURL string `json:"backupTargetURL,omitempty"`
 	// Secret with the credentials. Written by a person; absent means none are needed.
 	// +optional
 	CredentialSecret string `json:"credentialSecret,omitempty"`
 	// How often the place is read, as a duration; 0 is never. Written by a person; absent means 0.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self in ["", "0"] || self.matches("^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$")`,message="spec.pollInterval must be a duration, such as 5m, or 0 for never"
 	// +optional
 	PollInterval string `json:"pollInterval,omitempty"`
 	// RFC 3339 time at which reading it again was asked for. Written by a person; absent means never.

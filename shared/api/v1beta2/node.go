@@ -10,6 +10,7 @@ type NodeSpec struct {
 	AllowScheduling bool `json:"allowScheduling,omitempty"`
 	// Its disks, by a name of their own; status.diskStatus has the same keys. Written by a person; absent means
 	// none.
+	// +kubebuilder:validation:MaxProperties=128
 	// +optional
 	Disks map[string]DiskSpec `json:"disks,omitempty"`
 	// Whether all replicas shall leave the node; its orphans are deleted, too. Written by a person; absent means
@@ -18,12 +19,15 @@ type NodeSpec struct {
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
 	// CPU that its instance-manager pods ask for, in thousandths of a core. Written by a person; absent means 12 %
 	// of what the node can allocate.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.instanceManagerCPURequest must be 0 or more thousandths of a core"
 	// +optional
 	InstanceManagerCPURequest int `json:"instanceManagerCPURequest,omitempty"`
 	// Name of the Kubernetes node. Written by a person; absent means metadata.name.
 	// +optional
 	Name string `json:"name,omitempty"`
 	// Tags that volumes may select nodes by. Written by a person; absent means none.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(tag, tag != "")`,message="a tag in spec.tags must not be empty"
 	// +optional
 	Tags []string `json:"tags,omitempty"`
 	// Whether the node's data engine is being upgraded: it takes no new replica or attachment, and no new engine but
@@ -96,12 +100,18 @@ type DiskSpec struct {
 	Initialize string `json:"initialize,omitempty"`
 	// Directory of a filesystem disk, device path or PCI address of a block disk. Written by a person; absent means
 	// not usable.
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.startsWith("/") || self.matches("^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-7]$")`,message="path of a disk must be absolute, such as /var/lib/longhorn or /dev/sdb, or a PCI address, such as 0000:00:1e.0"
 	// +optional
 	Path string `json:"path,omitempty"`
 	// Bytes that replicas must leave free. Written by a person; absent means 0.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="storageReserved of a disk must be 0 or more bytes"
 	// +optional
 	StorageReserved int64 `json:"storageReserved,omitempty"`
 	// Tags that volumes may select disks by. Written by a person; absent means none.
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule=`!("" in self)`,message="a tag of a disk must not be empty"
 	// +optional
 	Tags []string `json:"tags,omitempty"`
 }

@@ -27,17 +27,23 @@ const (
 )
 
 // RecurringJobSpec is what to do, when, and for which volumes.
+// +kubebuilder:validation:XValidation:rule=`(self.?retentionPolicy.orValue("") != "age-based" || self.?retainAge.orValue("") != "") || (oldSelf.hasValue() && !(oldSelf.value().?retentionPolicy.orValue("") != "age-based" || oldSelf.value().?retainAge.orValue("") != ""))`,message="a job that keeps by age needs spec.retainAge, such as 72h",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type RecurringJobSpec struct {
 	// How many volumes are worked on at a time. Written by a person; absent means 1.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.concurrency must be 0 or more volumes at a time; 0 is one"
 	// +optional
 	Concurrency int `json:"concurrency,omitempty"`
 	// When it runs, as five cron fields in UTC; CRON_TZ=<zone> before them means that time zone. Written by a person;
 	// absent means it never runs.
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^((CRON_TZ|TZ)=[^ ]+ +)?(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every +[0-9a-z.]+)|[^ @]+( +[^ ]+){4})$")`,message="spec.cron must be five fields (minute, hour, day of month, month, day of week), such as 30 2 * * *, or @daily; CRON_TZ=<zone> may stand before them"
 	// +optional
 	Cron string `json:"cron,omitempty"`
 	// Groups of volumes that it is for; default is every volume that names no job and no group. Written by a person;
 	// absent means only volumes that name it.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(group, group != "")`,message="a group in spec.groups must not be empty"
 	// +optional
 	Groups []string `json:"groups,omitempty"`
 	// Labels that its snapshots and backups get. Written by a person; absent means none.
@@ -50,9 +56,12 @@ type RecurringJobSpec struct {
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// How many snapshots or backups of each volume are kept. Written by a person; absent means 0, all of them.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 250`,message="spec.retain must be 0 to 250; 0 keeps all"
 	// +optional
 	Retain int `json:"retain,omitempty"`
 	// How long snapshots or backups are kept, as a duration. Written by a person; absent means not kept by age.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^([0-9]+([.][0-9]+)?(ms|s|m|h))+$")`,message="spec.retainAge must be a duration, such as 72h"
 	// +optional
 	RetainAge string `json:"retainAge,omitempty"`
 	// Whether retain or retainAge decides what is kept. Written by a person; absent means count-based.

@@ -10,6 +10,12 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule=`(has(self.backingImage) && self.backingImage != "") == (has(oldSelf.backingImage) && oldSelf.backingImage != "") && (!has(self.backingImage) || !has(oldSelf.backingImage) || self.backingImage == oldSelf.backingImage)`,message="spec.backingImage is immutable: create a new volume from the other image"
 // +kubebuilder:validation:XValidation:rule=`has(self.dataLayout) == has(oldSelf.dataLayout) || ((!has(self.dataLayout) || ((!has(self.dataLayout.type) || self.dataLayout.type == "") && (!has(self.dataLayout.mode) || self.dataLayout.mode == "") && (!has(self.dataLayout.dataChunks) || self.dataLayout.dataChunks == 0) && (!has(self.dataLayout.parityChunks) || self.dataLayout.parityChunks == 0) && (!has(self.dataLayout.stripSizeKB) || self.dataLayout.stripSizeKB == 0))) && (!has(oldSelf.dataLayout) || ((!has(oldSelf.dataLayout.type) || oldSelf.dataLayout.type == "") && (!has(oldSelf.dataLayout.mode) || oldSelf.dataLayout.mode == "") && (!has(oldSelf.dataLayout.dataChunks) || oldSelf.dataLayout.dataChunks == 0) && (!has(oldSelf.dataLayout.parityChunks) || oldSelf.dataLayout.parityChunks == 0) && (!has(oldSelf.dataLayout.stripSizeKB) || oldSelf.dataLayout.stripSizeKB == 0))))`,message="spec.dataLayout is immutable: create a new volume with the other layout and copy the data"
 // +kubebuilder:validation:XValidation:rule=`(has(self.topologyRequirement) && self.topologyRequirement.size() > 0) == (has(oldSelf.topologyRequirement) && oldSelf.topologyRequirement.size() > 0) && (!has(self.topologyRequirement) || !has(oldSelf.topologyRequirement) || self.topologyRequirement == oldSelf.topologyRequirement)`,message="spec.topologyRequirement is immutable: create a new volume with the other requirement, or move replicas with nodeSelector"
+// +kubebuilder:validation:XValidation:rule=`(self.?dataEngine.orValue("v1") == "v2") == (oldSelf.?dataEngine.orValue("v1") == "v2")`,message="spec.dataEngine is immutable: create a new volume and copy the data"
+// +kubebuilder:validation:XValidation:rule=`(self.?dataLocality.orValue("") != "strict-local" || self.?numberOfReplicas.orValue(1) == 1) || (oldSelf.hasValue() && !(oldSelf.value().?dataLocality.orValue("") != "strict-local" || oldSelf.value().?numberOfReplicas.orValue(1) == 1))`,message="a strict-local volume has one replica, on the node where it is attached: set spec.numberOfReplicas to 1",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(!self.?migratable.orValue(false) || self.?accessMode.orValue("") == "rwx") || (oldSelf.hasValue() && !(!oldSelf.value().?migratable.orValue(false) || oldSelf.value().?accessMode.orValue("") == "rwx"))`,message="a migratable volume is held by two nodes for a while: set spec.accessMode to rwx",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(!(self.?frontend.orValue("") in ["nvmf", "ublk"]) || self.?dataEngine.orValue("v1") == "v2") || (oldSelf.hasValue() && !(!(oldSelf.value().?frontend.orValue("") in ["nvmf", "ublk"]) || oldSelf.value().?dataEngine.orValue("v1") == "v2"))`,message="the frontends nvmf and ublk are only for spec.dataEngine v2: use blockdev or iscsi",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(self.?frontend.orValue("") != "iscsi" || self.?dataEngine.orValue("v1") == "v1") || (oldSelf.hasValue() && !(oldSelf.value().?frontend.orValue("") != "iscsi" || oldSelf.value().?dataEngine.orValue("v1") == "v1"))`,message="the frontend iscsi is only for spec.dataEngine v1: use blockdev or nvmf",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(!self.?Standby.orValue(false) || self.?fromBackup.orValue("") != "") || (oldSelf.hasValue() && !(!oldSelf.value().?Standby.orValue(false) || oldSelf.value().?fromBackup.orValue("") != ""))`,message="a standby volume keeps restoring from a backup: name it in spec.fromBackup",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeSpec struct {
 	// Makes the volume a disaster-recovery copy that keeps restoring from a backup. Written by a person; absent
@@ -56,6 +62,8 @@ type VolumeSpec struct {
 	DataLocality string `json:"dataLocality,omitempty"`
 	// What a new volume is filled from: another volume (vol://…) or a snapshot of it (snap://…). Written by a
 	// person; absent means nothing.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^(vol://[^/]+|snap://[^/]+/[^/]+)$")`,message="spec.dataSource must be vol://<volume> or snap://<volume>/<snapshot>"
 	// +optional
 	DataSource string `json:"dataSource,omitempty"`
 	// Whether the volume is attached without a block device, as snapshots, backups and maintenance need it. Written
@@ -63,6 +71,8 @@ type VolumeSpec struct {
 	// +optional
 	DisableFrontend bool `json:"disableFrontend,omitempty"`
 	// Tags that a disk must all have to hold a replica. Written by a person; absent means any disk.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(tag, tag != "")`,message="a tag in spec.diskSelector must not be empty"
 	// +optional
 	DiskSelector []string `json:"diskSelector,omitempty"`
 	// Whether the data is encrypted on the node. It never changes. Written by a person; absent means false.
@@ -78,6 +88,8 @@ type VolumeSpec struct {
 	// +optional
 	FreezeFilesystemForSnapshot string `json:"freezeFilesystemForSnapshot,omitempty"`
 	// URL of the backup that a new volume is restored from. Written by a person; absent means an empty volume.
+	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]+://.*[?&]backup=[^&]+") && self.matches("[?&]volume=[^&]+")`,message="spec.fromBackup must be the URL of a backup: <target>?backup=<backup>&volume=<volume>"
 	// +optional
 	FromBackup string `json:"fromBackup,omitempty"`
 	// What the volume shows on its node: a block device (blockdev, ublk), an iSCSI or an NVMe-oF target. Written by
@@ -103,12 +115,16 @@ type VolumeSpec struct {
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// Tags that a node must all have to hold a replica. Written by a person; absent means any node.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(tag, tag != "")`,message="a tag in spec.nodeSelector must not be empty"
 	// +optional
 	NodeSelector []string `json:"nodeSelector,omitempty"`
 	// How many replicas are wanted. Written by a person; absent means the setting default-replica-count.
+	// +kubebuilder:validation:XValidation:rule=`self >= 1 && self <= 20`,message="spec.numberOfReplicas must be 1 to 20, or absent for the setting default-replica-count"
 	// +optional
 	NumberOfReplicas int `json:"numberOfReplicas,omitempty"`
 	// Number of I/O queues of the v2 initiator. Written by a person; absent means the data engine's default.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 128`,message="spec.nvmeTcpNrIoQueues must be 0 to 128 queues, 0 for the default of the data engine"
 	// +optional
 	NvmeTCPNrIOQueues int `json:"nvmeTcpNrIoQueues,omitempty"`
 	// Whether a detached volume is attached to rebuild its replicas; ignored takes the global setting. Written by a
@@ -118,6 +134,7 @@ type VolumeSpec struct {
 	OfflineRebuilding string `json:"offlineRebuilding,omitempty"`
 	// How many files of one replica are rebuilt at a time. Written by a person; absent means the setting
 	// replica-rebuild-concurrent-sync-limit.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 5`,message="spec.rebuildConcurrentSyncLimit must be 0 to 5 files at a time, 0 for the setting replica-rebuild-concurrent-sync-limit"
 	// +optional
 	RebuildConcurrentSyncLimit int `json:"rebuildConcurrentSyncLimit,omitempty"`
 	// Whether replicas are spread evenly over nodes and zones; ignored takes the global setting. Written by a
@@ -131,6 +148,7 @@ type VolumeSpec struct {
 	// +optional
 	ReplicaDiskSoftAntiAffinity string `json:"replicaDiskSoftAntiAffinity,omitempty"`
 	// Limit of a v2 rebuild in MB per second. Written by a person; absent means the global setting.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.replicaRebuildingBandwidthLimit must be 0 or more MB per second, 0 for the global setting"
 	// +optional
 	ReplicaRebuildingBandwidthLimit int64 `json:"replicaRebuildingBandwidthLimit,omitempty"`
 	// Whether two replicas may share a node; ignored takes the global setting. Written by a person; absent means
@@ -150,6 +168,8 @@ type VolumeSpec struct {
 	RestoreVolumeRecurringJob string `json:"restoreVolumeRecurringJob,omitempty"`
 	// RFC 3339 time at which reverting to revertToSnapshot was asked for; another time asks anew. Written by a person;
 	// absent means that nobody asked.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.revertRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +optional
 	RevertRequestedAt string `json:"revertRequestedAt,omitempty"`
 	// Snapshot whose content a v1 volume shall have again; what was written since is lost. It is done while the volume is
@@ -164,6 +184,7 @@ type VolumeSpec struct {
 	// decided.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
+	// +kubebuilder:validation:XValidation:rule=`!self.startsWith("-")`,message="spec.size must be a number of bytes, 0 or more"
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
 	// Whether snapshots are hashed and checked; ignored takes the global setting. Written by a person; absent means
@@ -176,15 +197,18 @@ type VolumeSpec struct {
 	SnapshotHashingRequestedAt string `json:"snapshotHashingRequestedAt,omitempty"`
 	// How many snapshots the volume may have, 2 to 250. Written by a person; absent means the setting
 	// snapshot-max-count.
+	// +kubebuilder:validation:XValidation:rule=`self == 0 || self >= 2 && self <= 250`,message="spec.snapshotMaxCount must be 2 to 250, or 0 for the setting snapshot-max-count"
 	// +optional
 	SnapshotMaxCount int `json:"snapshotMaxCount,omitempty"`
 	// How many bytes all snapshots together may have, as a decimal string. Written by a person; absent means no
 	// limit.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
+	// +kubebuilder:validation:XValidation:rule=`!self.startsWith("-")`,message="spec.snapshotMaxSize must be a number of bytes, 0 (no limit) or more"
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
 	// Minutes after which a failed replica is not reused any more. Written by a person; absent means 2880.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.staleReplicaTimeout must be 0 or more minutes"
 	// +optional
 	StaleReplicaTimeout int `json:"staleReplicaTimeout,omitempty"`
 	// Zones and regions in which replicas may lie. It never changes. Written by a person; absent means anywhere.
@@ -193,9 +217,11 @@ type VolumeSpec struct {
 	// +optional
 	TopologyRequirement []TopologyRequirement `json:"topologyRequirement,omitempty"`
 	// Number of queues of a ublk frontend. Written by a person; absent means the data engine's default.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 128`,message="spec.ublkNumberOfQueue must be 0 to 128 queues, 0 for the default of the data engine"
 	// +optional
 	UblkNumberOfQueue int `json:"ublkNumberOfQueue,omitempty"`
 	// Depth of each queue of a ublk frontend. Written by a person; absent means the data engine's default.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 4096`,message="spec.ublkQueueDepth must be 0 to 4096 requests, 0 for the default of the data engine"
 	// +optional
 	UblkQueueDepth int `json:"ublkQueueDepth,omitempty"`
 	// Node on which the v2 target shall run during a live upgrade. Written by upgrade-controller; absent means the
@@ -214,6 +240,7 @@ type VolumeSpec struct {
 // +kubebuilder:pruning:PreserveUnknownFields
 type DataLayout struct {
 	// Number of data chunks of an erasure-coded stripe. Written by a person; absent means not erasure-coded.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.dataLayout.dataChunks must be 0 or more"
 	// +optional
 	DataChunks int `json:"dataChunks,omitempty"`
 	// How the data is made safe: raid1 (mirrored) or erasureCoding. Written by a person; absent means raid1.
@@ -221,9 +248,11 @@ type DataLayout struct {
 	// +optional
 	Mode string `json:"mode,omitempty"`
 	// Number of parity chunks of an erasure-coded stripe. Written by a person; absent means not erasure-coded.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.dataLayout.parityChunks must be 0 or more"
 	// +optional
 	ParityChunks int `json:"parityChunks,omitempty"`
 	// Size of a strip in KiB. Written by a person; absent means the data engine's default.
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.dataLayout.stripSizeKB must be 0 or more KiB"
 	// +optional
 	StripSizeKB int `json:"stripSizeKB,omitempty"`
 	// Whether each replica has all data (replicated) or a part (sharded). Written by a person; absent means
@@ -244,6 +273,7 @@ type TopologyRequirement struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 52`,message="the name of a volume must have at most 52 characters: the names of its replicas are label values",optionalOldSelf=true
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"

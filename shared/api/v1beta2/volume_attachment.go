@@ -64,10 +64,15 @@ type AttachmentTicket struct {
 	NodeID string `json:"nodeID,omitempty"`
 	// disableFrontend ("true", "false", "any"), lastAttachedBy, ownerKind, ownerName, ownerUID, expiresAt (RFC
 	// 3339). Written by who wants the volume attached; absent means frontend on, no owner to look for.
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule=`!("disableFrontend" in self) || self["disableFrontend"] in ["", "true", "false", "any"]`,message="parameter disableFrontend of a ticket must be true, false or any"
+	// +kubebuilder:validation:XValidation:rule=`!("expiresAt" in self) || self["expiresAt"] == "" || self["expiresAt"].size() > 10 && timestamp(self["expiresAt"]) > timestamp("1970-01-01T00:00:00Z")`,message="parameter expiresAt of a ticket must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// Who wants it, such as csi-attacher or snapshot-controller; it decides the priority. Written by who wants the
 	// volume attached; absent means unknown: lowest priority.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule=`self in ["", "csi-attacher", "longhorn-api", "snapshot-controller", "backup-controller", "volume-clone-controller", "salvage-controller", "share-manager-controller", "volume-restore-controller", "volume-eviction-controller", "volume-expansion-controller", "bim-ds-controller", "volume-rebuilding-controller"]`,message="type of a ticket is not known: for an attachment by hand use longhorn-api; kubectl explain lhva.spec.attachmentTickets lists the others"
 	// +optional
 	Type string `json:"type,omitempty"`
 }
