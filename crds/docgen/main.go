@@ -1,6 +1,7 @@
 // Command docgen writes one page of documentation per custom resource: purpose, who writes which fields, the rules that
 // the API server keeps, conditions with their reasons, and columns. It reads the generated definitions, the table of
-// conditions and the comments of the reasons, so that nothing is written down twice.
+// conditions and the comments of the reasons, so that nothing is written down twice. It also writes the policy that warns of
+// fields that no definition has.
 package main
 
 import (
@@ -42,6 +43,9 @@ func generate(definitions, source, out string) error {
 		if err := write(filepath.Join(out, pageName(crd)), page(crd, meanings)); err != nil {
 			return err
 		}
+	}
+	if err := write(filepath.Join(definitions, "policies", "unknown-fields.yaml"), typosPolicy(crds)); err != nil {
+		return err
 	}
 	return write(filepath.Join(out, "README.md"), index(crds))
 }
