@@ -71,8 +71,10 @@ func TestARebuildAtTheSnapshotLimit(t *testing.T) {
 func TestAnExpansionThatFailsSilently(t *testing.T) {
 	ctx, w := stage(t)
 	name := inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
-	require.NoError(t, w.SaveSnapshot(ctx, name, "one"))
-	limited(t, ctx, w, name, 1)
+	for _, text := range []string{"one", "two"} {
+		require.NoError(t, w.SaveSnapshot(ctx, name, text))
+	}
+	limited(t, ctx, w, name, 2)
 	v := &v1beta2.Volume{}
 	require.NoError(t, w.Get(ctx, name, v))
 	bigger := 2 * v.Spec.Size

@@ -93,7 +93,7 @@ func (p *pass) newEngine(name string, active bool) *v1beta2.Engine {
 	return &v1beta2.Engine{ObjectMeta: p.meta(name, ""), Spec: v1beta2.EngineSpec{
 		Active: active, DataEngine: s.DataEngine, DesireState: v1beta2.InstanceStateStopped, DisableFrontend: s.DisableFrontend,
 		Frontend: s.Frontend, Image: p.image(), RevisionCounterDisabled: s.RevisionCounterDisabled, UnmapMarkSnapChainRemovedEnabled: p.unmaps(),
-		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: p.v.Name, VolumeSize: s.Size,
+		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: p.v.Name, VolumeSize: v1beta2.SizeOf(p.v),
 	}}
 }
 

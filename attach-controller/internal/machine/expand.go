@@ -15,7 +15,10 @@ func (p *pass) expand() {
 	if !p.engineUp() {
 		return
 	}
-	wanted, e := p.v.Spec.Size, p.engine
+	wanted, e := v1beta2.SizeOf(p.v), p.engine
+	if p.v.Status.AcceptedSize == 0 {
+		return // whether there is room is not known yet
+	}
 	if f := p.frontend; f != nil && f.Spec.Size < wanted {
 		p.patch(StageStop, f, "size", size(wanted))
 		p.patch(StageStop, f, "volumeSize", size(wanted))
@@ -32,6 +35,21 @@ func (p *pass) expand() {
 		if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; mapped && r.Spec.VolumeSize < wanted {
 			p.patch(StageStop, r, "volumeSize", size(wanted))
 		}
+	}
+}
+
+// sizeGiven gives engine and frontend the size that the volume had not when they were made.
+func (p *pass) sizeGiven() {
+	wanted := v1beta2.SizeOf(p.v)
+	if wanted <= 0 {
+		return
+	}
+	if p.engine.Spec.VolumeSize <= 0 {
+		p.patch(StageStop, p.engine, "volumeSize", size(wanted))
+	}
+	if f := p.frontend; f != nil && f.Spec.Size <= 0 {
+		p.patch(StageStop, f, "size", size(wanted))
+		p.patch(StageStop, f, "volumeSize", size(wanted))
 	}
 }
 

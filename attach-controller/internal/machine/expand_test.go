@@ -17,19 +17,21 @@ func TestAVolumeGrowsStepByStep(t *testing.T) {
 		engine, frontend, replica bool
 		required                  bool
 	}{
-		"asked for":                    {func(*stageWorld) {}, true, true, false, true},
-		"the engine was told":          {func(s *stageWorld) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
-		"both were told":               {told, false, false, false, true},
-		"it grows":                     {growing, false, false, false, false},
-		"it has grown":                 {grown, false, false, true, false},
-		"its engine is not seen":       {func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},
-		"it migrates":                  {func(s *stageWorld) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
-		"less is wanted than there is": {func(s *stageWorld) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
+		"asked for":                          {func(*stageWorld) {}, true, true, false, true},
+		"the engine was told":                {func(s *stageWorld) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
+		"both were told":                     {told, false, false, false, true},
+		"whether there is room is not known": {func(s *stageWorld) { s.Volume.Status.AcceptedSize = 0 }, false, false, false, true},
+		"there is no room":                   {func(s *stageWorld) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, true},
+		"it grows":                           {growing, false, false, false, false},
+		"it has grown":                       {grown, false, false, true, false},
+		"its engine is not seen":             {func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},
+		"it migrates":                        {func(s *stageWorld) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
+		"less is wanted than there is":       {func(s *stageWorld) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y")
 			s.Engines[0].Spec.LookRequestedAt = stamp(s.Now)
-			s.Volume.Spec.Size = twice
+			s.Volume.Spec.Size, s.Volume.Status.AcceptedSize = twice, twice
 			one.is(s)
 			verdict := Decide(s.World)
 			sized := func(w *Write) bool { return w != nil && (w.Spec["volumeSize"] == "2147483648") }
@@ -48,7 +50,7 @@ func TestAFurtherSizeWaitsForTheOneBefore(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	e := s.Engines[0]
 	e.Spec.VolumeSize, e.Status.CurrentSize, e.Status.LastExpansionError = twice, 1<<30, "the engine has not grown"
-	s.Volume.Spec.Size = 2 * twice
+	s.Volume.Spec.Size, s.Volume.Status.AcceptedSize = 2*twice, 2*twice
 	verdict := Decide(s.World)
 	if w := findWrite(verdict, e); w != nil {
 		require.NotContains(t, w.Spec, "volumeSize")

@@ -38,6 +38,7 @@ func (p *pass) startEngine(node string) bool {
 	if !e.wanted && !p.Rules.off(RuleModesAtClose) {
 		p.failByLastModes() // they may have come after the volume was detached
 	}
+	p.sizeGiven()
 	addresses, ready := p.startReplicas()
 	if !ready || p.faulted {
 		return false

@@ -162,7 +162,7 @@ func (p *pass) unfinished() bool {
 			return true // it lets that go first: a frontend that came back would read there what it wrote elsewhere
 		}
 	}
-	return e.Status.IsExpanding || e.Spec.VolumeSize < p.v.Spec.Size || p.v.Status.RestoreRequired || p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
+	return e.Status.IsExpanding || e.Spec.VolumeSize < v1beta2.SizeOf(p.v) || p.v.Status.RestoreRequired || p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
 }
 
 // failUnreachable marks the replicas that the next engine will not have; true when there were any.

@@ -27,7 +27,7 @@ func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
 	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
-		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby}
+		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize}
 }
 
 func engineFacts(obj client.Object) any {

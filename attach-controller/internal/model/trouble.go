@@ -219,7 +219,10 @@ func (w *world) collapse() {
 }
 
 func (w *world) enlarge() {
-	write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.Size += unit })
+	write(w, &w.volume, nil, func(v *v1beta2.Volume) {
+		v.Spec.Size += unit
+		v.Status.AcceptedSize = v.Spec.Size // there is room
+	})
 	w.trace("the volume shall have %d units", w.volume.now.Spec.Size/unit)
 }
 

@@ -177,6 +177,18 @@ func (s *search) disk(n Node, key string) (option, stage) {
 	return o, fits
 }
 
+// Lacks is how many bytes the disk of that UUID has too few for the request, whoever else it would suit; zero for a disk that
+// the node does not know.
+func Lacks(r Request, n Node, uuid string) int64 {
+	s := &search{Request: r}
+	for key, status := range n.Status.DiskStatus {
+		if status.DiskUUID == uuid && uuid != "" {
+			return s.lacking(n.Spec.Disks[key], status, n.Scheduled[uuid])
+		}
+	}
+	return 0
+}
+
 // lacking is how many bytes the disk has too few.
 func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
 	floor := percent(status.StorageMaximum, s.MinimalAvailable)

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -13,7 +14,7 @@ func Needs(w World) bool {
 		return false
 	}
 	g := w.groups()
-	return w.missing(g).count > 0 || w.outdated(g)
+	return w.missing(g).count > 0 || w.outdated(g) || w.grows() && w.told() < w.Volume.Spec.Size
 }
 
 // Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
@@ -41,6 +42,7 @@ func Decide(w World) Verdict {
 	need.count -= w.takeBack(g, need, &out)
 	w.place(g, need, &out)
 	w.look(g, &out)
+	w.grow(g, &out)
 	w.tidy(g, &out)
 	return out
 }
@@ -52,7 +54,7 @@ func ready(w *World) bool {
 		slices.Contains(v.Finalizers, v1beta2.Finalizer) && v.Status.State != "" && v.Status.State != v1beta2.VolumeStateCreating
 }
 
-// mark writes down which replicas shall leave, for people to see, and the engine image that one was made without.
+// mark writes down which replicas shall leave, for people to see, and the engine image or the size that one was made without.
 func (w *World) mark(g groups, out *Verdict) {
 	for _, list := range [][]*v1beta2.Replica{g.healthy, g.coming, g.failed} {
 		for _, r := range list {
@@ -62,6 +64,9 @@ func (w *World) mark(g groups, out *Verdict) {
 			}
 			if image := w.Image(); r.Spec.Image == "" && image != "" {
 				spec["image"] = image
+			}
+			if size := w.Volume.Spec.Size; r.Spec.VolumeSize <= 0 && size > 0 {
+				spec["volumeSize"] = strconv.FormatInt(size, 10)
 			}
 			if len(spec) > 0 {
 				out.patch(r, spec)

@@ -14,6 +14,10 @@ func (w *World) place(g groups, n need, out *Verdict) {
 		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForNode, "The replica of a strict-local volume goes to the node where the volume is attached first.")
 		return
 	}
+	if n.count > 0 && w.Volume.Spec.Size <= 0 {
+		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonSizeMissing, "The volume has no size: set spec.size to a number of bytes, such as \"10737418240\" for 10 GiB.")
+		return
+	}
 	var refusal placement.Refusal
 	taken := w.taken(g)
 	for range n.count {
@@ -59,7 +63,7 @@ func (w *World) look(g groups, out *Verdict) {
 func (w *World) promise(d placement.Disk) {
 	for i := range w.Candidates {
 		if w.Candidates[i].Name == d.Node {
-			scheduled := map[string]int64{d.UUID: w.Volume.Spec.Size}
+			scheduled := map[string]int64{d.UUID: v1beta2.SizeOf(w.Volume)}
 			for uuid, n := range w.Candidates[i].Scheduled {
 				scheduled[uuid] += n
 			}
@@ -114,7 +118,7 @@ func (w *World) request(taken []placement.Place) placement.Request {
 		return general
 	}
 	r := placement.Request{
-		DataEngine: v.DataEngine, Size: v.Size, NodeSelector: v.NodeSelector, DiskSelector: v.DiskSelector, Taken: taken,
+		DataEngine: v.DataEngine, Size: v1beta2.SizeOf(w.Volume), NodeSelector: v.NodeSelector, DiskSelector: v.DiskSelector, Taken: taken,
 		NodeSoft:         soft(v.ReplicaSoftAntiAffinity, w.Settings.NodeSoftAntiAffinity),
 		ZoneSoft:         soft(v.ReplicaZoneSoftAntiAffinity, w.Settings.ZoneSoftAntiAffinity),
 		DiskSoft:         soft(v.ReplicaDiskSoftAntiAffinity, w.Settings.DiskSoftAntiAffinity),

@@ -45,6 +45,8 @@ type Verdict struct {
 	LookAt time.Time
 	// Scheduled is the volume's condition; nil leaves it.
 	Scheduled *v1beta2.Condition
+	// AcceptedSize is the size in bytes that engine and replicas may be told from now on; zero leaves what was accepted.
+	AcceptedSize int64
 	// WaitsFor are nodes where too much is being rebuilt.
 	WaitsFor []string
 	// WakeAt is when time alone changes the verdict; zero is never.

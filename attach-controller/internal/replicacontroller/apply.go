@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/status"
 )
@@ -48,7 +49,7 @@ func (r *reconciler) replica(v *v1beta2.Volume, verdict replica.Verdict, disk pl
 			Active: true, BackingImage: s.BackingImage, DataDirectoryName: v.Name + "-" + r.newID(), DataEngine: s.DataEngine,
 			DesireState: v1beta2.InstanceStateStopped, DiskID: disk.UUID, DiskPath: disk.Path, EngineName: verdict.Engine, Image: verdict.Image,
 			NodeID: disk.Node, RevisionCounterDisabled: s.RevisionCounterDisabled, SnapshotMaxCount: s.SnapshotMaxCount,
-			SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: v.Name, VolumeSize: s.Size,
+			SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: v.Name, VolumeSize: v1beta2.SizeOf(v),
 		},
 	}
 }
@@ -131,12 +132,23 @@ func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica) error {
 }
 
 func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
-	if verdict.Scheduled == nil {
+	if verdict.Scheduled == nil && verdict.AcceptedSize == 0 {
 		return nil
 	}
-	err := status.Apply(ctx, r.client, v, Owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{*verdict.Scheduled})})
-	if err != nil {
+	// What is applied is all that this owner says: what it does not repeat goes.
+	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeScheduled)
+	if verdict.Scheduled != nil {
+		own = []v1beta2.Condition{*verdict.Scheduled}
+	}
+	fields := map[string]any{"conditions": status.ConditionsField(own)}
+	if accepted := max(verdict.AcceptedSize, v.Status.AcceptedSize); accepted > 0 {
+		fields["acceptedSize"] = accepted
+	}
+	if err := status.Apply(ctx, r.client, v, Owner, fields); err != nil {
 		return client.IgnoreNotFound(err)
+	}
+	if verdict.Scheduled == nil {
+		return nil
 	}
 	if verdict.Scheduled.Status == v1beta2.ConditionFalse && verdict.Scheduled.Reason != v1beta2.ReasonWaitingForNode {
 		events.Emit(r.recorder, v, noPlace(*verdict.Scheduled))

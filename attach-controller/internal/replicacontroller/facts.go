@@ -20,7 +20,7 @@ func changed(of func(client.Object) any) predicate.Predicate {
 func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
 	return []any{v.Spec, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID, v.Status.Robustness,
-		v.Status.RestoreRequired, v.Status.CloneStatus.State}
+		v.Status.RestoreRequired, v.Status.CloneStatus.State, v.Status.AcceptedSize}
 }
 
 func engineFacts(obj client.Object) any {

@@ -21,7 +21,7 @@ func (w World) expansionAgain() time.Time {
 	return time.Time{}
 }
 
-// expansion holds a volume until its engine has grown to the size that is wanted. A volume without an engine gets one
+// expansion holds a volume until its engine has grown to the size that is wanted and for which there is room. A volume without an engine gets one
 // of the right size. After a failure it pauses.
 func expansion(w World, _ []wish) []wish {
 	if w.Engine == nil {
@@ -31,7 +31,7 @@ func expansion(w World, _ []wish) []wish {
 	if size == 0 {
 		size = w.Engine.Spec.VolumeSize
 	}
-	if size == 0 || w.Volume.Spec.Size <= size || !w.expansionAgain().IsZero() {
+	if size == 0 || v1beta2.SizeOf(w.Volume) <= size || !w.expansionAgain().IsZero() {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherExpansion, v1beta2.TicketValueAny)}

@@ -28,6 +28,7 @@ type ofVolumes struct {
 	state, robust   string
 	restore, going  bool
 	clone, unplaced string
+	accepted        int64
 }
 
 // volumeFacts: the generation stands for the spec.
@@ -35,7 +36,7 @@ func volumeFacts(obj client.Object) ofVolumes {
 	v := obj.(*v1beta2.Volume)
 	f := ofVolumes{
 		generation: v.Generation, state: v.Status.State, robust: v.Status.Robustness, restore: v.Status.RestoreRequired,
-		going: v.DeletionTimestamp != nil, clone: v.Status.CloneStatus.State,
+		going: v.DeletionTimestamp != nil, clone: v.Status.CloneStatus.State, accepted: v.Status.AcceptedSize,
 	}
 	if c := conditions.Get(v.Status.Conditions, "Scheduled"); c != nil {
 		f.unplaced = string(c.Status)

@@ -183,6 +183,7 @@ type VolumeSpec struct {
 	// Size of the volume in bytes, as a decimal string. It only grows. Written by a person; absent means 0, not yet
 	// decided.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=19
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +kubebuilder:validation:XValidation:rule=`!self.startsWith("-")`,message="spec.size must be a number of bytes, 0 or more"
 	// +optional
@@ -274,6 +275,7 @@ type TopologyRequirement struct {
 }
 
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 52`,message="the name of a volume must have at most 52 characters: the names of its replicas are label values",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.spec) || !has(oldSelf.spec.size) || has(self.spec) && has(self.spec.size) && (self.spec.size == oldSelf.spec.size || !has(self.status) || !has(self.status.acceptedSize) || int(self.spec.size) >= self.status.acceptedSize)`,message="spec.size only grows: a volume cannot shrink below status.acceptedSize bytes; to go on with less, create a smaller volume and copy the data"
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"

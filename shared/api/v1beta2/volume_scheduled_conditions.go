@@ -1,6 +1,6 @@
 package v1beta2
 
-// VolumeScheduled (writer attach-controller) is True while every replica that the volume wants has a place.
+// VolumeScheduled (writer attach-controller) is True while every replica that the volume wants has a place of the size that is wanted.
 const VolumeScheduled = "Scheduled"
 
 // Reasons of VolumeScheduled.
@@ -15,7 +15,10 @@ const (
 	ReasonNoUsableDisk = "NoUsableDisk"
 	// ReasonTagsNotFound surfaces when no node, or no disk, has the tags that the volume selects by.
 	ReasonTagsNotFound = "TagsNotFound"
-	// ReasonInsufficientSpace surfaces when no disk has the space; the message says how much the best one lacks.
+	// ReasonSizeMissing surfaces when the volume has no size, or less than nothing.
+	ReasonSizeMissing = "SizeMissing"
+	// ReasonInsufficientSpace surfaces when no disk has the space, or the disk of a replica none for a larger size; the message
+	// says how much it lacks, the best one where there are several.
 	ReasonInsufficientSpace = "InsufficientSpace"
 	// ReasonAntiAffinity surfaces when replicas of the volume are on every node, zone or disk that would fit.
 	ReasonAntiAffinity = "AntiAffinity"

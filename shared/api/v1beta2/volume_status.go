@@ -6,6 +6,11 @@ type VolumeStatus struct {
 	// Bytes that the volume's data and snapshots take in one replica. Written by Longhorn; absent means 0, not known.
 	// +optional
 	ActualSize int64 `json:"actualSize,omitempty"`
+	// Largest size in bytes for which there was room on the disks of all replicas, and which the engine may be told: spec.size
+	// grows beyond it only when there is room, and is never less again. Written by attach-controller; absent means that no
+	// replica was told a size.
+	// +optional
+	AcceptedSize int64 `json:"acceptedSize,omitempty"`
 	// How far filling the volume from another one is. Written by attach-controller; absent means it is no clone.
 	// +optional
 	CloneStatus VolumeCloneStatus `json:"cloneStatus,omitzero"`

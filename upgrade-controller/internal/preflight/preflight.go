@@ -259,7 +259,7 @@ func migrating(_ World, v cluster.Volume) string {
 
 func expanding(_ World, v cluster.Volume) string {
 	active := v.Active()
-	running := active != nil && (active.Status.IsExpanding || active.Spec.VolumeSize != 0 && active.Spec.VolumeSize < v.Object.Spec.Size)
+	running := active != nil && (active.Status.IsExpanding || active.Spec.VolumeSize != 0 && active.Spec.VolumeSize < v1beta2.SizeOf(v.Object))
 	if !running && !v.Object.Status.ExpansionRequired {
 		return ""
 	}
