@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -21,7 +20,10 @@ import (
 
 // completer gives a new Snapshot what the controllers would give it later, or refuses it: one question to each creation is
 // enough, and it is half of what asking costs.
-type completer struct{ rt *runkit.Runtime }
+type completer struct {
+	rt      *runkit.Runtime
+	volumes *volumes
+}
 
 // Handle implements admission.Handler.
 func (c *completer) Handle(ctx context.Context, request admission.Request) admission.Response {
@@ -32,7 +34,7 @@ func (c *completer) Handle(ctx context.Context, request admission.Request) admis
 	if err != nil {
 		return unanswered(ctx, "complete", err)
 	}
-	volume, err := findVolume(ctx, c.rt, s.Spec.Volume)
+	volume, err := c.volumes.find(ctx, s.Spec.Volume)
 	if err != nil {
 		return unanswered(ctx, "complete", err)
 	}
@@ -75,7 +77,10 @@ func completed(raw []byte, s *v1beta2.Snapshot, volume *v1beta2.Volume) ([]byte,
 }
 
 // judge refuses what the controllers would not carry out. Creations are put to it only by configurations of before.
-type judge struct{ rt *runkit.Runtime }
+type judge struct {
+	rt      *runkit.Runtime
+	volumes *volumes
+}
 
 // Handle implements admission.Handler.
 func (j *judge) Handle(ctx context.Context, request admission.Request) admission.Response {
@@ -112,26 +117,19 @@ func (j *judge) observe(ctx context.Context, request admission.Request) (w webho
 			return w, err
 		}
 	}
+	if w.New == nil && w.Operation != webhook.Delete || w.Old == nil && w.Operation != webhook.Create {
+		return w, fmt.Errorf("the request to %s a Snapshot lacks the object itself", strings.ToLower(string(w.Operation)))
+	}
 	switch w.Operation {
 	case webhook.Create:
-		w.Volume, err = findVolume(ctx, j.rt, w.New.Spec.Volume)
+		w.Volume, err = j.volumes.find(ctx, w.New.Spec.Volume)
 	case webhook.Delete:
 		reader := around.Reader{Client: j.rt.Client, Namespace: j.rt.Namespace}
 		if w.Clones, err = reader.Clones(ctx, w.Old.Spec.Volume, w.Old.Name); len(w.Clones) > 0 {
-			w.Volume, err = findVolume(ctx, j.rt, w.Old.Spec.Volume)
+			w.Volume, err = j.volumes.find(ctx, w.Old.Spec.Volume)
 		}
 	}
 	return w, err
-}
-
-// findVolume looks past the cache before it says that there is none; nil: there is none.
-func findVolume(ctx context.Context, rt *runkit.Runtime, name string) (*v1beta2.Volume, error) {
-	for _, reader := range []client.Reader{rt.Client, rt.Uncached} {
-		if volume, err := lookup.Get(ctx, reader, rt.Namespace, name, &v1beta2.Volume{}); volume != nil || err != nil {
-			return volume, err
-		}
-	}
-	return nil, nil
 }
 
 func decode(raw []byte) (*v1beta2.Snapshot, error) {

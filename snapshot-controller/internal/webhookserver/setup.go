@@ -48,7 +48,8 @@ func Setup(rt *runkit.Runtime, options Options) error {
 	server := webhook.NewServer(webhook.Options{Port: options.Port, TLSOpts: []func(*tls.Config){
 		func(c *tls.Config) { c.GetCertificate, c.MinVersion = store.Get, tls.VersionTLS12 },
 	}})
-	server.Register(CompletePath, &admission.Webhook{Handler: &completer{rt: rt}})
-	server.Register(JudgePath, &admission.Webhook{Handler: &judge{rt: rt}})
+	volumes := newVolumes(rt.Namespace, rt.Client, rt.Uncached)
+	server.Register(CompletePath, &admission.Webhook{Handler: &completer{rt: rt, volumes: volumes}})
+	server.Register(JudgePath, &admission.Webhook{Handler: &judge{rt: rt, volumes: volumes}})
 	return rt.Manager.Add(server)
 }
