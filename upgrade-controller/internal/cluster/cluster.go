@@ -69,8 +69,8 @@ func (c Cluster) Engines(node string) int {
 	return count
 }
 
-// Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. A node
-// with a healthy replica goes before others, then one that has the image already, then the one with fewest engines, those
+// Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. A node that
+// a person keeps free (no scheduling, or an eviction) comes last; one with a healthy replica goes before others, then one that has the image already, then the one with fewest engines, those
 // that are about to come counted, then the name decides.
 func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]int) string {
 	var candidates []string
@@ -85,8 +85,9 @@ func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]i
 		}
 		return 1
 	}
-	rank := func(name string) [3]int {
-		return [3]int{first(c.healthyOn(v, name)), first(c.Nodes[name].Runs(image)), c.Engines(name) + coming[name]}
+	rank := func(name string) [4]int {
+		spec := c.Nodes[name].Object.Spec
+		return [4]int{first(spec.AllowScheduling && !spec.EvictionRequested), first(c.healthyOn(v, name)), first(c.Nodes[name].Runs(image)), c.Engines(name) + coming[name]}
 	}
 	slices.SortFunc(candidates, func(a, b string) int {
 		x, y := rank(a), rank(b)

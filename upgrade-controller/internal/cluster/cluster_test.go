@@ -41,8 +41,17 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 		"one with fewer engines":                            {change: func(w *model.World) { w.AddVolume("more", "b", "b", "c") }, want: "c"},
 		"those that are about to come count":                {coming: map[string]int{"b": 1}, want: "c"},
 		"not one that is down":                              {change: func(w *model.World) { down(w, "b") }, want: "c"},
-		"not one that is closed":                            {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true }, want: "c"},
-		"any that runs, where no other replica is healthy":  {change: func(w *model.World) { down(w, "b"); down(w, "c") }, want: "d"},
+		"not one that a person keeps free": {change: func(w *model.World) {
+			w.Nodes["c"].Spec.AllowScheduling, w.Nodes["d"].Spec.AllowScheduling = true, true
+		}, want: "c"},
+		"nor one that is to be emptied": {change: func(w *model.World) {
+			for _, n := range w.Nodes {
+				n.Spec.AllowScheduling = true
+			}
+			w.Nodes["b"].Spec.EvictionRequested = true
+		}, want: "c"},
+		"not one that is closed":                           {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true }, want: "c"},
+		"any that runs, where no other replica is healthy": {change: func(w *model.World) { down(w, "b"); down(w, "c") }, want: "d"},
 		"none": {change: func(w *model.World) { down(w, "b"); down(w, "c"); down(w, "d") }},
 	} {
 		t.Run(name, func(t *testing.T) {
