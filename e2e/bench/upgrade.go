@@ -104,13 +104,9 @@ func (b *upgradeBench) drop(ctx context.Context, name func(int) string, count in
 func (b *upgradeBench) once(ctx context.Context) (float64, error) {
 	b.done++
 	name := fmt.Sprintf("bench-%d", b.done)
-	long := map[string]v1beta2.StateTimeout{}
-	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas} {
-		long[state] = "30m"
-	}
 	began := time.Now()
 	if err := b.world.Upgrade(ctx, name, "longhornio/longhorn-instance-manager:"+name, func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
-		spec.Nodes, spec.Timeouts = []string{node}, long
+		spec.Nodes = []string{node}
 	}); err != nil {
 		return 0, err
 	}

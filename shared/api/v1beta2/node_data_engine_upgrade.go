@@ -39,11 +39,11 @@ type NodeDataEngineUpgradeStatus struct {
 	// +kubebuilder:validation:Enum=undefined;initializing;switching-over;detaching-replicas;upgrading-instance-manager;switching-back;rebuilding-replica;completed;rolling-back;error
 	// +optional
 	State string `json:"state,omitempty"`
-	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it. Absent means not told.
+	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it or from ProgressedAt. Absent means not told.
 	// +optional
 	StateSince string `json:"stateSince,omitempty"`
-	// ProgressedAt is the RFC 3339 time, with fractions, at which a rebuild last went on; while replicas are rebuilt
-	// the timeout counts from it. Absent means not yet.
+	// ProgressedAt is the RFC 3339 time, with fractions, at which one more volume had done the step of State, or a rebuild went
+	// on; the timeout counts from it. Absent means not yet in State.
 	// +optional
 	ProgressedAt string `json:"progressedAt,omitempty"`
 	// Volume names the volume that the present step waits for, the first where there are several. Absent means none.
@@ -93,7 +93,8 @@ type VolumeUpgradeStatus struct {
 	// Replica names the volume's replica on the node, which attach-controller takes out. Absent means that there is none.
 	// +optional
 	Replica string `json:"replica,omitempty"`
-	// Progress is how far the rebuild of the replica is, in per cent, told in steps of ten. Absent means 0.
+	// Progress is how much of all replicas of the volume is there while they are rebuilt, in per cent, told in steps of ten where
+	// it is not slow. Absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// Snapshot names the snapshot that was taken before the target moved. Absent means none.

@@ -148,6 +148,15 @@ func (v Volume) Rebuilt(r *v1beta2.Replica) int {
 	return min(max(status.Progress, 0), 99)
 }
 
+// RebuiltInAll is how much of the replicas that the volume wants is there, in per cent.
+func (v Volume) RebuiltInAll() int {
+	sum := 0
+	for _, r := range v.Replicas {
+		sum += v.Rebuilt(r)
+	}
+	return sum / max(len(v.Replicas), v.Object.Spec.NumberOfReplicas, 1)
+}
+
 func mapped(e *v1beta2.Engine, replica string) bool {
 	_, ok := e.Spec.ReplicaAddressMap[replica]
 	return ok

@@ -84,19 +84,16 @@ func (p *pass) whole(name string) bool {
 		p.mark(name, v1beta2.VolumeUpgradeDone, "")
 		return true
 	}
-	progress := 100
-	for _, r := range v.ReplicasOn(p.nodeID()) {
-		progress = min(progress, v.Rebuilt(r))
+	// Ten per cent are told at once, less only when nothing else was for a while: a large volume is not given up, and costs no more writes.
+	switch rebuilt := v.RebuiltInAll(); {
+	case rebuilt >= x.Progress+10, rebuilt > x.Progress && p.Now.Sub(p.progressedAt()) > Timeout(p.Manager, p.observed)/10:
+		x.Progress, p.status.ProgressedAt = rebuilt, stamp(p.Now)
+	case rebuilt < x.Progress: // a rebuild began anew
+		x.Progress = rebuilt
 	}
-	if len(v.ReplicasOn(p.nodeID())) == 0 {
-		progress = 0
-	}
-	if step := progress / 10 * 10; step > x.Progress {
-		x.Progress, p.status.ProgressedAt = step, stamp(p.Now)
-		p.status.Volumes[name] = x
-	}
+	p.status.Volumes[name] = x
 	return p.waits(name, v1beta2.VolumeUpgradeRebuilding, v1beta2.ReasonWaitingForRebuild,
-		fmt.Sprintf("its robustness is %q, its replica on the node is rebuilt to %d %%.", v.Object.Status.Robustness, x.Progress))
+		fmt.Sprintf("its robustness is %q, its replicas are rebuilt to %d %% in all.", v.Object.Status.Robustness, x.Progress))
 }
 
 // rollingBack brings every target home and opens the node. An instance manager that was replaced after all is gone on

@@ -10,6 +10,9 @@ import (
 // conclude writes the conditions, and when to wake.
 func (p *pass) conclude() {
 	p.status.ObservedGeneration = p.Upgrade.Generation
+	if p.furtherThan(p.Upgrade.Status.Progress) {
+		p.status.ProgressedAt = stamp(p.Now)
+	}
 	p.status.Volume, p.status.Progress = p.volume, p.progress()
 	list := p.status.Conditions
 	set := func(conditionType string, status v1beta2.ConditionStatus, reason, message string) {

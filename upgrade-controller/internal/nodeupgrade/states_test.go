@@ -315,7 +315,8 @@ func TestRebuildingReplica(t *testing.T) {
 		s.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessHealthy
 		s.Nodes["node-1"].Spec.UpgradeRequested = false
 	}
-	open := func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false }
+	told := func(s *scene) { s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.Progress = 100 }) }
+	open := func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; told(s) }
 	run(t, map[string]row{
 		"the node is opened at once": {from: rebuilding, to: rebuilding, effects: effects(opens)},
 		"the volume is not whole":    {from: rebuilding, change: open, to: rebuilding, reason: v1beta2.ReasonWaitingForRebuild},
@@ -331,11 +332,11 @@ func TestRebuildingReplica(t *testing.T) {
 		}, to: rebuilding},
 		"its user detached it":          {from: rebuilding, change: func(s *scene) { open(s); s.DetachVolume("vol") }, to: completed},
 		"aborting comes too late":       {from: rebuilding, change: func(s *scene) { whole(s); s.abort() }, to: completed},
-		"the node is never left closed": {from: rebuilding, change: (*scene).late, to: rebuilding, effects: effects(opens), stalled: true},
+		"the node is never left closed": {from: rebuilding, change: func(s *scene) { s.late(); told(s) }, to: rebuilding, effects: effects(opens), stalled: true},
 	})
 }
 
-func TestTheProgressOfARebuildIsToldInTens(t *testing.T) {
+func TestTheProgressOfARebuildIsTold(t *testing.T) {
 	s := at(rebuilding, func(s *scene) {
 		s.Nodes["node-1"].Spec.UpgradeRequested = false
 		r, e := s.Replicas["vol-r-node-1"], s.Engines["vol-e-0"]
@@ -344,8 +345,43 @@ func TestTheProgressOfARebuildIsToldInTens(t *testing.T) {
 		e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://10.0.0.1:1": {IsRebuilding: true, Progress: 47}}
 	})
 	v := s.decide()
-	require.Equal(t, 40, v.Status.Volumes["vol"].Progress)
+	require.Equal(t, 82, v.Status.Volumes["vol"].Progress, "two replicas are whole, one is rebuilt to 47 %")
 	require.Equal(t, now.Format(time.RFC3339Nano), v.Status.ProgressedAt)
+}
+
+// A per cent of a large volume takes a while; a replica that is rebuilt on another node counts as one on this.
+func TestASlowRebuildIsNoStall(t *testing.T) {
+	s := at(rebuilding, func(s *scene) {
+		s.Nodes["node-1"].Spec.UpgradeRequested = false
+		s.late()
+		r, e := s.Replicas["vol-r-node-2"], s.Engines["vol-e-0"]
+		e.Spec.ReplicaAddressMap[r.Name], e.Status.ReplicaModeMap[r.Name] = "10.0.0.2:1", v1beta2.ReplicaModeWO
+		e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://10.0.0.2:1": {IsRebuilding: true, Progress: 7}}
+		s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.Progress = 34 })
+	})
+	v := s.decide()
+	require.Equal(t, rebuilding, v.Status.State)
+	require.Equal(t, 35, v.Status.Volumes["vol"].Progress)
+	s.u.Status = v.Status
+	again := s.decide()
+	require.Equal(t, v.Status.ProgressedAt, again.Status.ProgressedAt)
+}
+
+// However many volumes a node has: as long as one after the other does its step, nothing is rolled back.
+func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
+	s := at(over, func(s *scene) {
+		s.moveTo("node-2")
+		s.AddVolume("wol", "node-1", "node-1", "node-2", "node-3")
+		s.u.Status.Volumes["wol"] = v1beta2.VolumeUpgradeStatus{State: v1beta2.VolumeUpgradeReady, OriginalNodeID: "node-1", Snapshot: "snap"}
+		s.late()
+		s.u.Status.Progress = "0/2"
+	})
+	v := s.decide()
+	require.Equal(t, over, v.Status.State, "vol is away since it was looked at last")
+	require.Equal(t, "1/2", v.Status.Progress)
+	require.Equal(t, now.Format(time.RFC3339Nano), v.Status.ProgressedAt)
+	s.u.Status.Progress, s.u.Status.ProgressedAt = "1/2", ""
+	require.Equal(t, rolling, s.decide().Status.State, "nothing has gone on since")
 }
 
 func TestRollingBack(t *testing.T) {

@@ -1,6 +1,7 @@
 package nodeupgrade
 
 import (
+	"fmt"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -17,8 +18,7 @@ var defaults = map[string]time.Duration{
 	v1beta2.UpgradeStateRollingBack:              10 * time.Minute,
 }
 
-// Timeout is how long a state may take. What has not begun has the time of initializing; while replicas are rebuilt it
-// counts from the last progress.
+// Timeout is how long a state may take without progress. What has not begun has the time of initializing.
 func Timeout(manager *v1beta2.DataEngineUpgradeManager, state string) time.Duration {
 	if state == "" || state == v1beta2.UpgradeStateUndefined {
 		state = v1beta2.UpgradeStateInitializing
@@ -31,16 +31,35 @@ func Timeout(manager *v1beta2.DataEngineUpgradeManager, state string) time.Durat
 	return defaults[state]
 }
 
-// deadline is when the present state has taken too long; zero means never.
+// deadline is when the present state has taken too long without progress: without one more volume that has done its step, and
+// while replicas are rebuilt without a rebuild that goes on. Zero means never.
 func (p *pass) deadline() time.Time {
 	if Ended(p.observed) || p.since().IsZero() {
 		return time.Time{}
 	}
-	from := p.since()
-	if progressed := parse(p.status.ProgressedAt); p.observed == v1beta2.UpgradeStateRebuildingReplica && progressed.After(from) {
-		from = progressed
+	return p.progressedAt().Add(Timeout(p.Manager, p.observed))
+}
+
+// progressedAt is when the present state progressed last; at first it is when it began.
+func (p *pass) progressedAt() time.Time {
+	if p.furtherThan(p.Upgrade.Status.Progress) {
+		return p.Now
 	}
-	return from.Add(Timeout(p.Manager, p.observed))
+	if at := parse(p.status.ProgressedAt); at.After(p.since()) {
+		return at
+	}
+	return p.since()
+}
+
+// furtherThan tells that more volumes have done the present step than were told before.
+func (p *pass) furtherThan(told string) bool {
+	count := func(progress string) (volumes int) {
+		if _, err := fmt.Sscanf(progress, "%d/", &volumes); err != nil {
+			return 0 // nothing was told
+		}
+		return volumes
+	}
+	return p.status.State == p.observed && count(p.progress()) > count(told)
 }
 
 // since is when the present state began; zero while its time does not run.
