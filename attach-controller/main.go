@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/attachcontroller"
 	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/machinecontroller"
@@ -43,6 +44,9 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
 	if err := settingcontroller.Setup(rt, settings, "drover_attach_controller_setting_invalid"); err != nil {
+		return err
+	}
+	if err := abandonedcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
 	if err := machinecontroller.Setup(ctx, rt, settings); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -51,7 +52,23 @@ func (p *pass) drop(object metav1.Object) {
 		p.add(Write{Kind: Delete, Stage: StageRemove, Object: object})
 		return
 	}
-	if _, other := object.(*v1beta2.VolumeAttachment); !other {
-		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: object})
+	if _, other := object.(*v1beta2.VolumeAttachment); other {
+		return
+	}
+	if e, ok := object.(*v1beta2.Engine); ok {
+		p.abandon(e)
+	}
+	p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: object})
+}
+
+// abandon records the instances of an engine that may still run somewhere: where its node is away, or an earlier one of its name was left behind.
+// Without its object nobody could tell such an instance from one whose object was lost.
+func (p *pass) abandon(e *v1beta2.Engine) {
+	holder := abandoned.Holder{Kind: abandoned.Engines, Name: e.Name, Volume: v1beta2.VolumeUIDOf(e), Node: e.Spec.NodeID}
+	if i := ofEngine(e); i.nodeDown {
+		holder.Node = ""
+	}
+	for _, r := range abandoned.Records(holder, p.Listed[e.Name], p.Now) {
+		p.writes = append(p.writes, &Write{Kind: Abandon, Stage: StageAbandon, Object: e, Record: r})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -21,6 +22,8 @@ const (
 	Patch         Kind = "patch"
 	Delete        Kind = "delete"
 	DropFinalizer Kind = "drop-finalizer"
+	// Abandon records instances of the Node as given up.
+	Abandon Kind = "abandon"
 )
 
 // Stage orders writes: those of an earlier stage are done before those of a later one begin.
@@ -28,11 +31,12 @@ type Stage int
 
 // The stages of a pass.
 const (
-	StageMake   Stage = iota // the volume's own defaults, new engines and frontends
-	StageFail                // failedAt: before anything that it protects from is stopped
-	StageStop                // engines and replicas that change where they run
-	StageRemove              // deletions and finalizers
-	stages      = int(StageRemove) + 1
+	StageMake    Stage = iota // the volume's own defaults, new engines and frontends
+	StageFail                 // failedAt: before anything that it protects from is stopped
+	StageStop                 // engines and replicas that change where they run
+	StageAbandon              // what is given up is recorded before its finalizer goes
+	StageRemove               // deletions and finalizers
+	stages       = int(StageRemove) + 1
 )
 
 // Write is one narrow change of one object. Every write carries the version of Object that was judged.
@@ -45,6 +49,8 @@ type Write struct {
 	Labels map[string]string
 	// Finalizer adds Longhorn's finalizer.
 	Finalizer bool
+	// Record is what Abandon stores on a Node; Object is what is let go then.
+	Record abandoned.Record
 	// Events are said on the Volume once this write was done, whatever becomes of the later ones.
 	Events []Happening
 }

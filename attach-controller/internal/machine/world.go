@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -39,6 +40,8 @@ type World struct {
 	Strangers []metav1.Object
 	// Nodes are those that any of the above names.
 	Nodes map[string]Node
+	// Listed are the instances that instance managers list under the name of an engine that is being deleted.
+	Listed map[string][]abandoned.Listing
 	// Attachment tells that the VolumeAttachment exists; nil when it does not.
 	Attachment *v1beta2.VolumeAttachment
 	// StartsSince is since when each replica, by its name, has been waited for (Starts); one that is missing is so from now on.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -65,6 +66,8 @@ func (r *reconciler) write(ctx context.Context, w machine.Write) error {
 		return nil
 	case machine.Delete:
 		return status.Delete(ctx, r.client, object)
+	case machine.Abandon:
+		return abandonedcontroller.Write(ctx, r.client, object.GetNamespace(), w.Record)
 	case machine.DropFinalizer:
 		return status.DropFinalizer(ctx, r.client, object, v1beta2.Finalizer)
 	}

@@ -74,6 +74,20 @@ var crashScenarios = map[string]struct {
 		},
 		every: 6,
 	},
+	"X1 deletion while its node is away": {
+		prepare: func(w *world) {
+			w.attached(v1beta2.DataEngineV1, "node-1")
+			w.lists("node-1", vol+"-e-0", "uuid-of-the-engine")
+			w.attachment()
+		},
+		drive: func(w *world) {
+			w.down("node-1")
+			w.delete(w.theVolume())
+			w.gone(w.theVolume())
+			w.gaveUp("node-1", vol+"-e-0", "uuid-of-the-engine")
+		},
+		every: 3,
+	},
 	"A16 deletion": {
 		prepare: func(w *world) {
 			w.attached(v1beta2.DataEngineV2, "node-3")

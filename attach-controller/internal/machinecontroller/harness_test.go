@@ -13,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -78,6 +79,9 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
 	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut}, func(ctx context.Context, rt *runkit.Runtime) error {
+		if err := abandonedcontroller.Setup(ctx, rt); err != nil {
+			return err
+		}
 		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 	})
 	w.mutex.Lock()

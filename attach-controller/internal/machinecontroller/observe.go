@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
@@ -24,6 +25,7 @@ type observer struct {
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]
 	upgrades  upgrade.Reader
+	instances abandonedcontroller.Reader
 	clock     clock.PassiveClock
 }
 
@@ -73,8 +75,10 @@ func (o observer) refresh(ctx context.Context, w *machine.World, frontends bool)
 	if w.Engines, err = again(ctx, past(o), w.Engines, func() *v1beta2.Engine { return &v1beta2.Engine{} }); err != nil {
 		return err
 	}
-	w.Replicas, err = again(ctx, past(o), w.Replicas, func() *v1beta2.Replica { return &v1beta2.Replica{} })
-	return err
+	if w.Replicas, err = again(ctx, past(o), w.Replicas, func() *v1beta2.Replica { return &v1beta2.Replica{} }); err != nil {
+		return err
+	}
+	return o.listed(ctx, w)
 }
 
 func (o observer) refreshFrontends(ctx context.Context, w *machine.World) error {

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -36,6 +38,9 @@ func (o observer) left(ctx context.Context, w *machine.World) error {
 	if err := past(o).snapshots(ctx, w, "spec.volume"); err != nil {
 		return err
 	}
+	if err := o.listed(ctx, w); err != nil {
+		return err
+	}
 	return o.nodes(ctx, w)
 }
 
@@ -47,6 +52,26 @@ func (o observer) belongings(ctx context.Context, w *machine.World) error {
 	found, err := o.get(ctx, w.Volume.Name, attachment)
 	if found {
 		w.Attachment = attachment
+	}
+	if err != nil {
+		return err
+	}
+	return o.listed(ctx, w)
+}
+
+// listed finds what instance managers list under the names of engines that are being deleted.
+func (o observer) listed(ctx context.Context, w *machine.World) (err error) {
+	w.Listed = map[string][]abandoned.Listing{}
+	read := func(object metav1.Object) {
+		if e, ok := object.(*v1beta2.Engine); ok && e.DeletionTimestamp != nil && err == nil {
+			w.Listed[e.Name], err = o.instances.Listed(ctx, abandoned.Engines, e.Name)
+		}
+	}
+	for _, e := range w.Engines {
+		read(e)
+	}
+	for _, s := range w.Strangers {
+		read(s)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -30,8 +31,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		return err
 	}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock},
-		client:   rt.Client, recorder: rt.Recorder, clock: rt.Clock,
+		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock,
+			instances: abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
+		client: rt.Client, recorder: rt.Recorder, clock: rt.Clock,
 	}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("volume").

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -30,7 +31,7 @@ func (w *World) remove(out *Verdict) {
 	first := w.first(going)
 	for _, r := range going {
 		if w.dataGone(r) {
-			out.Release = append(out.Release, r)
+			w.release(r, out)
 			continue
 		}
 		wanted := w.approval(r, first, out)
@@ -40,9 +41,20 @@ func (w *World) remove(out *Verdict) {
 			continue // the finalizer goes only after the approval was written
 		}
 		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) {
-			out.Release = append(out.Release, r)
+			w.release(r, out)
 		}
 	}
+}
+
+// release lets a replica go. What of it may still run somewhere is recorded before: without its object nobody could tell such an instance from one
+// whose object was lost.
+func (w *World) release(r *v1beta2.Replica, out *Verdict) {
+	holder := abandoned.Holder{Kind: abandoned.Replicas, Name: r.Name, Volume: v1beta2.VolumeUIDOf(r), Node: r.Spec.NodeID}
+	if conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown) {
+		holder.Node = ""
+	}
+	out.Abandoned = append(out.Abandoned, abandoned.Records(holder, w.Listed[r.Name], w.Now)...)
+	out.Release = append(out.Release, r)
 }
 
 // first is the replica whose removal is under way; of several that wait, the one that was deleted first. One on a node that

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -39,6 +40,8 @@ type Verdict struct {
 	Deletes []Deletion
 	// Approvals are those that changed.
 	Approvals []Approval
+	// Abandoned are records of what may still run of those in Release; they are written before.
+	Abandoned []abandoned.Record
 	// Release are deleted replicas that nothing is left of: their finalizer goes.
 	Release []*v1beta2.Replica
 	// LookAt asks for a look at the engine that is not older; zero asks for none.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -25,7 +26,9 @@ type World struct {
 	Nodes map[string]*v1beta2.Node
 	// Rebuilding counts the replicas under rebuild by node: of Nodes, and of Candidates where they were read.
 	Rebuilding map[string]int
-	Settings   setting.Values
+	// Listed are the instances that instance managers list under the name of a replica that is being deleted.
+	Listed   map[string][]abandoned.Listing
+	Settings setting.Values
 	// Upgrades are the live upgrades under way that list the volume, or are of a node of its replicas.
 	Upgrades []Upgrade
 	// Candidates are all nodes, read only where Needs said so.

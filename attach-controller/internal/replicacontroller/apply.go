@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -69,6 +70,11 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		}
 		events.Emit(r.recorder, w.Volume, deleted(d))
 		actions.WithLabelValues("delete").Inc()
+	}
+	for _, record := range verdict.Abandoned {
+		if err := abandonedcontroller.Write(ctx, r.client, r.observer.namespace, record); err != nil {
+			return err
+		}
 	}
 	for _, one := range verdict.Release {
 		if err := r.release(ctx, one); err != nil {

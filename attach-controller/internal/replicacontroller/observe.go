@@ -10,6 +10,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/attach-controller/internal/setting"
@@ -23,13 +25,14 @@ type observer struct {
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]
 	upgrades  upgrade.Reader
+	instances abandonedcontroller.Reader
 	clock     clock.PassiveClock
 	ledger    *ledger
 }
 
 // observe fills the World of one volume, without the candidates.
 func (o observer) observe(ctx context.Context, name string) (replica.World, error) {
-	w := replica.World{Now: o.clock.Now(), Nodes: map[string]*v1beta2.Node{}, Rebuilding: map[string]int{}}
+	w := replica.World{Now: o.clock.Now(), Nodes: map[string]*v1beta2.Node{}, Rebuilding: map[string]int{}, Listed: map[string][]abandoned.Listing{}}
 	v := &v1beta2.Volume{}
 	found, err := o.get(ctx, name, v)
 	if err != nil {
@@ -97,6 +100,12 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 	}
 	for _, r := range slices.Concat(w.Replicas, w.Strangers) {
 		names = append(names, r.Spec.NodeID)
+		if r.DeletionTimestamp != nil {
+			var err error
+			if w.Listed[r.Name], err = o.instances.Listed(ctx, abandoned.Replicas, r.Name); err != nil {
+				return err
+			}
+		}
 	}
 	return o.nodes(ctx, names, w)
 }

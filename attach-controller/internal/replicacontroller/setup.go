@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -38,8 +39,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	w := watches{reader: rt.Client, namespace: rt.Namespace, waiting: newWaiters()}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock, ledger: newLedger()},
-		client:   rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock, ledger: newLedger(),
+			instances: abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
+		client: rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
 		woken: make(chan event.GenericEvent, 64),
 		newID: func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
 	}

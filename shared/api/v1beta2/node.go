@@ -39,6 +39,13 @@ type NodeSpec struct {
 // NodeStatus is what im-monitor knows about a node, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NodeStatus struct {
+	// Instances on the node whose Engine or Replica was let go before their end was proven, as when the volume was deleted while the node was
+	// away, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is left only if it is recorded
+	// here with its UUID and data engine. An entry is written in the step before the finalizer goes, and removed once no instance manager of the
+	// node lists the instance any more. Written by attach-controller; absent means that none was given up.
+	// +nullable
+	// +optional
+	AbandonedInstances map[string]AbandonedInstance `json:"abandonedInstances,omitempty"`
 	// Whether replicas leave the node because it is being drained. Written by Longhorn; absent means false.
 	// +optional
 	AutoEvicting bool `json:"autoEvicting,omitempty"`
@@ -69,6 +76,23 @@ type NodeStatus struct {
 	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// AbandonedInstance is one instance that nobody wants any more, although it may still run.
+// +kubebuilder:pruning:PreserveUnknownFields
+type AbandonedInstance struct {
+	// UUID of the instance, as the newest list of its instance manager told it. Written by attach-controller; never absent.
+	// +optional
+	UUID string `json:"uuid,omitempty"`
+	// v1 or v2. Written by attach-controller; never absent.
+	// +optional
+	DataEngine string `json:"dataEngine,omitempty"`
+	// UID of the Volume that it belonged to. Written by attach-controller; absent means that its object named none.
+	// +optional
+	VolumeUID string `json:"volumeUID,omitempty"`
+	// RFC 3339 time at which it was given up. Written by attach-controller; never absent.
+	// +optional
+	At string `json:"at,omitempty"`
 }
 
 // DiskSpec is how a person wants a disk to be used.

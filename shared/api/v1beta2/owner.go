@@ -1,6 +1,19 @@
 package v1beta2
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// VolumeUIDOf is the UID of the Volume that owns an object; empty where no owner is one.
+func VolumeUIDOf(object metav1.Object) types.UID {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Kind == "Volume" {
+			return owner.UID
+		}
+	}
+	return ""
+}
 
 // BelongsTo tells that an object which names a volume is that Volume's, and not one's that had the same name before: an owner of kind Volume has
 // its UID. An object without such an owner belongs.

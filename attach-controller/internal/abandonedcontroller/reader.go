@@ -1,0 +1,96 @@
+package abandonedcontroller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/attach-controller/internal/abandoned"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+const (
+	// byInstance finds the instance managers that list an engine or replica of a name.
+	byInstance = "abandonedcontroller.instance"
+	// byNode finds the instance managers of a node.
+	byNode = "abandonedcontroller.node"
+)
+
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for name, keys := range map[string]client.IndexerFunc{
+		byInstance: func(obj client.Object) []string {
+			s := obj.(*v1beta2.InstanceManager).Status
+			out := make([]string, 0, len(s.InstanceEngines)+len(s.InstanceReplicas))
+			for name := range s.InstanceEngines {
+				out = append(out, name)
+			}
+			for name := range s.InstanceReplicas {
+				out = append(out, name)
+			}
+			return out
+		},
+		byNode: func(obj client.Object) []string { return []string{obj.(*v1beta2.InstanceManager).Spec.NodeID} },
+	} {
+		if err := indexer.IndexField(ctx, &v1beta2.InstanceManager{}, name, keys); err != nil {
+			return fmt.Errorf("indexing instance managers by %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Reader finds what instance managers list. Its cache must have been set up by Setup.
+type Reader struct {
+	Client    client.Reader
+	Namespace string
+}
+
+// Listed finds the instances of a name, with the records of their nodes.
+func (r Reader) Listed(ctx context.Context, kind abandoned.Kind, name string) ([]abandoned.Listing, error) {
+	managers, err := r.managers(ctx, byInstance, name)
+	if err != nil {
+		return nil, err
+	}
+	nodes := map[string]*v1beta2.Node{}
+	for i := range managers {
+		if nodes[managers[i].Spec.NodeID], err = r.node(ctx, managers[i].Spec.NodeID); err != nil {
+			return nil, err
+		}
+	}
+	return abandoned.Listed(kind, name, managers, nodes), nil
+}
+
+func (r Reader) managers(ctx context.Context, index, key string) ([]v1beta2.InstanceManager, error) {
+	var list v1beta2.InstanceManagerList
+	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("listing instance managers of %s: %w", key, err)
+	}
+	return list.Items, nil
+}
+
+// node is nil where it does not exist.
+func (r Reader) node(ctx context.Context, name string) (*v1beta2.Node, error) {
+	n := &v1beta2.Node{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, n)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading node %s: %w", name, err)
+	}
+	return n, nil
+}
+
+// Write stores one record. A node that is gone took its instances along.
+func Write(ctx context.Context, c client.Client, namespace string, record abandoned.Record) error {
+	return patch(ctx, c, namespace, record.Node, map[string]any{record.Name: record.Instance})
+}
+
+func patch(ctx context.Context, c client.Client, namespace, node string, entries map[string]any) error {
+	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: node}}
+	return client.IgnoreNotFound(status.MergeStatus(ctx, c, object, map[string]any{"abandonedInstances": entries}))
+}
