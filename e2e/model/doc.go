@@ -9,6 +9,7 @@
 //	ORP-1  no runtime that a Replica claims is deleted
 //	ORP-2  no data that a Replica claims is destroyed
 //	ORP-3  nothing is deleted but the UUID that was judged
+//	ORP-5  of a volume without any object, policy deletes only what was recorded as given up
 //	ORP-4  an orphan ends only with its instance gone or its judgement withdrawn, and evidence is true when written
 //	ASKED  nothing is deleted that nobody wanted gone
 //	ENDS   from every state the neighbours' own steps lead to one in which no deleted or withdrawn orphan is left

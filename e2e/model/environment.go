@@ -89,7 +89,7 @@ func (b *builder) dataPlane() {
 		b.work("im: stops the replica on node 2", func(t *state) { t.replica.running, t.replica.manager = false, 0 })
 	}
 	if r.deleting {
-		b.work("the Replica's deletion ends, its data stays", func(t *state) { t.replica.exists = false })
+		b.work("attach: records the instance, then lets the Replica go; its data stays", func(t *state) { t.replica.exists, t.abandoned = false, t.uuid })
 		if s.runtime != absent && r.node == 1 && !s.window && s.monitors[s.leader].phase < checked {
 			b.work("the Replica's deletion ends, its data is destroyed", func(t *state) { t.replica.exists, t.runtime = false, absent })
 		}

@@ -17,6 +17,8 @@ const (
 	unknownTakenForEmpty fault = "unknown taken for empty"
 	// withdrawalExecuted: the hands take any deleted orphan for one that somebody wants gone.
 	withdrawalExecuted fault = "a withdrawal executed as a deletion"
+	// absenceTakenForEvidence: orphan-controller takes a volume without any object for one that exists.
+	absenceTakenForEvidence fault = "absence taken for evidence"
 	// endWrittenDuringCall: the judge writes evidence while the hands have a call out.
 	endWrittenDuringCall fault = "an end written during a call"
 )
@@ -29,4 +31,5 @@ var faults = map[fault]string{
 	cleanupOnClaimedData:    "ORP-2",
 	unknownTakenForEmpty:    "ORP-4",
 	withdrawalExecuted:      "ASKED",
+	absenceTakenForEvidence: "ORP-5",
 }

@@ -31,6 +31,7 @@ type policyLook struct {
 	uuid                    uint8
 	replica                 replica
 	volume, otherCopy, auto bool
+	abandoned               bool
 }
 
 type policyAnswer struct {
@@ -122,7 +123,7 @@ func (m *machine) judge(l look) judge.Verdict {
 // decide asks the policy about one orphan as read. Words alone are no difference here, so the answer is the one after
 // they were stored.
 func (m *machine) decide(o orphan, uuid uint8, r replica, s state) policyAnswer {
-	key := policyLook{o, uuid, r, s.volume, s.otherCopy, s.auto}
+	key := policyLook{o, uuid, r, s.volume, s.otherCopy, s.auto, s.abandoned == uuid}
 	if a, ok := m.decided[key]; ok {
 		return a
 	}

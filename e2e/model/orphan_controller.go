@@ -33,9 +33,13 @@ func (b *builder) policyStep(k int, a policyAnswer) {
 	case policy.StepConditions:
 		b.work(fmt.Sprintf("oc: orphan %d says %s", k+1, approvals[a.next.approval]), func(t *state) { t.orphans[k] = a.next })
 	case policy.StepDelete:
-		b.work(fmt.Sprintf("oc: deletes orphan %d", k+1), func(t *state) {
+		b.add(false, fmt.Sprintf("oc: deletes orphan %d", k+1), func(t *state) []string {
 			t.orphans[k].deleting = true
 			t.orphans[k].asked = t.orphans[k].withdrawn == 0
+			if t.orphans[k].approval == approved && !t.volume && !t.replica.exists && t.abandoned != uint8(k+1) {
+				return []string{"ORP-5"}
+			}
+			return nil
 		})
 	case policy.StepDropFinalizer:
 		b.dropFinalizer(k)

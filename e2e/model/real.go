@@ -26,7 +26,7 @@ var (
 	states      = []string{"", v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}
 	withdrawals = []string{"", v1beta2.ReasonInstanceGone, v1beta2.ReasonUUIDMismatch, v1beta2.ReasonClaimed, v1beta2.ReasonRenamed}
 	failures    = []string{"", v1beta2.ReasonUnreachable, v1beta2.ReasonRefused, v1beta2.ReasonStillPresent, v1beta2.ReasonMappedByEngine, v1beta2.ReasonLastCopy}
-	approvals   = []string{"", v1beta2.ReasonApproved, v1beta2.ReasonLastCopy, v1beta2.ReasonClaimed, v1beta2.ReasonAcknowledged, v1beta2.ReasonNotJudged,
+	approvals   = []string{"", v1beta2.ReasonApproved, v1beta2.ReasonNotAbandoned, v1beta2.ReasonLastCopy, v1beta2.ReasonClaimed, v1beta2.ReasonAcknowledged, v1beta2.ReasonNotJudged,
 		v1beta2.ReasonGracePeriod, v1beta2.ReasonFlood, v1beta2.ReasonRateLimited, v1beta2.ReasonNodeGone, v1beta2.ReasonInstanceManagerGone}
 )
 
@@ -181,7 +181,10 @@ func (m *machine) policyWorld(o orphan, uuid uint8, r replica, s state) policy.W
 				v1beta2.OrphanParameterInstanceName: instanceName, v1beta2.OrphanParameterInstanceUUID: uuidOf(uuid), v1beta2.OrphanParameterInstanceManager: firstManager}},
 			Status: v1beta2.OrphanStatus{Conditions: o.conditions()},
 		},
-		Replica: r.object(m.dataEngine()),
+		Replica: r.object(m.dataEngine()), Belongings: m.fault == absenceTakenForEvidence,
+	}
+	if s.abandoned == uuid {
+		w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{instanceName: {UUID: uuidOf(uuid), DataEngine: m.dataEngine()}}
 	}
 	if o.deleting {
 		at := metav1.NewTime(noon.Add(-10 * time.Second))
@@ -194,7 +197,7 @@ func (m *machine) policyWorld(o orphan, uuid uint8, r replica, s state) policy.W
 		w.Volume = &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol"}}
 	}
 	if s.otherCopy {
-		w.Copies = []policy.Copy{{Node: readyNode("node-3"), Replica: &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "vol-r-00000002"},
+		w.Copies = []policy.Copy{{Listed: true, Node: readyNode("node-3"), Replica: &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "vol-r-00000002"},
 			Spec: v1beta2.ReplicaSpec{NodeID: "node-3", HealthyAt: "2026-08-01T00:00:00Z"}, Status: v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateRunning}}}}
 	}
 	return w

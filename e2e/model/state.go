@@ -9,6 +9,8 @@ type state struct {
 	// runtime and uuid are the instance on the first manager; nextUUID is the one that a new process gets.
 	runtime        runtimeState
 	uuid, nextUUID uint8
+	// abandoned is the UUID that attach-controller recorded as given up; 0 is none.
+	abandoned uint8
 	// window is true while that manager restarts: its list is unknown, or a lie.
 	window bool
 	// volume exists; otherCopy is healthy; auto deletion is on.
@@ -96,7 +98,7 @@ func (s state) normal() state {
 		s.replica = replica{}
 	}
 	if s.runtime == absent {
-		s.uuid = 0
+		s.uuid, s.abandoned = 0, 0
 	}
 	return s
 }

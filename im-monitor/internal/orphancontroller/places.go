@@ -3,6 +3,7 @@ package orphancontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,9 +17,6 @@ import (
 // freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
 // few; where it is unknown the newest whole lists of all must do.
 const freshPlaces = 4
-
-// volumeDetached is the state of a volume none of whose replicas runs.
-const volumeDetached = "detached"
 
 // readVolume reads the volume past the cache, and its engines from the reader.
 func (s *shell) readVolume(ctx context.Context, engines client.Reader, name string) (mappingreader.Volume, error) {
@@ -112,7 +110,7 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader
 		if err != nil {
 			return out, err
 		}
-		if healthy(replica, node, volume.Object) {
+		if healthy(replica, node) && (inUse(replica.Name, volume.Engines) || r.listed(replica)) {
 			out.Healthy++
 		}
 	}
@@ -124,17 +122,33 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader
 	return out, err
 }
 
-// healthy tells whether a replica is known to be a whole copy that stays: it was rebuilt once and never failed since,
-// nobody deletes it, its node is ready, and it runs, unless the volume is detached and none runs.
-func healthy(r *v1beta2.Replica, node *v1beta2.Node, volume *v1beta2.Volume) bool {
+// healthy tells whether a replica is said to be a whole copy that stays: it was rebuilt once and never failed since, nobody deletes it, its node is
+// ready. That it is there is another question: the objects may be those of an earlier day.
+func healthy(r *v1beta2.Replica, node *v1beta2.Node) bool {
 	if deleting(r) || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "" {
 		return false
 	}
-	if node == nil || deleting(node) || !conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
-		return false
+	return node != nil && !deleting(node) && conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady)
+}
+
+// inUse tells whether a running engine says that it reads and writes the replica.
+func inUse(replica string, engines []v1beta2.Engine) bool {
+	return slices.ContainsFunc(engines, func(e v1beta2.Engine) bool {
+		return e.Status.CurrentState == v1beta2.InstanceStateRunning && e.Status.ReplicaModeMap[replica] == v1beta2.ReplicaModeRW
+	})
+}
+
+// listed tells whether the newest list of an instance manager of the replica's node shows exactly its instance.
+func (r *hands) listed(replica *v1beta2.Replica) bool {
+	for _, im := range r.store.OfNode(replica.Spec.NodeID) {
+		snapshot, ok := r.store.Latest(im)
+		if !ok {
+			continue
+		}
+		i, ok := snapshot.Instances[replica.Name]
+		if ok && i.UUID != "" && i.UUID == replica.Status.UUID && i.State == v1beta2.InstanceStateRunning {
+			return true
+		}
 	}
-	if r.Status.CurrentState == v1beta2.InstanceStateRunning {
-		return true
-	}
-	return volume != nil && volume.Status.State == volumeDetached && r.Status.CurrentState == v1beta2.InstanceStateStopped
+	return false
 }

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +18,9 @@ import (
 // maps are the largest thing in the namespace, and nothing else of them is needed.
 const instanceCount = "orphan-controller.longhorn.io/instances"
 
+// replicaMark is another one: a fingerprint of its replicas, so that it shows when orphans that hang on another copy must be looked at again.
+const replicaMark = "orphan-controller.longhorn.io/replicas"
+
 // Cached says what is kept of each kind. Nothing that is read from the cache is ever written back as a whole.
 func Cached() map[client.Object]cache.ByObject {
 	by := func(transform func(any) any) cache.ByObject {
@@ -26,6 +31,7 @@ func Cached() map[client.Object]cache.ByObject {
 		&v1beta2.Node{}:            by(thinNode),
 		&v1beta2.InstanceManager{}: by(thinInstanceManager),
 		&v1beta2.Engine{}:          by(thinEngine),
+		&v1beta2.EngineFrontend{}:  by(thinFrontend),
 		&v1beta2.Replica{}:         by(thinReplica),
 		&v1beta2.Volume{}:          by(thinVolume),
 		&corev1.PersistentVolume{}: by(thinPersistentVolume),
@@ -58,6 +64,7 @@ func thinNode(obj any) any {
 	}
 	thin := &v1beta2.Node{ObjectMeta: thinMeta(n.ObjectMeta)}
 	thin.Spec.EvictionRequested = n.Spec.EvictionRequested
+	thin.Status.AbandonedInstances = n.Status.AbandonedInstances
 	if ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); ready != nil {
 		thin.Status.Conditions = []v1beta2.Condition{{Type: ready.Type, Status: ready.Status, Reason: ready.Reason}}
 	}
@@ -71,8 +78,22 @@ func thinInstanceManager(obj any) any {
 	}
 	thin := &v1beta2.InstanceManager{ObjectMeta: thinMeta(im.ObjectMeta)}
 	thin.Spec.NodeID = im.Spec.NodeID
-	thin.Annotations = map[string]string{instanceCount: strconv.Itoa(countInstances(im))}
+	thin.Annotations = map[string]string{instanceCount: strconv.Itoa(countInstances(im)), replicaMark: markOf(im)}
 	return thin
+}
+
+// markOf changes when a replica comes, goes, gets another UUID or another state.
+func markOf(im *v1beta2.InstanceManager) string {
+	if kept, ok := im.Annotations[replicaMark]; ok {
+		return kept
+	}
+	sum := uint64(0)
+	for name, i := range im.Status.InstanceReplicas {
+		one := fnv.New64a()
+		fmt.Fprint(one, name, "/", i.Status.UUID, "/", i.Status.State)
+		sum += one.Sum64() // in any order
+	}
+	return strconv.FormatUint(sum, 16)
 }
 
 // countInstances counts the instances that are judged; frontends are not.
@@ -93,7 +114,18 @@ func thinEngine(obj any) any {
 	}
 	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
 	thin.Spec.DesireState, thin.Spec.NodeID = e.Spec.DesireState, e.Spec.NodeID
+	thin.Spec.VolumeName, thin.Status.CurrentState, thin.Status.ReplicaModeMap = e.Spec.VolumeName, e.Status.CurrentState, e.Status.ReplicaModeMap
 	thin.Status.InstanceManagerName = e.Status.InstanceManagerName
+	return thin
+}
+
+func thinFrontend(obj any) any {
+	f, ok := obj.(*v1beta2.EngineFrontend)
+	if !ok {
+		return obj
+	}
+	thin := &v1beta2.EngineFrontend{ObjectMeta: thinMeta(f.ObjectMeta)}
+	thin.Spec.VolumeName = f.Spec.VolumeName
 	return thin
 }
 

@@ -48,7 +48,7 @@ func approvedEvent(v orphan.Verdict) events.Event {
 func heldEvent(v orphan.Verdict) events.Event {
 	kind := corev1.EventTypeNormal
 	switch v.Outcome {
-	case v1beta2.ReasonLastCopy, v1beta2.ReasonFlood, v1beta2.ReasonNotJudged:
+	case v1beta2.ReasonLastCopy, v1beta2.ReasonFlood, v1beta2.ReasonNotAbandoned, v1beta2.ReasonMappedByEngine, v1beta2.ReasonNotJudged:
 		kind = corev1.EventTypeWarning
 	}
 	return events.Event{Type: kind, Reason: "CleanupHeld", Action: actionCleanup, Note: v.Outcome + ": " + v.Message}

@@ -197,7 +197,19 @@ func (w *world) orphan(instance, rule string) *v1beta2.Orphan {
 	if rule != "" {
 		w.says(o, present(rule)...)
 	}
+	w.givenUp(instance, map[string]any{"uuid": "uuid-1", "dataEngine": "v2"})
 	return o
+}
+
+// givenUp writes attach-controller's record of an instance on node-1; nil takes it back.
+func (w *world) givenUp(instance string, record map[string]any) {
+	w.t.Helper()
+	entries := map[string]any{instance: nil}
+	if record != nil {
+		entries[instance] = record
+	}
+	err := status.MergeStatus(w.t.Context(), w.admin, &v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"abandonedInstances": entries})
+	require.NoError(w.t, client.IgnoreNotFound(err))
 }
 
 // present are im-monitor's conditions of an instance that is there.

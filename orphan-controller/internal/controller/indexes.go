@@ -30,7 +30,7 @@ const (
 	byWaiting = "waiting"
 	// byCopies is the one key of orphans whose policy depends on the health of other replicas.
 	byCopies = "copies"
-	// Replicas and persistent volumes by volume, instance managers by node.
+	// Persistent volumes by volume; engines, frontends and replicas by byVolume, instance managers by byNode.
 	byHandle = "handle"
 )
 
@@ -44,7 +44,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Du
 		byNode:            func(o *v1beta2.Orphan) string { return o.Spec.NodeID },
 		byInstanceManager: func(o *v1beta2.Orphan) string { return o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager] },
 		byInstance:        orphan.NameOf,
-		byVolume:          volumeOf,
+		byVolume:          orphan.VolumeOfOrphan,
 		byBurst: func(o *v1beta2.Orphan) string {
 			return burstKey(o.Spec.NodeID, o.CreationTimestamp.Time, window, 0)
 		},
@@ -58,10 +58,10 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Du
 			return err
 		}
 	}
-	if err := addIndex(ctx, indexer, &v1beta2.Replica{}, byVolume, func(obj client.Object) []string {
-		return keys(obj.(*v1beta2.Replica).Spec.VolumeName)
-	}); err != nil {
-		return err
+	for _, obj := range []client.Object{&v1beta2.Engine{}, &v1beta2.EngineFrontend{}, &v1beta2.Replica{}} {
+		if err := addIndex(ctx, indexer, obj, byVolume, func(obj client.Object) []string { return keys(volumeNamed(obj)) }); err != nil {
+			return err
+		}
 	}
 	if err := addIndex(ctx, indexer, &v1beta2.InstanceManager{}, byNode, func(obj client.Object) []string {
 		return keys(obj.(*v1beta2.InstanceManager).Spec.NodeID)
@@ -96,11 +96,17 @@ func nodeIf(is func(*v1beta2.Orphan) bool) func(*v1beta2.Orphan) string {
 	}
 }
 
-func volumeOf(o *v1beta2.Orphan) string {
-	if o.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
-		return ""
+// volumeNamed is the volume that an Engine, EngineFrontend or Replica names.
+func volumeNamed(obj client.Object) string {
+	switch of := obj.(type) {
+	case *v1beta2.Engine:
+		return of.Spec.VolumeName
+	case *v1beta2.EngineFrontend:
+		return of.Spec.VolumeName
+	case *v1beta2.Replica:
+		return of.Spec.VolumeName
 	}
-	return orphan.VolumeOf(orphan.NameOf(o))
+	return ""
 }
 
 // burstKey names the window of a creation time, or the one that lies offset windows later.
@@ -128,7 +134,7 @@ func waiting(o *v1beta2.Orphan) bool {
 // become one.
 func copiesKey(o *v1beta2.Orphan) string {
 	list := o.Status.Conditions
-	if volumeOf(o) != "" && (conditions.Reason(list, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonLastCopy ||
+	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOfOrphan(o) != "" && (conditions.Reason(list, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonLastCopy ||
 		conditions.IsTrue(list, v1beta2.OrphanDeletionReason)) {
 		return copiesMatter
 	}

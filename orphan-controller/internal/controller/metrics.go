@@ -37,7 +37,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	}
 	registry.MustRegister(m.verdicts, m.deletions, m.wouldDelete, m.settingInvalid)
 	// An alert does not see the first event of a counter that appears with it.
-	for _, reason := range []string{v1beta2.ReasonFlood, v1beta2.ReasonLastCopy} {
+	for _, reason := range []string{v1beta2.ReasonFlood, v1beta2.ReasonLastCopy, v1beta2.ReasonNotAbandoned, v1beta2.ReasonMappedByEngine} {
 		m.verdicts.WithLabelValues(string(orphan.StepConditions), reason)
 	}
 	return m

@@ -79,9 +79,9 @@ func (o observer) readClaim(ctx context.Context, reader source, w *orphan.World)
 	return err
 }
 
-// readVolume reads the volume of a replica's instance and its copies.
+// readVolume reads the instance's volume and, of a replica, its copies.
 func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World) (err error) {
-	volume := volumeOf(w.Orphan)
+	volume := orphan.VolumeOfOrphan(w.Orphan)
 	if volume == "" {
 		return nil
 	}
@@ -93,7 +93,23 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 		return fmt.Errorf("listing persistent volumes: %w", err)
 	}
 	w.PersistentVolume = len(volumes.Items) > 0
-	return o.readCopies(ctx, reader, volume, w)
+	if w.Volume == nil && !w.PersistentVolume {
+		if w.Belongings, err = o.hasBelongings(ctx, reader, volume); err != nil {
+			return err
+		}
+	}
+	if w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
+		return nil
+	}
+	engines, err := o.readEngines(ctx, reader, volume)
+	if err != nil {
+		return err
+	}
+	w.UsesUnnamed = usesUnnamed(engines)
+	if err := o.readCopies(ctx, reader, volume, w); err != nil {
+		return err
+	}
+	return o.readHealth(ctx, reader, engines, w.Copies)
 }
 
 func (o observer) readCopies(ctx context.Context, reader source, volume string, w *orphan.World) error {

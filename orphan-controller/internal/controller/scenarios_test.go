@@ -177,13 +177,48 @@ func TestALastCopyIsHeldAndLetGo(t *testing.T) {
 	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonDataOnly)
 	w.start()
 	w.reaches(o, v1beta2.ReasonLastCopy, false)
-	w.setStatus(other, map[string]any{"currentState": "running"})
+	w.setStatus(other, map[string]any{"currentState": "running", "uuid": "uuid-2"})
+	w.stays(o, "what is stored proves no copy")
+	im := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-2"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-2", DataEngine: "v2", Type: "aio"}}
+	w.create(im)
+	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-of-before", "state": "running"}}}})
+	w.stays(o, "nor does another instance of the name")
+	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-2", "state": "running"}}}})
 	w.reaches(o, v1beta2.ReasonApproved, true)
 	w.nodeCondition("node-2", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
 	held := w.reaches(o, v1beta2.ReasonLastCopy, true)
 	require.Equal(t, v1beta2.ReasonAutoDeletion, conditions.Reason(held.Status.Conditions, v1beta2.OrphanDeletionReason))
 	w.nodeReady("node-2")
 	w.reaches(o, v1beta2.ReasonApproved, true)
+}
+
+// ORP-5: that no object of a volume exists is no reason; the record that it was given up is. The objects may come back, too.
+func TestOnlyWhatWasGivenUpIsDeletedOfAVolumeWithoutObjects(t *testing.T) {
+	engineObject := func(w *world) client.Object {
+		return &v1beta2.Engine{ObjectMeta: w.meta("vol-1-e-1"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1"}}
+	}
+	frontendObject := func(w *world) client.Object {
+		return &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-1-ef-1"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol-1"}}
+	}
+	for sentence, let := range map[string]func(*world){
+		"it was given up":       func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
+		"the volume comes back": func(w *world) { w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-1")}) },
+		"an engine comes back":  func(w *world) { w.create(engineObject(w)) },
+		"a frontend comes back": func(w *world) { w.create(frontendObject(w)) },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newWorld(t)
+			w.autoDeletion("instance", "0")
+			o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
+			w.givenUp("vol-1-e-0", nil)
+			w.start()
+			w.reaches(o, v1beta2.ReasonNotAbandoned, false)
+			w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-of-before", "dataEngine": "v2"})
+			w.stays(o, "another instance of the name was given up")
+			let(w)
+			w.reaches(o, v1beta2.ReasonApproved, true)
+		})
+	}
 }
 
 // A cache may be late; policy asks the API server before it approves, and again before it deletes.

@@ -37,9 +37,10 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	return b.
 		Watches(&v1beta2.Orphan{}, handler.Funcs{UpdateFunc: w.orphanChanged, DeleteFunc: w.orphanGone}).
 		Watches(&v1beta2.Node{}, w.to(w.ofNode), changed()).
-		Watches(&v1beta2.InstanceManager{}, w.to(w.ofInstanceManager), existence()).
-		Watches(&v1beta2.Engine{}, w.to(w.ofInstance), changed()).
-		Watches(&v1beta2.Replica{}, w.to(w.ofReplica), changed()).
+		Watches(&v1beta2.InstanceManager{}, w.to(w.ofInstanceManager), changed()).
+		Watches(&v1beta2.Engine{}, w.to(w.ofBelonging), changed()).
+		Watches(&v1beta2.EngineFrontend{}, w.to(w.ofBelonging), existence()).
+		Watches(&v1beta2.Replica{}, w.to(w.ofBelonging), changed()).
 		Watches(&v1beta2.Volume{}, w.to(w.ofVolume), changed()).
 		Watches(&corev1.PersistentVolume{}, w.to(w.ofPersistentVolume), changed()).
 		Watches(&v1beta2.Setting{}, w.to(w.ofSetting))
@@ -74,18 +75,16 @@ func (w watches) ofNode(ctx context.Context, node client.Object) []types.Namespa
 	return append(w.find(ctx, byNode, node.GetName()), w.find(ctx, byCopies, copiesMatter)...)
 }
 
+// ofInstanceManager are its orphans once it comes or goes; while it is there, those that hang on whether it lists a copy.
 func (w watches) ofInstanceManager(ctx context.Context, im client.Object) []types.NamespacedName {
-	return w.find(ctx, byInstanceManager, im.GetName())
+	return append(w.find(ctx, byInstanceManager, im.GetName()), w.find(ctx, byCopies, copiesMatter)...)
 }
 
-func (w watches) ofInstance(ctx context.Context, owner client.Object) []types.NamespacedName {
-	return w.find(ctx, byInstance, owner.GetName())
-}
-
-func (w watches) ofReplica(ctx context.Context, obj client.Object) []types.NamespacedName {
+// ofBelonging are the orphans of the name of an Engine, EngineFrontend or Replica, and of its volume.
+func (w watches) ofBelonging(ctx context.Context, obj client.Object) []types.NamespacedName {
 	found := w.find(ctx, byInstance, obj.GetName())
-	if replica, ok := obj.(*v1beta2.Replica); ok && replica.Spec.VolumeName != "" {
-		found = append(found, w.find(ctx, byVolume, replica.Spec.VolumeName)...)
+	if volume := volumeNamed(obj); volume != "" {
+		found = append(found, w.find(ctx, byVolume, volume)...)
 	}
 	return found
 }

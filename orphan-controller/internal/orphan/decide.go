@@ -58,6 +58,7 @@ var whileDeleting = []rule{
 	claimed,         // a CR wants the instance: refused, whoever deleted the orphan
 	premiseFallen,   // deleted by policy that is not wanted any more
 	foreignData,     // deleted by policy, and the data came with its disk
+	usedUnnamed,     // deleted by policy, and an engine uses a replica that has no object
 	policyLastCopy,  // deleted by policy, and no other healthy copy is left
 	approveDeletion, // a person's deletion, or a policy that still holds
 }
@@ -67,6 +68,8 @@ var whileStanding = []rule{
 	notWanted,      // no policy wants it gone
 	claimed,        // a CR wants the instance: im-monitor will withdraw it
 	foreignData,    // it came with its disk: only a person deletes it
+	notAbandoned,   // no object of its volume exists, and nobody gave it up: the objects may be missing
+	usedUnnamed,    // an engine uses a replica that has no object: it may be this one
 	gracePeriod,    // too young for automatic deletion
 	policyLastCopy, // no other healthy copy
 	flood,          // so many lost their CRs at once that the CRs may be missing

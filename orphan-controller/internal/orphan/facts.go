@@ -80,6 +80,19 @@ func NodeDown(node *v1beta2.Node) bool {
 		(ready.Reason == v1beta2.ReasonKubernetesNodeGone || ready.Reason == v1beta2.ReasonKubernetesNodeNotReady)
 }
 
+var engineName = regexp.MustCompile(`^(.+)-e-[0-9a-z]+$`)
+
+// VolumeOfOrphan is the volume of an orphan's engine or replica, by the form of its name; "" where that tells none.
+func VolumeOfOrphan(o *v1beta2.Orphan) string {
+	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance {
+		return VolumeOf(NameOf(o))
+	}
+	if m := engineName.FindStringSubmatch(NameOf(o)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 var replicaName = regexp.MustCompile(`^(.+)-r-[0-9a-z]+$`)
 
 // VolumeOf returns the volume of a replica's instance name, <volume>-r-<id>; "" where the name has another form.

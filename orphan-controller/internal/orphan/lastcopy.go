@@ -7,9 +7,6 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// stateDetached is the state of a volume none of whose replicas runs.
-const stateDetached = "detached"
-
 // policyLastCopy holds policy back from what may be the last copy of a volume [UPG-1].
 func policyLastCopy(w World) *ruling {
 	if deleting(w) && !deletedByPolicy(w) {
@@ -36,7 +33,7 @@ func lastCopy(w World) (bool, string) {
 		return false, ""
 	}
 	for _, c := range w.Copies {
-		if c.Replica.Name != instance && healthy(w, c) {
+		if c.Replica.Name != instance && healthy(c) {
 			return false, ""
 		}
 	}
@@ -53,17 +50,16 @@ func dataStays(w World) bool {
 	return w.Replica != nil && (w.Replica.Spec.NodeID == "" || w.Replica.Spec.NodeID == w.Orphan.Spec.NodeID)
 }
 
-// healthy tells whether a replica is known to be a whole copy that stays: it was rebuilt once and never failed since,
-// nobody deletes it, its node is ready, and it runs, unless the volume is detached and none runs.
-func healthy(w World, c Copy) bool {
+// healthy tells whether a replica is known to be a whole copy that stays: it was rebuilt once and never failed since, nobody deletes it, its node is
+// ready, and it is there: a list shows exactly its instance, or an engine uses it. What is stored about it alone proves nothing: the objects may be
+// those of an earlier day, and the instance replaced since. A copy of a detached volume has no UUID to be known by.
+func healthy(c Copy) bool {
 	r := c.Replica
 	switch {
 	case r.DeletionTimestamp != nil || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "":
 		return false
 	case c.Node == nil || c.Node.DeletionTimestamp != nil || !conditions.IsTrue(c.Node.Status.Conditions, v1beta2.NodeReady):
 		return false
-	case r.Status.CurrentState == v1beta2.InstanceStateRunning:
-		return true
 	}
-	return w.Volume != nil && w.Volume.Status.State == stateDetached && r.Status.CurrentState == v1beta2.InstanceStateStopped
+	return c.Listed || c.InUse
 }

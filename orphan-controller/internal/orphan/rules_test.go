@@ -224,6 +224,40 @@ func TestGracePeriod(t *testing.T) {
 	}.run(t)
 }
 
+// ORP-5: of a volume without any object, policy takes only what was given up.
+func TestOfAVolumeWithoutObjectsOnlyWhatWasGivenUpIsTaken(t *testing.T) {
+	hold := want{}.held(v1beta2.ReasonNotAbandoned)
+	auto := approvedPolicy(v1beta2.ReasonAutoDeletion)
+	recorded := func(uuid, dataEngine string) change {
+		return func(w *World) {
+			w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{NameOf(w.Orphan): {UUID: uuid, DataEngine: dataEngine}}
+		}
+	}
+	engine := func(w *World) {
+		w.Orphan.Spec.OrphanType = v1beta2.OrphanTypeEngineInstance
+		instanceNamed("vol-1-e-0")(w)
+	}
+	on := func(changes ...change) World {
+		return quiet(append([]change{autoDeletionOn, replicaDataOn, func(w *World) { w.Belongings = false }}, changes...)...)
+	}
+	table{
+		"nothing is recorded":                               {on(), hold},
+		"an engine that runs":                               {on(engine), hold},
+		"an engine that was given up":                       {on(engine, recorded("uuid-1", "v2")), auto},
+		"data without a runtime":                            {on(judgedBy(v1beta2.ReasonDataOnly)), hold},
+		"data on a disk, whose instance was given up":       {on(onBlockDisk, recorded("uuid-1", "v2")), hold},
+		"exactly this instance was given up":                {on(recorded("uuid-1", "v2")), auto},
+		"one of this name with another UUID was given up":   {on(recorded("uuid-0", "v2")), hold},
+		"one of this name of v1 was given up":               {on(recorded("uuid-1", "v1")), hold},
+		"a record without a UUID is of no instance":         {on(recorded("", "v2")), hold},
+		"the volume exists":                                 {on(volumeExists, another()), auto},
+		"another object of the volume exists":               {on(func(w *World) { w.Belongings = true }), auto},
+		"eviction takes it no more than auto deletion does": {quiet(evicting, func(w *World) { w.Belongings = false }), hold},
+		"a person is obeyed":                                {on(deletedByPerson), approvedPerson},
+		"an engine uses a replica that no object names":     {on(volumeExists, another(), func(w *World) { w.UsesUnnamed = "vol-1-e-0" }), want{}.held(v1beta2.ReasonMappedByEngine)},
+	}.run(t)
+}
+
 // O12, O13 [UPG-1].
 func TestLastCopy(t *testing.T) {
 	hold := want{}.held(v1beta2.ReasonLastCopy)
@@ -231,33 +265,32 @@ func TestLastCopy(t *testing.T) {
 	on := func(changes ...change) World { return quiet(append([]change{autoDeletionOn}, changes...)...) }
 	failed := func(c *Copy) { c.Replica.Spec.FailedAt = "2026-08-01T11:00:00Z" }
 	table{
-		"no volume and no persistent volume: nobody wants the copy":        {on(), auto},
-		"a volume without another replica":                                 {on(volumeExists), hold},
-		"a persistent volume alone is enough":                              {on(persistentVolumeExists), hold},
-		"another healthy replica runs":                                     {on(volumeExists, another()), auto},
-		"the other one has failed":                                         {on(volumeExists, another(failed)), hold},
-		"the other one was never whole":                                    {on(volumeExists, another(func(c *Copy) { c.Replica.Spec.HealthyAt = "" })), hold},
-		"the other one is being deleted":                                   {on(volumeExists, another(func(c *Copy) { at := metav1.NewTime(noon); c.Replica.DeletionTimestamp = &at })), hold},
-		"the other one's node is down":                                     {on(volumeExists, another(func(c *Copy) { c.Node = node("node-2", notReady(v1beta2.ReasonKubernetesNodeNotReady)) })), hold},
-		"the other one's node cannot be reached for the moment":            {on(volumeExists, another(func(c *Copy) { c.Node = node("node-2", notReady(v1beta2.ReasonInstanceManagerUnreachable)) })), hold},
-		"nothing is known of the other one's node":                         {on(volumeExists, another(func(c *Copy) { c.Node = &v1beta2.Node{} })), hold},
-		"the other one's node is gone":                                     {on(volumeExists, another(func(c *Copy) { c.Node = nil })), hold},
-		"the other one is stopped while the volume is attached":            {on(volumeExists, another(func(c *Copy) { c.Replica.Status.CurrentState = v1beta2.InstanceStateStopped })), hold},
-		"the other one is stopped because the volume is detached":          {on(volumeDetached, another(func(c *Copy) { c.Replica.Status.CurrentState = v1beta2.InstanceStateStopped })), auto},
-		"the other one is stopped and nobody knows the volume's state":     {on(persistentVolumeExists, another(func(c *Copy) { c.Replica.Status.CurrentState = v1beta2.InstanceStateStopped })), hold},
-		"the other one's state is unknown although the volume is detached": {on(volumeDetached, another(func(c *Copy) { c.Replica.Status.CurrentState = v1beta2.InstanceStateUnknown })), hold},
-		"one healthy copy among failed ones is enough":                     {on(volumeExists, another(failed), another(), another(failed)), auto},
-		"the CR of this very instance is no other copy":                    {on(volumeExists, another(func(c *Copy) { c.Replica.Name = replica1 })), hold},
-		"a Replica CR on this node claims the data, which stays":           {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "node-1")), auto},
-		"a Replica CR without a node claims the data, too":                 {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "")), auto},
-		"a Replica CR on another node may not claim this data":             {on(volumeExists, claim(v1beta2.InstanceStateRunning, "im-2", "node-2")), hold},
-		"a name that does not tell the volume may be any volume's":         {on(instanceNamed("whatever")), hold},
-		"an engine is no copy":                                             {on(volumeExists, ofType(v1beta2.OrphanTypeEngineInstance)), auto},
-		"a v1 replica is held like a v2 one":                               {on(volumeExists, func(w *World) { w.Orphan.Spec.DataEngine = v1beta2.DataEngineV1 }), hold},
-		"eviction obeys the same rule":                                     {quiet(evicting, volumeExists), hold},
-		"an approval that was not used yet falls":                          {on(volumeExists, approvedByPolicy), hold},
-		"an approval that is being carried out falls; the reason stays":    {on(volumeExists, approvedByPolicy, deletedByPerson), want{policy: v1beta2.ReasonAutoDeletion}.held(v1beta2.ReasonLastCopy)},
-		"with another healthy copy again it is given again":                {on(volumeExists, another(), approvedByPolicy, heldBackFor(v1beta2.ReasonLastCopy), deletedByPerson), approvedPolicy(v1beta2.ReasonAutoDeletion)},
+		"no volume and no persistent volume: nobody wants the copy":     {on(), auto},
+		"a volume without another replica":                              {on(volumeExists), hold},
+		"a persistent volume alone is enough":                           {on(persistentVolumeExists), hold},
+		"another healthy replica runs":                                  {on(volumeExists, another()), auto},
+		"the other one has failed":                                      {on(volumeExists, another(failed)), hold},
+		"the other one was never whole":                                 {on(volumeExists, another(func(c *Copy) { c.Replica.Spec.HealthyAt = "" })), hold},
+		"the other one is being deleted":                                {on(volumeExists, another(func(c *Copy) { at := metav1.NewTime(noon); c.Replica.DeletionTimestamp = &at })), hold},
+		"the other one's node is down":                                  {on(volumeExists, another(func(c *Copy) { c.Node = node("node-2", notReady(v1beta2.ReasonKubernetesNodeNotReady)) })), hold},
+		"the other one's node cannot be reached for the moment":         {on(volumeExists, another(func(c *Copy) { c.Node = node("node-2", notReady(v1beta2.ReasonInstanceManagerUnreachable)) })), hold},
+		"nothing is known of the other one's node":                      {on(volumeExists, another(func(c *Copy) { c.Node = &v1beta2.Node{} })), hold},
+		"the other one's node is gone":                                  {on(volumeExists, another(func(c *Copy) { c.Node = nil })), hold},
+		"the other one is not listed with its UUID, whatever is stored": {on(volumeExists, another(func(c *Copy) { c.Listed = false })), hold},
+		"a detached volume has no instance to know the other one by":    {on(volumeDetached, another(func(c *Copy) { c.Listed = false })), hold},
+		"an engine uses the other one":                                  {on(volumeExists, another(func(c *Copy) { c.Listed, c.InUse = false, true })), auto},
+		"one healthy copy among failed ones is enough":                  {on(volumeExists, another(failed), another(), another(failed)), auto},
+		"the CR of this very instance is no other copy":                 {on(volumeExists, another(func(c *Copy) { c.Replica.Name = replica1 })), hold},
+		"a Replica CR on this node claims the data, which stays":        {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "node-1")), auto},
+		"a Replica CR without a node claims the data, too":              {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "")), auto},
+		"a Replica CR on another node may not claim this data":          {on(volumeExists, claim(v1beta2.InstanceStateRunning, "im-2", "node-2")), hold},
+		"a name that does not tell the volume may be any volume's":      {on(instanceNamed("whatever")), hold},
+		"an engine is no copy":                                          {on(volumeExists, ofType(v1beta2.OrphanTypeEngineInstance)), auto},
+		"a v1 replica is held like a v2 one":                            {on(volumeExists, func(w *World) { w.Orphan.Spec.DataEngine = v1beta2.DataEngineV1 }), hold},
+		"eviction obeys the same rule":                                  {quiet(evicting, volumeExists), hold},
+		"an approval that was not used yet falls":                       {on(volumeExists, approvedByPolicy), hold},
+		"an approval that is being carried out falls; the reason stays": {on(volumeExists, approvedByPolicy, deletedByPerson), want{policy: v1beta2.ReasonAutoDeletion}.held(v1beta2.ReasonLastCopy)},
+		"with another healthy copy again it is given again":             {on(volumeExists, another(), approvedByPolicy, heldBackFor(v1beta2.ReasonLastCopy), deletedByPerson), approvedPolicy(v1beta2.ReasonAutoDeletion)},
 	}.run(t)
 
 	t.Run("a person is warned in the approval's message", func(t *testing.T) {

@@ -22,12 +22,16 @@ type World struct {
 	// Engine and Replica are the CRs of the instance's name; nil: none exists. Only the one of the orphan's type is read.
 	Engine  *v1beta2.Engine
 	Replica *v1beta2.Replica
-	// Volume is the volume that a replica's instance belongs to; nil: it does not exist.
+	// Volume is the volume that the instance belongs to; nil: it does not exist.
 	Volume *v1beta2.Volume
 	// PersistentVolume tells that one with that volume's handle exists.
 	PersistentVolume bool
-	// Copies are the Replica CRs of that volume.
+	// Belongings tells that an Engine, EngineFrontend or Replica of that volume exists. It is read only where the two above do not.
+	Belongings bool
+	// Copies are the Replica CRs of that volume, where the instance is a replica.
 	Copies []Copy
+	// UsesUnnamed is a running engine of that volume that uses a replica which no Replica CR names; empty: none.
+	UsesUnnamed string
 	// Siblings are the other orphans of the node that were created within FloodWindow of this one.
 	Siblings []Sibling
 	// NodeInstances is how many instances the node's instance managers have.
@@ -42,6 +46,9 @@ type World struct {
 type Copy struct {
 	Replica *v1beta2.Replica
 	Node    *v1beta2.Node
+	// Listed: the newest list of an instance manager of its node shows its instance as running, with the UUID that the CR names. InUse: a running
+	// engine of the volume lists it as RW.
+	Listed, InUse bool
 }
 
 // Sibling is what counts of another orphan for a flood.

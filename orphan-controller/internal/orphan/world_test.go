@@ -38,6 +38,7 @@ func quiet(changes ...change) World {
 		Node:            node("node-1"),
 		InstanceManager: &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: "im-1"}},
 		NodeInstances:   100,
+		Belongings:      true,
 		Settings:        Settings{Instance: Off, ReplicaData: Off, GracePeriod: 5 * time.Minute},
 		Limits:          DefaultLimits(),
 	}
@@ -170,7 +171,7 @@ func claim(desireState, instanceManager, nodeID string) change {
 // another adds a healthy running copy on node-2, and changes it.
 func another(changes ...func(*Copy)) change {
 	return func(w *World) {
-		c := Copy{Replica: &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "vol-1-r-00000002"}}, Node: node("node-2")}
+		c := Copy{Replica: &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "vol-1-r-00000002"}}, Node: node("node-2"), Listed: true}
 		c.Replica.Spec.HealthyAt = "2026-08-01T00:00:00Z"
 		c.Replica.Status.CurrentState = v1beta2.InstanceStateRunning
 		for _, change := range changes {

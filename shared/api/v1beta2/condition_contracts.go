@@ -58,7 +58,7 @@ func orphanContracts() []ConditionContract {
 			True:  []string{ReasonAutoDeletion, ReasonEviction}},
 		{Kind: "Orphan", Type: OrphanCleanupApproved, Writer: "orphan-controller", Means: "execute what the spec names",
 			True: []string{ReasonApproved},
-			False: []string{ReasonGracePeriod, ReasonLastCopy, ReasonFlood, ReasonRateLimited, ReasonAcknowledged,
+			False: []string{ReasonGracePeriod, ReasonLastCopy, ReasonFlood, ReasonNotAbandoned, ReasonMappedByEngine, ReasonRateLimited, ReasonAcknowledged,
 				ReasonDryRun, ReasonClaimed, ReasonNodeGone, ReasonInstanceManagerGone, ReasonNotJudged, ReasonNoDataPath}},
 		{Kind: "Orphan", Type: OrphanCleanupFailed, Writer: "im-monitor", Means: "the last attempt failed",
 			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},

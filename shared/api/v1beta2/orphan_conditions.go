@@ -88,6 +88,9 @@ const (
 	ReasonLastCopy = "LastCopy"
 	// ReasonFlood surfaces when so many instances were disowned at once that the CRs, not the instances, may be missing.
 	ReasonFlood = "Flood"
+	// ReasonNotAbandoned surfaces while no object at all of the instance's volume exists and nothing recorded that the instance was given up: no
+	// policy deletes it, only a person who deletes the Orphan.
+	ReasonNotAbandoned = "NotAbandoned"
 	// ReasonRateLimited surfaces while earlier policy deletions on the node are still being carried out.
 	ReasonRateLimited = "RateLimited"
 	// ReasonAcknowledged surfaces when a flood was held and auto deletion was then turned off: it is not counted again.
@@ -112,7 +115,7 @@ const (
 	ReasonRefused = "Refused"
 	// ReasonStillPresent surfaces when the instance is still listed after the call.
 	ReasonStillPresent = "StillPresent"
-	// ReasonMappedByEngine surfaces while a running engine still maps the replica.
+	// ReasonMappedByEngine surfaces while a running engine still maps the replica, or maps one without an object that may be it.
 	ReasonMappedByEngine = "MappedByEngine"
 )
 

@@ -1,0 +1,99 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/orphan-controller/internal/orphan"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ofVolume finds the objects that name a volume: the cache knows indexes, the API server fields.
+func ofVolume(reader source, volume string) client.ListOption {
+	if reader.live {
+		return client.MatchingFields{"spec.volumeName": volume}
+	}
+	return client.MatchingFields{byVolume: volume}
+}
+
+// hasBelongings tells whether an Engine, EngineFrontend or Replica names the volume.
+func (o observer) hasBelongings(ctx context.Context, reader source, volume string) (bool, error) {
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}} {
+		if err := reader.List(ctx, list, client.InNamespace(o.namespace), ofVolume(reader, volume)); err != nil {
+			return false, fmt.Errorf("listing %T of volume %s: %w", list, volume, err)
+		}
+		if meta.LenList(list) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (o observer) readEngines(ctx context.Context, reader source, volume string) ([]v1beta2.Engine, error) {
+	var engines v1beta2.EngineList
+	if err := reader.List(ctx, &engines, client.InNamespace(o.namespace), ofVolume(reader, volume)); err != nil {
+		return nil, fmt.Errorf("listing the engines of volume %s: %w", volume, err)
+	}
+	return engines.Items, nil
+}
+
+// unnamed begins the names of replicas in an engine's mode map that no Replica CR has.
+const unnamed = "UNKNOWN-"
+
+// usesUnnamed is the first running engine that uses a replica without a CR.
+func usesUnnamed(engines []v1beta2.Engine) string {
+	for i := range engines {
+		for replica, mode := range modes(&engines[i]) {
+			if strings.HasPrefix(replica, unnamed) && mode != v1beta2.ReplicaModeERR {
+				return engines[i].Name
+			}
+		}
+	}
+	return ""
+}
+
+// modes are those of a running engine's replicas.
+func modes(e *v1beta2.Engine) map[string]string {
+	if e.Status.CurrentState != v1beta2.InstanceStateRunning {
+		return nil
+	}
+	return e.Status.ReplicaModeMap
+}
+
+// readHealth finds out which copies are there.
+func (o observer) readHealth(ctx context.Context, reader source, engines []v1beta2.Engine, copies []orphan.Copy) (err error) {
+	for i := range copies {
+		c := &copies[i]
+		for k := range engines {
+			c.InUse = c.InUse || modes(&engines[k])[c.Replica.Name] == v1beta2.ReplicaModeRW
+		}
+		if c.Listed, err = o.listed(ctx, reader, c.Replica); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed tells whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists: what it shows as running is
+// taken for listed there, and looked up before anything is deleted.
+func (o observer) listed(ctx context.Context, reader source, r *v1beta2.Replica) (bool, error) {
+	if !reader.live || r.Status.UUID == "" || r.Spec.NodeID == "" {
+		return !reader.live && r.Status.CurrentState == v1beta2.InstanceStateRunning, nil
+	}
+	var managers v1beta2.InstanceManagerList
+	err := reader.List(ctx, &managers, client.InNamespace(o.namespace), client.MatchingFields{"spec.nodeID": r.Spec.NodeID})
+	if err != nil {
+		return false, fmt.Errorf("listing the instance managers of node %s: %w", r.Spec.NodeID, err)
+	}
+	for i := range managers.Items {
+		entry, ok := managers.Items[i].Status.InstanceReplicas[r.Name]
+		if ok && entry.Status.UUID == r.Status.UUID && entry.Status.State == v1beta2.InstanceStateRunning {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,43 @@
+package orphan
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// notAbandoned holds policy back where no object at all of the instance's volume exists, unless attach-controller recorded that it gave up exactly
+// this instance [ORP-5]. That nothing is there proves nothing: after etcd was restored to an earlier state, volumes made since have no object, and
+// their instances serve. Nor does it matter whether an engine runs: a detached volume is as dear as an attached one. Data without an instance has
+// no UUID to be recorded by.
+func notAbandoned(w World) *ruling {
+	if known(w) || recorded(w) {
+		return nil
+	}
+	return hold(v1beta2.ReasonNotAbandoned, fmt.Sprintf("No object of the volume of %s exists, and attach-controller did not record that it gave this instance "+
+		"up: the objects may be missing, as after restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan "+
+		"by hand if nobody needs the volume.", nameOf(w)))
+}
+
+// known tells that some object of the instance's volume exists. A name that tells no volume is of none.
+func known(w World) bool {
+	return w.Engine != nil || w.Replica != nil || w.Volume != nil || w.PersistentVolume || w.Belongings
+}
+
+// recorded tells that exactly this instance was given up.
+func recorded(w World) bool {
+	if w.Node == nil || !isInstance(w) {
+		return false
+	}
+	entry, ok := w.Node.Status.AbandonedInstances[nameOf(w)]
+	return ok && entry.UUID != "" && entry.UUID == parameter(w, v1beta2.OrphanParameterInstanceUUID) && entry.DataEngine == w.Orphan.Spec.DataEngine
+}
+
+// usedUnnamed holds policy back from a replica without an object while an engine of its volume uses one that no object names.
+func usedUnnamed(w World) *ruling {
+	if w.UsesUnnamed == "" || w.Replica != nil || w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance || deleting(w) && !deletedByPolicy(w) {
+		return nil
+	}
+	return hold(v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s uses a replica that no Replica object names, and %s may be it: no policy deletes it. "+
+		"Delete the orphan by hand if the engine does not need it.", w.UsesUnnamed, nameOf(w)))
+}
