@@ -13,7 +13,6 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/shell"
@@ -52,18 +51,11 @@ func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 	require.NoError(t, status.MergeStatus(t.Context(), admin, node, map[string]any{"conditions": ready, "zone": "zone-1"}))
 
 	identity := testkit.BinaryIdentity(t, namespace, "attach-controller")
-	p := shell.Start(t, shell.Options{Identity: identity, Namespace: namespace, Owner: "attach-controller"}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := Setup(ctx, rt); err != nil {
-			return err
-		}
-		for _, uuid := range []string{"a", "b"} {
-			record := abandoned.Record{Node: "node-1", Name: uuid + "-e-0", Instance: v1beta2.AbandonedInstance{UUID: uuid, DataEngine: v1beta2.DataEngineV1}}
-			if err := Write(ctx, rt.Client, namespace, record); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	for _, uuid := range []string{"a", "b"} {
+		record := abandoned.Record{Node: "node-1", Name: uuid + "-e-0", Instance: v1beta2.AbandonedInstance{UUID: uuid, DataEngine: v1beta2.DataEngineV1}}
+		require.NoError(t, Write(t.Context(), admin, namespace, record))
+	}
+	p := shell.Start(t, shell.Options{Identity: identity, Namespace: namespace, Owner: "attach-controller"}, Setup)
 	defer func() {
 		p.Stop()
 		require.NoError(t, p.Wait())
@@ -77,10 +69,10 @@ func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 		}
 		return out
 	}
-	require.Eventually(t, func() bool { return len(names()) == 2 }, patience, poll)
+	require.Len(t, names(), 2)
 	lists(v1beta2.ConditionFalse, map[string]any{"a-e-0": nil})
 	require.Never(t, func() bool { return len(names()) != 2 }, watched, poll, "a silent instance manager proves nothing")
-	lists(v1beta2.ConditionTrue, nil)
+	lists(v1beta2.ConditionTrue, map[string]any{})
 	require.Eventually(t, func() bool { return len(names()) == 1 }, patience, poll)
 	require.Equal(t, []string{"b-e-0"}, names())
 }
