@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -106,11 +107,29 @@ func (p *pass) serves() bool {
 			return true
 		}
 	}
+	return p.usesUnnamed()
+}
+
+// usesUnnamed tells that the running engine reads and writes a replica that no object names: the objects may be those of an earlier day, when the
+// volume had other replicas. It serves its users as long as nobody stops it.
+func (p *pass) usesUnnamed() bool {
+	if !p.engineUp() {
+		return false
+	}
+	for name, mode := range p.engine.Status.ReplicaModeMap {
+		named := slices.ContainsFunc(p.Replicas, func(r *v1beta2.Replica) bool { return r.Name == name })
+		if !named && mode == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
 	return false
 }
 
 // allDropped tells that the running engine serves from nothing any more.
 func (p *pass) allDropped() bool {
+	if p.usesUnnamed() {
+		return false
+	}
 	for name := range p.engine.Spec.ReplicaAddressMap {
 		if p.mode(name) != v1beta2.ReplicaModeERR {
 			return false

@@ -13,7 +13,7 @@ import (
 const FailuresToErr = 3
 
 // unknown begins the name of a listed replica that nobody names.
-const unknown = "UNKNOWN-"
+const unknown = v1beta2.UnnamedReplica
 
 // Decide is total, deterministic and idempotent.
 func Decide(w World) Verdict {

@@ -41,14 +41,11 @@ func (o observer) readEngines(ctx context.Context, reader source, volume string)
 	return engines.Items, nil
 }
 
-// unnamed begins the names of replicas in an engine's mode map that no Replica CR has.
-const unnamed = "UNKNOWN-"
-
-// usesUnnamed is the first running engine that uses a replica without a CR.
-func usesUnnamed(engines []v1beta2.Engine) string {
+// usesUnnamed is the first running engine that uses the instance, or a replica of which only the address is known.
+func usesUnnamed(engines []v1beta2.Engine, instance string) string {
 	for i := range engines {
 		for replica, mode := range modes(&engines[i]) {
-			if strings.HasPrefix(replica, unnamed) && mode != v1beta2.ReplicaModeERR {
+			if (replica == instance || strings.HasPrefix(replica, v1beta2.UnnamedReplica)) && mode != v1beta2.ReplicaModeERR {
 				return engines[i].Name
 			}
 		}

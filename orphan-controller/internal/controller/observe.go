@@ -105,7 +105,7 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 	if err != nil {
 		return err
 	}
-	w.UsesUnnamed = usesUnnamed(engines)
+	w.UsesUnnamed = usesUnnamed(engines, orphan.NameOf(w.Orphan))
 	if err := o.readCopies(ctx, reader, volume, w); err != nil {
 		return err
 	}

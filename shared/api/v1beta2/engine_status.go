@@ -302,3 +302,6 @@ type SnapshotInfo struct {
 	// +optional
 	UserCreated bool `json:"usercreated,omitempty"`
 }
+
+// UnnamedReplica begins the key in EngineStatus.replicaModeMap of a replica that no Replica object names; its address follows.
+const UnnamedReplica = "UNKNOWN-"
