@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -52,10 +53,10 @@ func (w *World) WaitWritten(ctx context.Context, volume string, within time.Dura
 		if err := w.ctl(ctx, http.MethodGet, "/v1/writers?volume="+url.QueryEscape(volume), nil, &out); err != nil {
 			return "", err
 		}
-		if len(out) == 1 && out[0].Writes > 0 {
+		if slices.ContainsFunc(out, func(one Writer) bool { return one.Volume == volume && one.Writes > 0 }) {
 			return "", nil
 		}
-		return "nothing is written yet", nil
+		return fmt.Sprintf("nothing is written yet: %+v", out), nil
 	})
 }
 

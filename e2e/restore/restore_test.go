@@ -1,0 +1,194 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/harness"
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
+	patience         = 2 * scenarios.Patience
+	// grace is the auto deletion's, as short as in the other scenarios; watching is several of it.
+	grace    = 2 * time.Second
+	watching = 15 * grace
+	// writesEvery is how often a workload writes.
+	writesEvery = 50 * time.Millisecond
+)
+
+// here is the one World of this test binary.
+var here *world.World
+
+func TestMain(m *testing.M) {
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true},
+		func(_ context.Context, w *world.World) error { here = w; return nil })
+}
+
+// order makes a volume and attaches it near.
+func order(t *testing.T, ctx context.Context, dataEngine string, replicas int) string {
+	t.Helper()
+	name := world.Unique("restored")
+	require.NoError(t, here.Order(ctx, name, dataEngine, replicas, nil))
+	require.NoError(t, here.Attach(ctx, name, near, patience))
+	require.NoError(t, here.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, here.WriteOn(ctx, name, writesEvery))
+	require.NoError(t, here.WaitWritten(ctx, name, patience))
+	return name
+}
+
+// replace deletes the volume's replica on a node, and waits until another one has taken its place.
+func replace(t *testing.T, ctx context.Context, volume, node string) {
+	t.Helper()
+	old, err := here.ReplicaOn(ctx, volume, node)
+	require.NoError(t, err)
+	require.NoError(t, here.Admin.Delete(ctx, old))
+	require.NoError(t, here.Wait(ctx, "another replica than "+old.Name, patience, func(ctx context.Context) (string, error) {
+		replicas, err := here.ReplicasOf(ctx, volume)
+		if err != nil {
+			return "", err
+		}
+		var said []string
+		for _, r := range replicas {
+			said = append(said, fmt.Sprintf("%s on %s healthy %q", r.Name, r.Spec.NodeID, r.Spec.HealthyAt))
+			if r.Name == old.Name || r.Spec.HealthyAt == "" {
+				return strings.Join(said, ", "), nil
+			}
+		}
+		if len(replicas) != 2 {
+			return strings.Join(said, ", "), nil
+		}
+		return "", nil
+	}))
+}
+
+// heldFor waits until every instance of the volume has an Orphan that is held for one of the reasons.
+func heldFor(t *testing.T, ctx context.Context, volume string, instances int, reasons ...string) {
+	t.Helper()
+	require.NoError(t, here.Wait(ctx, "held orphans of "+volume, patience, func(ctx context.Context) (string, error) {
+		orphans, err := here.Orphans(ctx)
+		if err != nil {
+			return "", err
+		}
+		held, said := 0, []string{}
+		for _, o := range orphans {
+			name := o.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
+			if !strings.HasPrefix(name, volume+"-") {
+				continue
+			}
+			said = append(said, name+world.Say(o.Status.Conditions))
+			for _, reason := range reasons {
+				if conditions.Reason(o.Status.Conditions, v1beta2.OrphanCleanupApproved) == reason {
+					held++
+				}
+			}
+		}
+		if held != instances {
+			return fmt.Sprintf("%d of %d are held: %v", held, instances, said), nil
+		}
+		return "", nil
+	}))
+}
+
+// TestNothingMadeSinceTheBackupIsDestroyed is the story of X1: (a) attached volumes, (b) detached v2 volumes, (c) volumes whose replicas were replaced.
+func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
+	ctx := harness.Open(t, here, 15*time.Minute)
+	require.NoError(t, here.SetAutoDeletion(ctx, "instance;replica-data", fmt.Sprint(int(grace.Seconds()))))
+	var rebuilt, attached, detached []string
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		rebuilt = append(rebuilt, order(t, ctx, engine, 2))
+	}
+	backup, err := here.BackUpEtcd(ctx)
+	require.NoError(t, err)
+	require.NoError(t, here.WaitManagers(ctx, patience))
+
+	for _, volume := range rebuilt {
+		first, err := here.ReplicasOf(ctx, volume)
+		require.NoError(t, err)
+		for _, r := range first {
+			replace(t, ctx, volume, r.Spec.NodeID)
+		}
+	}
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		attached = append(attached, order(t, ctx, engine, 2))
+	}
+	detached = append(detached, order(t, ctx, v1beta2.DataEngineV2, 2))
+	for _, volume := range detached {
+		_, err := here.StopWriting(ctx, volume)
+		require.NoError(t, err)
+		require.NoError(t, here.LetGo(ctx, volume, patience))
+	}
+	writers := append(append([]string{}, rebuilt...), attached...)
+	before := executed(t, ctx)
+
+	require.NoError(t, here.RestoreEtcd(ctx, backup))
+
+	for _, volume := range attached {
+		heldFor(t, ctx, volume, 3, v1beta2.ReasonNotAbandoned)
+	}
+	for _, volume := range detached {
+		heldFor(t, ctx, volume, 2, v1beta2.ReasonNotAbandoned)
+	}
+	require.NoError(t, here.Never(ctx, "a deletion", watching, func(ctx context.Context) (string, error) {
+		deletions, err := here.Deletions(ctx)
+		for _, d := range deletions {
+			if d.Executed && d.UUIDFound != "" && !before[d.UUIDFound] && !redundant(ctx, rebuilt, d.Name) {
+				return fmt.Sprintf("%+v", d), nil
+			}
+		}
+		return "", err
+	}))
+	for _, volume := range writers {
+		seen, err := here.StopWriting(ctx, volume)
+		require.NoError(t, err)
+		require.Empty(t, seen.Harm())
+		require.NoError(t, here.Verify(ctx, volume))
+	}
+	for _, volume := range detached {
+		left, err := here.InstancesOf(ctx, volume)
+		require.NoError(t, err)
+		require.Equal(t, 2, strings.Count(left, volume+"-r-"), left)
+	}
+}
+
+// executed are the UUIDs of what was deleted so far.
+func executed(t *testing.T, ctx context.Context) map[string]bool {
+	t.Helper()
+	deletions, err := here.Deletions(ctx)
+	require.NoError(t, err)
+	out := map[string]bool{}
+	for _, d := range deletions {
+		if d.Executed {
+			out[d.UUIDFound] = true
+		}
+	}
+	return out
+}
+
+// redundant tells that an instance is a replica of a volume whose engine reads and writes as many replicas as the volume shall have, all of them with
+// objects: after those were filled again, nobody needs the ones that had taken their place.
+func redundant(ctx context.Context, volumes []string, instance string) bool {
+	for _, volume := range volumes {
+		engine := &v1beta2.Engine{}
+		if !strings.HasPrefix(instance, volume+"-r-") || here.Get(ctx, volume+"-e-0", engine) != nil {
+			continue
+		}
+		good := 0
+		for name, mode := range engine.Status.ReplicaModeMap {
+			if named := here.Get(ctx, name, &v1beta2.Replica{}) == nil; named && mode == v1beta2.ReplicaModeRW {
+				good++
+			}
+		}
+		return good >= 2 && engine.Status.CurrentState == v1beta2.InstanceStateRunning
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// restartTime is how long the control plane may take to stop and to start again.
+const restartTime = 2 * time.Minute
+
+// BackUpEtcd keeps a copy of everything that etcd holds now, and returns where it is. Nobody is served for that moment.
+func (w *World) BackUpEtcd(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, restartTime)
+	defer cancel()
+	parent, err := os.MkdirTemp(w.Dir, "backup-")
+	if err != nil {
+		return "", fmt.Errorf("making a directory for the backup: %w", err)
+	}
+	to := filepath.Join(parent, "etcd")
+	return to, w.cluster.Backup(ctx, to)
+}
+
+// RestoreEtcd puts such a copy back, as an administrator does after a disaster: what was written since never happened, and the controllers are started
+// anew, for what they remember never happened either. The data plane goes on as it is.
+func (w *World) RestoreEtcd(ctx context.Context, from string) error {
+	ctx, cancel := context.WithTimeout(ctx, restartTime)
+	defer cancel()
+	if err := w.cluster.Restore(ctx, from); err != nil {
+		return err
+	}
+	for _, controller := range w.Controllers() {
+		process := w.Process(controller)
+		if process == nil {
+			continue
+		}
+		process.Kill()
+		if err := process.start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
