@@ -21,16 +21,22 @@ metadata:
 spec: {volume: vol-1, attachmentTickets: {}}
 `
 
-// installPolicy applies the policy and waits until the API server, which learns of it by a watch, holds to it.
-func (w writer) installPolicy() {
+// install applies a policy.
+func (w writer) install(file string) {
 	w.t.Helper()
-	raw, err := os.ReadFile("policies/volumeattachment-identity.yaml")
+	raw, err := os.ReadFile(file)
 	require.NoError(w.t, err)
 	for _, manifest := range strings.Split(string(raw), "\n---\n") {
 		object := &unstructured.Unstructured{}
 		require.NoError(w.t, yaml.Unmarshal([]byte(manifest), &object.Object))
 		require.NoError(w.t, client.IgnoreAlreadyExists(w.client.Create(w.t.Context(), object)))
 	}
+}
+
+// installPolicy applies the policy and waits until the API server, which learns of it by a watch, holds to it.
+func (w writer) installPolicy() {
+	w.t.Helper()
+	w.install("policies/volumeattachment-identity.yaml")
 	probe, err := w.create(strings.ReplaceAll(ownedAttachment, "vol-1", "probe"))
 	require.NoError(w.t, err)
 	require.Eventually(w.t, func() bool {
