@@ -21,6 +21,7 @@ var streams = map[string]bool{"InstanceWatch": true, "InstanceLog": true, "Watch
 var effects = map[string]bool{
 	"InstanceCreate": true, "InstanceDelete": true, "InstanceReplace": true, "InstanceSuspend": true,
 	"InstanceResume": true, "InstanceSwitchOverTarget": true, "InstanceDeleteTarget": true, "DiskReplicaInstanceDelete": true,
+	"DiskCreate": true, "DiskDelete": true,
 	"VolumeExpand": true, "VolumeFrontendStart": true, "VolumeFrontendShutdown": true, "VolumeSnapshot": true,
 	"SnapshotRevert": true, "SnapshotPurge": true, "SnapshotClone": true, "SnapshotRemove": true, "SnapshotHash": true,
 	"SnapshotBackup": true, "BackupRestore": true, "ReplicaAdd": true, "ReplicaRemove": true, "ReplicaModeUpdate": true,

@@ -1,0 +1,284 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/harness"
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const (
+	node     = "node-1"
+	key      = "swept-disk"
+	path     = "/dev/swept"
+	patience = 30 * time.Second
+	foreign  = "9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d11"
+	creation = "DiskCreate " + key
+)
+
+// here is the one World of this test binary.
+var here *world.World
+
+func TestMain(m *testing.M) {
+	harness.Main(m, world.Options{Nodes: []string{node}, Record: true},
+		func(_ context.Context, w *world.World) error { here = w; return nil })
+}
+
+// story is one way in which a disk is loaded.
+type story struct {
+	name string
+	// device is what lies at the path before.
+	device world.Device
+	// mark is what a person says; recorded: the disk was loaded before, and its server starts anew.
+	mark     string
+	recorded bool
+}
+
+// held is what is compared of the device before and after.
+type held struct {
+	digest   string
+	lvstore  string
+	replicas []string
+}
+
+func look(ctx context.Context, at string) (held, error) {
+	d, err := here.Device(ctx, node, at)
+	h := held{digest: d.Digest}
+	if d.Lvstore != nil {
+		h.lvstore = d.Lvstore.UUID
+		for name := range d.Lvstore.Replicas {
+			h.replicas = append(h.replicas, name)
+		}
+		slices.Sort(h.replicas)
+	}
+	return h, err
+}
+
+// ofLoads numbers what im-monitor does about disks: calls, and writes of the Node's status.
+func ofLoads(s record.Step) bool {
+	return s.Actor == world.IMMonitor && (strings.HasPrefix(s.What, "Disk") || strings.Contains(s.What, "nodes/status"))
+}
+
+// set makes the stage of a story. A recorded disk stays from one telling to the next.
+func (s story) set(ctx context.Context) error {
+	if is, err := here.DiskStatus(ctx, node, key); err != nil || is.DiskUUID != "" {
+		return err
+	}
+	device := s.device
+	device.Node, device.Path = node, path
+	if _, err := here.AddDevice(ctx, device); err != nil || !s.recorded {
+		return err
+	}
+	if err := here.SetDisks(ctx, node, map[string]any{key: world.BlockDisk(path, s.mark)}); err != nil {
+		return err
+	}
+	_, err := loaded(ctx, "", true)
+	return err
+}
+
+// begin lets the load begin, and returns the run of the server in which the disk was loaded before.
+func (s story) begin(ctx context.Context) (string, error) {
+	if !s.recorded {
+		return "", here.SetDisks(ctx, node, map[string]any{key: world.BlockDisk(path, s.mark)})
+	}
+	was, err := here.DiskStatus(ctx, node, key)
+	if err != nil {
+		return "", err
+	}
+	return was.Load.Server, here.RestartManager(ctx, node, v1beta2.DataEngineV2)
+}
+
+// loaded waits until the disk is ready in another run of its server, and, with whole, until what it holds is acknowledged.
+func loaded(ctx context.Context, before string, whole bool) (v1beta2.DiskStatus, error) {
+	var s v1beta2.DiskStatus
+	return s, here.Wait(ctx, "the load", patience, func(ctx context.Context) (string, error) {
+		var err error
+		s, err = here.DiskStatus(ctx, node, key)
+		if s.Load == nil || s.Load.Server == before || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) || whole && s.AcknowledgedAt == "" {
+			return fmt.Sprintf("its load is %+v, its conditions %+v", s.Load, s.Conditions), err
+		}
+		return "", err
+	})
+}
+
+// clear takes the disk out again, and leaves no im-monitor dead.
+func clear(ctx context.Context) error {
+	here.Sequence.Reset(nil)
+	if err := release(ctx, key); err != nil {
+		return err
+	}
+	return here.RemoveDevice(ctx, node, path)
+}
+
+// release takes a disk out of the spec, and waits until the server and the status are without it.
+func release(ctx context.Context, key string) error {
+	if err := here.SetDisks(ctx, node, map[string]any{key: nil}); err != nil {
+		return err
+	}
+	return here.Wait(ctx, "disk "+key+" to go", patience, func(ctx context.Context) (string, error) {
+		s, err := here.DiskStatus(ctx, node, key)
+		if s.DiskType != "" {
+			return fmt.Sprintf("it is there: %+v", s.Conditions), err
+		}
+		return "", err
+	})
+}
+
+// tell plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until what the disk
+// holds is acknowledged, which takes long after a change of leader, and ends in silence: who was killed at the last step has looked at the disk again.
+func (s story) tell(ctx context.Context, whole bool, number int, side record.Side, kill func(record.Step) record.Verdict) ([]record.Step, error) {
+	if err := s.set(ctx); err != nil {
+		return nil, err
+	}
+	before, err := look(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	here.Sequence.Reset(ofLoads)
+	here.DataPlane.Reset()
+	if number > 0 {
+		here.Sequence.CutAt(number, side, kill)
+	}
+	run, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := loaded(ctx, run, whole); err != nil {
+		return nil, err
+	}
+	// Who looks may see a write before its writer is killed.
+	if err := here.Wait(ctx, "the crash", patience, func(context.Context) (string, error) {
+		if here.Sequence.Cut() || len(here.Sequence.Steps()) < number {
+			return "", nil
+		}
+		return "nobody died yet", nil
+	}); err != nil {
+		return nil, err
+	}
+	if whole {
+		if err := here.Quiet(ctx, patience); err != nil {
+			return nil, err
+		}
+		if err := here.WaitReady(ctx, here.Process(world.IMMonitor), patience); err != nil {
+			return nil, err
+		}
+	}
+	status, err := loaded(ctx, run, whole)
+	if err != nil {
+		return nil, err
+	}
+	steps := here.Sequence.Steps()
+	after, err := look(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return steps, s.judge(before, after, status)
+}
+
+// judge compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format another device.
+func (s story) judge(before, after held, status v1beta2.DiskStatus) error {
+	calls := 0
+	for _, c := range here.DataPlane.Calls() {
+		if strings.HasPrefix(c.What, creation) {
+			calls++
+		}
+	}
+	switch blank := before.lvstore == ""; {
+	case calls != 1:
+		return fmt.Errorf("DiskCreate reached the server %d times", calls)
+	case status.DiskUUID != after.lvstore:
+		return fmt.Errorf("recorded is %s, the device holds %s", status.DiskUUID, after.lvstore)
+	case !blank && after.lvstore != before.lvstore, !slices.Equal(after.replicas, before.replicas):
+		return fmt.Errorf("the device held %+v and holds %+v", before, after)
+	case !blank && after.digest != before.digest:
+		return fmt.Errorf("the device has other bytes")
+	case status.AcknowledgedAt != "" && !slices.Equal(status.AcknowledgedReplicas, before.replicas):
+		return fmt.Errorf("acknowledged are %v, the device held %v", status.AcknowledgedReplicas, before.replicas)
+	}
+	return nil
+}
+
+// killer kills im-monitor, and starts it again.
+func killer(t *testing.T) func(record.Step) record.Verdict {
+	return func(record.Step) record.Verdict {
+		process := here.Process(world.IMMonitor)
+		process.Kill()
+		if err := process.Restart(); err != nil {
+			t.Errorf("restarting im-monitor: %v", err)
+		}
+		return record.Drop
+	}
+}
+
+// A1: whoever dies between two writes or calls, the disk is loaded in the end by one DiskCreate, with its own UUID, and what a device held is there,
+// under auto deletion, too. A device that nobody marked lies beside it. [ALL-2]
+func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
+	ctx := harness.Open(t, here, 5*time.Minute)
+	theirs := &world.Lvstore{Name: key, UUID: foreign, Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}
+	const beside = "/dev/beside"
+	_, err := here.AddDevice(ctx, world.Device{Node: node, Path: beside, Lvstore: &world.Lvstore{Name: "beside", UUID: "1" + foreign[1:]}})
+	require.NoError(t, err)
+	require.NoError(t, here.SetDisks(ctx, node, map[string]any{"beside": world.BlockDisk(beside, "")}))
+	require.NoError(t, release(ctx, "disk-1"))
+	require.NoError(t, here.Quiet(ctx, patience))
+	require.NoError(t, here.SetAutoDeletion(ctx, "replica-data;instance", "0"))
+	neighbour, err := look(ctx, beside)
+	require.NoError(t, err)
+
+	points, unreached, violations, began := 0, 0, 0, time.Now()
+	for _, s := range []story{
+		{name: "new", mark: v1beta2.InitializeNew},
+		{name: "adopt", device: world.Device{Lvstore: theirs}, mark: v1beta2.InitializeAdopt + foreign},
+		{name: "recorded", device: world.Device{Lvstore: theirs}, mark: v1beta2.InitializeAdopt + foreign, recorded: true},
+	} {
+		steps, err := s.tell(ctx, true, 0, record.Before, nil)
+		require.NoError(t, err, "%s, undisturbed", s.name)
+		if !s.recorded {
+			require.NoError(t, clear(ctx))
+		}
+		for _, step := range steps {
+			sides := []record.Side{record.After}
+			if step.Number == 1 { // before any other one is after the one before
+				sides = []record.Side{record.Before, record.After}
+			}
+			for _, side := range sides {
+				since := time.Now()
+				whole := step.Number == len(steps) || step.Number == 2 && s.device.Lvstore != nil
+				_, err := s.tell(ctx, whole, step.Number, side, killer(t))
+				told := time.Since(since)
+				reached := here.Sequence.Cut()
+				points++
+				name := fmt.Sprintf("%s: crash %s step %d (%s)", s.name, side, step.Number, step.What)
+				switch {
+				case err != nil:
+					violations++
+					t.Errorf("VIOLATION  %s: %v", name, err)
+				case !reached:
+					unreached++
+					t.Logf("never reached  %s", name)
+				default:
+					t.Logf("ok  %4.1f s  %s", told.Seconds(), name)
+				}
+				if !s.recorded {
+					require.NoError(t, clear(ctx), name)
+				}
+			}
+		}
+	}
+	require.NoError(t, clear(ctx))
+	now, err := look(ctx, beside)
+	require.NoError(t, err)
+	require.Equal(t, neighbour, now, "the device that nobody marked")
+	t.Logf("%d points, %d never reached, %d violations, %.0f s", points, unreached, violations, time.Since(began).Seconds())
+	require.LessOrEqual(t, 5*unreached, points, "too few steps were reached")
+}
