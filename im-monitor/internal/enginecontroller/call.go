@@ -119,8 +119,10 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, t target, c
 		cancel()
 		return
 	}
+	working := c.working.begin(e.Name) // also once the caller's own count has ended
 	go func() {
 		defer cancel()
+		defer working()
 		err := c.addOver(ctx, t, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
 		c.memory.end(e.Name, a, err != nil && !errors.Is(err, imclient.ErrUnreachable)) // who did not answer may yet do it
 		c.ended(e, call, err)

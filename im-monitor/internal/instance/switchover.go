@@ -74,7 +74,7 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 
 // stuck reports that a switch-over waits for something that a person may have to look at.
 func stuck(reason string) bool {
-	return reason == ReasonTargetUnknown || reason == ReasonNodeBusy || reason == ReasonSwitchoverUnsupported
+	return reason == ReasonTargetUnknown || reason == ReasonNodeBusy || reason == ReasonEngineRebuilding || reason == ReasonSwitchoverUnsupported
 }
 
 // mover is one decision about a switch-over.
@@ -100,8 +100,18 @@ func (p *mover) begin() Verdict {
 		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", p.target.Engine, p.target.Address()))
 	case p.declined():
 		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
+	case p.w.Engines[p.at.Engine].Rebuilding != "": // nothing is prepared yet: from then on snapshots and the like wait, too
+		return p.awaitRebuild()
 	}
 	return p.call(phasePreparing)
+}
+
+// awaitRebuild waits for the end of a rebuild: what is written through another engine meanwhile would never reach that replica.
+func (p *mover) awaitRebuild() Verdict {
+	v := p.wait(ReasonEngineRebuilding, fmt.Sprintf("The switch-over to engine %s waits until engine %s has rebuilt replica %s.", p.target.Engine, p.at.Engine,
+		p.w.Engines[p.at.Engine].Rebuilding))
+	v.At = p.w.Now.Add(workPause)
+	return v
 }
 
 // workPause is when a switch-over looks again that waits for work through its frontend to end.
@@ -116,6 +126,8 @@ func (p *mover) prepared() Verdict {
 		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call that goes to engine %s.", p.target.Engine, p.at.Engine))
 		v.At = p.w.Now.Add(workPause)
 		return v
+	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Rebuilding != "":
+		return p.awaitRebuild()
 	case p.wanted() && p.serves(p.target) && p.s.Accepted:
 		return p.call(phaseSwitching)
 	case p.wanted() && p.serves(p.target):

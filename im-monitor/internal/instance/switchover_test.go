@@ -311,6 +311,19 @@ func TestNoOldTargetIsClosedWhileWorkIsUnderWayThroughIt(t *testing.T) {
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), working))), "it goes on")
 }
 
+// The server copies by itself, and knows of one engine only: a replica that is being rebuilt would lack what is written through the next engine.
+func TestNoSwitchOverBeginsOrGoesOnWhileTheOldEngineRebuildsAReplica(t *testing.T) {
+	rebuilding := know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "r-2" })
+	for _, phase := range []change{func(*World) {}, at(phasePreparing, true)} {
+		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), phase, rebuilding))
+		require.Equal(t, OpNone, v.Call.Op)
+		require.Contains(t, v.Message, "has rebuilt replica r-2")
+		require.Equal(t, Problem{ReasonEngineRebuilding, v.Message}, v.Status.Switching)
+		require.Equal(t, now.Add(workPause), v.At)
+	}
+	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), rebuilding))), "it goes on")
+}
+
 func loadingAt(ip string) change { return know(ip, func(e *EngineFacts) { e.Loading = "disk-1" }) }
 
 func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) {

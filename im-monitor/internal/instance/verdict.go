@@ -138,6 +138,8 @@ const (
 	ReasonSuspendUnsupported = "SuspendUnsupported"
 	// ReasonNodeBusy: a v2 disk is being loaded where a switch-over is about to begin.
 	ReasonNodeBusy = v1beta2.ReasonNodeBusy
+	// ReasonEngineRebuilding: the engine on record copies to a replica, which would lack what is written through another engine.
+	ReasonEngineRebuilding = v1beta2.ReasonEngineRebuilding
 	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
 	ReasonTargetUnknown = v1beta2.ReasonTargetUnknown
 	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and nobody asked it anew.

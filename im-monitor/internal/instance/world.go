@@ -68,6 +68,8 @@ type EngineFacts struct {
 	Failed, Gone, NodeOut bool
 	// Working reports that work is under way that may go through its frontend.
 	Working bool
+	// Rebuilding is a replica that it copies to beside its writes; empty is none.
+	Rebuilding string
 	// OutSince is since when the node is down; zero where that is not known.
 	OutSince time.Time
 	// InstanceManager is the one that runs it, or ran it last.

@@ -77,7 +77,7 @@ func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile
 func waitsForVolume(reason string) bool {
 	switch reason {
 	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed, instance.ReasonLeftover,
-		instance.ReasonNodeBusy:
+		instance.ReasonNodeBusy, instance.ReasonEngineRebuilding:
 		return true
 	}
 	return waitsForImages(reason)

@@ -77,6 +77,18 @@ func TestAFrontendMovesToAnotherEngineInThreePhasesAndBack(t *testing.T) {
 	require.Equal(t, []string{"preparing vol-e-1", "switching vol-e-1", "promoting vol-e-1", "preparing vol-e-0", "switching vol-e-0", "promoting vol-e-0"}, w.phases())
 }
 
+// An addition that was answered goes on in its engine: the frontend leaves only once that replica has everything.
+func TestAFrontendStaysWhereItIsWhileItsEngineRebuildsAReplica(t *testing.T) {
+	w := newWorld(t, "copy-1", "copy-2")
+	_, e, f := w.openV2("vol", "copy-1")
+	second := w.target("vol-e-1", "vol", "copy-2", e)
+	require.NoError(t, w.modes(e, map[string]any{"vol-r-00000001": "WO"}))
+	w.moveTo(f, second)
+	w.never(func() bool { return len(w.phases()) > 0 }, "the frontend left an engine that rebuilds a replica")
+	require.NoError(t, w.modes(e, map[string]any{"vol-r-00000001": "RW"}))
+	w.moved(f, second)
+}
+
 // UPG-3: a new engine that does not run is never asked for, however long the spec names it.
 func TestAFrontendStaysWhereItIsWhileTheNewEngineDoesNotServe(t *testing.T) {
 	w := newWorld(t, "stay-1", "stay-2")

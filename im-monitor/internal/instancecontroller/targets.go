@@ -3,7 +3,9 @@ package instancecontroller
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,6 +60,9 @@ func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.En
 	}
 	out.NodeOut, out.OutSince, out.Loading = at.Out(), at.OutSince, at.Loading
 	if out.Address != "" {
+		if !out.NodeOut {
+			out.Rebuilding = rebuilds(e)
+		}
 		return out, nil
 	}
 	_, seen := read(e)
@@ -73,6 +78,16 @@ func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.En
 	out.Gone = err == nil && (im == nil || s.store.Absent(inventory.Subject{InstanceManager: seen.InstanceManager, Name: e.Name, UUID: seen.UUID,
 		Type: v1beta2.InstanceTypeEngine}))
 	return out, err
+}
+
+// rebuilds is the replica that a v2 engine copies to, or "": ReplicaAdd answers at once, and the engine goes on by itself.
+func rebuilds(e *v1beta2.Engine) string {
+	for _, name := range slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)) {
+		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeWO {
+			return name
+		}
+	}
+	return ""
 }
 
 // servesAt is where an engine's target listens; empty while it does not run, or shall not.

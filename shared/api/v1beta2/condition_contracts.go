@@ -131,5 +131,5 @@ func nodeDownContracts() []ConditionContract {
 	return append(table, ConditionContract{Kind: "EngineFrontend", Type: FrontendDeviceLost, Writer: "im-monitor",
 		Means: "a live upgrade lost it, and it was created anew; until the volume is detached", True: []string{ReasonCreatedAnew}},
 		ConditionContract{Kind: "EngineFrontend", Type: FrontendSwitchover, Writer: "im-monitor", Means: "a switch-over that waited does not wait any more",
-			True: []string{ReasonGoesOn}, False: []string{ReasonSwitchoverUnsupported, ReasonNodeBusy, ReasonTargetUnknown}})
+			True: []string{ReasonGoesOn}, False: []string{ReasonSwitchoverUnsupported, ReasonNodeBusy, ReasonEngineRebuilding, ReasonTargetUnknown}})
 }

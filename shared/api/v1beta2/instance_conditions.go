@@ -34,6 +34,8 @@ const (
 	ReasonSwitchoverUnsupported = "SwitchoverUnsupported"
 	// ReasonNodeBusy surfaces while a v2 disk is being loaded where the switch-over is about to begin.
 	ReasonNodeBusy = "NodeBusy"
+	// ReasonEngineRebuilding surfaces while the engine that the frontend is to leave rebuilds a replica.
+	ReasonEngineRebuilding = "EngineRebuilding"
 	// ReasonTargetUnknown surfaces while neither the old nor the new engine is known to serve alone.
 	ReasonTargetUnknown = "TargetUnknown"
 )
