@@ -20,8 +20,24 @@ func flood(w World) *ruling {
 		return nil
 	}
 	return hold(v1beta2.ReasonFlood, fmt.Sprintf(
-		"At least %d instances, and more than %d %%, of node %s lost their Engine or Replica CRs within %s: the CRs may be missing rather than the instances stale. Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
-		w.Limits.FloodCount, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, w.Limits.FloodWindow, item(w)))
+		"At least %d %s, and more than %d %% as many as node %s has instances, lost their %s within %s: the CRs may be missing rather than the %s stale. "+
+			"Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
+		w.Limits.FloodCount, many(w), w.Limits.FloodPercent, w.Orphan.Spec.NodeID, owners(w), w.Limits.FloodWindow, many(w), item(w)))
+}
+
+// many is the word for what a flood consists of, owners that for what it lost.
+func many(w World) string {
+	if isData(w) {
+		return "replicas' data on disks"
+	}
+	return "instances"
+}
+
+func owners(w World) string {
+	if isData(w) {
+		return "Replica CRs"
+	}
+	return "Engine or Replica CRs"
 }
 
 // largestBurst counts the disowned orphans of the fullest window that this orphan's creation lies in.

@@ -416,6 +416,16 @@ func TestDataOnABlockDisk(t *testing.T) {
 	}.run(t)
 }
 
+func TestAFloodSaysOfWhatItIs(t *testing.T) {
+	data := Decide(quiet(onBlockDisk, replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData)).Message
+	require.Contains(t, data, "10 replicas' data on disks")
+	require.Contains(t, data, "their Replica CRs")
+	require.Contains(t, data, "the item replica-data")
+	instances := Decide(quiet(autoDeletionOn, siblings(30, v1beta2.ReasonNoOwnerCR, "", 0))).Message
+	require.Contains(t, instances, "10 instances")
+	require.Contains(t, instances, "their Engine or Replica CRs")
+}
+
 // ofData makes the siblings orphans of data.
 func ofData(w *World) {
 	for i := range w.Siblings {
