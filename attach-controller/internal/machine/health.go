@@ -93,9 +93,10 @@ func (p *pass) findFaults() {
 		p.fault(fmt.Sprintf("Engine %s on %s has dropped all its replicas.", p.engine.Name, e.node))
 	case p.broken() || p.handing() && e.state == v1beta2.InstanceStateError: // another engine takes over under the frontend
 	case e.wanted && e.state == v1beta2.InstanceStateError:
-		p.fault(fmt.Sprintf("Engine %s on %s has failed.", p.engine.Name, e.node))
+		p.refused()
+		p.fault(fmt.Sprintf("Engine %s on %s has failed.%s", p.engine.Name, e.node, NotStarted(p.engine.Status.Conditions)))
 	case f.wanted && f.state == v1beta2.InstanceStateError:
-		p.fault(fmt.Sprintf("Frontend %s on %s has failed.", p.frontend.Name, f.node))
+		p.fault(fmt.Sprintf("Frontend %s on %s has failed.%s", p.frontend.Name, f.node, NotStarted(p.frontend.Status.Conditions)))
 	}
 }
 

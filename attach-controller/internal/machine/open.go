@@ -46,7 +46,8 @@ func (p *pass) startEngine(node string) bool {
 	if !e.wanted {
 		p.orderEngine(node, addresses)
 	}
-	return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.", p.engine.Name, node, p.is(e)))
+	return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.%s", p.engine.Name, node, p.is(e),
+		NotStarted(p.engine.Status.Conditions)))
 }
 
 // nothingUnknown: an engine whose state is not known may still write.
@@ -95,7 +96,8 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 			p.start(r)
 		}
 		if !i.wanted || !p.running(i) || r.Status.Port == 0 {
-			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall run.", r.Name, i.node, p.is(i)))
+			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall run.%s", r.Name, i.node, p.is(i),
+				NotStarted(r.Status.Conditions)))
 			continue
 		}
 		addresses[r.Name] = address(r)
@@ -251,5 +253,6 @@ func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node 
 	if i.node == node && i.wanted && p.running(i) {
 		return true
 	}
-	return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s is about to run on %s; it is %s.", f.Name, node, p.is(i)))
+	return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s is about to run on %s; it is %s.%s", f.Name, node, p.is(i),
+		NotStarted(f.Status.Conditions)))
 }

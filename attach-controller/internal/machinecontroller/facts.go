@@ -33,20 +33,21 @@ func volumeFacts(obj client.Object) any {
 func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
-	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
+	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
 		s.LastExpansionError, s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
 		machine.Purging(e)}
 }
 
 func frontendFacts(obj client.Object) any {
 	f := obj.(*v1beta2.EngineFrontend)
-	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort,
+	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), machine.NotStarted(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort,
 		f.Status.SwitchoverPhase, f.Status.Switchover.OldTargetClosed, f.Status.SuspendedAt}
 }
 
 func replicaFacts(obj client.Object) any {
 	r := obj.(*v1beta2.Replica)
-	return []any{r.Spec, r.Status.CurrentState, r.Status.StorageIP, r.Status.Port, r.Status.UUID, nodeDown(r.Status.Conditions)}
+	return []any{r.Spec, r.Status.CurrentState, r.Status.StorageIP, r.Status.Port, r.Status.UUID, nodeDown(r.Status.Conditions),
+		machine.NotStarted(r.Status.Conditions)}
 }
 
 // nodeDown is what of an instance's conditions counts here.

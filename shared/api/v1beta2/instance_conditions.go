@@ -4,6 +4,10 @@ package v1beta2
 // created, or when what was created failed; it is absent, or True, otherwise.
 const InstanceCreation = "InstanceCreation"
 
+// ExitNoUsableReplica is in the message of InstanceCreationFailure of a v1 engine that could use none of its replicas: each of them has an error, for
+// instance another size. One whose replicas do not answer ends with exit status 1.
+const ExitNoUsableReplica = "exit status 61"
+
 // Reasons of InstanceCreation.
 const (
 	// ReasonInstanceCreated surfaces when the instance runs after a creation that failed.
