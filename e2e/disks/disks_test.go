@@ -311,3 +311,43 @@ func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
 		require.Equal(t, before, digest(t, ctx, "/dev/step"))
 	}
 }
+
+// The entry goes with its disk, as it must for the device to be used again; that the server kept it is told.
+func TestADiskThatItsServerDoesNotLetGoIsToldOf(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/kept"})
+	disk(t, ctx, "kept", "/dev/kept", "new")
+	comes(t, ctx, "kept", v1beta2.ReasonDiskReady)
+	before := digest(t, ctx, "/dev/kept")
+	require.NoError(t, w.Inject(ctx, world.Fault{Kind: "error", Node: node, Method: "DiskDelete", Code: "Internal", Times: 1}))
+	t.Cleanup(func() { require.NoError(t, w.Heal(context.Background())) })
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"kept": nil}))
+	require.NoError(t, w.WaitEvent(ctx, "DiskNotReleased", patience))
+	require.Equal(t, before, digest(t, ctx, "/dev/kept"))
+}
+
+func TestADeviceThatVanishesWhileItIsLoadedIsToldOfAndNotLoadedAgain(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/pulled"})
+	disk(t, ctx, "pulled", "/dev/pulled", "new")
+	was := comes(t, ctx, "pulled", v1beta2.ReasonDiskReady)
+	require.NoError(t, w.SetDevice(ctx, node, "/dev/pulled", false))
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"pulled": map[string]any{"allowScheduling": false}})) // it is asked anew
+	s := comes(t, ctx, "pulled", v1beta2.ReasonNoDiskInfo)
+	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "restart the pod")
+	require.Equal(t, []string{was.DiskUUID, was.Load.RequestedAt}, []string{s.DiskUUID, s.Load.RequestedAt}, "no other attempt was made")
+	require.NoError(t, w.SetDevice(ctx, node, "/dev/pulled", true))
+	restart(t, ctx, "pulled")
+	require.Equal(t, was.DiskUUID, comes(t, ctx, "pulled", v1beta2.ReasonDiskReady).DiskUUID)
+}
+
+func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
+	ctx, w := stage(t, world.Device{Path: "/dev/dark"})
+	disk(t, ctx, "dark", "/dev/dark", "new")
+	was := comes(t, ctx, "dark", v1beta2.ReasonDiskReady)
+	t.Cleanup(func() { require.NoError(t, w.JoinNode(context.Background(), node)) })
+	require.NoError(t, w.CutNode(ctx, node))
+	s := comes(t, ctx, "dark", v1beta2.ReasonNodeNotReady)
+	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(s.Conditions, v1beta2.DiskSchedulable))
+	require.Equal(t, was.DiskUUID, s.DiskUUID)
+	require.NoError(t, w.JoinNode(ctx, node))
+	require.Equal(t, was.DiskUUID, comes(t, ctx, "dark", v1beta2.ReasonDiskReady).DiskUUID)
+}

@@ -134,7 +134,18 @@ func (d *one) decide() {
 		d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s reports the unknown state %q of disk %s.", d.Server.Name, d.answer().State, d.key)
 		d.after = LatePause
 	}
+	d.nodeReady()
 	d.figures()
+}
+
+// nodeReady: a disk is not ready while its node is not. Where a person must decide about the disk, its own reason stays.
+func (d *one) nodeReady() {
+	reason := conditions.Reason(d.out.Conditions, v1beta2.DiskReady)
+	if d.NodeNotReady == "" || reason != v1beta2.ReasonDiskReady && reason != v1beta2.ReasonNoDiskInfo {
+		return
+	}
+	d.ready = false
+	d.not(v1beta2.ReasonNodeNotReady, "Node %s is not ready: %s", d.Node, d.NodeNotReady)
 }
 
 func (d *one) answer() Answer { return d.Server.Answers[d.key] }
@@ -151,6 +162,12 @@ func (d *one) answered() bool {
 	why := answer.Failed
 	if !asked {
 		why = "it was not asked yet"
+	}
+	if answer.Vanished {
+		d.not(v1beta2.ReasonNoDiskInfo, "The device of disk %s at %s vanished while the instance manager %s had it loaded, which still has its old entry: it is not loaded "+
+			"again by itself. Put the device back; then restart the pod %s when no engine runs on node %s. (%s)", d.key, d.spec.Path, d.Server.Name, d.Server.Name, d.Node, why)
+		d.after = LatePause
+		return false
 	}
 	d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s gave no answer about disk %s at %s: %s", d.Server.Name, d.key, d.spec.Path, why)
 	d.pause()
@@ -174,8 +191,11 @@ func ready(old []v1beta2.Condition, now time.Time, status v1beta2.ConditionStatu
 	c := v1beta2.Condition{Type: v1beta2.DiskReady, Status: status, Reason: reason, Message: message}
 	out := conditions.Set(conditions.Owned(old, v1beta2.DiskReady, v1beta2.DiskSchedulable), c, now)
 	if status != v1beta2.ConditionTrue {
-		out = conditions.Set(out, v1beta2.Condition{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonDiskNotReady,
-			Message: message}, now)
+		schedulable := v1beta2.ReasonDiskNotReady
+		if reason == v1beta2.ReasonNodeNotReady {
+			schedulable = reason
+		}
+		out = conditions.Set(out, v1beta2.Condition{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionFalse, Reason: schedulable, Message: message}, now)
 	}
 	return out
 }

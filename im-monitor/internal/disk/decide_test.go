@@ -150,7 +150,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		{"ready, no mark", world(foreign), notInitialized, nil, "", "adopt:" + theirs},
 		{"ready, and adopted", world(foreign, mark("adopt:"+theirs)), v1beta2.ReasonDiskReady, nil, theirs, ""},
 		{"ready, but another one was to be adopted", world(foreign, mark("adopt:"+mine)), changed, nil, "", mine},
-		{"ready whose device vanished", world(Answer{Failed: `no disk bdev found with name "fast"`}, recorded(nil), attempt(other)), noInfo, nil, mine, "no disk bdev"},
+		{"ready whose device vanished", world(Answer{Failed: `no disk bdev found with name "fast"`, Vanished: true}, recorded(nil), attempt(other)), noInfo, nil, mine, "then restart the pod im-1"},
 		{"a word that nobody knows", world(Answer{State: "odd"}, recorded(nil)), noInfo, nil, mine, "odd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -186,6 +186,25 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 				require.Empty(t, again.Changes, "deciding again changes nothing")
 			}
 		})
+	}
+}
+
+func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
+	down := func(w *World) { w.NodeNotReady = "The kubelet is silent." }
+	v := Decide(world(loaded, recorded(nil), attempt(asked), down))
+	s := v.Changes["fast"]
+	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(s.Conditions, v1beta2.DiskReady))
+	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "The kubelet is silent.")
+	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(s.Conditions, v1beta2.DiskSchedulable))
+	require.Zero(t, s.StorageMaximum+s.StorageAvailable)
+	require.Equal(t, v1beta2.DiskLoadReady, s.Load.State, "what its server said is known all the same")
+	silent := Decide(world(Answer{}, recorded(nil), down, func(w *World) { w.Server = nil })).Changes["fast"]
+	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(silent.Conditions, v1beta2.DiskReady))
+	require.Equal(t, mine, silent.DiskUUID)
+	require.Len(t, Decide(world(unknown, recorded(nil), down)).Calls, 1, "it is loaded all the same where its server answers")
+	for name, undecided := range map[string]World{v1beta2.ReasonNotInitialized: world(unknown, down), v1beta2.ReasonDiskFilesystemChanged: world(foreign, recorded(nil), down),
+		v1beta2.ReasonInitializationUncertain: world(unknown, mark("new"), attempt(newLost), down)} {
+		require.Equal(t, name, conditions.Reason(Decide(undecided).Changes["fast"].Conditions, v1beta2.DiskReady), "a person must decide")
 	}
 }
 

@@ -30,6 +30,8 @@ const (
 type World struct {
 	Now  time.Time
 	Node string
+	// NodeNotReady is why the condition Ready of the Node is False; empty where it is not.
+	NodeNotReady string
 	// Specs and Status are Node.spec.disks and Node.status.diskStatus.
 	Specs  map[string]v1beta2.DiskSpec
 	Status map[string]v1beta2.DiskStatus
@@ -67,6 +69,8 @@ type Server struct {
 type Answer struct {
 	// Failed is why there is no answer; empty where there is one.
 	Failed string
+	// Vanished reports that Failed says that the device went away while it was loaded.
+	Vanished bool
 	// Unknown is true where the server's map lacks the disk.
 	Unknown bool
 	// State, UUID, Name, Driver and Path are the server's words; Name is that of the lvstore, Path that of the device, or "".

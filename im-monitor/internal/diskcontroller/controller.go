@@ -93,7 +93,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	})
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disk").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		For(&v1beta2.Node{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, readyChanged()))).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.nodeOf), builder.WithPredicates(serviceChanged())).
 		Watches(&v1beta2.Replica{}, handler.Funcs{
 			CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { s.enqueue(q, e.Object) },
@@ -166,6 +166,17 @@ func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Reque
 		out = append(out, s.request(list.Items[i].Name))
 	}
 	return out
+}
+
+// readyChanged lets a Node pass whose condition Ready says something else.
+func readyChanged() predicate.Predicate {
+	said := func(o client.Object) (c v1beta2.Condition) {
+		if is := conditions.Get(o.(*v1beta2.Node).Status.Conditions, v1beta2.NodeReady); is != nil {
+			c = v1beta2.Condition{Status: is.Status, Message: is.Message}
+		}
+		return c
+	}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return said(e.ObjectOld) != said(e.ObjectNew) }}
 }
 
 // serviceChanged lets instances go by.

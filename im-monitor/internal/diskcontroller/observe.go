@@ -1,6 +1,7 @@
 package diskcontroller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -79,6 +81,9 @@ func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node
 	w := disk.World{Now: s.rt.Clock.Now(), Node: n.Name, Specs: n.Spec.Disks, Status: n.Status.DiskStatus,
 		Settle: s.Settle, CallTimeout: s.CallTimeout, RetryMin: s.RetryMin, RetryMax: s.RetryMax,
 		Pressure: disk.Pressure{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
+	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c != nil && c.Status == v1beta2.ConditionFalse {
+		w.NodeNotReady = cmp.Or(c.Message, c.Reason)
+	}
 	var list v1beta2.ReplicaList
 	options := []client.ListOption{client.InNamespace(s.rt.Namespace)}
 	if reader == nil {
@@ -110,7 +115,7 @@ func (s *shell) question(ctx context.Context, at *server, n *v1beta2.Node) map[s
 		case errors.Is(err, imclient.ErrDiskNotFound):
 			out[key] = disk.Answer{Unknown: true}
 		case err != nil:
-			out[key] = disk.Answer{Failed: err.Error()}
+			out[key] = disk.Answer{Failed: err.Error(), Vanished: errors.Is(err, imclient.ErrDeviceGone)}
 		default:
 			out[key] = disk.Answer{State: answer.State, UUID: answer.UUID, Name: answer.Name, Driver: answer.Driver, Path: answer.Path, TotalBytes: answer.TotalBytes,
 				FreeBytes: answer.FreeBytes}

@@ -3,14 +3,17 @@ package diskcontroller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/disk"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/status"
 )
 
@@ -142,8 +145,12 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 	v := disk.Decide(w)
 	pause := callPause
 	for _, call := range v.Calls {
-		if call.Op == disk.OpDelete && s.call(ctx, at, n.Name, call) != nil { // what is left behind is reported; the entry goes all the same
+		if call.Op != disk.OpDelete {
+			continue
+		}
+		if err := s.call(ctx, at, n.Name, call); err != nil { // what is left behind is told; the entry goes all the same
 			pause = max(pause, disk.LatePause)
+			s.tellKept(&n, at, call, err)
 		}
 	}
 	if err := s.write(ctx, &n, v.Changes); err != nil {
@@ -159,6 +166,13 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 	}
 	s.memory.of(n.Name).next = s.rt.Clock.Now() // what the server says now decides
 	return ctrl.Result{RequeueAfter: pause}, nil
+}
+
+// tellKept tells of a disk whose server did not let it go.
+func (s *shell) tellKept(n *v1beta2.Node, at *server, call disk.Call, err error) {
+	events.Emit(s.rt.Recorder, n, events.Event{Type: corev1.EventTypeWarning, Reason: "DiskNotReleased", Action: "ReleaseDisk", Note: fmt.Sprintf(
+		"DiskDelete of disk %s at %s on node %s failed, and instance manager %s may still use the device: %s. Leave the device in place until that pod is restarted, which it may "+
+			"be when no engine runs on the node; then nothing uses it.", call.Key, call.Path, n.Name, at.name, err)})
 }
 
 // readerFor reads every Replica past the cache where a device may be formatted, or released; nil is the cache.

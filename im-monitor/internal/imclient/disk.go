@@ -28,6 +28,9 @@ const (
 // ErrDiskNotFound: the server's map of disks has no such name, which is so after every start of the server until DiskCreate is called.
 var ErrDiskNotFound = errors.New("the instance manager has no such disk")
 
+// ErrDeviceGone: the server has the disk loaded, and its device is gone. DiskCreate of that disk does nothing: the server still has its old entry.
+var ErrDeviceGone = errors.New("the device of the disk is gone")
+
 // DiskQuery names a v2 disk as a Node's spec does. Driver is an exact one or empty: DiskGet refuses `auto`.
 type DiskQuery struct{ Name, Path, Driver string }
 
@@ -53,7 +56,8 @@ type DiskReplica struct {
 	SpecBytes, ActualBytes uint64
 }
 
-// Disk asks the server at an address (without a port) about one v2 disk. ErrDiskNotFound reports that the server's map lacks the disk.
+// Disk asks the server at an address (without a port) about one v2 disk. ErrDiskNotFound reports that the server's map lacks the disk,
+// ErrDeviceGone that the device vanished while it was loaded.
 // The call blocks while the server works on that disk, so it may take minutes.
 func (d *Dialer) Disk(ctx context.Context, address string, query DiskQuery) (Disk, error) {
 	var answer *imrpc.Disk
@@ -143,6 +147,11 @@ func diskNotFound(err error, name string) error {
 		return err
 	}
 	message := status.Convert(err).Message()
+	for _, gone := range []string{"no disk bdev found with name", "failed to update disk from lvstore"} {
+		if strings.Contains(message, gone) {
+			return fmt.Errorf("%w: %s", ErrDeviceGone, cut(message))
+		}
+	}
 	for _, after, found := strings.Cut(message, text); found; _, after, found = strings.Cut(after, text) {
 		if after == "" || !strings.ContainsRune(nameCharacters, rune(after[0])) {
 			return fmt.Errorf("%w: %s", ErrDiskNotFound, cut(message))

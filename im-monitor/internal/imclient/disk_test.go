@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -126,6 +127,7 @@ func TestADiskIsNotFoundOnlyByTheServersWordsAboutThatDisk(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, notFound, errors.Is(err, ErrDiskNotFound), text)
 		require.Equal(t, !notFound, errors.Is(err, ErrFailed), text)
+		require.Equal(t, strings.Contains(text, "disk bdev") || strings.Contains(text, "update disk"), errors.Is(err, ErrDeviceGone), text)
 		_, err = dialer.CreateDisk(t.Context(), "10.0.0.1", DiskRef{DiskQuery: DiskQuery{Name: "di"}})
 		require.NotErrorIs(t, err, ErrDiskNotFound, "only DiskGet answers that a disk is unknown")
 	}

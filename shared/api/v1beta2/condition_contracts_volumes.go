@@ -54,10 +54,10 @@ func nodeContracts() []ConditionContract {
 			False: []string{ReasonKubernetesNodeInService, ReasonInstanceManagersRemain}},
 		{Kind: "Node", Part: "status.diskStatus", Type: DiskReady, Writer: "im-monitor (v2 disks)",
 			Means: "the disk is loaded and holds the lvstore whose UUID is recorded", True: []string{ReasonDiskReady},
-			False: []string{ReasonNoDiskInfo, ReasonNotInitialized, ReasonInitializationUncertain, ReasonDiskFilesystemChanged}},
+			False: []string{ReasonNoDiskInfo, ReasonNotInitialized, ReasonInitializationUncertain, ReasonDiskFilesystemChanged, ReasonNodeNotReady}},
 		{Kind: "Node", Part: "status.diskStatus", Type: DiskSchedulable, Writer: "im-monitor (v2 disks)",
 			Means: "new replicas may be placed on the disk", True: []string{ReasonSchedulable},
-			False: []string{ReasonDiskNotReady, ReasonContentNotListed, ReasonDiskPressure}},
+			False: []string{ReasonDiskNotReady, ReasonContentNotListed, ReasonDiskPressure, ReasonNodeNotReady}},
 	}
 }
 
