@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/rpc/common"
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 	"drover.dev/drover/im-monitor/simulator/internal/control"
@@ -176,6 +177,25 @@ func TestAPodRunsSoonAndServesTheInstanceManagerAPI(t *testing.T) {
 	require.Len(t, journal, 2)
 	require.Equal(t, []string{"NotFound", "OK"}, []string{journal[0].Result, journal[1].Result})
 	require.Equal(t, dataplane.EffectStopped, journal[1].Effect)
+}
+
+// P7: what a server logs can be set and read, and the service of v1 processes tells its version at the port that it always had.
+func TestAServerTellsWhatItLogsAndItsVersionAtTheOldPort(t *testing.T) {
+	w := newWorld(t, nil)
+	pod := w.pod(dataplane.V1)
+	instances := imrpc.NewInstanceServiceClient(w.dial(pod, "8503"))
+	_, err := instances.LogSetLevel(t.Context(), &imrpc.LogSetLevelRequest{Level: "debug"})
+	require.NoError(t, err)
+	_, err = instances.LogSetFlags(t.Context(), &imrpc.LogSetFlagsRequest{Flags: "nvmf"})
+	require.NoError(t, err)
+	level, err := instances.LogGetLevel(t.Context(), &imrpc.LogGetLevelRequest{})
+	require.NoError(t, err)
+	flags, err := instances.LogGetFlags(t.Context(), &imrpc.LogGetFlagsRequest{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"debug", "nvmf"}, []string{level.GetLevel(), flags.GetFlags()})
+	version, err := common.NewProcessManagerServiceClient(w.dial(pod, "8500")).VersionGet(t.Context(), &emptypb.Empty{})
+	require.NoError(t, err)
+	require.Equal(t, int64(7), version.InstanceManagerAPIVersion)
 }
 
 func TestADeletedPodIsRemovedAndV2DataOutlivesIt(t *testing.T) {

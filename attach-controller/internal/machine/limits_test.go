@@ -20,3 +20,37 @@ func TestTheLimitsOfAVolumeReachItsRunningEngine(t *testing.T) {
 	e.SnapshotMaxCount, e.SnapshotMaxSize, e.UnmapMarkSnapChainRemovedEnabled = 7, 8, true
 	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]))
 }
+
+// R5: engine and replicas are started with what the volume says, or else the setting.
+func TestWhatStartsIsToldWhetherATrimRemovesSnapshots(t *testing.T) {
+	for name, c := range map[string]struct {
+		volume        string
+		setting, told bool
+	}{
+		"the volume says so": {"enabled", false, true}, "the volume says not": {"disabled", true, false},
+		"the setting": {"ignored", true, true}, "neither": {"", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(v1beta2.DataEngineV1, "x", "y")
+			s.Volume.Spec.UnmapMarkSnapChainRemoved, s.Settings.RemoveSnapshotsOnTrim = c.volume, c.setting
+			s.Volume.Spec.NodeID = "x"
+			said := map[string]any{}
+			for range 20 {
+				for _, w := range Decide(s.World).Writes {
+					for _, key := range []string{"unmapMarkSnapChainRemovedEnabled", "unmapMarkDiskChainRemovedEnabled"} {
+						if value, ok := w.Spec[key]; ok && w.Spec["desireState"] == v1beta2.InstanceStateRunning {
+							said[w.Object.GetName()] = value
+						}
+					}
+				}
+				s.step()
+				s.imMonitor()
+			}
+			want := map[string]any{s.Engines[0].Name: c.told}
+			if c.told {
+				want["vol-r-0"], want["vol-r-1"] = true, true
+			}
+			require.Equal(t, want, said, "when they are started, not once they run")
+		})
+	}
+}

@@ -365,3 +365,14 @@ func TestThePauseBetweenAttemptsDoublesUpToItsLimit(t *testing.T) {
 		require.Equal(t, pause, w.backoff(attempts))
 	}
 }
+
+// V4: after a start of the server the disk is back within seconds of its load, not at the next poll.
+func TestADiskIsAskedAboutSoonAfterAnAttempt(t *testing.T) {
+	require.Equal(t, SoonPause, Decide(world(unknown, recorded(nil), attempt(other))).After, "it is called now")
+	young := asked
+	young.RequestedAt = ago(10 * time.Second)
+	require.Equal(t, SoonPause, Decide(world(unknown, recorded(nil), attempt(young))).After)
+	require.Equal(t, SoonPause, Decide(world(Answer{State: "creating"}, recorded(nil), attempt(young))).After)
+	require.Equal(t, SoonPause, Decide(world(Answer{Failed: "deadline"}, recorded(nil), attempt(young))).After)
+	require.Equal(t, LatePause, Decide(world(Answer{Failed: "deadline"}, recorded(nil), attempt(askedOld))).After)
+}

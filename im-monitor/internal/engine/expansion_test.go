@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/volumesize"
 )
 
 func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
@@ -51,4 +52,21 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	_, v = poll(begin(), busy, told)
 	require.Equal(t, "no then", v.Status.LastExpansionError+" "+v.Status.LastExpansionFailedAt, "its own words are better")
 	require.Zero(t, v.Growth)
+}
+
+// T4, A3: what the engine says is the size of its backends, what the objects say that of the user. The two are never compared with each other.
+func TestTheRoomOfTheLUKSHeaderIsInNoSizeOfAnObject(t *testing.T) {
+	const header = 16 << 20
+	room := volumesize.Room(header)
+	w := lists(world("a", "b"), "a", rw)
+	w.Room, w.Seen.Volume = &room, &engine.Volume{Size: gib + header, SnapshotMaxCount: 250}
+	v := engine.Decide(w)
+	require.EqualValues(t, gib, v.Status.CurrentSize)
+	require.Len(t, v.Calls, 1, "it need not grow")
+	require.Equal(t, engine.OpAdd, v.Calls[0].Op)
+	require.EqualValues(t, gib+header, v.Calls[0].Size, "a replica is added with the size of the backends")
+	w.Engine.Spec.VolumeSize = 2 * gib
+	v = engine.Decide(w)
+	require.Equal(t, engine.OpExpand, v.Calls[0].Op)
+	require.EqualValues(t, 2*gib+header, v.Calls[0].Size)
 }

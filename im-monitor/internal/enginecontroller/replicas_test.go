@@ -267,6 +267,11 @@ func TestAProcessThatIsAskedToStopHandsItsRebuildsOver(t *testing.T) {
 	w.start()
 	w.looks(3)
 	w.server.do(func() { require.Zero(t, w.server.cut) })
+	select {
+	case <-ended:
+		require.Fail(t, "the process ends before its rebuild")
+	default:
+	}
 	w.server.rebuilt(addresses[second])
 	<-ended
 	w.modes(map[string]string{first: rw, second: rw})

@@ -39,6 +39,7 @@ func TestARebuildCopiesTheData(t *testing.T) {
 			if rapid.Bool().Draw(t, "had data") {
 				c.servers[1].instances["vol-r-1"].dataOf().Write(3, "of old", 1)
 			}
+			head := c.servers[1].instances["vol-r-1"].UUID
 			_, err := c.servers[0].beginRebuild(ref, Addition{Address: added})
 			require.NoError(t, err)
 			c.activity(t, ref, rapid.IntRange(0, 6).Draw(t, "during"), "during")
@@ -48,6 +49,7 @@ func TestARebuildCopiesTheData(t *testing.T) {
 			e, err := c.servers[0].Engine(ref)
 			require.NoError(t, err)
 			require.Equal(t, map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeRW, "vol-r-2": ModeRW}, e.Modes)
+			require.Equal(t, engine == V2, head != c.servers[1].instances["vol-r-1"].UUID, "V9: a v2 replica has another head once it is rebuilt")
 			source, copied := c.servers[0].instances["vol-r-0"].dataOf(), c.servers[1].instances["vol-r-1"].dataOf()
 			for _, d := range source.List() {
 				want, err := source.Contents(d.Name)

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -79,4 +80,35 @@ func TestANewUUIDUnderTheSameNameIsAnotherInstance(t *testing.T) {
 	_, err = s.Delete(Deletion{Name: "r", Type: TypeReplica, DataEngine: V2, UUID: made.UUID, Cleanup: true})
 	require.Equal(t, "FailedPrecondition", CodeOf(err))
 	require.Equal(t, changed.UUID, f.plane.LvolsOf("node-1")["r"].UUID)
+}
+
+// P7: a v1 server knows processes only, so its watchers hear nothing of snapshots; those of a v2 server do.
+func TestOnlyWatchersOfAV2ServerAreToldOfSnapshots(t *testing.T) {
+	both(t, func(t *testing.T, engine string) {
+		c := newCluster(t, engine, Behaviour{})
+		ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+		s := c.servers[0]
+		w := s.Watch()
+		w.Take()
+		_, err := s.Snapshot(ref, "a", nil)
+		require.NoError(t, err)
+		require.Equal(t, engine == V2, w.Take() > 0, "one was taken")
+		_, err = s.Snapshot(ref, "b", nil)
+		require.NoError(t, err)
+		w.Take()
+		require.NoError(t, s.SnapshotRemove(ref, []string{"a"}))
+		require.Equal(t, engine == V2, w.Take() > 0, "one was removed")
+		require.NoError(t, s.Purge(ref, false, ""))
+		require.Equal(t, engine == V2, w.Take() > 0, "they were purged")
+	})
+}
+
+// P7: an engine whose present size nobody knows is started with --current-size 0.
+func TestAV1EngineStartsWithoutAKnownSizeButNotWithoutTheFlag(t *testing.T) {
+	for args, starts := range map[string]bool{
+		"controller vol --size 1048576 --current-size 0 --rebuild-sync-concurrent-limit 1 --snapshot-max-count 250": true,
+		"controller vol --size 1048576 --rebuild-sync-concurrent-limit 1 --snapshot-max-count 250":                  false,
+	} {
+		require.Equal(t, starts, engineProblem(strings.Fields(args), 12) == "", args)
+	}
 }
