@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -51,6 +52,9 @@ func (p *pass) restore() {
 		p.wait(v1beta2.ReasonRestoring, "The restore waits until the volume is attached without a frontend: nobody may use it meanwhile.")
 		return
 	}
+	if s.IsStandby && p.engine.Spec.RequestedBackupRestore != backup && !p.fits() {
+		return
+	}
 	from := remote
 	if p.BackupVolume != nil {
 		from = p.BackupVolume.Name
@@ -62,6 +66,39 @@ func (p *pass) restore() {
 	}
 	p.restored(backup)
 }
+
+// fits lets a standby volume grow with its backups before it is filled with a larger one, and reports whether it has their size. What the target
+// holds of an encrypted volume with room for its header is larger than the volume by that room.
+func (p *pass) fits() bool {
+	b := p.BackupVolume
+	if b == nil || b.Status.Size == "" {
+		return true
+	}
+	stored, err := strconv.ParseInt(b.Status.Size, 10, 64)
+	if err != nil {
+		return true
+	}
+	if p.v.Spec.Encrypted && b.Status.Labels[labelVolumeEncrypted] == labelEnabled {
+		stored -= headerRoom
+	}
+	switch wanted := p.v.Spec.Size; {
+	case stored < wanted:
+		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled from backups of its own size only. "+
+			"Create another standby volume.", b.Name, stored, wanted))
+	case stored > wanted:
+		p.patch(StageStop, p.v, "size", size(stored))
+		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.", b.Name, stored, wanted))
+	case p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < wanted:
+		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Engine %s has %d bytes and grows to %d before the next backup.", p.engine.Name, p.engine.Status.CurrentSize, wanted))
+	}
+	return true
+}
+
+// What a BackupVolume's label says of an encrypted volume whose backups hold the header, too, and how large that is.
+const (
+	labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
+	headerRoom                         = 16 << 20
+)
 
 // latest is the backup that the volume is to have: the newest of its backup volume while it is a standby volume, else the one that it was
 // made from.

@@ -63,7 +63,7 @@ func nodeOf(n *v1beta2.Node) machine.Node {
 
 func backupVolumeFacts(obj client.Object) any {
 	b := obj.(*v1beta2.BackupVolume)
-	return []any{b.Spec.VolumeName, b.Spec.BackupTargetName, b.Status.LastBackupName, b.Status.LastBackupAt}
+	return []any{b.Spec.VolumeName, b.Spec.BackupTargetName, b.Status.LastBackupName, b.Status.LastBackupAt, b.Status.Size, b.Status.Labels}
 }
 
 // existence lets only coming, going and the beginning of the end pass.

@@ -1,6 +1,7 @@
 package machinecontroller
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,6 +115,41 @@ func TestAStandbyVolumeFollowsTheNewestBackupUntilItIsActivated(t *testing.T) {
 	w.quiet(p)
 	w.engine(e.Name, "left alone", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-4" })
 	w.once("Restored")
+}
+
+func TestAStandbyVolumeGrowsBeforeItIsFilledWithALargerBackup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	described := w.backupVolume("old-33334444", "default", "old", "b-2")
+	p := w.start()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) {
+		s.FromBackup, s.Standby, s.NumberOfReplicas = "s3://target?backup=b-1&volume=old", true, 1
+	})
+	small := v.Spec.Size
+	w.status(described, map[string]any{"size": strconv.FormatInt(small, 10)})
+	w.replica(v, "r-1", "node-1")
+	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+	e := w.engine(vol+"-e-0", "asked to restore b-2", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-2" })
+	w.status(e, map[string]any{"currentSize": strconv.FormatInt(small, 10), "lastRestoredBackup": "b-2"})
+	says := func(words string) {
+		w.t.Helper()
+		w.is(v, words, func(v *v1beta2.Volume) bool {
+			c := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+			return c != nil && strings.Contains(c.Message, words)
+		})
+	}
+	w.status(described, map[string]any{"size": strconv.FormatInt(2*small, 10), "lastBackupName": "b-3"})
+	w.is(v, "as large as its backups", func(v *v1beta2.Volume) bool { return v.Spec.Size == 2*small })
+	w.status(v, map[string]any{"acceptedSize": 2 * small}) // there is room for it
+	w.engine(e.Name, "asked to restore b-3", func(e *v1beta2.Engine) bool {
+		require.False(t, e.Spec.RequestedBackupRestore == "b-3" && e.Status.CurrentSize < 2*small, "it has not grown yet")
+		return e.Spec.RequestedBackupRestore == "b-3" && e.Spec.VolumeSize == 2*small
+	})
+	w.quiet(p)
+	w.status(described, map[string]any{"size": strconv.FormatInt(small, 10), "lastBackupName": "b-4"})
+	says("from backups of its own size only")
+	w.engine(e.Name, "left with b-3", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-3" })
 }
 
 func TestARestoreThatFailsSaysWhy(t *testing.T) {

@@ -180,8 +180,8 @@ type VolumeSpec struct {
 	// absent means false.
 	// +optional
 	RevisionCounterDisabled bool `json:"revisionCounterDisabled,omitempty"`
-	// Size of the volume in bytes, as a decimal string. It only grows. Written by a person; absent means 0, not yet
-	// decided.
+	// Size of the volume in bytes, as a decimal string. It only grows. Written by a person; of a standby volume,
+	// attach-controller; absent means 0, not yet decided.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=19
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
