@@ -86,7 +86,7 @@ func TestOrphanReasonsAreThoseOfTheContract(t *testing.T) {
 		"Orphaned":        {"NoOwnerCR OwnedByOtherInstanceManager StoppedButPresent DataOnly ForeignData", ""},
 		"Withdrawn":       {"InstanceGone UUIDMismatch Claimed Renamed NotCleanable", ""},
 		"DeletionReason":  {"AutoDeletion Eviction", ""},
-		"CleanupApproved": {"Approved", "GracePeriod LastCopy Flood RateLimited Acknowledged DryRun Claimed NodeGone InstanceManagerGone NotJudged NoDataPath"},
+		"CleanupApproved": {"Approved", "GracePeriod LastCopy Flood NotAbandoned MappedByEngine RateLimited Acknowledged DryRun Claimed NodeGone InstanceManagerGone NotJudged NoDataPath"},
 		"DataCleanable":   {"", "NodeUnavailable NodeEvicted DiskInvalid DiskChanged DiskEvicted"},
 		"CleanupFailed":   {"Unreachable Refused StillPresent MappedByEngine LastCopy", ""},
 	}

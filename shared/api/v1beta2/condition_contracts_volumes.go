@@ -37,7 +37,7 @@ func volumeContracts() []ConditionContract {
 			Means: "every replica that the volume wants has a place; the message says what stands against one",
 			True:  []string{ReasonPlaced},
 			False: []string{ReasonWaitingForNode, ReasonNoUsableNode, ReasonNoUsableDisk, ReasonTagsNotFound,
-				ReasonInsufficientSpace, ReasonAntiAffinity}},
+				ReasonSizeMissing, ReasonInsufficientSpace, ReasonAntiAffinity}},
 	}
 }
 
