@@ -31,7 +31,7 @@ func resize(ctx context.Context, w *world.World, name string, size int64) error 
 	return w.Patch(ctx, v, map[string]any{"spec": map[string]any{"size": fmt.Sprint(size)}})
 }
 
-// A14: a size that was mistyped takes no room from others, says what is missing, and can be taken back; what was accepted cannot.
+// A size that was mistyped takes no room from others, says what is missing, and can be taken back; what was accepted cannot.
 func TestASizeThatNoDiskHasRoomForHoldsUpNobody(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
@@ -48,7 +48,7 @@ func TestASizeThatNoDiskHasRoomForHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A15: a volume without a size says so, and is as any other once it has one.
+// A volume without a size says so, and is as any other once it has one.
 func TestAVolumeThatGetsItsSizeLate(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)

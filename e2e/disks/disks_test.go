@@ -17,7 +17,9 @@ import (
 const (
 	node     = "node-1"
 	patience = time.Minute
-	foreign  = "9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d11"
+	// lateBy is five minutes of a cluster, shortened by the usual factor.
+	lateBy  = 15 * time.Second
+	foreign = "9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d11"
 )
 
 // here is the one World of this test binary.
@@ -216,6 +218,13 @@ func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", false))
 	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
 	triesOften(t, ctx, "late")
+	require.NoError(t, w.Never(ctx, "a disk without its device", lateBy, func(ctx context.Context) (string, error) {
+		s, err := here.DiskStatus(ctx, node, "late")
+		if err != nil || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) && s.DiskUUID == uuid {
+			return "", err
+		}
+		return fmt.Sprintf("it has UUID %q and says %v", s.DiskUUID, s.Conditions), nil
+	}))
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", true))
 	require.Equal(t, uuid, comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID)
 	require.Equal(t, before, digest(t, ctx, "/dev/late"))

@@ -33,6 +33,12 @@ func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	return w.Disown(ctx, object)
 }
 
+// RecordAbandoned writes what attach-controller does before it lets the object of an instance go that may still run.
+func (w *World) RecordAbandoned(ctx context.Context, s Stale) error {
+	record := v1beta2.AbandonedInstance{UUID: s.UUID, DataEngine: s.DataEngine, At: time.Now().UTC().Format(time.RFC3339)}
+	return w.setStatus(ctx, w.NodeObject(s.Node), map[string]any{"abandonedInstances": map[string]any{s.Name: record}})
+}
+
 // MoveOnPaper writes that the Engine or Replica of the instance runs on another node. Nothing is started there.
 func (w *World) MoveOnPaper(ctx context.Context, s Stale, node string) error {
 	object, err := w.Owner(ctx, s)

@@ -39,7 +39,11 @@ func (p *pass) fill() {
 	}
 	put(s.DataEngine == "", "dataEngine", v1beta2.DataEngineV1)
 	put(s.AccessMode == "", "accessMode", v1beta2.AccessModeReadWriteOnce)
-	put(s.NumberOfReplicas == 0, "numberOfReplicas", p.Settings.DefaultReplicas)
+	replicas := p.Settings.DefaultReplicas
+	if s.DataLocality == v1beta2.DataLocalityStrictLocal {
+		replicas = 1 // where it is attached
+	}
+	put(s.NumberOfReplicas == 0, "numberOfReplicas", replicas)
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
 	put(s.Image == "" && p.Settings.DefaultEngineImage != "", "image", p.Settings.DefaultEngineImage)

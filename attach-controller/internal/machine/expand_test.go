@@ -21,7 +21,7 @@ func TestAVolumeGrowsStepByStep(t *testing.T) {
 		"the engine was told":                {func(s *stageWorld) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
 		"both were told":                     {told, false, false, false, true},
 		"whether there is room is not known": {func(s *stageWorld) { s.Volume.Status.AcceptedSize = 0 }, false, false, false, true},
-		"there is no room":                   {func(s *stageWorld) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, true},
+		"there is no room":                   {func(s *stageWorld) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, false},
 		"it grows":                           {growing, false, false, false, false},
 		"it has grown":                       {grown, false, false, true, false},
 		"its engine is not seen":             {func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},

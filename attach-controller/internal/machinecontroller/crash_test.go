@@ -74,7 +74,7 @@ var crashScenarios = map[string]struct {
 		},
 		every: 6,
 	},
-	"X1 deletion while its node is away": {
+	"deletion while its node is away": {
 		prepare: func(w *world) {
 			w.attached(v1beta2.DataEngineV1, "node-1")
 			w.lists("node-1", vol+"-e-0", "uuid-of-the-engine")

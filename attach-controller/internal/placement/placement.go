@@ -177,16 +177,16 @@ func (s *search) disk(n Node, key string) (option, stage) {
 	return o, fits
 }
 
-// Lacks is how many bytes the disk of that UUID has too few for the request, whoever else it would suit; zero for a disk that
-// the node does not know.
-func Lacks(r Request, n Node, uuid string) int64 {
+// Lacks is how many bytes the disk of that UUID has too few for the request, whoever else it would suit. It is not known of a disk that is not
+// ready, or that the node does not have.
+func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 	s := &search{Request: r}
 	for key, status := range n.Status.DiskStatus {
-		if status.DiskUUID == uuid && uuid != "" {
-			return s.lacking(n.Spec.Disks[key], status, n.Scheduled[uuid])
+		if status.DiskUUID == uuid && uuid != "" && !conditions.IsFalse(status.Conditions, v1beta2.DiskReady) {
+			return s.lacking(n.Spec.Disks[key], status, n.Scheduled[uuid]), true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // lacking is how many bytes the disk has too few.

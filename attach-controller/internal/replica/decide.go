@@ -65,7 +65,7 @@ func (w *World) mark(g groups, out *Verdict) {
 			if image := w.Image(); r.Spec.Image == "" && image != "" {
 				spec["image"] = image
 			}
-			if size := w.Volume.Spec.Size; r.Spec.VolumeSize <= 0 && size > 0 {
+			if size := w.Volume.Status.AcceptedSize; r.Spec.VolumeSize <= 0 && size > 0 {
 				spec["volumeSize"] = strconv.FormatInt(size, 10)
 			}
 			if len(spec) > 0 {

@@ -9,11 +9,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// told is the largest size that an engine or a replica of the volume has.
+// told is the largest size that the engine or a replica of the volume has; what an engine was only asked for is not among them.
 func (w *World) told() int64 {
 	size := int64(0)
 	if w.Engine != nil {
-		size = w.Engine.Spec.VolumeSize
+		size = w.Engine.Status.CurrentSize
 	}
 	for _, r := range w.Replicas {
 		size = max(size, r.Spec.VolumeSize)
@@ -36,12 +36,15 @@ func (w *World) grow(g groups, out *Verdict) {
 	if !w.grows() {
 		return
 	}
-	if wanted := w.Volume.Spec.Size; w.told() >= wanted || w.told() <= 0 {
-		out.AcceptedSize = max(w.told(), wanted)
+	if w.told() >= w.Volume.Spec.Size {
+		out.AcceptedSize = w.told()
 		return
 	}
 	if refusal := w.noRoom(g); refusal != "" {
 		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonInsufficientSpace, refusal)
+		if w.Volume.Status.AcceptedSize == 0 {
+			out.AcceptedSize = w.told()
+		}
 		return
 	}
 	out.AcceptedSize = w.Volume.Spec.Size
@@ -57,7 +60,12 @@ func (w *World) noRoom(g groups) string {
 				}
 				request := w.request(nil)
 				request.Size = w.Volume.Spec.Size - r.Spec.VolumeSize
-				if lacks := placement.Lacks(request, c, r.Spec.DiskID); lacks > 0 {
+				lacks, known := placement.Lacks(request, c, r.Spec.DiskID)
+				switch {
+				case !known:
+					return fmt.Sprintf("The volume cannot grow from %s to %s while the disk of replica %s on node %s is not ready: whether it has room is not known.",
+						bytes(w.told()), bytes(w.Volume.Spec.Size), r.Name, c.Name)
+				case lacks > 0:
 					return fmt.Sprintf("The volume cannot grow from %s to %s: the disk of replica %s on node %s lacks %s. Free room there, or set spec.size back to \"%d\".",
 						bytes(w.told()), bytes(w.Volume.Spec.Size), r.Name, c.Name, bytes(lacks), max(w.told(), w.Volume.Status.AcceptedSize))
 				}

@@ -29,7 +29,7 @@ func TestALargerSizeIsAcceptedWhereThereIsRoom(t *testing.T) {
 		"and is not said again":                       {grown(10*gib, 10*gib), 0, ""},
 		"more, where every disk has room":             {grown(20*gib, 10*gib), 20 * gib, ""},
 		"more than any disk has":                      {grown(999999999999999999, 10*gib), 0, v1beta2.ReasonInsufficientSpace},
-		"more than any disk has, of an older cluster": {grown(999999999999999999, 0), 0, v1beta2.ReasonInsufficientSpace},
+		"more than any disk has, of an older cluster": {grown(999999999999999999, 0), 10 * gib, v1beta2.ReasonInsufficientSpace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := decide(c.world)
@@ -60,6 +60,30 @@ func TestAVolumeWithoutASizeGetsNoReplicaAndSaysSo(t *testing.T) {
 	// One that was made so before gets the size with the volume.
 	w := fresh(coming("a"))
 	w.Replicas[0].Spec.VolumeSize = 0
+	v := decide(w)
+	require.Empty(t, v.Patches, "not before there is known to be room")
+	require.Equal(t, 10*gib, v.AcceptedSize)
+	w.Volume.Status.AcceptedSize = v.AcceptedSize
 	require.Equal(t, map[string]any{"volumeSize": "10737418240"}, decide(w).Patches[0].Spec)
-	require.True(t, conditions.IsTrue([]v1beta2.Condition{*decide(w).Scheduled}, v1beta2.VolumeScheduled))
+}
+
+// What is decided twice in one pass is said once: as long as there is no room, nothing else is said.
+func TestARefusedSizeIsSaidOnce(t *testing.T) {
+	w := grown(999999999999999999, 10*gib)
+	v := decide(w)
+	w.Volume.Status.Conditions = []v1beta2.Condition{*v.Scheduled}
+	require.Nil(t, decide(w).Scheduled)
+}
+
+func TestWhetherADiskThatIsNotReadyHasRoomIsNotKnown(t *testing.T) {
+	w := grown(20*gib, 10*gib)
+	for _, n := range w.Nodes {
+		for key, disk := range n.Status.DiskStatus {
+			disk.Conditions = conditions.Set(disk.Conditions, v1beta2.Condition{Type: v1beta2.DiskReady, Status: v1beta2.ConditionFalse}, w.Now)
+			n.Status.DiskStatus[key] = disk
+		}
+	}
+	v := decide(w)
+	require.Zero(t, v.AcceptedSize)
+	require.Contains(t, v.Scheduled.Message, "is not ready: whether it has room is not known")
 }

@@ -156,6 +156,7 @@ func (w *World) scheduled(out *Verdict, status v1beta2.ConditionStatus, reason, 
 	c := v1beta2.Condition{Type: v1beta2.VolumeScheduled, Status: status, Reason: reason, Message: message}
 	own := conditions.Owned(w.Volume.Status.Conditions, v1beta2.VolumeScheduled)
 	list := conditions.Set(own, c, w.Now)
+	out.Scheduled = nil // what was decided earlier in this pass is overruled
 	if !conditions.Equal(own, list) {
 		out.Scheduled = &list[0]
 	}

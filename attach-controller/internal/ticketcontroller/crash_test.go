@@ -44,8 +44,8 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 	"A15 an owner that goes": {
 		prepare: func(w *world) {
 			w.volume(vol, nil)
-			w.put(vol, "a", "somebody", "node-1", v1beta2.TicketOwnerKind, ticket.KindBackup, v1beta2.TicketOwnerName, "b")
-			w.put(vol, "b", "somebody", "node-1")
+			w.put(vol, "a", v1beta2.AttacherLonghornAPI, "node-1", v1beta2.TicketOwnerKind, ticket.KindBackup, v1beta2.TicketOwnerName, "b")
+			w.put(vol, "b", v1beta2.AttacherLonghornAPI, "node-1")
 		},
 		drive: func(w *world) { w.shows(vol, "b @node-1") },
 	},

@@ -126,6 +126,11 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 		{"a v2 replica needs a disk that its node has", world(wanted, v2, asReplica, func(w *World) { w.DiskName = "" }), outcome{halted, OpNone, "", ReasonIncomplete}},
 		{"a v2 server that just started may not list everything", world(wanted, v2, asReplica, func(w *World) { w.Here.Since = now.Add(-time.Second) }),
 			outcome{halted, OpNone, "", ReasonRediscovering}},
+		{"a v2 replica that was whole is not made empty", world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
+			outcome{halted, OpNone, "", ReasonDataMissing}},
+		{"one that is to be filled is", world(wanted, v2, asReplica), outcome{halted, OpCreate, im, ReasonCalling}},
+		{"and one that was whole is served over what it has", world(wanted, v2, asReplica, status(stopped("")), lists(halted), func(w *World) { w.Object.Replica.HasData = true }),
+			outcome{halted, OpCreate, im, ReasonCalling}},
 		{"what the server declines again and again has failed", world(wanted, status(begun), func(w *World) { w.Refusals, w.Refusal = 3, "no" }),
 			outcome{failed, OpNone, "", ReasonRefused}},
 	} {

@@ -138,6 +138,8 @@ const (
 	ReasonSuspendUnsupported = "SuspendUnsupported"
 	// ReasonNodeBusy: a v2 disk is being loaded where a switch-over is about to begin.
 	ReasonNodeBusy = v1beta2.ReasonNodeBusy
+	// ReasonDataMissing: the disk has nothing of a v2 replica that was whole.
+	ReasonDataMissing = v1beta2.ReasonDataMissing
 	// ReasonEngineRebuilding: the engine on record copies to a replica, which would lack what is written through another engine.
 	ReasonEngineRebuilding = v1beta2.ReasonEngineRebuilding
 	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
@@ -159,7 +161,7 @@ const (
 // refused reports a reason for which no instance is created until somebody changes something.
 func refused(reason string) bool {
 	switch reason {
-	case ReasonIncomplete, ReasonVolumeMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused:
+	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused:
 		return true
 	}
 	return false

@@ -114,6 +114,8 @@ type EngineSpec struct {
 type ReplicaSpec struct {
 	DiskID, DiskPath, Directory, BackingImage string
 	UnmapMarkRemoved                          bool
+	// HasData reports that it was whole and did not fail since: it starts over what it has, or not at all.
+	HasData bool
 }
 
 // Volume is what a start needs to know of the Volume.

@@ -92,7 +92,7 @@ func replicaObject(r *v1beta2.Replica) instance.Object {
 		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize), SalvageRequested: s.SalvageRequested,
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
 		Replica: instance.ReplicaSpec{DiskID: s.DiskID, DiskPath: s.DiskPath, Directory: s.DataDirectoryName, BackingImage: s.BackingImage,
-			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled},
+			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled, HasData: s.HealthyAt != "" && s.FailedAt == ""},
 	}
 }
 

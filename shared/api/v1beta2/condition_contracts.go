@@ -116,7 +116,7 @@ func creationContracts() []ConditionContract {
 	for _, kind := range []string{"Engine", "EngineFrontend", "Replica"} {
 		table = append(table, ConditionContract{Kind: kind, Type: InstanceCreation, Writer: "im-monitor",
 			Means: "its instance runs after a creation that failed", True: []string{ReasonInstanceCreated},
-			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonEngineImageUnknown,
+			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonEngineImageUnknown,
 				ReasonEngineImageNotDeployed}})
 	}
 	return table

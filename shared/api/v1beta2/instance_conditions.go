@@ -20,6 +20,8 @@ const (
 	ReasonSpecIncomplete = "SpecIncomplete"
 	// ReasonVolumeMissing surfaces while the Volume does not exist: its instances cannot be made without it.
 	ReasonVolumeMissing = "VolumeMissing"
+	// ReasonDataMissing surfaces while a v2 replica that was whole has no data on its disk: nothing is made in its place.
+	ReasonDataMissing = "DataMissing"
 	// ReasonEngineImageUnknown surfaces while no EngineImage says which flags the processes of the image understand.
 	ReasonEngineImageUnknown = "EngineImageUnknown"
 	// ReasonEngineImageNotDeployed surfaces while the EngineImage is not deployed on the node.

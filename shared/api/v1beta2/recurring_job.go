@@ -37,7 +37,7 @@ type RecurringJobSpec struct {
 	// When it runs, as five cron fields in UTC; CRON_TZ=<zone> before them means that time zone. Written by a person;
 	// absent means it never runs.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^((CRON_TZ|TZ)=[^ ]+ +)?(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every +[0-9a-z.]+)|[^ @]+( +[^ ]+){4})$")`,message="spec.cron must be five fields (minute, hour, day of month, month, day of week), such as 30 2 * * *, or @daily; CRON_TZ=<zone> may stand before them"
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[ \\t]*((CRON_TZ|TZ)=[^ ]+ +)?(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every +[0-9a-z.]+)|[^ \\t@]+([ \\t]+[^ \\t]+){4})[ \\t]*$")`,message="spec.cron must be five fields (minute, hour, day of month, month, day of week), such as 30 2 * * *, or @daily; CRON_TZ=<zone> may stand before them"
 	// +optional
 	Cron string `json:"cron,omitempty"`
 	// Groups of volumes that it is for; default is every volume that names no job and no group. Written by a person;
@@ -61,7 +61,7 @@ type RecurringJobSpec struct {
 	Retain int `json:"retain,omitempty"`
 	// How long snapshots or backups are kept, as a duration. Written by a person; absent means not kept by age.
 	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^([0-9]+([.][0-9]+)?(ms|s|m|h))+$")`,message="spec.retainAge must be a duration, such as 72h"
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$")`,message="spec.retainAge must be a duration, such as 72h"
 	// +optional
 	RetainAge string `json:"retainAge,omitempty"`
 	// Whether retain or retainAge decides what is kept. Written by a person; absent means count-based.

@@ -72,7 +72,7 @@ type AttachmentTicket struct {
 	// Who wants it, such as csi-attacher or snapshot-controller; it decides the priority. Written by who wants the
 	// volume attached; absent means unknown: lowest priority.
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule=`self in ["", "csi-attacher", "longhorn-api", "snapshot-controller", "backup-controller", "volume-clone-controller", "salvage-controller", "share-manager-controller", "volume-restore-controller", "volume-eviction-controller", "volume-expansion-controller", "bim-ds-controller", "volume-rebuilding-controller"]`,message="type of a ticket is not known: for an attachment by hand use longhorn-api; kubectl explain lhva.spec.attachmentTickets lists the others"
+	// +kubebuilder:validation:XValidation:rule=`self in ["", "csi-attacher", "longhorn-api", "snapshot-controller", "backup-controller", "volume-clone-controller", "salvage-controller", "share-manager-controller", "volume-restore-controller", "volume-eviction-controller", "volume-expansion-controller", "bim-ds-controller", "volume-rebuilding-controller", "longhorn-upgrader"]`,message="type of a ticket is not known: for an attachment by hand use longhorn-api; kubectl explain lhva.spec.attachmentTickets lists the others"
 	// +optional
 	Type string `json:"type,omitempty"`
 }

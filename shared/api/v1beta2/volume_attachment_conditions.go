@@ -43,7 +43,7 @@ const (
 	ReasonNoNode = "NoNode"
 	// ReasonNodeUnknown surfaces when there is no Node of that name.
 	ReasonNodeUnknown = "NodeUnknown"
-	// ReasonNodeNotReady surfaces while the ticket's node is down; on a v2 disk, while the Node's condition Ready is False.
+	// ReasonNodeNotReady surfaces while the node of a ticket, or of a v2 disk, is not ready.
 	ReasonNodeNotReady = "NodeNotReady"
 	// ReasonNodeCordoned surfaces when a person's ticket names a cordoned node.
 	ReasonNodeCordoned = "NodeCordoned"

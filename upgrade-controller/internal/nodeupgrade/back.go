@@ -85,11 +85,9 @@ func (p *pass) whole(name string) bool {
 		return true
 	}
 	// Ten per cent are told at once, less only when nothing else was for a while: a large volume is not given up, and costs no more writes.
-	switch rebuilt := v.RebuiltInAll(); {
-	case rebuilt >= x.Progress+10, rebuilt > x.Progress && p.Now.Sub(p.progressedAt()) > Timeout(p.Manager, p.observed)/10:
+	rebuilt := v.RebuiltInAll()
+	if rebuilt >= x.Progress+10 || rebuilt > x.Progress && p.Now.Sub(p.progressedAt()) > Timeout(p.Manager, p.observed)/10 {
 		x.Progress, p.status.ProgressedAt = rebuilt, stamp(p.Now)
-	case rebuilt < x.Progress: // a rebuild began anew
-		x.Progress = rebuilt
 	}
 	p.status.Volumes[name] = x
 	return p.waits(name, v1beta2.VolumeUpgradeRebuilding, v1beta2.ReasonWaitingForRebuild,

@@ -10,8 +10,8 @@ import (
 // conclude writes the conditions, and when to wake.
 func (p *pass) conclude() {
 	p.status.ObservedGeneration = p.Upgrade.Generation
-	if p.furtherThan(p.Upgrade.Status.Progress) {
-		p.status.ProgressedAt = stamp(p.Now)
+	if p.further() {
+		p.status.Furthest, p.status.ProgressedAt = p.done, stamp(p.Now)
 	}
 	p.status.Volume, p.status.Progress = p.volume, p.progress()
 	list := p.status.Conditions
@@ -28,7 +28,7 @@ func (p *pass) conclude() {
 	set(v1beta2.UpgradeProgressing, progressing.Status, progressing.Reason, progressing.Message)
 	if stalled := p.status.State == p.observed && p.late() && p.message != ""; stalled {
 		set(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut,
-			fmt.Sprintf("State %s takes longer than %s. %s", p.observed, Timeout(p.Manager, p.observed), progressing.Message))
+			fmt.Sprintf("Nothing has gone on in state %s for %s. %s", p.observed, Timeout(p.Manager, p.observed), progressing.Message))
 	} else {
 		set(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
 	}

@@ -81,7 +81,7 @@ func (p *pass) confirmed() bool {
 func (p *pass) to(state string) {
 	p.status.State, p.status.StateSince = state, stamp(p.Now)
 	p.reason, p.message, p.others = "", "", 0
-	p.volume, p.done, p.all = "", 0, 0
+	p.volume, p.done, p.all, p.status.Furthest = "", 0, 0, 0
 }
 
 // rollBack gives up what was begun, before the instance manager is replaced.

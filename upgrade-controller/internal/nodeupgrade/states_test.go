@@ -374,13 +374,12 @@ func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 		s.AddVolume("wol", "node-1", "node-1", "node-2", "node-3")
 		s.u.Status.Volumes["wol"] = v1beta2.VolumeUpgradeStatus{State: v1beta2.VolumeUpgradeReady, OriginalNodeID: "node-1", Snapshot: "snap"}
 		s.late()
-		s.u.Status.Progress = "0/2"
 	})
 	v := s.decide()
 	require.Equal(t, over, v.Status.State, "vol is away since it was looked at last")
 	require.Equal(t, "1/2", v.Status.Progress)
 	require.Equal(t, now.Format(time.RFC3339Nano), v.Status.ProgressedAt)
-	s.u.Status.Progress, s.u.Status.ProgressedAt = "1/2", ""
+	s.u.Status.Furthest, s.u.Status.ProgressedAt = 1, ""
 	require.Equal(t, rolling, s.decide().Status.State, "nothing has gone on since")
 }
 

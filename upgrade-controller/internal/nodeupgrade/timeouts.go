@@ -1,7 +1,6 @@
 package nodeupgrade
 
 import (
-	"fmt"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -42,7 +41,7 @@ func (p *pass) deadline() time.Time {
 
 // progressedAt is when the present state progressed last; at first it is when it began.
 func (p *pass) progressedAt() time.Time {
-	if p.furtherThan(p.Upgrade.Status.Progress) {
+	if p.further() {
 		return p.Now
 	}
 	if at := parse(p.status.ProgressedAt); at.After(p.since()) {
@@ -51,15 +50,10 @@ func (p *pass) progressedAt() time.Time {
 	return p.since()
 }
 
-// furtherThan tells that more volumes have done the present step than were told before.
-func (p *pass) furtherThan(told string) bool {
-	count := func(progress string) (volumes int) {
-		if _, err := fmt.Sscanf(progress, "%d/", &volumes); err != nil {
-			return 0 // nothing was told
-		}
-		return volumes
-	}
-	return p.status.State == p.observed && count(p.progress()) > count(told)
+// further tells that more volumes have done the present step than ever before in this state; that nothing is left to do for them is no progress of
+// what they wait for.
+func (p *pass) further() bool {
+	return p.status.State == p.observed && p.progress() != "" && p.done > p.status.Furthest
 }
 
 // since is when the present state began; zero while its time does not run.
