@@ -128,7 +128,7 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 			outcome{halted, OpNone, "", ReasonRediscovering}},
 		{"a v2 replica that was whole is not made empty", world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpNone, "", ReasonDataMissing}},
-		{"one that is to be filled is", world(wanted, v2, asReplica), outcome{halted, OpCreate, im, ReasonCalling}},
+		{"one that is to be filled is", world(wanted, v2, asReplica), outcome{"", OpCreate, im, ReasonCalling}},
 		{"and one that was whole is served over what it has", world(wanted, v2, asReplica, status(stopped("")), lists(halted), func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpCreate, im, ReasonCalling}},
 		{"what the server declines again and again has failed", world(wanted, status(begun), func(w *World) { w.Refusals, w.Refusal = 3, "no" }),
