@@ -93,8 +93,9 @@ func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 	table, err := s.Table(s.Ctx, "nodedataengineupgrades")
 	require.NoError(t, err)
 	header, line := columns(t, table, "watched-"+near)
+	// Two of the three replicas are whole, the third is not begun.
 	for column, want := range map[string]string{
-		"NODE": near, "STATE": "rebuilding-replica", "VOLUME": "seen", "PROGRESS": "0/1 0%", "WHY": v1beta2.ReasonWaitingForRebuild, "STALLED": "False",
+		"NODE": near, "STATE": "rebuilding-replica", "VOLUME": "seen", "PROGRESS": "0/1 66%", "WHY": v1beta2.ReasonWaitingForRebuild, "STALLED": "False",
 	} {
 		require.Equal(t, want, header(line, column), "%s of\n%s", column, table)
 	}
