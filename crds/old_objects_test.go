@@ -18,20 +18,14 @@ import (
 // A cluster whose objects were made under definitions without our rules takes over ours: nothing that is there is lost,
 // and nothing becomes impossible to update, relabel or delete, however it breaks the rules.
 func TestObjectsOfAnOlderClusterStayUsableUnderOurDefinitions(t *testing.T) {
-	old, err := cluster.Start(t.Context(), cluster.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, old.Stop()) })
-	require.NoError(t, old.InstallCRDs(t.Context(), definitionsWithoutRules(t)))
-	w := writer{t: t, client: testkit.Client(t, old.AdminConfig()), namespace: "default"}
-
+	w, takeOver := olderCluster(t)
 	objects := longhornObjects(t, w.namespace)
 	before := map[string]map[string]any{}
 	for _, object := range objects {
 		before[object.GetKind()] = object.DeepCopy().Object
 		require.NoError(t, w.store(object), object.GetKind())
 	}
-	require.NoError(t, old.InstallCRDs(t.Context(), "."))
-	w.waitForOurRules()
+	takeOver()
 
 	for _, object := range objects {
 		t.Run(object.GetKind(), func(t *testing.T) {
@@ -47,6 +41,21 @@ func TestObjectsOfAnOlderClusterStayUsableUnderOurDefinitions(t *testing.T) {
 			require.NoError(t, w.client.Update(t.Context(), object))
 			require.NoError(t, w.client.Delete(t.Context(), object))
 		})
+	}
+}
+
+// olderCluster has the definitions without our rules until it is taken over.
+func olderCluster(t *testing.T) (w writer, takeOver func()) {
+	t.Helper()
+	old, err := cluster.Start(t.Context(), cluster.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, old.Stop()) })
+	require.NoError(t, old.InstallCRDs(t.Context(), definitionsWithoutRules(t)))
+	w = writer{t: t, client: testkit.Client(t, old.AdminConfig()), namespace: "default"}
+	return w, func() {
+		t.Helper()
+		require.NoError(t, old.InstallCRDs(t.Context(), "."))
+		w.waitForOurRules()
 	}
 }
 

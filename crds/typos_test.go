@@ -1,17 +1,13 @@
 package crds_test
 
 import (
-	"context"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/shared/testkit"
 )
@@ -44,14 +40,7 @@ func TestAFieldThatNoKnownVersionHasIsWarnedOf(t *testing.T) {
 	config := rest.CopyConfig(testkit.Cluster().AdminConfig())
 	config.WarningHandler = heard
 	w := writer{t: t, client: testkit.Client(t, config), namespace: testkit.Namespace(t)}
-	raw, err := os.ReadFile("policies/unknown-fields.yaml")
-	require.NoError(t, err)
-	for _, manifest := range strings.Split(string(raw), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		require.NoError(t, yaml.Unmarshal([]byte(manifest), &object.Object))
-		require.NoError(t, w.client.Create(t.Context(), object))
-		t.Cleanup(func() { require.NoError(t, testkit.Admin(t).Delete(context.Background(), object)) })
-	}
+	w.install("policies/unknown-fields.yaml")
 	require.Eventually(t, func() bool {
 		probe := parse(t, w.namespace, "{kind: Volume, metadata: {name: probe}, spec: {probe: 1}}")
 		require.NoError(t, w.client.Create(t.Context(), probe, client.DryRunAll))

@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"drover.dev/drover/shared/testkit"
-	"drover.dev/drover/shared/testkit/cluster"
 )
 
 // badValue is an object with one value that nobody can mean.
@@ -144,18 +141,13 @@ func TestAValueThatNobodyCanMeanIsRefusedWithASentence(t *testing.T) {
 
 // What was accepted before a rule came stays usable: it is labelled, another field of its spec is changed, and its status is written.
 func TestAValueOfBeforeItsRuleHoldsUpNothingElse(t *testing.T) {
-	old, err := cluster.Start(t.Context(), cluster.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, old.Stop()) })
-	require.NoError(t, old.InstallCRDs(t.Context(), definitionsWithoutRules(t)))
-	w := writer{t: t, client: testkit.Client(t, old.AdminConfig()), namespace: "default"}
+	w, takeOver := olderCluster(t)
 	kept := map[int]bool{}
 	for n, b := range badValues {
 		_, err := w.create(b.manifest(fmt.Sprintf("bad-%d", n)))
 		kept[n] = err == nil // a value of another type was never taken
 	}
-	require.NoError(t, old.InstallCRDs(t.Context(), "."))
-	w.waitForOurRules()
+	takeOver()
 	for n, b := range badValues {
 		if !kept[n] {
 			continue

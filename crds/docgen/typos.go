@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,12 +39,7 @@ func partOf(kind, name string, s apiextensionsv1.JSONSchemaProps) string {
 }
 
 func fields(s apiextensionsv1.JSONSchemaProps) []string {
-	var out []string
-	for name := range s.Properties {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(s.Properties))
 }
 
 func quoted(s apiextensionsv1.JSONSchemaProps) string {

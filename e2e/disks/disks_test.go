@@ -51,14 +51,7 @@ func disk(t *testing.T, ctx context.Context, key, path, initialize string) {
 	t.Cleanup(func() {
 		clean, done := context.WithTimeout(context.Background(), patience)
 		defer done()
-		require.NoError(t, here.SetDisks(clean, node, map[string]any{key: nil}))
-		require.NoError(t, here.Wait(clean, "disk "+key+" to go", patience, func(ctx context.Context) (string, error) {
-			s, err := here.DiskStatus(ctx, node, key)
-			if s.DiskType != "" {
-				return "it is there", err
-			}
-			return "", err
-		}))
+		require.NoError(t, here.ReleaseDisk(clean, node, key, patience))
 	})
 }
 
@@ -313,9 +306,7 @@ func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
 			}
 			return "", err
 		}))
-		process := w.Process(world.IMMonitor)
-		process.Kill()
-		require.NoError(t, process.Restart())
+		require.NoError(t, w.Process(world.IMMonitor).Crash())
 		require.Equal(t, uuid, comes(t, ctx, "step", v1beta2.ReasonDiskReady).DiskUUID)
 		require.Equal(t, before, digest(t, ctx, "/dev/step"))
 	}

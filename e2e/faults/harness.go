@@ -106,9 +106,7 @@ func (h *harness) try(ctx context.Context, number, of int, t trial) error {
 // kill ends a controller as a crash would, and starts it again.
 func (h *harness) kill(actor string) {
 	h.deaths++
-	process := h.world.Process(actor)
-	process.Kill()
-	if err := process.Restart(); err != nil {
+	if err := h.world.Process(actor).Crash(); err != nil {
 		h.say("restarting %s: %v", actor, err)
 	}
 }

@@ -24,9 +24,7 @@ func TestS4ACrashBetweenCallAndStatusLeavesExactlyOne(t *testing.T) {
 			w.Sequence.Reset(func(s record.Step) bool { return s.Actor == c.actor && strings.Contains(s.What, c.step) })
 			t.Cleanup(func() { w.Sequence.Reset(nil) })
 			w.Sequence.CutAt(1, record.After, func(record.Step) record.Verdict {
-				process := w.Process(c.actor)
-				process.Kill()
-				if err := process.Restart(); err != nil {
+				if err := w.Process(c.actor).Crash(); err != nil {
 					t.Errorf("restarting %s: %v", c.actor, err)
 				}
 				return record.Drop

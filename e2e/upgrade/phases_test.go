@@ -17,8 +17,7 @@ import (
 func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
 	victims := map[string]func(h *hands, s v1beta2.SwitchoverStatus){
 		"imm": func(h *hands, _ v1beta2.SwitchoverStatus) {
-			h.Process(world.IMMonitor).Kill()
-			require.NoError(h.t, h.Process(world.IMMonitor).Restart())
+			require.NoError(h.t, h.Process(world.IMMonitor).Crash())
 		},
 		"server": func(h *hands, _ v1beta2.SwitchoverStatus) {
 			require.NoError(h.t, h.RestartManager(h.ctx, scenarios.Near, v1beta2.DataEngineV2))

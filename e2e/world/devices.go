@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -80,6 +81,20 @@ func (w *World) Creating(ctx context.Context, node, key string) (bool, error) {
 // SetDisks changes spec.disks of a Node; a nil disk is taken out.
 func (w *World) SetDisks(ctx context.Context, node string, disks map[string]any) error {
 	return w.patch(ctx, w.NodeObject(node), map[string]any{"spec": map[string]any{"disks": disks}})
+}
+
+// ReleaseDisk takes a disk out of the node's spec, and waits until its status is without it.
+func (w *World) ReleaseDisk(ctx context.Context, node, key string, within time.Duration) error {
+	if err := w.SetDisks(ctx, node, map[string]any{key: nil}); err != nil {
+		return err
+	}
+	return w.Wait(ctx, "disk "+key+" to go", within, func(ctx context.Context) (string, error) {
+		s, err := w.DiskStatus(ctx, node, key)
+		if s.DiskType != "" {
+			return fmt.Sprintf("it is there: %+v", s.Conditions), err
+		}
+		return "", err
+	})
 }
 
 // DiskStatus reads what is reported of a disk.

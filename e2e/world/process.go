@@ -17,6 +17,8 @@ import (
 type Process struct {
 	Name string
 	Log  string
+	// Source is the id of its token, by which the recorder tells it from other processes of its user.
+	Source string
 
 	binary          string
 	args            []string
@@ -130,6 +132,12 @@ func (p *Process) Resume() error {
 func (p *Process) Restart() error {
 	<-p.Done()
 	return p.start()
+}
+
+// Crash ends the process as Kill does, and starts it again.
+func (p *Process) Crash() error {
+	p.Kill()
+	return p.Restart()
 }
 
 // Done is closed when the process has ended.

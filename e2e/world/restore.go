@@ -32,13 +32,10 @@ func (w *World) RestoreEtcd(ctx context.Context, from string) error {
 		return err
 	}
 	for _, controller := range w.Controllers() {
-		process := w.Process(controller)
-		if process == nil {
-			continue
-		}
-		process.Kill()
-		if err := process.start(); err != nil {
-			return err
+		if process := w.Process(controller); process != nil {
+			if err := process.Crash(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

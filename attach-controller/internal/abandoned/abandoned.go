@@ -37,7 +37,6 @@ type Record struct {
 
 // Holder is an Engine or Replica that is let go.
 type Holder struct {
-	Kind   Kind
 	Name   string
 	Volume types.UID
 	// Node is where the end of its instance is proven; empty: nowhere.

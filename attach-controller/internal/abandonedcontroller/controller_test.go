@@ -76,3 +76,20 @@ func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 	require.Eventually(t, func() bool { return len(names()) == 1 }, patience, poll)
 	require.Equal(t, []string{"b-e-0"}, names())
 }
+
+// What was read may be old: a record that names another instance by now is not taken away.
+func TestARecordOfAnotherInstanceStays(t *testing.T) {
+	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
+	node := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "node-1"}}
+	require.NoError(t, admin.Create(t.Context(), node))
+	read := node.DeepCopy()
+	read.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{"a-e-0": {UUID: "before", DataEngine: v1beta2.DataEngineV1}}
+	now := abandoned.Record{Node: "node-1", Name: "a-e-0", Instance: v1beta2.AbandonedInstance{UUID: "now", DataEngine: v1beta2.DataEngineV1}}
+	require.NoError(t, Write(t.Context(), admin, namespace, now))
+	require.Error(t, remove(t.Context(), admin, read, []string{"a-e-0"}))
+	require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(node), node))
+	require.Equal(t, "now", node.Status.AbandonedInstances["a-e-0"].UUID)
+	require.NoError(t, remove(t.Context(), admin, node, []string{"a-e-0"}))
+	require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(node), node))
+	require.Empty(t, node.Status.AbandonedInstances)
+}

@@ -2,14 +2,16 @@ package abandonedcontroller
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -74,23 +76,37 @@ func (r Reader) managers(ctx context.Context, index, key string) ([]v1beta2.Inst
 
 // node is nil where it does not exist.
 func (r Reader) node(ctx context.Context, name string) (*v1beta2.Node, error) {
-	n := &v1beta2.Node{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, n)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading node %s: %w", name, err)
-	}
-	return n, nil
+	return lookup.Shared(ctx, r.Client, r.Namespace, name, &v1beta2.Node{})
 }
 
 // Write stores one record. A node that is gone took its instances along.
 func Write(ctx context.Context, c client.Client, namespace string, record abandoned.Record) error {
-	return patch(ctx, c, namespace, record.Node, map[string]any{record.Name: record.Instance})
+	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: record.Node}}
+	entries := map[string]any{record.Name: record.Instance}
+	return client.IgnoreNotFound(status.MergeStatus(ctx, c, object, map[string]any{"abandonedInstances": entries}))
 }
 
-func patch(ctx context.Context, c client.Client, namespace, node string, entries map[string]any) error {
-	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: node}}
-	return client.IgnoreNotFound(status.MergeStatus(ctx, c, object, map[string]any{"abandonedInstances": entries}))
+// step is one operation of a JSON patch.
+type step struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// remove takes the named records away as the node was read with them: a record that names another instance by now stays, and all others with it.
+func remove(ctx context.Context, c client.Client, n *v1beta2.Node, names []string) error {
+	var steps []step
+	for _, name := range names {
+		path := "/status/abandonedInstances/" + name
+		steps = append(steps, step{Op: "test", Path: path + "/uuid", Value: n.Status.AbandonedInstances[name].UUID}, step{Op: "remove", Path: path})
+	}
+	body, err := json.Marshal(steps)
+	if err != nil {
+		return fmt.Errorf("encoding the removal of records of node %s: %w", n.Name, err)
+	}
+	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: n.Name}}
+	if err := c.Status().Patch(ctx, object, client.RawPatch(types.JSONPatchType, body)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing records of node %s that have had their time: %w", n.Name, err)
+	}
+	return nil
 }

@@ -79,10 +79,6 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if len(over) == 0 {
 		return ctrl.Result{}, nil
 	}
-	gone := map[string]any{}
-	for _, name := range over {
-		gone[name] = nil
-	}
 	log.FromContext(ctx).Info("abandoned instances have ended", "node", n.Name, "instances", over)
-	return ctrl.Result{}, patch(ctx, r.client, n.Namespace, n.Name, gone)
+	return ctrl.Result{}, remove(ctx, r.client, n, over)
 }

@@ -131,7 +131,7 @@ func (w watches) list(ctx context.Context, into client.ObjectList, at client.Mat
 // of finds the volume of an engine, frontend or replica where such objects matter to it.
 func (w watches) of(matters func(attach.Volume) bool) func(context.Context, client.Object) []string {
 	return func(ctx context.Context, obj client.Object) []string {
-		volume, err := lookup.Get(ctx, w.reader, w.namespace, volumeOf(obj), &v1beta2.Volume{})
+		volume, err := lookup.Get(ctx, w.reader, w.namespace, v1beta2.VolumeNameOf(obj), &v1beta2.Volume{})
 		if err != nil {
 			log.FromContext(ctx).Error(err, "finding the volume of an object", "name", obj.GetName())
 		}
@@ -140,16 +140,4 @@ func (w watches) of(matters func(attach.Volume) bool) func(context.Context, clie
 		}
 		return []string{volume.Name}
 	}
-}
-
-func volumeOf(obj client.Object) string {
-	switch o := obj.(type) {
-	case *v1beta2.Engine:
-		return o.Spec.VolumeName
-	case *v1beta2.EngineFrontend:
-		return o.Spec.VolumeName
-	case *v1beta2.Replica:
-		return o.Spec.VolumeName
-	}
-	return ""
 }

@@ -64,7 +64,7 @@ func (p *pass) drop(object metav1.Object) {
 // abandon records the instances of an engine that may still run somewhere: where its node is away, or an earlier one of its name was left behind.
 // Without its object nobody could tell such an instance from one whose object was lost.
 func (p *pass) abandon(e *v1beta2.Engine) {
-	holder := abandoned.Holder{Kind: abandoned.Engines, Name: e.Name, Volume: v1beta2.VolumeUIDOf(e), Node: e.Spec.NodeID}
+	holder := abandoned.Holder{Name: e.Name, Volume: v1beta2.VolumeUIDOf(e), Node: e.Spec.NodeID}
 	if i := ofEngine(e); i.nodeDown {
 		holder.Node = ""
 	}

@@ -12,16 +12,12 @@ import (
 // before: after an expansion that failed halfway its replicas may have that size, and an engine that starts accepts replicas of its old
 // size or of the wanted one alone.
 func (p *pass) expand() {
-	if !p.engineUp() {
+	if !p.engineUp() || p.v.Status.AcceptedSize == 0 { // whether there is room is not known yet
 		return
 	}
 	wanted, e := v1beta2.SizeOf(p.v), p.engine
-	if p.v.Status.AcceptedSize == 0 {
-		return // whether there is room is not known yet
-	}
 	if f := p.frontend; f != nil && f.Spec.Size < wanted {
-		p.patch(StageStop, f, "size", size(wanted))
-		p.patch(StageStop, f, "volumeSize", size(wanted))
+		p.resizeFrontend(wanted)
 	}
 	unfinished := e.Status.CurrentSize > 0 && e.Status.CurrentSize < e.Spec.VolumeSize
 	if e.Spec.VolumeSize < wanted && !unfinished {
@@ -48,9 +44,13 @@ func (p *pass) sizeGiven() {
 		p.patch(StageStop, p.engine, "volumeSize", size(wanted))
 	}
 	if f := p.frontend; f != nil && f.Spec.Size <= 0 {
-		p.patch(StageStop, f, "size", size(wanted))
-		p.patch(StageStop, f, "volumeSize", size(wanted))
+		p.resizeFrontend(wanted)
 	}
+}
+
+func (p *pass) resizeFrontend(to int64) {
+	p.patch(StageStop, p.frontend, "size", size(to))
+	p.patch(StageStop, p.frontend, "volumeSize", size(to))
 }
 
 // expansionSaid tells that an expansion failed, until the volume has its size.

@@ -79,7 +79,7 @@ func (p *pass) fits() bool {
 		return true
 	}
 	if p.v.Spec.Encrypted && b.Status.Labels[labelVolumeEncrypted] == labelEnabled {
-		stored -= headerRoom
+		stored -= v1beta2.LUKSHeaderBytes
 	}
 	switch wanted := p.v.Spec.Size; {
 	case stored < wanted:
@@ -94,11 +94,8 @@ func (p *pass) fits() bool {
 	return true
 }
 
-// What a BackupVolume's label says of an encrypted volume whose backups hold the header, too, and how large that is.
-const (
-	labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
-	headerRoom                         = 16 << 20
-)
+// What a BackupVolume's label says of an encrypted volume whose backups hold the LUKS header, too.
+const labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
 
 // latest is the backup that the volume is to have: the newest of its backup volume while it is a standby volume, else the one that it was
 // made from.

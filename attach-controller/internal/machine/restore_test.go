@@ -25,7 +25,7 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 		"they are larger":                             {stored: 2 * was, engine: was, size: strconv.FormatInt(2*was, 10), says: "it grows first"},
 		"its engine is smaller":                       {stored: was, engine: was / 2, says: "before the next backup"},
 		"they are smaller":                            {stored: was / 2, engine: was, says: "of its own size only"},
-		"they hold the header of an encrypted volume": {stored: was + headerRoom, engine: was, encrypted: true, labels: map[string]string{"volume-encrypted": "enabled"}, asked: true},
+		"they hold the header of an encrypted volume": {stored: was + v1beta2.LUKSHeaderBytes, engine: was, encrypted: true, labels: map[string]string{"volume-encrypted": "enabled"}, asked: true},
 		"an encrypted volume whose backups do not":    {stored: was, engine: was, encrypted: true, asked: true},
 	} {
 		t.Run(name, func(t *testing.T) {

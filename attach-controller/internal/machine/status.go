@@ -70,7 +70,8 @@ func (p *pass) status() {
 		p.set("currentImage", s.CurrentImage, cmp.Or(p.image(), p.engine.Status.CurrentImage, p.engine.Status.InstanceManagerName)) // never empty: it tells that there is data
 	}
 	if p.engine != nil && p.v.DeletionTimestamp == nil {
-		p.set("expansionRequired", s.ExpansionRequired, p.engine.Spec.VolumeSize < v1beta2.SizeOf(p.v) || p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < v1beta2.SizeOf(p.v))
+		wanted, has := v1beta2.SizeOf(p.v), p.engine.Status.CurrentSize
+		p.set("expansionRequired", s.ExpansionRequired, p.engine.Spec.VolumeSize < wanted || has > 0 && has < wanted)
 	}
 	p.out.Conditions = p.conditions(robustness)
 	p.transitions(robustness)

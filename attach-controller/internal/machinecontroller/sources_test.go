@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/testkit/shell"
 )
 
 // A12.
@@ -65,14 +66,20 @@ func TestARestoreNamesTheBackupVolumeThatDescribesTheVolumeInTheTarget(t *testin
 	w.quiet(p)
 }
 
+// standby makes a standby volume of a volume that the target describes with backup b-2.
+func (w *world) standby() (described *v1beta2.BackupVolume, p *shell.Process, v *v1beta2.Volume) {
+	w.t.Helper()
+	described = w.backupVolume("old-33334444", "default", "old", "b-2")
+	p = w.start()
+	return described, p, w.volume(vol, func(s *v1beta2.VolumeSpec) {
+		s.FromBackup, s.Standby, s.NumberOfReplicas = "s3://target?backup=b-1&volume=old", true, 1
+	})
+}
+
 func TestAStandbyVolumeFollowsTheNewestBackupUntilItIsActivated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	described := w.backupVolume("old-33334444", "default", "old", "b-2")
-	p := w.start()
-	v := w.volume(vol, func(s *v1beta2.VolumeSpec) {
-		s.FromBackup, s.Standby, s.NumberOfReplicas = "s3://target?backup=b-1&volume=old", true, 1
-	})
+	described, p, v := w.standby()
 	w.replica(v, "r-1", "node-1")
 	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
 	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
@@ -120,11 +127,7 @@ func TestAStandbyVolumeFollowsTheNewestBackupUntilItIsActivated(t *testing.T) {
 func TestAStandbyVolumeGrowsBeforeItIsFilledWithALargerBackup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	described := w.backupVolume("old-33334444", "default", "old", "b-2")
-	p := w.start()
-	v := w.volume(vol, func(s *v1beta2.VolumeSpec) {
-		s.FromBackup, s.Standby, s.NumberOfReplicas = "s3://target?backup=b-1&volume=old", true, 1
-	})
+	described, p, v := w.standby()
 	small := v.Spec.Size
 	w.status(described, map[string]any{"size": strconv.FormatInt(small, 10)})
 	w.replica(v, "r-1", "node-1")

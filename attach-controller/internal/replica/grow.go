@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -36,40 +37,37 @@ func (w *World) grow(g groups, out *Verdict) {
 	if !w.grows() {
 		return
 	}
-	if w.told() >= w.Volume.Spec.Size {
-		out.AcceptedSize = w.told()
-		return
+	told, refusal := w.told(), ""
+	if told < w.Volume.Spec.Size {
+		refusal = w.noRoom(g)
 	}
-	if refusal := w.noRoom(g); refusal != "" {
-		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonInsufficientSpace, refusal)
-		if w.Volume.Status.AcceptedSize == 0 {
-			out.AcceptedSize = w.told()
-		}
+	switch {
+	case refusal == "":
+		out.AcceptedSize = max(told, w.Volume.Spec.Size)
 		return
+	case w.Volume.Status.AcceptedSize == 0:
+		out.AcceptedSize = told
 	}
-	out.AcceptedSize = w.Volume.Spec.Size
+	w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonInsufficientSpace, refusal)
 }
 
 // noRoom says which disk has no room for what the volume shall have more; empty: all have.
 func (w *World) noRoom(g groups) string {
-	for _, list := range [][]*v1beta2.Replica{g.healthy, g.coming} {
-		for _, r := range list {
-			for _, c := range w.Candidates {
-				if c.Name != r.Spec.NodeID {
-					continue
-				}
-				request := w.request(nil)
-				request.Size = w.Volume.Spec.Size - r.Spec.VolumeSize
-				lacks, known := placement.Lacks(request, c, r.Spec.DiskID)
-				switch {
-				case !known:
-					return fmt.Sprintf("The volume cannot grow from %s to %s while the disk of replica %s on node %s is not ready: whether it has room is not known.",
-						bytes(w.told()), bytes(w.Volume.Spec.Size), r.Name, c.Name)
-				case lacks > 0:
-					return fmt.Sprintf("The volume cannot grow from %s to %s: the disk of replica %s on node %s lacks %s. Free room there, or set spec.size back to \"%d\".",
-						bytes(w.told()), bytes(w.Volume.Spec.Size), r.Name, c.Name, bytes(lacks), max(w.told(), w.Volume.Status.AcceptedSize))
-				}
-			}
+	for _, r := range slices.Concat(g.healthy, g.coming) {
+		at := slices.IndexFunc(w.Candidates, func(c placement.Node) bool { return c.Name == r.Spec.NodeID })
+		if at < 0 {
+			continue
+		}
+		request := w.request(nil)
+		request.Size = w.Volume.Spec.Size - r.Spec.VolumeSize
+		grow := fmt.Sprintf("The volume cannot grow from %s to %s", bytes(w.told()), bytes(w.Volume.Spec.Size))
+		where := fmt.Sprintf("the disk of replica %s on node %s", r.Name, r.Spec.NodeID)
+		switch lacks, known := placement.Lacks(request, w.Candidates[at], r.Spec.DiskID); {
+		case !known:
+			return fmt.Sprintf("%s while %s is not ready: whether it has room is not known.", grow, where)
+		case lacks > 0:
+			return fmt.Sprintf("%s: %s lacks %s. Free room there, or set spec.size back to \"%d\".",
+				grow, where, bytes(lacks), max(w.told(), w.Volume.Status.AcceptedSize))
 		}
 	}
 	return ""

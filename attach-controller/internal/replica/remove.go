@@ -49,7 +49,7 @@ func (w *World) remove(out *Verdict) {
 // release lets a replica go. What of it may still run somewhere is recorded before: without its object nobody could tell such an instance from one
 // whose object was lost.
 func (w *World) release(r *v1beta2.Replica, out *Verdict) {
-	holder := abandoned.Holder{Kind: abandoned.Replicas, Name: r.Name, Volume: v1beta2.VolumeUIDOf(r), Node: r.Spec.NodeID}
+	holder := abandoned.Holder{Name: r.Name, Volume: v1beta2.VolumeUIDOf(r), Node: r.Spec.NodeID}
 	if conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown) {
 		holder.Node = ""
 	}
@@ -124,16 +124,19 @@ func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// ask requests a look, once, as soon as one would be newer than the deletion.
+// ask requests a look, once. What is asked for now is newer than the deletion, which was seen; where the clock of the API server, which wrote the
+// deletion, is ahead of this one, the request says so by that clock.
 func (w *World) ask(since time.Time, out *Verdict) {
-	if asked := parse(w.Engine.Spec.LookRequestedAt); !asked.Before(since) {
-		return
+	if asked := parse(w.Engine.Spec.LookRequestedAt); asked.Before(since) {
+		out.LookAt = later(w.Now, since)
 	}
-	if w.Now.Before(since) {
-		out.wake(since)
-		return
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
 	}
-	out.LookAt = w.Now
+	return a
 }
 
 // volumeGoes: nothing of the volume is needed any more. A volume of another UID is not the replica's.

@@ -114,24 +114,10 @@ func loaded(ctx context.Context, before string, whole bool) (v1beta2.DiskStatus,
 // clear takes the disk out again, and leaves no im-monitor dead.
 func clear(ctx context.Context) error {
 	here.Sequence.Reset(nil)
-	if err := release(ctx, key); err != nil {
+	if err := here.ReleaseDisk(ctx, node, key, patience); err != nil {
 		return err
 	}
 	return here.RemoveDevice(ctx, node, path)
-}
-
-// release takes a disk out of the spec, and waits until the server and the status are without it.
-func release(ctx context.Context, key string) error {
-	if err := here.SetDisks(ctx, node, map[string]any{key: nil}); err != nil {
-		return err
-	}
-	return here.Wait(ctx, "disk "+key+" to go", patience, func(ctx context.Context) (string, error) {
-		s, err := here.DiskStatus(ctx, node, key)
-		if s.DiskType != "" {
-			return fmt.Sprintf("it is there: %+v", s.Conditions), err
-		}
-		return "", err
-	})
 }
 
 // tell plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until what the disk
@@ -211,9 +197,7 @@ func (s story) judge(before, after held, status v1beta2.DiskStatus) error {
 // killer kills im-monitor, and starts it again.
 func killer(t *testing.T) func(record.Step) record.Verdict {
 	return func(record.Step) record.Verdict {
-		process := here.Process(world.IMMonitor)
-		process.Kill()
-		if err := process.Restart(); err != nil {
+		if err := here.Process(world.IMMonitor).Crash(); err != nil {
 			t.Errorf("restarting im-monitor: %v", err)
 		}
 		return record.Drop
@@ -229,7 +213,7 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 	_, err := here.AddDevice(ctx, world.Device{Node: node, Path: beside, Lvstore: &world.Lvstore{Name: "beside", UUID: "1" + foreign[1:]}})
 	require.NoError(t, err)
 	require.NoError(t, here.SetDisks(ctx, node, map[string]any{"beside": world.BlockDisk(beside, "")}))
-	require.NoError(t, release(ctx, "disk-1"))
+	require.NoError(t, here.ReleaseDisk(ctx, node, "disk-1", patience))
 	require.NoError(t, here.Quiet(ctx, patience))
 	require.NoError(t, here.SetAutoDeletion(ctx, "replica-data;instance", "0"))
 	neighbour, err := look(ctx, beside)

@@ -68,8 +68,7 @@ func TestControllersDieInTheMiddle(t *testing.T) {
 	}
 	for i, dies := range []string{world.UpgradeController, world.AttachController, world.IMMonitor, world.UpgradeController} {
 		s.Node("dying", near, later[i:]...)
-		s.Process(dies).Kill()
-		require.NoError(t, s.Process(dies).Restart())
+		require.NoError(t, s.Process(dies).Crash())
 	}
 	s.Reaches("dying", v1beta2.UpgradeStateCompleted)
 	s.Done()

@@ -3,14 +3,13 @@ package orphancontroller
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/copies"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -110,7 +109,7 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader
 		if err != nil {
 			return out, err
 		}
-		if healthy(replica, node) && (inUse(replica.Name, volume.Engines) || r.listed(replica)) {
+		if copies.Whole(replica, node) && (copies.InUse(replica.Name, volume.Engines) || r.listed(replica)) {
 			out.Healthy++
 		}
 	}
@@ -120,22 +119,6 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader
 	var err error
 	out.Exists, err = r.handles.has(ctx, volume.Name)
 	return out, err
-}
-
-// healthy tells whether a replica is said to be a whole copy that stays: it was rebuilt once and never failed since, nobody deletes it, its node is
-// ready. That it is there is another question: the objects may be those of an earlier day.
-func healthy(r *v1beta2.Replica, node *v1beta2.Node) bool {
-	if deleting(r) || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "" {
-		return false
-	}
-	return node != nil && !deleting(node) && conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady)
-}
-
-// inUse tells whether a running engine says that it reads and writes the replica.
-func inUse(replica string, engines []v1beta2.Engine) bool {
-	return slices.ContainsFunc(engines, func(e v1beta2.Engine) bool {
-		return e.Status.CurrentState == v1beta2.InstanceStateRunning && e.Status.ReplicaModeMap[replica] == v1beta2.ReplicaModeRW
-	})
 }
 
 // listed tells whether the newest list of an instance manager of the replica's node shows exactly its instance.

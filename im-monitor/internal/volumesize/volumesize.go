@@ -4,6 +4,8 @@
 // compiler refuses to mix them: Room is the only way from one to the other. The rules are those of Longhorn's instance starts.
 package volumesize
 
+import "drover.dev/drover/shared/api/v1beta2"
+
 // Net is a size in bytes as the user of a volume sees it.
 type Net int64
 
@@ -13,8 +15,8 @@ type Backend int64
 // Room is how many bytes a backend is larger than what the user gets: 0 or LUKSHeader.
 type Room int64
 
-// LUKSHeader is the room that an encrypted volume needs beside its data (LUKS2, cryptsetup 2.1.0 and newer).
-const LUKSHeader Room = 16 << 20
+// LUKSHeader is the room of an encrypted volume.
+const LUKSHeader Room = v1beta2.LUKSHeaderBytes
 
 // firstWithRoom is the CLI API version of the first v1 engine image whose volumes have room for the LUKS header.
 const firstWithRoom = 12

@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/copies"
 )
 
 // ofVolume finds the objects that name a volume: the cache knows indexes, the API server fields.
@@ -44,7 +45,10 @@ func (o observer) readEngines(ctx context.Context, reader source, volume string)
 // usesUnnamed is the first running engine that uses the instance, or a replica of which only the address is known.
 func usesUnnamed(engines []v1beta2.Engine, instance string) string {
 	for i := range engines {
-		for replica, mode := range modes(&engines[i]) {
+		if engines[i].Status.CurrentState != v1beta2.InstanceStateRunning {
+			continue
+		}
+		for replica, mode := range engines[i].Status.ReplicaModeMap {
 			if (replica == instance || strings.HasPrefix(replica, v1beta2.UnnamedReplica)) && mode != v1beta2.ReplicaModeERR {
 				return engines[i].Name
 			}
@@ -53,21 +57,11 @@ func usesUnnamed(engines []v1beta2.Engine, instance string) string {
 	return ""
 }
 
-// modes are those of a running engine's replicas.
-func modes(e *v1beta2.Engine) map[string]string {
-	if e.Status.CurrentState != v1beta2.InstanceStateRunning {
-		return nil
-	}
-	return e.Status.ReplicaModeMap
-}
-
 // readHealth finds out which copies are there.
-func (o observer) readHealth(ctx context.Context, reader source, engines []v1beta2.Engine, copies []orphan.Copy) (err error) {
-	for i := range copies {
-		c := &copies[i]
-		for k := range engines {
-			c.InUse = c.InUse || modes(&engines[k])[c.Replica.Name] == v1beta2.ReplicaModeRW
-		}
+func (o observer) readHealth(ctx context.Context, reader source, engines []v1beta2.Engine, of []orphan.Copy) (err error) {
+	for i := range of {
+		c := &of[i]
+		c.InUse = copies.InUse(c.Replica.Name, engines)
 		if c.Listed, err = o.listed(ctx, reader, c.Replica); err != nil {
 			return err
 		}

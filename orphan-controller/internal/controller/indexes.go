@@ -59,7 +59,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Du
 		}
 	}
 	for _, obj := range []client.Object{&v1beta2.Engine{}, &v1beta2.EngineFrontend{}, &v1beta2.Replica{}} {
-		if err := addIndex(ctx, indexer, obj, byVolume, func(obj client.Object) []string { return keys(volumeNamed(obj)) }); err != nil {
+		if err := addIndex(ctx, indexer, obj, byVolume, func(obj client.Object) []string { return keys(v1beta2.VolumeNameOf(obj)) }); err != nil {
 			return err
 		}
 	}
@@ -94,19 +94,6 @@ func nodeIf(is func(*v1beta2.Orphan) bool) func(*v1beta2.Orphan) string {
 		}
 		return ""
 	}
-}
-
-// volumeNamed is the volume that an Engine, EngineFrontend or Replica names.
-func volumeNamed(obj client.Object) string {
-	switch of := obj.(type) {
-	case *v1beta2.Engine:
-		return of.Spec.VolumeName
-	case *v1beta2.EngineFrontend:
-		return of.Spec.VolumeName
-	case *v1beta2.Replica:
-		return of.Spec.VolumeName
-	}
-	return ""
 }
 
 // burstKey names the window of a creation time, or the one that lies offset windows later.

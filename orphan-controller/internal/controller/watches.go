@@ -83,7 +83,7 @@ func (w watches) ofInstanceManager(ctx context.Context, im client.Object) []type
 // ofBelonging are the orphans of the name of an Engine, EngineFrontend or Replica, and of its volume.
 func (w watches) ofBelonging(ctx context.Context, obj client.Object) []types.NamespacedName {
 	found := w.find(ctx, byInstance, obj.GetName())
-	if volume := volumeNamed(obj); volume != "" {
+	if volume := v1beta2.VolumeNameOf(obj); volume != "" {
 		found = append(found, w.find(ctx, byVolume, volume)...)
 	}
 	return found

@@ -19,25 +19,14 @@ func flood(w World) *ruling {
 	if count < w.Limits.FloodCount || count*100 <= w.NodeInstances*w.Limits.FloodPercent {
 		return nil
 	}
+	what, lost := "instances", "Engine or Replica CRs"
+	if isData(w) {
+		what, lost = "replicas' data on disks", "Replica CRs"
+	}
 	return hold(v1beta2.ReasonFlood, fmt.Sprintf(
 		"At least %d %s, and more than %d %% as many as node %s has instances, lost their %s within %s: the CRs may be missing rather than the %s stale. "+
 			"Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
-		w.Limits.FloodCount, many(w), w.Limits.FloodPercent, w.Orphan.Spec.NodeID, owners(w), w.Limits.FloodWindow, many(w), item(w)))
-}
-
-// many is the word for what a flood consists of, owners that for what it lost.
-func many(w World) string {
-	if isData(w) {
-		return "replicas' data on disks"
-	}
-	return "instances"
-}
-
-func owners(w World) string {
-	if isData(w) {
-		return "Replica CRs"
-	}
-	return "Engine or Replica CRs"
+		w.Limits.FloodCount, what, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, lost, w.Limits.FloodWindow, what, item(w)))
 }
 
 // largestBurst counts the disowned orphans of the fullest window that this orphan's creation lies in.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/copies"
 )
 
 // policyLastCopy holds policy back from what may be the last copy of a volume [UPG-1].
@@ -50,16 +50,7 @@ func dataStays(w World) bool {
 	return w.Replica != nil && (w.Replica.Spec.NodeID == "" || w.Replica.Spec.NodeID == w.Orphan.Spec.NodeID)
 }
 
-// healthy tells whether a replica is known to be a whole copy that stays: it was rebuilt once and never failed since, nobody deletes it, its node is
-// ready, and it is there: a list shows exactly its instance, or an engine uses it. What is stored about it alone proves nothing: the objects may be
-// those of an earlier day, and the instance replaced since. A copy of a detached volume has no UUID to be known by.
-func healthy(c Copy) bool {
-	r := c.Replica
-	switch {
-	case r.DeletionTimestamp != nil || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "":
-		return false
-	case c.Node == nil || c.Node.DeletionTimestamp != nil || !conditions.IsTrue(c.Node.Status.Conditions, v1beta2.NodeReady):
-		return false
-	}
-	return c.Listed || c.InUse
-}
+// healthy tells whether a replica is known to be a whole copy that stays, and is there: a list shows exactly its instance, or an engine uses it. What
+// is stored about it alone proves nothing: the objects may be those of an earlier day, and the instance replaced since. A copy of a detached volume
+// has no UUID to be known by.
+func healthy(c Copy) bool { return copies.Whole(c.Replica, c.Node) && (c.Listed || c.InUse) }

@@ -27,6 +27,9 @@ const (
 // and never changes.
 const LabelV2LUKSRoom = "v2-encrypted-volume-with-luks-header"
 
+// LUKSHeaderBytes is the room that an encrypted volume needs beside its data (LUKS2, cryptsetup 2.1.0 and newer).
+const LUKSHeaderBytes = 16 << 20
+
 // LabelContract is on every CustomResourceDefinition of Drover; its value is ContractVersion. A definition without it is
 // another Longhorn's: it drops fields that Drover's controllers need.
 const (

@@ -15,6 +15,19 @@ func VolumeUIDOf(object metav1.Object) types.UID {
 	return ""
 }
 
+// VolumeNameOf is the volume that an Engine, EngineFrontend or Replica names; empty of any other object.
+func VolumeNameOf(object metav1.Object) string {
+	switch o := object.(type) {
+	case *Engine:
+		return o.Spec.VolumeName
+	case *EngineFrontend:
+		return o.Spec.VolumeName
+	case *Replica:
+		return o.Spec.VolumeName
+	}
+	return ""
+}
+
 // BelongsTo tells that an object which names a volume is that Volume's, and not one's that had the same name before: an owner of kind Volume has
 // its UID. An object without such an owner belongs.
 func BelongsTo(object metav1.Object, v *Volume) bool {
