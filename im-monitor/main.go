@@ -7,6 +7,7 @@ import (
 	_ "embed"
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
+	"drover.dev/drover/im-monitor/internal/disruptioncontroller"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/flags"
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -59,6 +60,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 		return err
 	}
 	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, options.Manager); err != nil {
+		return err
+	}
+	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	if err := diskcontroller.Setup(ctx, rt, settings, known, known.Disk, dialer, options.DiskOptions()); err != nil {

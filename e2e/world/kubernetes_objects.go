@@ -20,9 +20,9 @@ const (
 	storageClass = "longhorn"
 )
 
-// managerFlags let kube-controller-manager attach volumes for pods, and judge no nodes, which have no kubelet here.
+// managerFlags let kube-controller-manager attach volumes for pods, count for disruption budgets, and judge no nodes, which have no kubelet here.
 var managerFlags = []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +
-	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller"}
+	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller,disruption-controller"}
 
 // PersistentVolume makes what Kubernetes has for a volume when Longhorn's CSI driver is installed: the driver, its
 // registration on every node, the StorageClass, and the PersistentVolume of the same name.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -45,6 +47,24 @@ func (w *World) KillKubelet(ctx context.Context, node string) error {
 		return err
 	}
 	return w.ctl(ctx, http.MethodDelete, "/v1/faults?"+url.Values{"id": {"node-" + node}}.Encode(), nil, nil)
+}
+
+// Cordon lets the Kubernetes node take no pods, or take them again.
+func (w *World) Cordon(ctx context.Context, node string, cordoned bool) error {
+	return w.patch(ctx, kubernetesNode(node), map[string]any{"spec": map[string]any{"unschedulable": cordoned}})
+}
+
+// EvictManager asks Kubernetes to evict the pod of a node's instance manager, as a drain does; refused says what a disruption budget has against it.
+func (w *World) EvictManager(ctx context.Context, node, dataEngine string) (refused string, err error) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: w.InstanceManager(node, dataEngine), Namespace: w.Namespace}}
+	err = w.Admin.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
+	if apierrors.IsTooManyRequests(err) {
+		return err.Error(), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("evicting pod %s: %w", pod.Name, err)
+	}
+	return "", nil
 }
 
 func (w *World) setNode(ctx context.Context, node, state string) error {

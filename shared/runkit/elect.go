@@ -18,9 +18,14 @@ import (
 	"drover.dev/drover/shared/leaselock"
 )
 
-// elect sets up leader election where it is wanted, and the watch for a neighbour in any case. What it returns tells
-// why this process must not lead.
-func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger, known *contracts, into *ctrl.Options) (func() error, error) {
+// guards tell what stands against this process; nil: nothing does.
+type guards struct {
+	// lead says why it must not lead, write why the API server refuses its writes.
+	lead, write func() error
+}
+
+// elect sets up leader election where it is wanted, and the watch for a neighbour and what that left behind in any case.
+func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger, known *contracts, into *ctrl.Options) (guards, error) {
 	var leading atomic.Bool
 	appear := func(err error) {
 		// A standby only waits; a leader, which may have work under way, stops at once.
@@ -29,23 +34,32 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 		}
 	}
 	if err := known.wait(ctx); err != nil {
-		return nil, err
+		return guards{}, err
 	}
 	known.tell(appear)
-	refuse := known.Err
+	refuse, beside := known.Err, appear
+	if o.forceTakeOver {
+		beside = nil
+	}
+	n, err := watchNeighbour(ctx, process.config, o.namespace, log, beside)
+	if err != nil {
+		return guards{}, err
+	}
 	if !o.forceTakeOver {
-		n, err := watchNeighbour(ctx, process.config, o.namespace, log, appear)
-		if err != nil {
-			return nil, err
-		}
 		refuse = func() error { return errors.Join(known.Err(), n.Err()) }
 	}
+	left, err := watchWebhooks(ctx, process.config, log, n.Err)
+	if err != nil {
+		return guards{}, err
+	}
+	n.whenAlone(left.tell)
+	against := guards{lead: refuse, write: left.Err}
 	if !o.leaderElect {
-		return refuse, refuse()
+		return against, refuse()
 	}
 	lock, err := newLock(p.Name, o, process, func(err error) { cancel(fmt.Errorf("stopping: %w", err)) })
 	if err != nil {
-		return nil, err
+		return guards{}, err
 	}
 	into.LeaderElection = true
 	into.LeaderElectionReleaseOnCancel = true
@@ -56,7 +70,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 		leading.Store(true)
 		return nil
 	}}
-	return refuse, nil
+	return against, nil
 }
 
 // newLock returns the binary's own lease. Its requests pass no fence.

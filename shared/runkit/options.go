@@ -30,6 +30,7 @@ type options struct {
 	lockDirectory          string
 	logLevel, logFormat    string
 	gracefulShutdown       time.Duration
+	checkTakeOver          bool
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
@@ -37,6 +38,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace of the Longhorn objects (default from $POD_NAMESPACE)")
 	flags.BoolVar(&o.observe, "observe", false, "write nothing and call nothing that has an effect; log what would be done")
 	flags.BoolVar(&o.forceTakeOver, "force-take-over", false, "lead although a longhorn-manager pod runs in the namespace; two control planes then write the same objects")
+	flags.BoolVar(&o.checkTakeOver, "check-take-over", false, "only tell what of a Longhorn installation would refuse writes or act beside Drover, with the next steps, and end: run it as an administrator")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 turns it off")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")

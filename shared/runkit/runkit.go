@@ -124,6 +124,9 @@ func Command(p Program) *cobra.Command {
 			if err := o.validate(); err != nil {
 				return err
 			}
+			if o.checkTakeOver {
+				return checkTakeOver(cmd.Context(), o, p.Name, cmd.OutOrStdout())
+			}
 			return run(cmd.Context(), p, o)
 		},
 	}
@@ -162,13 +165,13 @@ func run(ctx context.Context, p Program, o options) error {
 	health.require(cachesCheck, func(context.Context) error { return errCaches })
 	process := process{config: config, identity: identity(p.Name, o, config, log), fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
 	defer func() { _ = process.identity.Close() }() // the system closes it anyway
-	manager, refuse, err := newManager(ctx, cancel, p, o, process, log)
+	manager, guards, err := newManager(ctx, cancel, p, o, process, log)
 	if err != nil {
 		return stopped(asked, log, err)
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
-	addChecks(health, manager, refuse)
+	addChecks(health, manager, guards)
 	if err := settleMemory(manager, rt.Clock); err != nil {
 		return err
 	}
@@ -259,11 +262,11 @@ func startAndStop(ctx context.Context, manager ctrl.Manager, patience time.Durat
 	}
 }
 
-// newManager returns the manager, and what tells why this process must not lead (nil error: it may).
-func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager, func() error, error) {
+// newManager returns the manager, and what tells what stands against this process.
+func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager, guards, error) {
 	scheme, err := Scheme()
 	if err != nil {
-		return nil, nil, err
+		return nil, guards{}, err
 	}
 	managerOptions := ctrl.Options{
 		Scheme:         scheme,
@@ -286,21 +289,19 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 	}
 	known, err := watchContracts(ctx, p, process.config, log)
 	if err != nil {
-		return nil, nil, err
+		return nil, guards{}, err
 	}
-	refuse := known.Err
+	against := guards{lead: known.Err, write: func() error { return nil }}
 	if !o.observe {
-		elected, err := elect(ctx, cancel, p, o, process, log, known, &managerOptions)
-		if err != nil {
-			return nil, nil, err
+		if against, err = elect(ctx, cancel, p, o, process, log, known, &managerOptions); err != nil {
+			return nil, guards{}, err
 		}
-		refuse = elected
 	}
 	manager, err := ctrl.NewManager(process.fenced(), managerOptions)
 	if err != nil {
-		return nil, nil, fmt.Errorf("building the manager: %w", err)
+		return nil, guards{}, fmt.Errorf("building the manager: %w", err)
 	}
-	return manager, refuse, nil
+	return manager, against, nil
 }
 
 func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager, log logr.Logger) *Runtime {
@@ -317,7 +318,7 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 	return rt
 }
 
-func addChecks(health *health, manager ctrl.Manager, refuse func() error) {
+func addChecks(health *health, manager ctrl.Manager, against guards) {
 	health.require(cachesCheck, func(ctx context.Context) error {
 		// An answer in time is worth more than one that waits for the caches.
 		ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
@@ -327,7 +328,8 @@ func addChecks(health *health, manager ctrl.Manager, refuse func() error) {
 		}
 		return nil
 	})
-	health.require("alone", func(context.Context) error { return refuse() })
+	health.require("alone", func(context.Context) error { return against.lead() })
+	health.require("webhooks", func(context.Context) error { return against.write() })
 }
 
 func sprintf(format string, args []any) string { return fmt.Sprintf(format, args...) }

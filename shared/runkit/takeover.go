@@ -23,6 +23,7 @@ type neighbour struct {
 	mutex   sync.Mutex
 	running map[string]bool
 	appear  func(error) // called at each change that leaves a longhorn-manager running
+	alone   func()      // called at each change that leaves none
 }
 
 // watchNeighbour returns once the first list was read; the watch ends with ctx.
@@ -71,9 +72,27 @@ func (n *neighbour) see(pod *corev1.Pod) {
 		delete(n.running, pod.Name)
 	}
 	n.mutex.Unlock()
-	if err := n.Err(); err != nil && n.appear != nil {
+	n.tell()
+}
+
+func (n *neighbour) tell() {
+	n.mutex.Lock()
+	alone := n.alone
+	n.mutex.Unlock()
+	switch err := n.Err(); {
+	case err != nil && n.appear != nil:
 		n.appear(err)
+	case err == nil && alone != nil:
+		alone()
 	}
+}
+
+// whenAlone calls do now and later, whenever no longhorn-manager runs.
+func (n *neighbour) whenAlone(do func()) {
+	n.mutex.Lock()
+	n.alone = do
+	n.mutex.Unlock()
+	n.tell()
 }
 
 func (n *neighbour) forget(obj any) {
@@ -84,6 +103,7 @@ func (n *neighbour) forget(obj any) {
 		n.mutex.Lock()
 		delete(n.running, pod.Name)
 		n.mutex.Unlock()
+		n.tell()
 	}
 }
 
@@ -92,7 +112,7 @@ func (n *neighbour) Err() error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if len(n.running) > 0 {
-		return fmt.Errorf("%d longhorn-manager pods run in the namespace and write the same objects: scale them down, or give --force-take-over", len(n.running))
+		return fmt.Errorf("%d longhorn-manager pods run in the namespace and write the same objects: end them as docs/taking-over.md says, or give --force-take-over", len(n.running))
 	}
 	return nil
 }

@@ -112,16 +112,12 @@ func TestANodeThatIsCordonedAndDrainedInTheMiddleIsUpgraded(t *testing.T) {
 	s.Volume("drained", near)
 	s.Guarded()
 	halfWay(s, "drain", near)
-	cordon := func(wished bool) {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: near}}
-		require.NoError(t, s.Patch(s.Ctx, node, map[string]any{"spec": map[string]any{"unschedulable": wished}}))
-	}
-	cordon(true)
+	require.NoError(t, s.Cordon(s.Ctx, near, true))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: running(s, near).Name}}
 	require.NoError(t, s.Admin.Delete(s.Ctx, pod))
 	require.NoError(t, s.Heal(s.Ctx))
 	require.Equal(t, []string{near}, s.Reaches("drain", v1beta2.UpgradeStateCompleted).Status.UpgradedNodes)
 	require.Equal(t, stage.Image("drain"), running(s, near).Spec.Image)
-	cordon(false)
+	require.NoError(t, s.Cordon(s.Ctx, near, false))
 	s.Done()
 }

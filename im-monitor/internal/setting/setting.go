@@ -30,13 +30,15 @@ const (
 	CleanUpSystemSnapshots      = "auto-cleanup-system-generated-snapshot"
 	DisablePurge                = "disable-snapshot-purge"
 	PurgesPerNode               = "snapshot-heavy-task-concurrent-limit"
+	NodeDrainPolicy             = "node-drain-policy"
+	ClusterAutoscaler           = "kubernetes-cluster-autoscaler-enabled"
 )
 
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
 		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue,
-		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode}
+		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode, NodeDrainPolicy, ClusterAutoscaler}
 }
 
 // Values are the settings in force.
@@ -62,12 +64,15 @@ type Values struct {
 	// engines of a node may merge snapshots at once; 0 is no limit.
 	CleanUpSystemSnapshots, DisablePurge bool
 	PurgesPerNode                        int
+	// DrainPolicy says how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be judged like a cordoned one.
+	DrainPolicy       DrainPolicy
+	ClusterAutoscaler bool
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
 	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault, OverProvisioning: overProvisioning.byDefault,
-		CleanUpSystemSnapshots: true, PurgesPerNode: purgesPerNode.byDefault,
+		CleanUpSystemSnapshots: true, PurgesPerNode: purgesPerNode.byDefault, DrainPolicy: BlockIfContainsLastReplica,
 		Engine:   Engine{ReplicaTimeout: replicaTimeout.byDefault, FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault},
 		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault, IOQueues: ioQueues.byDefault}}
 }
@@ -125,6 +130,10 @@ func set(values *Values, name, raw string) error {
 		err = assign(&values.DisablePurge, raw, parseBool(Defaults().DisablePurge))
 	case PurgesPerNode:
 		err = assign(&values.PurgesPerNode, raw, purgesPerNode.parse)
+	case NodeDrainPolicy:
+		err = assign(&values.DrainPolicy, raw, parseDrainPolicy)
+	case ClusterAutoscaler:
+		err = assign(&values.ClusterAutoscaler, raw, parseBool(Defaults().ClusterAutoscaler))
 	case RebuildConcurrency:
 		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
 	case UblkQueueDepth:

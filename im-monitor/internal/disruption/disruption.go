@@ -1,0 +1,151 @@
+// Package disruption decides which instance managers have a PodDisruptionBudget. One that runs has a budget, so that no drain takes its pod; on a node
+// that is being emptied it is given up once the policy says that nothing there needs the pod any more. It refuses to know how budgets are written.
+package disruption
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// World is what one decision about the instance managers of a node looks at.
+type World struct {
+	// Node is the name of the Kubernetes node.
+	Node string
+	// Cordoned: its spec.unschedulable is set.
+	Cordoned bool
+	// Policy is the setting node-drain-policy. Autoscaled is kubernetes-cluster-autoscaler-enabled: each node counts as one that is being emptied.
+	Policy     setting.DrainPolicy
+	Autoscaled bool
+	// Managers are the node's InstanceManagers of all data engines.
+	Managers []v1beta2.InstanceManager
+	// Replicas are those that the node has.
+	Replicas []Replica
+}
+
+// Replica is a Replica of the node, with the other ones of its volume.
+type Replica struct {
+	*v1beta2.Replica
+	Others []Other
+}
+
+// Other is another replica of the same volume.
+type Other struct {
+	*v1beta2.Replica
+	// Cordoned: its node takes no pods, or does not exist. Guarded: an instance manager of its data engine runs there and has a budget.
+	Cordoned, Guarded bool
+}
+
+// Verdict says for one instance manager what becomes of its budget.
+type Verdict struct {
+	Manager *v1beta2.InstanceManager
+	// Budget is Wanted, Given up, or as it is.
+	Budget Budget
+	// Why says what the budget protects, or why it protects nothing.
+	Why string
+}
+
+// Budget is what shall be.
+type Budget int
+
+// The budgets. As long as nothing is known of an instance manager, its budget stays as it is.
+const (
+	AsItIs Budget = iota
+	Wanted
+	GivenUp
+)
+
+// Decide judges all instance managers of a node.
+func Decide(w World) []Verdict {
+	protects := needed(w)
+	out := make([]Verdict, 0, len(w.Managers))
+	for i := range w.Managers {
+		out = append(out, decide(&w.Managers[i], w.Node, protects))
+	}
+	return out
+}
+
+func decide(m *v1beta2.InstanceManager, node, protects string) Verdict {
+	v := Verdict{Manager: m}
+	switch state := m.Status.CurrentState; {
+	case len(m.Labels) == 0:
+		v.Why = "The instance manager has no labels, by which a budget could choose its pod."
+	case m.DeletionTimestamp != nil || state == v1beta2.InstanceManagerStateStopped || state == v1beta2.InstanceManagerStateError:
+		v.Budget, v.Why = GivenUp, "The instance manager does not run."
+	case state != v1beta2.InstanceManagerStateRunning:
+		v.Why = fmt.Sprintf("The instance manager is %q.", state)
+	case protects == "":
+		v.Budget, v.Why = GivenUp, fmt.Sprintf("Nothing on node %s needs the instance manager.", node)
+	default:
+		v.Budget, v.Why = Wanted, protects
+	}
+	return v
+}
+
+// needed is the first thing that the node's instance managers are needed for; empty: none.
+func needed(w World) string {
+	if !w.Cordoned && !w.Autoscaled {
+		return fmt.Sprintf("Node %s takes pods.", w.Node)
+	}
+	for i := range w.Managers {
+		if name := serving(&w.Managers[i]); name != "" {
+			return fmt.Sprintf("%s runs in %s.", name, w.Managers[i].Name)
+		}
+	}
+	for _, r := range w.Replicas {
+		if why := w.holds(r); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// serving is an engine or frontend that an instance manager lists; the first by name.
+func serving(m *v1beta2.InstanceManager) string {
+	var names []string
+	for name := range m.Status.InstanceEngines {
+		names = append(names, "Engine "+name)
+	}
+	for name := range m.Status.InstanceEngineFrontends {
+		names = append(names, "EngineFrontend "+name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return slices.Min(names)
+}
+
+// holds says why the policy keeps a drain waiting for a replica; empty: it does not.
+func (w World) holds(r Replica) string {
+	switch {
+	case w.Policy == setting.AlwaysAllow || neverStarted(r.Replica):
+		return ""
+	case w.Policy == setting.BlockForEviction:
+		return fmt.Sprintf("Replica %s is on node %s; %s waits until it was evicted.", r.Name, w.Node, w.Policy)
+	case w.Policy == setting.AllowIfReplicaIsStopped && stopped(r.Replica):
+		return ""
+	}
+	for _, o := range r.Others {
+		if protected(o) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("Replica %s on node %s may be the last one of volume %s: none elsewhere is whole, on a node that takes pods, and in an instance manager "+
+		"with a budget; %s waits for one.", r.Name, w.Node, r.Spec.VolumeName, w.Policy)
+}
+
+// neverStarted: it never held data.
+func neverStarted(r *v1beta2.Replica) bool {
+	return r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt == "" && r.Spec.DesireState != v1beta2.InstanceStateRunning
+}
+
+func stopped(r *v1beta2.Replica) bool {
+	return r.Spec.DesireState == v1beta2.InstanceStateStopped && r.Status.CurrentState == v1beta2.InstanceStateStopped
+}
+
+// protected: it is whole, and no drain takes it.
+func protected(o Other) bool {
+	return o.Spec.HealthyAt != "" && o.Spec.FailedAt == "" && o.DeletionTimestamp == nil && !o.Cordoned && o.Guarded
+}

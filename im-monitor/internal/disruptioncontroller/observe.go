@@ -1,0 +1,134 @@
+package disruptioncontroller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/disruption"
+	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+)
+
+// observer reads the world of a node. The cache is asked by indexes, the API server by fields.
+type observer struct {
+	client.Reader
+	settings         *settingcontroller.Source
+	namespace        string
+	byNode, byVolume string
+}
+
+func (s *keeper) cached() observer {
+	return observer{Reader: s.rt.Client, settings: s.settings, namespace: s.rt.Namespace, byNode: byNode, byVolume: byVolume}
+}
+
+func (s *keeper) live() observer {
+	return observer{Reader: s.rt.Uncached, settings: s.settings, namespace: s.rt.Namespace, byNode: "spec.nodeID", byVolume: "spec.volumeName"}
+}
+
+// observe reads one node. Replicas are looked at only where the node is being emptied: else its budgets stand in any case.
+func (o observer) observe(ctx context.Context, node string) (disruption.World, error) {
+	w := disruption.World{Node: node}
+	settings, err := o.settings.Current(ctx)
+	if err != nil {
+		return w, err
+	}
+	w.Policy, w.Autoscaled = settings.DrainPolicy, settings.ClusterAutoscaler
+	if w.Cordoned, err = o.cordoned(ctx, node); err != nil {
+		return w, err
+	}
+	if w.Managers, err = o.managers(ctx, node); err != nil || !w.Cordoned && !w.Autoscaled {
+		return w, err
+	}
+	w.Replicas, err = o.replicas(ctx, node)
+	return w, err
+}
+
+// cordoned: the Kubernetes node takes no pods, or is gone.
+func (o observer) cordoned(ctx context.Context, name string) (bool, error) {
+	n, err := lookup.Get(ctx, o, "", name, &corev1.Node{})
+	return n == nil || n.Spec.Unschedulable, err
+}
+
+func (o observer) managers(ctx context.Context, node string) ([]v1beta2.InstanceManager, error) {
+	var list v1beta2.InstanceManagerList
+	if err := o.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing instance managers of node %s: %w", node, err)
+	}
+	return list.Items, nil
+}
+
+func (o observer) budget(ctx context.Context, manager string) (*policyv1.PodDisruptionBudget, error) {
+	return lookup.Get(ctx, o, o.namespace, manager, &policyv1.PodDisruptionBudget{})
+}
+
+// replicas are the node's, each with the other ones of its volume.
+func (o observer) replicas(ctx context.Context, node string) ([]disruption.Replica, error) {
+	var here v1beta2.ReplicaList
+	if err := o.List(ctx, &here, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing replicas of node %s: %w", node, err)
+	}
+	known := map[string]place{}
+	var out []disruption.Replica
+	for i := range here.Items {
+		r := disruption.Replica{Replica: &here.Items[i]}
+		var volume v1beta2.ReplicaList
+		err := o.List(ctx, &volume, client.InNamespace(o.namespace), client.MatchingFields{o.byVolume: r.Spec.VolumeName}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return nil, fmt.Errorf("listing replicas of volume %s: %w", r.Spec.VolumeName, err)
+		}
+		for j := range volume.Items {
+			other := &volume.Items[j]
+			if other.Spec.NodeID == node || other.Spec.NodeID == "" {
+				continue
+			}
+			at, err := o.place(ctx, known, other.Spec.NodeID)
+			if err != nil {
+				return nil, err
+			}
+			r.Others = append(r.Others, disruption.Other{Replica: other, Cordoned: at.cordoned, Guarded: at.guarded[other.Spec.DataEngine]})
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// place is what counts of another node: whether it takes pods, and which data engines have a running instance manager with a budget.
+type place struct {
+	cordoned bool
+	guarded  map[string]bool
+}
+
+func (o observer) place(ctx context.Context, known map[string]place, node string) (place, error) {
+	if p, ok := known[node]; ok {
+		return p, nil
+	}
+	p := place{guarded: map[string]bool{}}
+	var err error
+	if p.cordoned, err = o.cordoned(ctx, node); err != nil {
+		return p, err
+	}
+	managers, err := o.managers(ctx, node)
+	if err != nil {
+		return p, err
+	}
+	for i := range managers {
+		m := &managers[i]
+		if m.Status.CurrentState != v1beta2.InstanceManagerStateRunning || m.DeletionTimestamp != nil {
+			continue
+		}
+		budget, err := o.budget(ctx, m.Name)
+		if err != nil {
+			return p, err
+		}
+		if budget != nil && budget.DeletionTimestamp == nil {
+			p.guarded[m.Spec.DataEngine] = true
+		}
+	}
+	known[node] = p
+	return p, nil
+}

@@ -1,0 +1,102 @@
+package runkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"drover.dev/drover/shared/takeover"
+)
+
+// webhooks knows whether longhorn-manager's webhook configurations are there: without its pods they refuse every write.
+type webhooks struct {
+	log     logr.Logger
+	manager func() error // why this binary must not lead: pods of longhorn-manager run, which answer
+	mutex   sync.Mutex
+	there   map[string]string // the next step, by what is there
+}
+
+// watchWebhooks does not wait for a first list: it only tells. The watch ends with ctx.
+func watchWebhooks(ctx context.Context, config *rest.Config, log logr.Logger, manager func() error) (*webhooks, error) {
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building the client that looks for webhook configurations: %w", err)
+	}
+	w := &webhooks{log: log, manager: manager, there: map[string]string{}}
+	named := func(name string) informers.SharedInformerFactory {
+		return informers.NewSharedInformerFactoryWithOptions(clients, 0,
+			informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+			}))
+	}
+	validating, mutating := named(takeover.ValidatingWebhook), named(takeover.MutatingWebhook)
+	for _, informer := range []cache.SharedIndexInformer{
+		validating.Admissionregistration().V1().ValidatingWebhookConfigurations().Informer(),
+		mutating.Admissionregistration().V1().MutatingWebhookConfigurations().Informer(),
+	} {
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: w.see, DeleteFunc: w.forget}); err != nil {
+			return nil, fmt.Errorf("watching webhook configurations: %w", err)
+		}
+	}
+	validating.Start(ctx.Done())
+	mutating.Start(ctx.Done())
+	return w, nil
+}
+
+func (w *webhooks) see(obj any) {
+	w.mutex.Lock()
+	switch c := obj.(type) {
+	case *admissionv1.ValidatingWebhookConfiguration:
+		w.there["ValidatingWebhookConfiguration "+c.Name] = takeover.DeleteValidating
+	case *admissionv1.MutatingWebhookConfiguration:
+		w.there["MutatingWebhookConfiguration "+c.Name] = takeover.DeleteMutating
+	}
+	w.mutex.Unlock()
+	w.tell()
+}
+
+func (w *webhooks) tell() {
+	if err := w.Err(); err != nil {
+		w.log.Info(err.Error())
+	}
+}
+
+func (w *webhooks) forget(obj any) {
+	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = gone.Obj
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	switch c := obj.(type) {
+	case *admissionv1.ValidatingWebhookConfiguration:
+		delete(w.there, "ValidatingWebhookConfiguration "+c.Name)
+	case *admissionv1.MutatingWebhookConfiguration:
+		delete(w.there, "MutatingWebhookConfiguration "+c.Name)
+	}
+}
+
+// Err says that writes are refused, by whom, and what to do; nil while longhorn-manager's pods run, which answer.
+func (w *webhooks) Err() error {
+	if w.manager() != nil {
+		return nil
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	var problems []error
+	for _, what := range slices.Sorted(maps.Keys(w.there)) {
+		problems = append(problems, fmt.Errorf("%s refuses every write, for no longhorn-manager answers it; %s", what, w.there[what]))
+	}
+	return errors.Join(problems...)
+}
