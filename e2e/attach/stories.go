@@ -16,9 +16,12 @@ const (
 
 // Stories are the scenarios of attached volumes whose every write and call is a crash point.
 func Stories() []scenarios.Story {
-	stories := []scenarios.Story{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates()}
+	stories := []scenarios.Story{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates(), deletedWhileAway()}
 	for i := range stories {
-		stories[i].Cast, stories[i].Check = scenarios.Attached, hold
+		stories[i].Cast = scenarios.Attached
+		if stories[i].Check == nil {
+			stories[i].Check = hold
+		}
 	}
 	return stories
 }

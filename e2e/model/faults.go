@@ -17,7 +17,7 @@ const (
 	unknownTakenForEmpty fault = "unknown taken for empty"
 	// withdrawalExecuted: the hands take any deleted orphan for one that somebody wants gone.
 	withdrawalExecuted fault = "a withdrawal executed as a deletion"
-	// absenceTakenForEvidence: orphan-controller takes a volume without any object for one that exists.
+	// absenceTakenForEvidence: orphan-controller takes an instance without an object for one that was given up.
 	absenceTakenForEvidence fault = "absence taken for evidence"
 	// endWrittenDuringCall: the judge writes evidence while the hands have a call out.
 	endWrittenDuringCall fault = "an end written during a call"

@@ -36,7 +36,7 @@ func (b *builder) policyStep(k int, a policyAnswer) {
 		b.add(false, fmt.Sprintf("oc: deletes orphan %d", k+1), func(t *state) []string {
 			t.orphans[k].deleting = true
 			t.orphans[k].asked = t.orphans[k].withdrawn == 0
-			if t.orphans[k].asked && t.orphans[k].approval == approved && !t.volume && !t.replica.exists && t.abandoned != uint8(k+1) {
+			if t.orphans[k].asked && t.orphans[k].approval == approved && !t.replica.exists && t.abandoned != uint8(k+1) {
 				return []string{"ORP-5"}
 			}
 			return nil

@@ -181,9 +181,9 @@ func (m *machine) policyWorld(o orphan, uuid uint8, r replica, s state) policy.W
 				v1beta2.OrphanParameterInstanceName: instanceName, v1beta2.OrphanParameterInstanceUUID: uuidOf(uuid), v1beta2.OrphanParameterInstanceManager: firstManager}},
 			Status: v1beta2.OrphanStatus{Conditions: o.conditions()},
 		},
-		Replica: r.object(m.dataEngine()), Belongings: m.fault == absenceTakenForEvidence,
+		Replica: r.object(m.dataEngine()),
 	}
-	if s.abandoned == uuid {
+	if s.abandoned == uuid || m.fault == absenceTakenForEvidence {
 		w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{instanceName: {UUID: uuidOf(uuid), DataEngine: m.dataEngine()}}
 	}
 	if o.deleting {

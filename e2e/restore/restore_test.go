@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,8 @@ func heldFor(t *testing.T, ctx context.Context, volume string, instances int, re
 	}))
 }
 
-// TestNothingMadeSinceTheBackupIsDestroyed is the story of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c) volumes whose replicas were replaced.
+// TestNothingMadeSinceTheBackupIsDestroyed is the story of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c) volumes whose
+// replicas were replaced since, attached all the while, or detached in between: those are not attached again, empty, in place of what was written.
 func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	ctx := harness.Open(t, here, 15*time.Minute)
 	require.NoError(t, here.SetAutoDeletion(ctx, "instance;replica-data", fmt.Sprint(int(grace.Seconds()))))
@@ -107,11 +109,12 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		rebuilt = append(rebuilt, order(t, ctx, engine, 2))
 	}
+	away := order(t, ctx, v1beta2.DataEngineV2, 2)
 	backup, err := here.BackUpEtcd(ctx)
 	require.NoError(t, err)
 	require.NoError(t, here.WaitManagers(ctx, patience))
 
-	for _, volume := range rebuilt {
+	for _, volume := range append([]string{away}, rebuilt...) {
 		first, err := here.ReplicasOf(ctx, volume)
 		require.NoError(t, err)
 		for _, r := range first {
@@ -122,7 +125,7 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 		attached = append(attached, order(t, ctx, engine, 2))
 	}
 	detached = append(detached, order(t, ctx, v1beta2.DataEngineV2, 2))
-	for _, volume := range detached {
+	for _, volume := range append([]string{away}, detached...) {
 		_, err := here.StopWriting(ctx, volume)
 		require.NoError(t, err)
 		require.NoError(t, here.LetGo(ctx, volume, patience))
@@ -135,17 +138,21 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	for _, volume := range attached {
 		heldFor(t, ctx, volume, 3, v1beta2.ReasonNotAbandoned)
 	}
-	for _, volume := range detached {
+	for _, volume := range slices.Concat(detached, rebuilt, []string{away}) {
 		heldFor(t, ctx, volume, 2, v1beta2.ReasonNotAbandoned)
 	}
+	startsNothingEmpty(t, ctx, away)
 	require.NoError(t, here.Never(ctx, "a deletion", watching, func(ctx context.Context) (string, error) {
 		deletions, err := here.Deletions(ctx)
 		for _, d := range deletions {
-			if d.Executed && d.UUIDFound != "" && !before[d.UUIDFound] && !redundant(ctx, rebuilt, d.Name) {
+			if d.Executed && d.UUIDFound != "" && !before[d.UUIDFound] {
 				return fmt.Sprintf("%+v", d), nil
 			}
 		}
-		return "", err
+		if err != nil {
+			return "", err
+		}
+		return served(ctx, away)
 	}))
 	for _, volume := range writers {
 		seen, err := here.StopWriting(ctx, volume)
@@ -153,11 +160,37 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 		require.Empty(t, seen.Harm())
 		require.NoError(t, here.Verify(ctx, volume))
 	}
-	for _, volume := range detached {
+	for _, volume := range append([]string{away}, detached...) {
 		left, err := here.InstancesOf(ctx, volume)
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(left, volume+"-r-"), left)
 	}
+}
+
+// startsNothingEmpty waits until the volume's replicas, which were whole at the time of the backup and whose data is gone, say that they are not made anew.
+func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
+	t.Helper()
+	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to say that their data is missing", patience, func(ctx context.Context) (string, error) {
+		replicas, err := here.ReplicasOf(ctx, volume)
+		for _, r := range replicas {
+			if conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) != v1beta2.ReasonDataMissing {
+				return r.Name + " says " + world.Say(r.Status.Conditions), nil
+			}
+		}
+		return "", err
+	}))
+}
+
+// served tells that somebody was given the volume.
+func served(ctx context.Context, name string) (string, error) {
+	volume := &v1beta2.Volume{}
+	if err := here.Get(ctx, name, volume); err != nil {
+		return "", err
+	}
+	if volume.Status.State == v1beta2.VolumeStateAttached {
+		return name + " is attached", nil
+	}
+	return "", nil
 }
 
 // executed are the UUIDs of what was deleted so far.
@@ -172,23 +205,4 @@ func executed(t *testing.T, ctx context.Context) map[string]bool {
 		}
 	}
 	return out
-}
-
-// redundant tells that an instance is a replica of a volume whose running engine reads and writes a replica that has an object: that was filled again
-// from the ones that had taken its place, which is what the rule of the last copy asks for.
-func redundant(ctx context.Context, volumes []string, instance string) bool {
-	for _, volume := range volumes {
-		engine := &v1beta2.Engine{}
-		if !strings.HasPrefix(instance, volume+"-r-") || here.Get(ctx, volume+"-e-0", engine) != nil {
-			continue
-		}
-		good := 0
-		for name, mode := range engine.Status.ReplicaModeMap {
-			if named := here.Get(ctx, name, &v1beta2.Replica{}) == nil; named && mode == v1beta2.ReplicaModeRW {
-				good++
-			}
-		}
-		return good >= 1 && engine.Status.CurrentState == v1beta2.InstanceStateRunning
-	}
-	return false
 }

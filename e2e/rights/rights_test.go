@@ -213,7 +213,6 @@ func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) 
 	object := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume.Name, Namespace: w.Namespace}}
 	require.NoError(t, w.Disown(ctx, object))
 	for _, instance := range append(stale, far...) {
-		require.NoError(t, w.RecordAbandoned(ctx, instance))
 		require.NoError(t, w.DisownInstance(ctx, instance))
 	}
 	for _, instance := range append(stale, far...) {

@@ -21,7 +21,7 @@ func (w *World) Owner(ctx context.Context, s Stale) (client.Object, error) {
 	return object, w.Get(ctx, s.Name, object)
 }
 
-// DisownInstance deletes the object of the instance and leaves the instance running.
+// DisownInstance lets the object of the instance go as attach-controller does, which records first that it gave the instance up; the instance runs on.
 func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	object, err := w.Owner(ctx, s)
 	if client.IgnoreNotFound(err) != nil {
@@ -30,11 +30,13 @@ func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	if err != nil {
 		return nil
 	}
+	if err := w.recordAbandoned(ctx, s); err != nil {
+		return err
+	}
 	return w.Disown(ctx, object)
 }
 
-// RecordAbandoned writes what attach-controller does before it lets the object of an instance go that may still run.
-func (w *World) RecordAbandoned(ctx context.Context, s Stale) error {
+func (w *World) recordAbandoned(ctx context.Context, s Stale) error {
 	record := v1beta2.AbandonedInstance{UUID: s.UUID, DataEngine: s.DataEngine, At: time.Now().UTC().Format(time.RFC3339)}
 	return w.setStatus(ctx, w.NodeObject(s.Node), map[string]any{"abandonedInstances": map[string]any{s.Name: record}})
 }

@@ -49,6 +49,9 @@ func (w *World) Sweep(ctx context.Context) error {
 		if err := w.Evict(ctx, node, false); err != nil {
 			return err
 		}
+		if err := w.setStatus(ctx, w.NodeObject(node), map[string]any{"abandonedInstances": nil}); err != nil {
+			return err
+		}
 	}
 	for _, list := range []client.ObjectList{&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.EngineFrontendList{},
 		&v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}, &v1beta2.OrphanList{}} {

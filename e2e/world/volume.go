@@ -179,30 +179,6 @@ func (w *World) Disown(ctx context.Context, object client.Object) error {
 	return client.IgnoreNotFound(w.patch(ctx, object, map[string]any{"metadata": map[string]any{"finalizers": nil}}))
 }
 
-// Move is what happens to an attached volume whose node was cut off: replicas on that node are replaced by new ones
-// on the target, and the engine runs on the target. Nothing is said to the old node.
-func (w *World) Move(ctx context.Context, v *Volume, from, to string) error {
-	var kept []string
-	for _, name := range v.Replicas {
-		replica := &v1beta2.Replica{}
-		if err := w.Get(ctx, name, replica); err != nil {
-			return err
-		}
-		if replica.Spec.NodeID != from {
-			kept = append(kept, name)
-			continue
-		}
-		if err := w.Disown(ctx, replica); err != nil {
-			return err
-		}
-	}
-	v.Replicas = kept
-	if _, err := w.AddReplica(ctx, v, to); err != nil {
-		return err
-	}
-	return w.StartEngine(ctx, v, to)
-}
-
 // Engine and Replica objects of a volume.
 func (w *World) meta(name string, parent *v1beta2.Volume) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Namespace: w.Namespace, Finalizers: []string{v1beta2.Finalizer}}

@@ -192,25 +192,22 @@ func TestALastCopyIsHeldAndLetGo(t *testing.T) {
 	w.reaches(o, v1beta2.ReasonApproved, true)
 }
 
-// ORP-5: that no object of a volume exists is no reason; the record that it was given up is. The objects may come back, too.
-func TestOnlyWhatWasGivenUpIsDeletedOfAVolumeWithoutObjects(t *testing.T) {
-	engineObject := func(w *world) client.Object {
-		return &v1beta2.Engine{ObjectMeta: w.meta("vol-1-e-1"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1"}}
-	}
-	frontendObject := func(w *world) client.Object {
-		return &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-1-ef-1"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol-1"}}
-	}
+// ORP-5: that an instance has no object is no reason, whether or not its volume has one; the record that it was given up is, or its own object, which
+// came back and is elsewhere.
+func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsDeleted(t *testing.T) {
 	for sentence, let := range map[string]func(*world){
-		"it was given up":       func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
-		"the volume comes back": func(w *world) { w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-1")}) },
-		"an engine comes back":  func(w *world) { w.create(engineObject(w)) },
-		"a frontend comes back": func(w *world) { w.create(frontendObject(w)) },
+		"it was given up": func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
+		"its own engine is elsewhere": func(w *world) {
+			w.create(&v1beta2.Engine{ObjectMeta: w.meta("vol-1-e-0"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1", NodeID: "node-2"}})
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			w := newWorld(t)
 			w.autoDeletion("instance", "0")
 			o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
 			w.givenUp("vol-1-e-0", nil)
+			w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-1")})
+			w.create(&v1beta2.Engine{ObjectMeta: w.meta("vol-1-e-1"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1"}})
 			w.start()
 			w.reaches(o, v1beta2.ReasonNotAbandoned, false)
 			w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-of-before", "dataEngine": "v2"})

@@ -6,22 +6,25 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// notAbandoned holds policy back where no object at all of the instance's volume exists, unless attach-controller recorded that it gave up exactly
-// this instance [ORP-5]. That nothing is there proves nothing: after etcd was restored to an earlier state, volumes made since have no object, and
-// their instances serve. Nor does it matter whether an engine runs: a detached volume is as dear as an attached one. Data without an instance has
-// no UUID to be recorded by.
+// notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it gave up exactly this
+// instance [ORP-5]. That no object is there proves nothing: after etcd was restored to an earlier state, what was made since has none and serves,
+// whether its volume has one or not. Nor does it matter whether an engine runs: a detached volume is as dear as an attached one.
 func notAbandoned(w World) *ruling {
-	if known(w) || recorded(w) {
+	if w.Engine != nil || w.Replica != nil || recorded(w) || isData(w) && known(w) {
 		return nil
 	}
-	return hold(v1beta2.ReasonNotAbandoned, fmt.Sprintf("No object of the volume of %s exists, and attach-controller did not record that it gave this instance "+
-		"up: the objects may be missing, as after restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan "+
-		"by hand if nobody needs the volume.", nameOf(w)))
+	missing := "No Engine or Replica of the name " + nameOf(w) + " exists"
+	if !known(w) {
+		missing = "No object of the volume of " + nameOf(w) + " exists"
+	}
+	return hold(v1beta2.ReasonNotAbandoned, missing+", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
+		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if nobody needs the instance.")
 }
 
-// known tells that some object of the instance's volume exists. A name that tells no volume is of none.
+// known tells that some object of the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last
+// copy follow. A name that tells no volume is of none.
 func known(w World) bool {
-	return w.Engine != nil || w.Replica != nil || w.Volume != nil || w.PersistentVolume || w.Belongings
+	return w.Volume != nil || w.PersistentVolume || w.Belongings
 }
 
 // recorded tells that exactly this instance was given up.

@@ -224,37 +224,36 @@ func TestGracePeriod(t *testing.T) {
 	}.run(t)
 }
 
-// ORP-5: of a volume without any object, policy takes only what was given up.
-func TestOfAVolumeWithoutObjectsOnlyWhatWasGivenUpIsTaken(t *testing.T) {
+// ORP-5: of instances without an object, policy takes only what was given up.
+func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsTaken(t *testing.T) {
 	hold := want{}.held(v1beta2.ReasonNotAbandoned)
 	auto := approvedPolicy(v1beta2.ReasonAutoDeletion)
-	recorded := func(uuid, dataEngine string) change {
-		return func(w *World) {
-			w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{NameOf(w.Orphan): {UUID: uuid, DataEngine: dataEngine}}
-		}
-	}
 	engine := func(w *World) {
 		w.Orphan.Spec.OrphanType = v1beta2.OrphanTypeEngineInstance
 		instanceNamed("vol-1-e-0")(w)
 	}
 	on := func(changes ...change) World {
-		return quiet(append([]change{autoDeletionOn, replicaDataOn, func(w *World) { w.Belongings = false }}, changes...)...)
+		return quiet(append([]change{autoDeletionOn, replicaDataOn, neverGivenUp, func(w *World) { w.Belongings = false }}, changes...)...)
 	}
 	table{
 		"nothing is recorded":                               {on(), hold},
 		"an engine that runs":                               {on(engine), hold},
-		"an engine that was given up":                       {on(engine, recorded("uuid-1", "v2")), auto},
+		"an engine that was given up":                       {on(engine, givenUp("uuid-1", "v2")), auto},
 		"data without a runtime":                            {on(judgedBy(v1beta2.ReasonDataOnly)), hold},
-		"data on a disk, whose instance was given up":       {on(onBlockDisk, recorded("uuid-1", "v2")), hold},
-		"exactly this instance was given up":                {on(recorded("uuid-1", "v2")), auto},
-		"one of this name with another UUID was given up":   {on(recorded("uuid-0", "v2")), hold},
-		"one of this name of v1 was given up":               {on(recorded("uuid-1", "v1")), hold},
-		"a record without a UUID is of no instance":         {on(recorded("", "v2")), hold},
-		"the volume exists":                                 {on(volumeExists, another()), auto},
-		"another object of the volume exists":               {on(func(w *World) { w.Belongings = true }), auto},
-		"eviction takes it no more than auto deletion does": {quiet(evicting, func(w *World) { w.Belongings = false }), hold},
+		"data on a disk, whose instance was given up":       {on(onBlockDisk, givenUp("uuid-1", "v2")), hold},
+		"exactly this instance was given up":                {on(givenUp("uuid-1", "v2")), auto},
+		"one of this name with another UUID was given up":   {on(givenUp("uuid-0", "v2")), hold},
+		"one of this name of v1 was given up":               {on(givenUp("uuid-1", "v1")), hold},
+		"a record without a UUID is of no instance":         {on(givenUp("", "v2")), hold},
+		"that the volume exists gives no instance of it up": {on(volumeExists, another()), hold},
+		"nor does another object of the volume":             {on(func(w *World) { w.Belongings = true }), hold},
+		"an engine without an object, of a volume with one": {on(engine, volumeExists), hold},
+		"its own object stopped, and it still runs":         {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "node-1")), auto},
+		"its own object is elsewhere":                       {on(volumeExists, another(), claim(v1beta2.InstanceStateRunning, "im-2", "node-2")), auto},
+		"data on a disk, of a volume with a whole copy":     {on(onBlockDisk, volumeExists, another()), auto},
+		"eviction takes it no more than auto deletion does": {quiet(evicting, neverGivenUp), hold},
 		"a person is obeyed":                                {on(deletedByPerson), approvedPerson},
-		"an engine uses a replica that no object names":     {on(volumeExists, another(), func(w *World) { w.UsesUnnamed = "vol-1-e-0" }), want{}.held(v1beta2.ReasonMappedByEngine)},
+		"an engine uses a replica that no object names":     {on(givenUp("uuid-1", "v2"), volumeExists, another(), func(w *World) { w.UsesUnnamed = "vol-1-e-0" }), want{}.held(v1beta2.ReasonMappedByEngine)},
 	}.run(t)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // The tests build a world out of one that is quiet (a replica's instance of volume vol-1 on node-1, judged orphaned an
-// hour ago, auto deletion off) and changes with names.
+// hour ago and recorded as given up, auto deletion off) and changes with names.
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
@@ -47,7 +47,21 @@ func quiet(changes ...change) World {
 	for _, c := range changes {
 		c(&w)
 	}
+	if w.Node != nil && w.Node.Status.AbandonedInstances == nil {
+		givenUp("uuid-1", w.Orphan.Spec.DataEngine)(&w)
+	}
 	return w
+}
+
+// givenUp is attach-controller's record that it gave up the instance of the orphan's name.
+func givenUp(uuid, dataEngine string) change {
+	return func(w *World) {
+		w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{NameOf(w.Orphan): {UUID: uuid, DataEngine: dataEngine}}
+	}
+}
+
+func neverGivenUp(w *World) {
+	w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{}
 }
 
 func set(w *World, conditionType string, status v1beta2.ConditionStatus, reason string) {
