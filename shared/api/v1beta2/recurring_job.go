@@ -93,6 +93,10 @@ type RecurringJobStatus struct {
 	// told.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
+	// RFC 3339 time at which snapshot-controller first saw it; runs that were due before are not made good. Written by
+	// snapshot-controller; absent means it was not seen yet.
+	// +optional
+	ScheduledSince string `json:"scheduledSince,omitempty"`
 	// Whether it is scheduled, with its last and its next run: Ready. Written by the writer of each type; absent
 	// means nothing is known.
 	// +nullable

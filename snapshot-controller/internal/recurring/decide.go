@@ -35,7 +35,7 @@ func (w World) times() (times schedule, reason, problem string) {
 		return schedule{}, v1beta2.ReasonUnsupported, problem
 	}
 	times, err := parse(w.Job.Spec.Cron)
-	if err == nil && times.next(w.Now).IsZero() {
+	if err == nil && times.after(w.since(w.own()), w.Now).IsZero() {
 		err = errors.New("such a time never comes")
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (w World) run(times schedule) Verdict {
 	current, running := parseTime(status.CurrentRun)
 	if !running {
 		status.CurrentRun = ""
-		due := times.due(w.since(), w.Now)
+		due := times.due(w.since(status), w.Now)
 		if due.IsZero() {
 			return w.idle(status, times)
 		}
@@ -111,7 +111,7 @@ func (w World) idle(status v1beta2.RecurringJobStatus, times schedule) Verdict {
 	if last, ok := parseTime(status.LastRun); ok && last.After(from) {
 		from = last
 	}
-	next := times.next(from)
+	next := times.after(w.since(status), from)
 	last := "It has not run yet"
 	if status.LastRun != "" {
 		last = "The last run was that of " + status.LastRun
@@ -122,7 +122,7 @@ func (w World) idle(status v1beta2.RecurringJobStatus, times schedule) Verdict {
 }
 
 func (w World) underWay(status v1beta2.RecurringJobStatus, times schedule, run time.Time) Verdict {
-	return w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("The run of %s is under way; the next is due at %s.", format(run), format(times.next(run))))
+	return w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("The run of %s is under way; the next is due at %s.", format(run), format(times.after(run, run))))
 }
 
 func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict {
@@ -131,19 +131,24 @@ func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict 
 	return w.idle(status, times)
 }
 
-// since is the time after which a run can be due.
-func (w World) since() time.Time {
-	if last, ok := parseTime(w.Job.Status.LastRun); ok {
+// since is the time after which a run can be due: the last run, or when the job was first seen. What was due before that was
+// another controller's, or nobody's.
+func (w World) since(status v1beta2.RecurringJobStatus) time.Time {
+	if last, ok := parseTime(status.LastRun); ok {
 		return last
 	}
-	return w.Job.CreationTimestamp.UTC()
+	seen, _ := parseTime(status.ScheduledSince)
+	return seen
 }
 
 // own returns those parts of the status that this controller writes, as they are to be.
 func (w World) own() v1beta2.RecurringJobStatus {
 	s := w.Job.Status
+	if _, seen := parseTime(s.ScheduledSince); !seen {
+		s.ScheduledSince = format(w.Now)
+	}
 	return v1beta2.RecurringJobStatus{
-		CurrentRun: s.CurrentRun, LastRun: s.LastRun, ExecutionCount: s.ExecutionCount,
+		CurrentRun: s.CurrentRun, LastRun: s.LastRun, ExecutionCount: s.ExecutionCount, ScheduledSince: s.ScheduledSince,
 		ObservedGeneration: w.Job.Generation, Conditions: conditions.Owned(s.Conditions, v1beta2.RecurringJobReady),
 	}
 }
@@ -162,7 +167,7 @@ func (w World) say(status v1beta2.RecurringJobStatus, reason, message string) Ve
 	status.Conditions = conditions.Set(status.Conditions, c, w.Now)
 	is := w.Job.Status
 	write := is.CurrentRun != status.CurrentRun || is.LastRun != status.LastRun || is.ExecutionCount != status.ExecutionCount ||
-		is.ObservedGeneration != status.ObservedGeneration ||
+		is.ObservedGeneration != status.ObservedGeneration || is.ScheduledSince != status.ScheduledSince ||
 		!conditions.Equal(conditions.Owned(is.Conditions, v1beta2.RecurringJobReady), status.Conditions)
 	return Verdict{Write: write, Status: status, Reason: reason, Message: message}
 }

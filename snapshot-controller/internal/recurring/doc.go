@@ -5,7 +5,8 @@
 //
 // A run is noted before the first Snapshot of it is made, and a Snapshot's name follows from job, run and volume. So a
 // process that dies makes nothing twice, and its successor goes on where it was. Of any number of times that passed while
-// no controller was running, or while a run was under way, the last one is made good, once.
+// no controller was running, or while a run was under way, the last one is made good, once. What was due before the job was
+// first seen is not: status.scheduledSince keeps when that was, so that taking a cluster over runs nothing.
 //
 // What is surplus is decided for each volume by itself, at any time. A job that removes snapshots does so in its runs.
 //

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -19,7 +18,7 @@ func anyWorld(t *rapid.T) World {
 	w.Job.Spec.Retain = rapid.IntRange(0, 3).Draw(t, "retain")
 	w.Job.Spec.Concurrency = rapid.IntRange(-1, 3).Draw(t, "concurrency")
 	w.Job.Status.CurrentRun = rapid.SampledFrom([]string{"", "", "2026-08-01T11:00:00Z", "rubbish"}).Draw(t, "currentRun")
-	w.Job.CreationTimestamp = metav1.NewTime(noon.Add(-time.Duration(rapid.IntRange(0, 100000).Draw(t, "age")) * time.Minute))
+	w.Job.Status.ScheduledSince = rapid.SampledFrom([]string{"", "rubbish", format(noon.Add(-time.Duration(rapid.IntRange(0, 100000).Draw(t, "age")) * time.Minute))}).Draw(t, "since")
 	return w
 }
 

@@ -16,11 +16,12 @@ import (
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// world has a job of every hour, made a minute before noon, and this many volumes that name it.
+// world has a job of every hour, first seen a minute before noon, and this many volumes that name it.
 func world(volumes ...string) World {
 	w := World{Now: noon, Job: &v1beta2.RecurringJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "hourly", UID: "job", Generation: 1, CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
 		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 * * * *", Retain: 2, Concurrency: 2},
+		Status:     v1beta2.RecurringJobStatus{ScheduledSince: format(noon.Add(-time.Minute))},
 	}}
 	for _, name := range volumes {
 		w.Volumes = append(w.Volumes, volume(name, v1beta2.LabelRecurringJobPrefix+"hourly"))
@@ -217,10 +218,35 @@ func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
 	for _, cron := range []string{"* * * * *", "0 * * * *", "0 0 * * *", "0 0 1 * *", "0 0 1 1 *"} {
 		w := world("a")
 		w.Job.Spec.Cron = cron
-		w.Job.CreationTimestamp = metav1.NewTime(noon.AddDate(-3, 0, 0))
+		w.Job.Status.ScheduledSince = format(noon.AddDate(-3, 0, 0))
 		w.runs(t)
 		require.Equal(t, 1, w.Job.Status.ExecutionCount, cron)
 		require.Len(t, w.Snapshots, 1, cron)
+	}
+}
+
+// A job that is seen for the first time, as when a cluster is taken over, runs at its next time and not at once, however old it is
+// and whatever it says besides.
+func TestFirstSightIsTheBeginning(t *testing.T) {
+	for name, change := range map[string]func(*World){
+		"one of Longhorn's": func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ExecutionCount: 400, OwnerID: "node-1"} },
+		"one that can be read from now on only": func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ScheduledSince: "rubbish"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world("a")
+			change(&w)
+			w.Job.CreationTimestamp = metav1.NewTime(noon.AddDate(-1, 0, 0))
+			before := w.Job.Status.ExecutionCount
+			w.runs(t)
+			require.Empty(t, w.Snapshots)
+			require.Equal(t, before, w.Job.Status.ExecutionCount)
+			require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.ScheduledSince)
+			w.Now = noon.Add(90 * time.Minute) // the process that saw it did not live that long
+			w.runs(t)
+			require.Equal(t, "2026-08-01T13:00:00Z", w.Job.Status.LastRun)
+			require.Len(t, w.Snapshots, 1)
+			require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.ScheduledSince)
+		})
 	}
 }
 

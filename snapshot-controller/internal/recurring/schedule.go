@@ -46,6 +46,9 @@ func (s schedule) next(t time.Time) time.Time {
 	return next.UTC()
 }
 
+// after is the first time after t of a job that ran last, or began, at the base.
+func (s schedule) after(_, t time.Time) time.Time { return s.next(t) }
+
 // windows are how far to look back for the last time that has passed, from near to far, so that neither a job of every
 // minute nor one of every year needs many steps.
 var windows = []time.Duration{time.Hour, 24 * time.Hour, 32 * 24 * time.Hour, 367 * 24 * time.Hour, 5 * 366 * 24 * time.Hour}

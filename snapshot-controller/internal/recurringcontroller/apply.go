@@ -73,7 +73,7 @@ func statusFields(s v1beta2.RecurringJobStatus) map[string]any {
 	if s.ExecutionCount != 0 {
 		fields["executionCount"] = int64(s.ExecutionCount)
 	}
-	for name, text := range map[string]string{"currentRun": s.CurrentRun, "lastRun": s.LastRun} {
+	for name, text := range map[string]string{"currentRun": s.CurrentRun, "lastRun": s.LastRun, "scheduledSince": s.ScheduledSince} {
 		if text != "" {
 			fields[name] = text
 		}

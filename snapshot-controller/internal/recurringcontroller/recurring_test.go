@@ -155,8 +155,10 @@ func (w *world) ran(times, each int) {
 }
 
 // jump puts the clock just before the next run. The process counts in real time to the run that it knows; a change of the
-// job lets it look at the clock.
+// job lets it look at the clock. A job begins when it is first seen.
 func (w *world) jump() {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { return w.job().Status.ScheduledSince != "" }, patience, poll)
 	w.clock.jump()
 	look := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"look":"`+w.clock.Now().String()+`"}}}`))
 	require.NoError(w.t, w.admin.Patch(w.t.Context(), w.job(), look))
