@@ -34,8 +34,9 @@ type RecurringJobSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.concurrency must be 0 or more volumes at a time; 0 is one"
 	// +optional
 	Concurrency int `json:"concurrency,omitempty"`
-	// When it runs, as five cron fields in UTC; CRON_TZ=<zone> before them means that time zone. Written by a person;
-	// absent means it never runs.
+	// When it runs, as five cron fields in UTC; CRON_TZ=<zone> before them means that time zone, in which a time that
+	// clocks leave out comes as they are put forward, and one that they show twice comes once. @every 6h counts from the
+	// last run. Written by a person; absent means it never runs.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[ \\t]*((CRON_TZ|TZ)=[^ ]+ +)?(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every +[0-9a-z.]+)|[^ \\t@]+([ \\t]+[^ \\t]+){4})[ \\t]*$")`,message="spec.cron must be five fields (minute, hour, day of month, month, day of week), such as 30 2 * * *, or @daily; CRON_TZ=<zone> may stand before them"
 	// +optional

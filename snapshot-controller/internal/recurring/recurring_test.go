@@ -135,7 +135,7 @@ func TestHowAJobStands(t *testing.T) {
 		{"a zone that is none", v1beta2.ReasonBadCron, "Atlantis", func(w *World) { w.Job.Spec.Cron = "CRON_TZ=Atlantis 0 3 * * *" }},
 		{"a zone alone", v1beta2.ReasonBadCron, "no fields follow", func(w *World) { w.Job.Spec.Cron = "TZ=UTC" }},
 		{"a day that no year has", v1beta2.ReasonBadCron, "never comes", func(w *World) { w.Job.Spec.Cron = "0 0 30 2 *" }},
-		{"from no fixed time", v1beta2.ReasonBadCron, "@every", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
+		{"at a distance from its beginning", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:04:00Z.", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
 		{"a task that is not done", v1beta2.ReasonUnsupported, "filesystem-trim", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
 		{"no task", v1beta2.ReasonUnsupported, `Task ""`, func(w *World) { w.Job.Spec.Task = "" }},
 		{"removing all", v1beta2.ReasonUnsupported, "retain of 1 or more", func(w *World) {
@@ -215,7 +215,7 @@ func TestARun(t *testing.T) {
 }
 
 func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
-	for _, cron := range []string{"* * * * *", "0 * * * *", "0 0 * * *", "0 0 1 * *", "0 0 1 1 *"} {
+	for _, cron := range []string{"* * * * *", "0 * * * *", "0 0 * * *", "0 0 1 * *", "0 0 1 1 *", "@every 7h"} {
 		w := world("a")
 		w.Job.Spec.Cron = cron
 		w.Job.Status.ScheduledSince = format(noon.AddDate(-3, 0, 0))
@@ -248,6 +248,15 @@ func TestFirstSightIsTheBeginning(t *testing.T) {
 			require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.ScheduledSince)
 		})
 	}
+}
+
+func TestAtADistanceFromTheLastRun(t *testing.T) {
+	w := world("a")
+	w.Job.Spec.Cron = "@every 45m"
+	w.Now = noon.Add(2 * time.Hour)
+	w.runs(t)
+	require.Equal(t, "2026-08-01T13:29:00Z", w.Job.Status.LastRun, "two of its times have passed, and the later one counts")
+	require.Equal(t, noon.Add(134*time.Minute), decide(w).Wake)
 }
 
 func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
