@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/volumesize"
@@ -160,6 +163,17 @@ func Purging(all map[string]v1beta2.PurgeStatus) bool {
 		}
 	}
 	return false
+}
+
+// PurgeError is what replicas say of a purge that has ended, in the order of their addresses; empty: nothing.
+func PurgeError(all map[string]v1beta2.PurgeStatus) string {
+	var out []string
+	for _, where := range slices.Sorted(maps.Keys(all)) {
+		if one := all[where]; !one.IsPurging && one.Error != "" {
+			out = append(out, where+": "+one.Error)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // begun tells that a copy was begun in this run of the engine: some servers list replicas that copied nothing, too.

@@ -21,6 +21,8 @@ type snapshotWork struct {
 	purges  int
 	// slow lets a purge go on until the test ends it; purging is one that does.
 	slow, purging bool
+	// broken is the error with which a purge ends, and merges nothing.
+	broken string
 	// lost are calls whose answer never comes, by method: they are carried out.
 	lost map[string]int
 }
@@ -101,7 +103,7 @@ func (s *engineServer) SnapshotPurge(context.Context, *imrpc.EngineSnapshotPurge
 			s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: d.Parent, Children: d.Children, Created: d.Created, Removed: true}
 		}
 	}
-	if s.work.purging = s.work.slow; !s.work.purging {
+	if s.work.purging = s.work.slow; !s.work.purging && s.work.broken == "" {
 		s.purge()
 	}
 	return &emptypb.Empty{}, s.answered("SnapshotPurge")
@@ -124,6 +126,8 @@ func (s *engineServer) SnapshotPurgeStatus(context.Context, *imrpc.ProxyEngineRe
 	for _, m := range s.members {
 		if s.work.purging {
 			out[m.address] = &ptypes.SnapshotPurgeStatusResponse{IsPurging: true, Progress: 60, State: "in_progress"}
+		} else if s.work.broken != "" && s.work.purges > 0 {
+			out[m.address] = &ptypes.SnapshotPurgeStatusResponse{State: "error", Error: s.work.broken}
 		} else if s.work.purges > 0 {
 			out[m.address] = &ptypes.SnapshotPurgeStatusResponse{Progress: 100, State: "complete"}
 		}

@@ -357,6 +357,70 @@ func TestAPurgeIsWatchedToItsEndAndNotRepeated(t *testing.T) {
 	})
 }
 
+// What the engine cannot remove is said, and tried once for each approval: the place among the purges is for others meanwhile.
+func TestARemovalThatFailsIsSaidAndTriedOnceForEachApproval(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason, words string
+		begin, end    func(*snapshots)
+		calls         string
+		times         int
+	}{
+		"its purge ends with an error": {v1beta2.ReasonPurgeFailed, "disk on fire", func(w *snapshots) { w.server.do(func() { w.server.work.broken = "disk on fire" }) },
+			func(w *snapshots) { w.server.do(func() { w.server.work.broken = "" }) }, "SnapshotPurge", 1},
+		"it refuses to purge": {v1beta2.ReasonRefused, "no", func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", status.Error(codes.Unknown, "no")) },
+			func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", nil) }, "SnapshotPurge", 1},
+		"it never answers": {v1beta2.ReasonUnreachable, "no route", func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", status.Error(codes.Unavailable, "no route")) },
+			func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", nil) }, "SnapshotPurge", 3},
+		"it refuses to remove": {v1beta2.ReasonRefused, "no", func(w *snapshots) { w.server.refuse(w.t, "SnapshotRemove", status.Error(codes.Unknown, "no")) },
+			func(w *snapshots) { w.server.refuse(w.t, "SnapshotRemove", nil) }, "SnapshotRemove", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newSnapshots(t, lively)
+			s := w.described("s-1")
+			w.described("s-2")
+			c.begin(w)
+			w.start()
+			w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+			w.deletes(s)
+			w.approves(s)
+			said := w.says("s-1", v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, c.reason)
+			require.Contains(t, conditions.Get(said.Status.Conditions, v1beta2.SnapshotRemovalFailed).Message, c.words)
+			w.looks(5)
+			require.Len(t, w.server.called(c.calls), c.times)
+			c.end(w)
+			w.looks(5)
+			require.Len(t, w.server.called(c.calls), c.times, "nobody approved it anew")
+			w.approvesAnew(s)
+			w.gone("s-1")
+		})
+	}
+}
+
+// approvesAnew is what policy does after a pause.
+func (w *snapshots) approvesAnew(s *v1beta2.Snapshot) {
+	w.t.Helper()
+	c := v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested,
+		LastTransitionTime: time.Now().Add(time.Second).UTC().Format(time.RFC3339)}
+	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, s, "snapshot-controller", map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
+}
+
+// S2: an engine that refused may have begun all the same.
+func TestWhatTheEngineRefusedIsCancelledOnceItIsProvenAbsent(t *testing.T) {
+	w := startedSnapshots(t, lively)
+	w.server.refuse(t, "VolumeSnapshot", status.Error(codes.Unknown, "no"))
+	s := w.asked("s-1")
+	w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonFailed)
+	w.deletes(s)
+	w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonCancelled)
+
+	s = w.asked("s-2")
+	w.provisioned("s-2", v1beta2.ConditionFalse, v1beta2.ReasonFailed)
+	w.server.holds("s-2", true) // it ends late
+	w.deletes(s)
+	w.provisioned("s-2", v1beta2.ConditionTrue, v1beta2.ReasonTaken)
+}
+
 // S8.
 func TestNothingIsRemovedWhileTheVolumeMovesOrARebuildGoesOn(t *testing.T) {
 	for name, c := range map[string]struct{ begin, end func(*snapshots) }{

@@ -12,7 +12,7 @@ import (
 
 // Decide is total, deterministic and idempotent: on the result of its own verdict it asks for nothing more.
 func Decide(w World) Verdict {
-	p := &pass{World: w, known: map[string]bool{}}
+	p := &pass{World: w, known: map[string]bool{}, absent: map[string]time.Time{}}
 	p.out.Memory = w.Memory
 	p.out.Memory.Looked = true
 	p.Snapshots = slices.SortedFunc(slices.Values(w.Snapshots), func(a, b Snapshot) int {
@@ -42,7 +42,9 @@ func Whole(w World) bool {
 type pass struct {
 	World
 	known map[string]bool
-	out   Verdict
+	// absent are snapshots that this look did not list, since when none did.
+	absent map[string]time.Time
+	out    Verdict
 }
 
 // mine tells that an object is of this engine's volume, and not at its end.
@@ -59,9 +61,8 @@ func had(s Snapshot) bool {
 
 // withdraw finds objects whose snapshots are gone.
 func (p *pass) withdraw() {
-	missing := map[string]time.Time{}
 	for _, s := range p.Snapshots {
-		if !p.mine(s) || p.listed(s.Name) || !had(s) || s.Deleting && s.Approved && s.Seen { // of these the engine's status tells enough
+		if !p.mine(s) || p.listed(s.Name) || !had(s) || removing(s, p.Now) && s.Seen { // of these the engine's status tells enough
 			continue
 		}
 		since, before := p.Memory.Missing[s.Name]
@@ -75,13 +76,13 @@ func (p *pass) withdraw() {
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "Two looks at the volume's running engine did not find the snapshot.")
 		case p.Memory.Looked:
-			missing[s.Name] = since
+			p.absent[s.Name] = since
 			p.wake(since.Add(p.Rules.Gap))
 		default: // never by the first look at an engine
 			p.wake(p.Now.Add(p.Rules.Busy))
 		}
 	}
-	p.out.Memory.Missing = missing
+	p.out.Memory.Missing = p.absent
 }
 
 // mirror finds snapshots that no object names.
@@ -108,7 +109,8 @@ func (p *pass) mirror() {
 func (p *pass) forget() {
 	m := &p.out.Memory
 	gone := func(name string) bool { return !p.known[name] && !p.listed(name) }
-	m.Called, m.Open, m.Removed, m.TakeAfter = without(m.Called, gone), without(m.Open, gone), without(m.Removed, gone), without(m.TakeAfter, gone)
+	m.Called, m.Open, m.TakeAfter = without(m.Called, gone), without(m.Open, gone), without(m.TakeAfter, gone)
+	m.Removed, m.Purged = without(m.Removed, gone), without(m.Purged, gone)
 }
 
 // without is a map without some of its keys; the map itself stays as it is.
@@ -124,11 +126,13 @@ func without[V any](m map[string]V, gone func(string) bool) map[string]V {
 
 // say writes a condition where it says something new.
 func (p *pass) say(s Snapshot, kind string, status v1beta2.ConditionStatus, reason, format string, args ...any) {
-	before := s.Provisioned
-	if kind == v1beta2.SnapshotWithdrawn {
-		before = s.Withdrawn
+	before, anew := s.Provisioned, again(s) && !s.Requested.After(p.Now) // the same answer to another request
+	switch kind {
+	case v1beta2.SnapshotWithdrawn:
+		before, anew = s.Withdrawn, false
+	case v1beta2.SnapshotRemovalFailed:
+		before, anew = s.RemovalFailed, !FailedSince(s)
 	}
-	anew := kind == v1beta2.SnapshotProvisioned && again(s) && !s.Requested.After(p.Now) // the same answer to another request
 	if before != nil && before.Status == status && before.Reason == reason && !anew {
 		return
 	}

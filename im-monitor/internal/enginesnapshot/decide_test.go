@@ -68,8 +68,11 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		{"something else is being done to the engine", world(object("s", asked), func(w *looked) { w.Busy = true }), nil, ""},
 		{"the last call was just now", world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(1)} })), nil, ""},
 		{"it was deleted before a call", world(object("s", asked, deleting)), nil, cancelled},
-		{"it was deleted after a call had failed", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), nil, ""},
-		{"it was deleted after it was asked for anew", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew)), nil, cancelled},
+		{"it was deleted after a call had failed, which the engine may end late", world(object("s", asked, deleting, failed)), nil, ""},
+		{"two looks did not find it after a call had failed", world(object("s", asked, deleting, failed), missing("s", rules.Gap)), nil, cancelled},
+		{"the first look at an engine proves nothing", world(object("s", asked, deleting, failed), missing("s", rules.Gap), remembers(func(m *memory) { m.Looked = false })), nil, ""},
+		{"it was taken after the engine had refused", world(object("s", asked, deleting, failed), lists("s"), missing("s", rules.Gap)), nil, taken},
+		{"it was deleted after it was asked for anew", world(object("s", asked, deleting, failed, anew), missing("s", rules.Gap)), nil, cancelled},
 		{"it was deleted while the second call may be under way", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew),
 			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), nil, ""},
 		{"it was deleted and never asked for", world(object("s", deleting, func(s *enginesnapshot.Snapshot) { s.Create = true })), nil, ""},
@@ -104,9 +107,10 @@ func TestWhatWaitsIsAskedAgain(t *testing.T) {
 		"after a call that brought nothing": {world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(7 * time.Second)} })), now.Add(7 * time.Second)},
 		"until a call must have ended": {world(object("s", asked, deleting),
 			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), now.Add(time.Minute)},
-		"until an absence is proven": {world(object("s"), missing("s", 2*time.Second)), now.Add(-10*time.Millisecond - 2*time.Second + rules.Gap)},
-		"until no more are deleted":  {world(object("s", approved), lists("s")), now.Add(rules.Gather)},
-		"never, when nothing is due": {world(object("s"), lists("s")), time.Time{}},
+		"until two looks did not find what failed": {world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), now.Add(rules.Gap - 10*time.Millisecond)},
+		"until an absence is proven":               {world(object("s"), missing("s", 2*time.Second)), now.Add(-10*time.Millisecond - 2*time.Second + rules.Gap)},
+		"until no more are deleted":                {world(object("s", approved), lists("s")), now.Add(rules.Gather)},
+		"never, when nothing is due":               {world(object("s"), lists("s")), time.Time{}},
 	} {
 		require.Equal(t, c.want, enginesnapshot.Decide(c.w).Wake, name)
 	}
@@ -206,6 +210,13 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 		{"one with several children waits in v2: the whole call would fail", world(object("s", approved), lists("s", under("a", "b")), gathered, v2, func(w *looked) { w.Others = map[string]bool{} }), nil, false},
 		{"one that is not there", world(object("s", approved), gathered), nil, false},
 		{"one that is withdrawn", world(object("s", approved, withdrawn), lists("s"), gathered), nil, false},
+		{"one that the engine could not remove waits until that is approved anew", world(object("s", approved, unremoved), lists("s"), gathered), nil, false},
+		{"approved anew", world(object("s", approved, unremoved, func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }), lists("s"), gathered), []string{"s"}, true},
+		{"nobody takes the approval back", world(object("s", approved, unremoved, func(s *enginesnapshot.Snapshot) {
+			s.RemovalFailed.LastProbeTime = now.Add(-time.Hour).Format(time.RFC3339Nano)
+			s.Since = now.Add(-2 * time.Hour)
+		}), lists("s"), gathered), []string{"s"}, true},
+		{"one whose purge failed waits, the others go on", world(object("s", approved), object("t", approved), lists("s", marked), lists("t", marked), gathered, purgedFor("s")), nil, true},
 		{"one of another volume of this name", world(object("s", approved, foreign), lists("s"), gathered), nil, false},
 		{"the head, whatever an object says", world(object(enginesnapshot.Head, approved), gathered), nil, false},
 		{"more may be deleted", world(object("s", approved), lists("s")), nil, false},
@@ -233,6 +244,38 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 	}
 }
 
+// A purge that ends with an error is said of each snapshot that it was for, once for each approval.
+func TestAPurgeThatEndsWithAnErrorIsSaid(t *testing.T) {
+	const failed = "True/PurgeFailed"
+	anew := func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }
+	for _, c := range []struct {
+		name string
+		w    looked
+		want string
+	}{
+		{"the engine's purge for it failed", world(object("s", approved), lists("s", marked), gathered, purgedFor("s")), failed},
+		{"it failed again, after it was approved anew", world(object("s", approved, unremoved, anew), lists("s", marked), gathered, purgedFor("s")), failed},
+		{"it was said", world(object("s", approved, unremoved), lists("s", marked), gathered, purgedFor("s")), ""},
+		{"the error is of a purge that was not for it", world(object("s", approved), lists("s", marked), gathered, purgedFor("t")), ""},
+		{"the look began before the purge", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"), func(w *looked) { w.Began = now.Add(-time.Minute) }), ""},
+		{"another purge is under way", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"), func(w *looked) { w.Purging = true }), ""},
+		{"it went all the same", world(object("s", approved, seen), gathered, purgedFor("s")), ""},
+		{"nobody approves it any more", world(object("s", deleting), lists("s", marked), gathered, purgedFor("s")), ""},
+		{"it belongs to another volume of this name", world(object("s", approved, foreign), lists("s", marked), gathered, purgedFor("s")), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := enginesnapshot.Decide(c.w)
+			want := map[string]string{}
+			if c.want != "" {
+				want["s"] = c.want
+				require.Contains(t, v.Changes[0].Condition.Message, "disk on fire")
+				require.NotContains(t, v.Memory.Purged, "s")
+			}
+			require.Equal(t, want, said(v))
+		})
+	}
+}
+
 func TestAWishIsWhatALookIsWorthWhileFor(t *testing.T) {
 	wish := func(change ...func(*enginesnapshot.Snapshot)) enginesnapshot.Wish {
 		return enginesnapshot.WishOf(world(object("s", change...)).Snapshots[0])
@@ -243,7 +286,10 @@ func TestAWishIsWhatALookIsWorthWhileFor(t *testing.T) {
 	require.NotEqual(t, wish(asked), wish(asked, func(s *enginesnapshot.Snapshot) { s.Requested = now }), "asked for anew")
 	require.Equal(t, "cancel", wish(asked, deleting).Kind)
 	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew).Kind)
-	require.Equal(t, enginesnapshot.Nothing, wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed)))
+	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed)).Kind)
+	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonLimitReached)).Kind)
+	require.Equal(t, enginesnapshot.Nothing, wish(approved, seen, unremoved))
+	require.Equal(t, "remove", wish(approved, seen, unremoved, func(s *enginesnapshot.Snapshot) { s.Since = now }).Kind)
 	require.Equal(t, "remove", wish(asked, approved).Kind)
 	require.Equal(t, enginesnapshot.Nothing, wish(asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)))
 	require.Equal(t, enginesnapshot.Nothing, wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonCancelled)))

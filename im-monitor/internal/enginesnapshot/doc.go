@@ -4,8 +4,9 @@
 //
 //	requested, not in the engine ......... take it; what came of it is seen by the next look
 //	requested, in the engine ............. Provisioned: Taken, or Adopted where it was there before
-//	requested, deleted before a call ..... Provisioned: Cancelled
+//	requested, deleted before a call ..... Provisioned: Cancelled; where a call failed, after a second look
 //	deleted, removal approved ............ remove, all of the volume in one call, and purge once (v1; v2 merges at once)
+//	the engine refused, or its purge ended with an error ... RemovalFailed; tried again once that is approved anew
 //	in the engine, no object ............. an object is made, after a second look
 //	an object, not in the engine ......... Withdrawn, by two looks some seconds apart, or one after our own removal
 //

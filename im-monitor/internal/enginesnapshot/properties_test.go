@@ -20,6 +20,7 @@ func anyWorld(t *rapid.T) enginesnapshot.World {
 	w.Active, w.Alone, w.RW = flag.Draw(t, "active"), flag.Draw(t, "alone"), flag.Draw(t, "rw")
 	w.V2, w.Rebuilding, w.Busy, w.Purging = flag.Draw(t, "v2"), flag.Draw(t, "rebuilding"), flag.Draw(t, "busy"), flag.Draw(t, "purging")
 	w.VolumeUID = rapid.SampledFrom([]string{"", "uid-1", "uid-1", "uid-2"}).Draw(t, "uid")
+	w.PurgeError = rapid.SampledFrom([]string{"", "disk on fire"}).Draw(t, "purge error")
 	w.Limits.Count = rapid.IntRange(0, 3).Draw(t, "most")
 	w.QuarantineEnds = moment(t, "quarantine")
 	if flag.Draw(t, "no head") {
@@ -55,6 +56,10 @@ func anyObject(t *rapid.T, name string) enginesnapshot.Snapshot {
 	} else if flag.Draw(t, "nothing said") {
 		s.Provisioned = nil
 	}
+	if flag.Draw(t, "unremoved") {
+		unremoved(&s)
+	}
+	s.Since = moment(t, "since")
 	if rapid.IntRange(0, 5).Draw(t, "withdrawn") == 0 {
 		withdrawn(&s)
 	}
@@ -72,7 +77,7 @@ func anyMemory(t *rapid.T) enginesnapshot.Memory {
 		return out
 	}
 	return enginesnapshot.Memory{Looked: rapid.Bool().Draw(t, "looked"), Missing: times("missing"), Strange: times("strange"), Open: times("open"),
-		Removed: times("removed"), TakeAfter: times("after"), Deleting: rapid.IntRange(0, 4).Draw(t, "n"), Grown: moment(t, "grown"),
+		Removed: times("removed"), Purged: times("purged"), TakeAfter: times("after"), Deleting: rapid.IntRange(0, 4).Draw(t, "n"), Grown: moment(t, "grown"),
 		Gathering: moment(t, "gathering"), RemoveAfter: moment(t, "remove after")}
 }
 
@@ -141,10 +146,13 @@ func TestDecideIsIdempotent(t *testing.T) {
 					continue
 				}
 				c.Condition.LastProbeTime = now.Format(time.RFC3339Nano)
-				if c.Condition.Type == v1beta2.SnapshotWithdrawn {
-					w.Snapshots[i].Withdrawn = &c.Condition
-				} else {
-					w.Snapshots[i].Provisioned = &c.Condition
+				switch s := &w.Snapshots[i]; c.Condition.Type {
+				case v1beta2.SnapshotWithdrawn:
+					s.Withdrawn = &c.Condition
+				case v1beta2.SnapshotRemovalFailed:
+					s.RemovalFailed = &c.Condition
+				default:
+					s.Provisioned = &c.Condition
 				}
 			}
 		}

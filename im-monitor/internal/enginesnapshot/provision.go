@@ -50,9 +50,13 @@ func (p *pass) taken(s Snapshot) bool {
 	return err == nil && info.UserCreated && !s.Requested.IsZero() && !created.Before(s.Requested.Truncate(time.Second))
 }
 
-// cancel: it was deleted and is not there. A call that may still be under way must end first.
+// cancel: it was deleted and is not there. A call that may still be under way must end first; where the engine refused it may
+// have begun all the same, and two looks must find nothing.
 func (p *pass) cancel(s Snapshot) {
-	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason != v1beta2.ReasonLimitReached && !again(s) {
+	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason == v1beta2.ReasonCancelled {
+		return
+	}
+	if s.Provisioned != nil && s.Provisioned.Reason == v1beta2.ReasonFailed && !p.stillAbsent(s) {
 		return
 	}
 	until := p.Memory.Open[s.Name]
@@ -64,6 +68,24 @@ func (p *pass) cancel(s Snapshot) {
 		return
 	}
 	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled, "The Snapshot was deleted before the snapshot was taken.")
+}
+
+// stillAbsent tells that two looks, the gap apart, did not find the snapshot; never by the first look at an engine.
+func (p *pass) stillAbsent(s Snapshot) bool {
+	if !p.Memory.Looked {
+		p.wake(p.Now.Add(p.Rules.Busy))
+		return false
+	}
+	since, before := p.Memory.Missing[s.Name]
+	if !before {
+		since = p.Began
+	}
+	if p.Began.Sub(since) >= p.Rules.Gap {
+		return true
+	}
+	p.absent[s.Name] = since
+	p.wake(since.Add(p.Rules.Gap))
+	return false
 }
 
 // due tells that a snapshot may be taken now, and says when to ask again otherwise.

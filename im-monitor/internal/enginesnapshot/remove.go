@@ -11,11 +11,13 @@ import (
 func (p *pass) removals() {
 	for _, s := range p.Snapshots {
 		info, there := p.Listed[s.Name]
-		if !there || !p.mine(s) || !s.Deleting || !s.Approved {
+		if !there || !p.mine(s) || !removing(s, p.Now) || p.purgeFailed(s) {
 			continue
 		}
 		can := p.mergeable(info)
-		p.out.Purge = p.out.Purge || can && !p.V2
+		if can && !p.V2 {
+			p.out.Purge, p.out.For = true, append(p.out.For, s.Name)
+		}
 		if !info.Removed && (can || !p.V2) {
 			p.out.Remove = append(p.out.Remove, s.Name)
 		}
@@ -24,8 +26,46 @@ func (p *pass) removals() {
 	if len(p.out.Remove) == 0 && !p.out.Purge || !p.Now.Before(until) {
 		return
 	}
-	p.out.Remove, p.out.Purge = nil, false
+	p.out.Remove, p.out.Purge, p.out.For = nil, false, nil
 	p.wake(until)
+}
+
+// purgeFailed says of a snapshot that the purge which was for it ended with an error, and left it.
+func (p *pass) purgeFailed(s Snapshot) bool {
+	at, ours := p.Memory.Purged[s.Name]
+	if !ours || p.Purging || p.PurgeError == "" || !p.Began.After(at) {
+		return false
+	}
+	p.out.Memory.Purged = without(p.out.Memory.Purged, func(name string) bool { return name == s.Name })
+	p.say(s, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, "%s", p.PurgeError)
+	return true
+}
+
+// removalPatience is for how long a failure stands against a removal whose approval is not taken back: an older
+// snapshot-controller does not know that it should.
+const removalPatience = 30 * time.Minute
+
+// removing tells that the snapshot is to be removed now: that is approved, and the engine was not found unable since.
+func removing(s Snapshot, now time.Time) bool {
+	if !s.Deleting || !s.Approved {
+		return false
+	}
+	at, failed := failedAt(s)
+	return !failed || s.Since.After(at) || now.Sub(at) >= removalPatience
+}
+
+// FailedSince tells that a failure to remove the snapshot was noted after that was approved.
+func FailedSince(s Snapshot) bool {
+	at, failed := failedAt(s)
+	return failed && !s.Since.After(at)
+}
+
+func failedAt(s Snapshot) (time.Time, bool) {
+	if !is(s.RemovalFailed, v1beta2.ConditionTrue) {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, s.RemovalFailed.LastProbeTime)
+	return at, err == nil
 }
 
 // mergeable tells that the engine can merge a snapshot into its child now.

@@ -22,11 +22,11 @@ func WishOf(s Snapshot) Wish {
 	switch {
 	case is(s.Withdrawn, v1beta2.ConditionTrue):
 		return Nothing
-	case s.Deleting && s.Approved:
+	case s.Deleting && s.Approved && !FailedSince(s):
 		return Wish{Kind: "remove"}
 	case !s.Create || s.Requested.IsZero() || provisioned || s.Seen:
 		return Nothing
-	case s.Deleting && (s.Provisioned == nil || again(s)):
+	case s.Deleting && (s.Provisioned == nil || s.Provisioned.Reason != v1beta2.ReasonCancelled):
 		return Wish{Kind: "cancel"}
 	case s.Deleting:
 		return Nothing

@@ -21,10 +21,11 @@ type Snapshot struct {
 	// Seen tells that snapshot-controller saw it in the engine.
 	Seen     bool
 	Deleting bool
-	// Approved tells that its removal is.
+	// Approved tells that its removal is, Since when.
 	Approved bool
-	// Provisioned and Withdrawn are what im-monitor said; nil is nothing.
-	Provisioned, Withdrawn *v1beta2.Condition
+	Since    time.Time
+	// Provisioned, Withdrawn and RemovalFailed are what im-monitor said; nil is nothing.
+	Provisioned, Withdrawn, RemovalFailed *v1beta2.Condition
 }
 
 // Memory is what a process remembers of one run of an engine. Nothing in it is needed to be right.
@@ -39,8 +40,8 @@ type Memory struct {
 	// server may still be at it.
 	Called map[string]bool
 	Open   map[string]time.Time
-	// Removed are snapshots that the engine accepted to remove, since when.
-	Removed map[string]time.Time
+	// Removed are snapshots that the engine accepted to remove, Purged those for which it accepted to purge, since when.
+	Removed, Purged map[string]time.Time
 	// Deleting is how many deleted Snapshots were known, and Approved for how many of them removal was, since Grown; Gathering
 	// is when the first of them was deleted.
 	Deleting, Approved int
@@ -75,6 +76,8 @@ type World struct {
 	// RW and Rebuilding tell whether a replica is, Busy whether something else goes on with the engine, Purging whether
 	// snapshots are merged.
 	RW, Rebuilding, Busy, Purging bool
+	// PurgeError is what replicas say of the last purge, if that has ended; empty: nothing.
+	PurgeError string
 	// Listed are the engine's snapshots.
 	Listed map[string]v1beta2.SnapshotInfo
 	// Limits are those of the engine.
@@ -103,6 +106,8 @@ type Verdict struct {
 	// Remove are snapshots to remove in one call, Purge whether to purge afterwards.
 	Remove []string
 	Purge  bool
+	// For are those snapshots that the purge is for.
+	For []string
 	// Wake is when to look again at the latest; zero is whenever.
 	Wake   time.Time
 	Memory Memory

@@ -59,6 +59,13 @@ func deleting(s *enginesnapshot.Snapshot) { s.Deleting = true }
 func approved(s *enginesnapshot.Snapshot) { s.Deleting, s.Approved = true, true }
 func seen(s *enginesnapshot.Snapshot)     { s.Seen = true }
 func foreign(s *enginesnapshot.Snapshot)  { s.Owner = "uid-2" }
+
+// unremoved: that the engine could not was said a minute ago, of an approval two minutes ago.
+func unremoved(s *enginesnapshot.Snapshot) {
+	s.Since = now.Add(-2 * time.Minute)
+	s.RemovalFailed = &v1beta2.Condition{Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPurgeFailed,
+		LastProbeTime: now.Add(-time.Minute).Format(time.RFC3339Nano)}
+}
 func withdrawn(s *enginesnapshot.Snapshot) {
 	s.Withdrawn = &v1beta2.Condition{Type: v1beta2.SnapshotWithdrawn, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSnapshotGone}
 }
@@ -71,6 +78,14 @@ func provisioned(status v1beta2.ConditionStatus, reason string) func(*enginesnap
 // remembers changes what the process remembers.
 func remembers(f func(*enginesnapshot.Memory)) func(*enginesnapshot.World) {
 	return func(w *enginesnapshot.World) { f(&w.Memory) }
+}
+
+// purgedFor says that this process had the engine purge for the snapshot, which ended with an error.
+func purgedFor(name string) func(*enginesnapshot.World) {
+	return func(w *enginesnapshot.World) {
+		w.Memory.Purged = map[string]time.Time{name: now.Add(-time.Second)}
+		w.PurgeError = "tcp://10.0.0.1:10000: disk on fire"
+	}
 }
 
 func missing(name string, ago time.Duration) func(*enginesnapshot.World) {

@@ -33,8 +33,8 @@ func (h *Hands) write(ctx context.Context, l Look, c enginesnapshot.Change) erro
 		return err
 	}
 	now := h.rt.Clock.Now()
-	c.Condition.LastProbeTime = now.UTC().Format(time.RFC3339Nano)
-	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotWithdrawn)
+	c.Condition.LastProbeTime = answeredAt(s, c.Condition, now).UTC().Format(time.RFC3339Nano)
+	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotRemovalFailed, v1beta2.SnapshotWithdrawn)
 	list := conditions.Set(own, c.Condition, now)
 	if conditions.Equal(own, list) && !answersAnew(s, c.Condition) {
 		return nil
@@ -52,9 +52,25 @@ func (h *Hands) write(ctx context.Context, l Look, c enginesnapshot.Change) erro
 	return nil
 }
 
-// answersAnew tells that a failure answers a request that came after the last one: only its time is new.
+// answeredAt is now, but never before what is answered: that has the time of another clock.
+func answeredAt(s *v1beta2.Snapshot, c v1beta2.Condition, now time.Time) time.Time {
+	asked := snapshotOf(s)
+	at := asked.Requested
+	if c.Type == v1beta2.SnapshotRemovalFailed {
+		at = asked.Since
+	}
+	if now.Before(at) {
+		return at
+	}
+	return now
+}
+
+// answersAnew tells that a failure answers a request, or an approval, that came after the last one: only its time is new.
 func answersAnew(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
 	now := snapshotOf(s)
+	if c.Type == v1beta2.SnapshotRemovalFailed {
+		return !enginesnapshot.FailedSince(now)
+	}
 	return c.Type == v1beta2.SnapshotProvisioned && enginesnapshot.AskedAnew(now.Requested, now.Provisioned)
 }
 

@@ -55,13 +55,14 @@ func (h *Hands) failed(ctx context.Context, l Look, name string, cause error) {
 	}
 }
 
-// remove removes snapshots in one call and purges once, and tells whether a call went out.
-func (h *Hands) remove(ctx context.Context, l Look, names []string, purge bool) (called bool) {
-	if len(names) == 0 && !purge || !h.may(ctx, l, opRemove) {
+// remove removes snapshots in one call and purges once, and tells whether a call went out. What the engine refuses is said of
+// each.
+func (h *Hands) remove(ctx context.Context, l Look, v enginesnapshot.Verdict) (called bool) {
+	if len(v.Remove) == 0 && !v.Purge || !h.may(ctx, l, opRemove) {
 		return false
 	}
 	var still []string
-	for _, name := range names {
+	for _, name := range v.Remove {
 		if h.still(ctx, l, name, approved) != nil {
 			still = append(still, name)
 		}
@@ -71,16 +72,39 @@ func (h *Hands) remove(ctx context.Context, l Look, names []string, purge bool) 
 		h.memory.removed(l, still, h.rt.Clock.Now(), err == nil)
 		h.ended(l, opRemove, err, still...)
 		if err != nil {
+			h.notRemoved(ctx, l, still, err)
 			return true
 		}
 	}
-	if !purge || len(names) > 0 && len(still) == 0 {
+	if !v.Purge || len(v.Remove) > 0 && len(still) == 0 {
 		return len(still) > 0
 	}
 	err := l.Proxy.PurgeSnapshots(ctx, l.Target)
-	h.memory.removed(l, nil, h.rt.Clock.Now(), err == nil)
+	h.memory.purged(l, v.For, h.rt.Clock.Now(), err == nil)
 	h.ended(l, opPurge, err)
+	if err != nil {
+		h.notRemoved(ctx, l, v.For, err)
+	}
 	return true
+}
+
+// notRemoved says that the engine refused. One that did not answer may have done it: the next look shows that, unless it never
+// answers.
+func (h *Hands) notRemoved(ctx context.Context, l Look, names []string, cause error) {
+	reason := v1beta2.ReasonRefused
+	if errors.Is(cause, imclient.ErrUnreachable) {
+		if reason = v1beta2.ReasonUnreachable; h.memory.unanswered(l) < unansweredMost {
+			return
+		}
+	}
+	for _, name := range names {
+		err := h.write(ctx, l, enginesnapshot.Change{Name: name, Condition: v1beta2.Condition{
+			Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue, Reason: reason, Message: cause.Error(),
+		}})
+		if err != nil {
+			h.log.Info("not said", "snapshot", name, "error", err.Error())
+		}
+	}
 }
 
 // approved tells that a Snapshot's data may go.

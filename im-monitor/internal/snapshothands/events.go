@@ -12,7 +12,7 @@ import (
 // saidEvent is said about a Snapshot when a condition of it changed.
 func saidEvent(c v1beta2.Condition) events.Event {
 	kind := corev1.EventTypeNormal
-	if c.Reason == v1beta2.ReasonFailed {
+	if c.Reason == v1beta2.ReasonFailed || c.Type == v1beta2.SnapshotRemovalFailed {
 		kind = corev1.EventTypeWarning
 	}
 	return events.Event{Type: kind, Reason: c.Reason, Action: "LookAtSnapshots", Note: c.Message}

@@ -74,7 +74,7 @@ func (h *Hands) Pass(ctx context.Context, l Look) (wake time.Duration, err error
 			again = errors.Join(again, h.mirror(ctx, l, name))
 		}
 		called := h.take(ctx, l, v.Take)
-		if h.remove(ctx, l, v.Remove, v.Purge) || called {
+		if h.remove(ctx, l, v) || called {
 			return soon, nil // what was not written is written then
 		}
 	}

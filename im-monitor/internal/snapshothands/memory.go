@@ -20,6 +20,8 @@ type run struct {
 	// takes and removes count calls that did not bring what they asked for.
 	takes   map[string]int
 	removes int
+	// silent counts removals in a row that the engine did not answer.
+	silent int
 }
 
 // told notes what Engine.status says of a run's snapshots although a look did not list them.
@@ -48,7 +50,8 @@ func (m *memory) view(l Look) enginesnapshot.Memory {
 		return enginesnapshot.Memory{}
 	}
 	out := r.Memory
-	out.Called, out.Open, out.Removed, out.TakeAfter = maps.Clone(r.Called), maps.Clone(r.Open), maps.Clone(r.Removed), maps.Clone(r.TakeAfter)
+	out.Called, out.Open, out.TakeAfter = maps.Clone(r.Called), maps.Clone(r.Open), maps.Clone(r.TakeAfter)
+	out.Removed, out.Purged = maps.Clone(r.Removed), maps.Clone(r.Purged)
 	return out
 }
 
@@ -89,9 +92,34 @@ func (m *memory) removed(l Look, names []string, now time.Time, accepted bool) {
 	r := m.of[l.Engine.Name]
 	r.RemoveAfter = now.Add(delay(r.removes))
 	r.removes++
+	if accepted {
+		r.silent = 0
+	}
 	for _, name := range names {
 		if accepted {
 			r.Removed = with(r.Removed, name, now)
+		}
+	}
+}
+
+// unanswered notes a removal that the engine did not answer, and returns how many in a row it did not.
+func (m *memory) unanswered(l Look) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runOf(l)
+	r.silent++
+	return r.silent
+}
+
+// purged notes a call that purges for these snapshots, and whether the engine accepted it.
+func (m *memory) purged(l Look, names []string, now time.Time, accepted bool) {
+	m.removed(l, nil, now, accepted)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	for _, name := range names {
+		if accepted {
+			r.Purged = with(r.Purged, name, now)
 		}
 	}
 }

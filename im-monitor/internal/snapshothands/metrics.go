@@ -22,7 +22,7 @@ var (
 	}, []string{"op", "result"})
 	said = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_snapshot_conditions_total",
-		Help: "Conditions of Snapshots that were written, by type (Provisioned, Withdrawn) and reason.",
+		Help: "Conditions of Snapshots that were written, by type (Provisioned, RemovalFailed, Withdrawn) and reason.",
 	}, []string{"type", "reason"})
 	mirrored = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "drover_im_monitor_snapshots_mirrored_total",

@@ -20,7 +20,7 @@ func (h *Hands) observe(ctx context.Context, l Look) (enginesnapshot.World, erro
 	e := l.Engine
 	w := enginesnapshot.World{
 		Began: l.Began, VolumeUID: volumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName, V2: e.Spec.DataEngine == v1beta2.DataEngineV2,
-		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: engine.Purging(l.Seen.Purges), Listed: l.Seen.Snapshots,
+		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: engine.Purging(l.Seen.Purges), PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
 		Limits: engine.SnapshotLimits(e), Others: map[string]bool{}, Memory: h.memory.view(l),
 		Rules: enginesnapshot.Rules{Gap: h.options.Gap, Gather: h.options.Gather, Longest: gatherLongest * h.options.Gather, Busy: l.Period},
 	}
@@ -75,7 +75,7 @@ func (h *Hands) taken(ctx context.Context, name string) (bool, error) {
 func (h *Hands) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error) {
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range list {
-		if s := snapshotOf(&list[i]); s.Deleting && s.Approved && s.Withdrawn == nil {
+		if s := snapshotOf(&list[i]); s.Deleting && s.Approved && s.Withdrawn == nil && !enginesnapshot.FailedSince(s) {
 			return true, err
 		}
 	}
@@ -88,6 +88,12 @@ func snapshotOf(o *v1beta2.Snapshot) enginesnapshot.Snapshot {
 		Name: o.Name, Owner: volumeUID(o.OwnerReferences, o.Spec.Volume), Create: o.Spec.CreateSnapshot, Seen: o.Status.CreationTime != "",
 		Deleting: o.DeletionTimestamp != nil, Approved: conditions.IsTrue(said, v1beta2.SnapshotRemovalApproved) && conditions.Reason(said, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonRequested,
 		Provisioned: conditions.Get(said, v1beta2.SnapshotProvisioned), Withdrawn: conditions.Get(said, v1beta2.SnapshotWithdrawn),
+		RemovalFailed: conditions.Get(said, v1beta2.SnapshotRemovalFailed),
+	}
+	if c := conditions.Get(said, v1beta2.SnapshotRemovalApproved); c != nil {
+		if at, err := time.Parse(time.RFC3339, c.LastTransitionTime); err == nil {
+			out.Since = at
+		}
 	}
 	if at, err := time.Parse(time.RFC3339Nano, o.Status.RequestedTime); err == nil {
 		out.Requested = at

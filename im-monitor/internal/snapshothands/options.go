@@ -23,12 +23,15 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 }
 
 const (
-	// fieldOwner owns the conditions Provisioned and Withdrawn and nothing else.
+	// fieldOwner owns the conditions Provisioned, RemovalFailed and Withdrawn and nothing else.
 	fieldOwner = "im-monitor"
 	// gatherLongest is how many times Gather removals wait at most while further ones come.
 	gatherLongest = 10
 	// After a call the next one of its kind waits, longer each time, until what was asked for happened.
 	callDelay, callDelayMax = time.Second, time.Minute
+	// unansweredMost is how many removals in a row an engine may leave unanswered before that is said of the snapshots: a server that lists
+	// and never removes must not hold a place among the purges for ever.
+	unansweredMost = 3
 	// soon is when to look after a call or a conflict.
 	soon = time.Millisecond
 	// conflictPause is the wait for the event of a change that a write met.

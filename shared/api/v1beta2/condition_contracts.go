@@ -78,7 +78,9 @@ func snapshotContracts() []ConditionContract {
 		{Kind: "Snapshot", Type: SnapshotRemovalApproved, Writer: "snapshot-controller", Means: "remove and purge",
 			True: []string{ReasonRequested},
 			False: []string{ReasonParentOfVolumeHead, ReasonHasMultipleChildren, ReasonPurgeDisabled, ReasonPurgeLimited,
-				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone, ReasonBackingUp}},
+				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone, ReasonBackingUp, ReasonRemovalFailed}},
+		{Kind: "Snapshot", Type: SnapshotRemovalFailed, Writer: "im-monitor", Means: "the engine could not remove it, at lastProbeTime",
+			True: []string{ReasonRefused, ReasonUnreachable, ReasonPurgeFailed}},
 		{Kind: "Snapshot", Type: SnapshotWithdrawn, Writer: "im-monitor", Means: "its snapshot is gone; final",
 			True: []string{ReasonSnapshotGone}},
 	}

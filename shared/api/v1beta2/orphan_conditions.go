@@ -111,7 +111,7 @@ const (
 const (
 	// ReasonUnreachable surfaces when the instance manager, or a node that may hold an engine of the volume, did not answer.
 	ReasonUnreachable = "Unreachable"
-	// ReasonRefused surfaces when the instance manager answered with an error.
+	// ReasonRefused surfaces when the instance manager answered with an error; also of a BackupTarget, and of a Snapshot's RemovalFailed.
 	ReasonRefused = "Refused"
 	// ReasonStillPresent surfaces when the instance is still listed after the call.
 	ReasonStillPresent = "StillPresent"

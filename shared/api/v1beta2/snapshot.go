@@ -74,8 +74,8 @@ type SnapshotStatus struct {
 	// Whether a person or a job asked for it, not the system. Written by snapshot-controller; absent means false.
 	// +optional
 	UserCreated bool `json:"userCreated,omitempty"`
-	// What people and neighbours need to know: Ready and RemovalApproved by snapshot-controller, Provisioned and
-	// Withdrawn by im-monitor. Written by the writer of each type; absent means nothing is known.
+	// What people and neighbours need to know: Ready and RemovalApproved by snapshot-controller, Provisioned,
+	// RemovalFailed and Withdrawn by im-monitor. Written by the writer of each type; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type

@@ -9,6 +9,9 @@ const (
 	SnapshotProvisioned = "Provisioned"
 	// SnapshotWithdrawn (writer im-monitor) True means that the engine has no such snapshot any more. It is final.
 	SnapshotWithdrawn = "Withdrawn"
+	// SnapshotRemovalFailed (writer im-monitor) True means that the engine could not remove the snapshot. It stays; lastProbeTime is
+	// when that was last so, and an approval that came later is tried.
+	SnapshotRemovalFailed = "RemovalFailed"
 	// SnapshotReady (writer snapshot-controller) mirrors status.readyToUse.
 	SnapshotReady = "Ready"
 )
@@ -37,6 +40,14 @@ const (
 	ReasonLinkedClone = "LinkedClone"
 	// ReasonBackingUp surfaces while a Backup copies the snapshot, or may begin to.
 	ReasonBackingUp = "BackingUp"
+	// ReasonRemovalFailed surfaces when the engine could not remove the snapshot, until that is tried again; the message has its answer.
+	ReasonRemovalFailed = "RemovalFailed"
+)
+
+// Reasons of SnapshotRemovalFailed; when the engine refused the call it is Refused, when it answered none of several Unreachable.
+const (
+	// ReasonPurgeFailed surfaces when the engine's purge ended with an error; the message has what each replica says.
+	ReasonPurgeFailed = "PurgeFailed"
 )
 
 // Reasons of SnapshotProvisioned.
@@ -45,7 +56,7 @@ const (
 	ReasonTaken = "Taken"
 	// ReasonAdopted surfaces when the engine had a snapshot of that name already.
 	ReasonAdopted = "Adopted"
-	// ReasonFailed surfaces when the engine refused; the message is its answer. Also of Ready.
+	// ReasonFailed surfaces when the engine refused; the message is its answer. Also of Ready, until it is asked again.
 	ReasonFailed = "Failed"
 	// ReasonCancelled surfaces when the Snapshot was deleted before a call went out, and none is in flight.
 	ReasonCancelled = "Cancelled"

@@ -101,7 +101,8 @@ func asked(s *v1beta2.Snapshot) bool { return s.Spec.CreateSnapshot || s.Status.
 // heldBack tells that a removal waits for people, or for what may take for ever.
 func heldBack(s *v1beta2.Snapshot) bool {
 	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
-	case v1beta2.ReasonLinkedClone, v1beta2.ReasonBackingUp, v1beta2.ReasonPurgeDisabled, v1beta2.ReasonParentOfVolumeHead, v1beta2.ReasonHasMultipleChildren:
+	case v1beta2.ReasonLinkedClone, v1beta2.ReasonBackingUp, v1beta2.ReasonPurgeDisabled, v1beta2.ReasonParentOfVolumeHead, v1beta2.ReasonHasMultipleChildren,
+		v1beta2.ReasonRemovalFailed:
 		return true
 	}
 	return false

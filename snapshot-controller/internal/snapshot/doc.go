@@ -5,6 +5,8 @@
 // The approval is requestedTime for taking, and the condition RemovalApproved for removing. The evidence is im-monitor's:
 // the engine's list of snapshots, Provisioned and Withdrawn. A list that is not known proves nothing.
 //
+// What an engine refused, to take or to remove, is tried again after a pause that grows.
+//
 // Every verdict is one write; the event of that write, or of what it set in motion, brings the next decision. What waits
 // says why, from a closed list of reasons, and holds neither a ticket nor a place among the purges that it cannot use.
 package snapshot

@@ -2,10 +2,10 @@ package snapshot
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
@@ -23,10 +23,10 @@ func (w World) keep() Verdict {
 		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+" is the part of every volume that is written to, no snapshot; delete this object."), nil)
 	case w.seen():
 		return w.missing()
-	case w.failed():
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, w.failure()), nil)
 	case !w.Snapshot.Spec.CreateSnapshot:
 		return w.missing()
+	case w.failed():
+		return w.refused()
 	}
 	return w.create()
 }
@@ -53,20 +53,12 @@ func (w World) isSaid() bool {
 	return false
 }
 
-func (w World) failure() string {
-	const next = " Delete this Snapshot and create another one."
-	for _, c := range w.Snapshot.Status.Conditions {
-		if c.Type == v1beta2.SnapshotProvisioned && c.Message != "" {
-			return "The engine did not take it: " + strings.TrimSuffix(c.Message, ".") + "." + next
-		}
-	}
-	return "The engine did not take it." + next
-}
-
-// create leads a snapshot that is to be taken to the moment at which that is approved, and then waits for the evidence.
+// create leads a snapshot that is to be taken to the moment at which that is approved, and then waits for the evidence. One that
+// was refused is approved anew.
 func (w World) create() Verdict {
 	status := w.mirrored(nil)
-	if status.RequestedTime == "" {
+	asked := status.RequestedTime != "" && !w.failed()
+	if !asked {
 		if problem := w.overLimit(); problem != "" {
 			return w.say(status, ready(v1beta2.ReasonLimitReached, problem), nil)
 		}
@@ -74,16 +66,24 @@ func (w World) create() Verdict {
 	if !w.Attached() {
 		return w.say(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
 	}
-	if status.RequestedTime == "" && !w.known() {
+	if !asked && !w.known() {
 		return w.say(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet."), w.kept())
 	}
-	if status.RequestedTime == "" {
-		status.RequestedTime = w.Now.UTC().Format(time.RFC3339)
+	if !asked {
+		status.RequestedTime = w.requestTime()
 	}
 	if problem := w.waitsForLimit(); problem != "" {
 		return w.say(status, ready(v1beta2.ReasonLimitReached, problem), w.kept())
 	}
 	return w.say(status, ready(v1beta2.ReasonCreating, "It is being taken."), w.kept())
+}
+
+// requestTime is the time at which taking it is approved; after the failure that it follows.
+func (w World) requestTime() string {
+	if f, ok := failureOf(conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned)); ok && w.failed() {
+		return f.after(w.Now).UTC().Format(time.RFC3339Nano)
+	}
+	return text(w.Now)
 }
 
 // kept is the ticket that we have, as it is, until the work is done; an attached volume needs none of ours.

@@ -20,6 +20,9 @@ func (w World) remove() Verdict {
 	if reason, message := w.blocker(); reason != "" {
 		return w.say(w.mirrored(w.info()), approval(reason, message), nil)
 	}
+	if v, waits := w.unremoved(); waits {
+		return v
+	}
 	return w.approve()
 }
 
@@ -29,7 +32,7 @@ func (w World) neverTaken() bool {
 	if !w.Snapshot.Spec.CreateSnapshot || w.seen() || w.info() != nil && w.Snapshot.Status.RequestedTime != "" {
 		return false
 	}
-	return w.Snapshot.Status.RequestedTime == "" || w.cancelled() || w.failed()
+	return w.Snapshot.Status.RequestedTime == "" || w.cancelled()
 }
 
 // blocker says what stands against removing that attaching the volume would not change; no ticket is held for it.

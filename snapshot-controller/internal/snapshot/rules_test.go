@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +25,14 @@ func TestCreation(t *testing.T) {
 		"what the engine lists is ready":                              {world(listed, requested), StepStatus, v1beta2.ReasonReady},
 		"what the engine lists under that name is adopted":            {world(listed), StepStatus, v1beta2.ReasonReady},
 		"what the engine marked removed is not":                       {world(listed, marked), StepStatus, v1beta2.ReasonMarkedRemoved},
-		"the engine's refusal is final":                               {world(requested, failed), StepStatus, v1beta2.ReasonFailed},
+		"a refusal of which nobody knows the time is final":           {world(requested, failed), StepStatus, v1beta2.ReasonFailed},
+		"what the engine refused waits for a while":                   {world(refusedAgo(5*time.Second, 0)), StepStatus, v1beta2.ReasonFailed},
+		"and is asked for anew":                                       {world(refusedAgo(10*time.Second, 0)), StepStatus, v1beta2.ReasonCreating},
+		"with its volume attached anew":                               {world(refusedAgo(10*time.Second, 0), detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"and not over a limit":                                        {world(refusedAgo(10*time.Second, 0), two, func(w *World) { w.Settings.MaxCount = 2 }), StepStatus, v1beta2.ReasonLimitReached},
+		"the pause grows with the time that it was refused":           {world(refusedAgo(time.Minute, 2*time.Minute)), StepStatus, v1beta2.ReasonFailed},
+		"but not for ever":                                            {world(refusedAgo(10*time.Minute, 2*time.Hour)), StepStatus, v1beta2.ReasonCreating},
+		"refused for a day it is given up":                            {world(refusedAgo(time.Hour, 24*time.Hour)), StepStatus, v1beta2.ReasonFailed},
 		"asked for anew it is being taken":                            {world(requested, retried), StepStatus, v1beta2.ReasonCreating},
 		"asked for anew it has its volume attached":                   {world(requested, retried, detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"without a volume it waits for one":                           {world(noOwner, func(w *World) { w.Volume = nil }), StepStatus, v1beta2.ReasonVolumeNotFound},
@@ -83,7 +91,11 @@ func TestRemoval(t *testing.T) {
 		"never asked for, it ends at once":                 {world(deleted), StepDropFinalizer, "NeverTaken"},
 		"asked for, it waits for what became of it":        {world(requested, deleted, granted), StepStatus, v1beta2.ReasonRequested},
 		"cancelled it ends":                                {world(requested, deleted, cancelled), StepDropFinalizer, "NeverTaken"},
-		"refused by the engine it ends":                    {world(requested, deleted, failed), StepDropFinalizer, "NeverTaken"},
+		"refused by the engine, which may end late":        {world(requested, deleted, failed, granted), StepStatus, v1beta2.ReasonRequested},
+		"the same of a detached volume":                    {world(requested, deleted, failed, detached, granted), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"what the engine could not remove gives way":       {world(taken, listed, deleted, unremovedAgo(time.Minute, 0), granted), StepStatus, v1beta2.ReasonRemovalFailed},
+		"whatever stands against it is said first":         {world(taken, listed, deleted, unremovedAgo(time.Minute, 0), rebuilding), StepStatus, v1beta2.ReasonRebuilding},
+		"what went all the same ends":                      {world(taken, deleted, unremovedAgo(time.Minute, 0)), StepDropFinalizer, "Removed"},
 		"refused and asked for anew it waits as well":      {world(requested, deleted, retried, granted), StepStatus, v1beta2.ReasonRequested},
 		"cancelled, but taken all the same, it is removed": {world(requested, deleted, cancelled, listed, granted), StepStatus, v1beta2.ReasonRequested},
 		"the ticket goes before the finalizer":             {world(deleted, holdsTicket), StepDropTicket, "NeverTaken"},
@@ -147,6 +159,60 @@ func v2(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV2 }
 
 // mirrored: it was seen that two build on it.
 func mirrored(w *World) { w.Snapshot.Status.Children = map[string]bool{"a": true, VolumeHead: true} }
+
+// What is asked for anew is asked for after the refusal, by im-monitor's clock, too.
+func TestWhatWasRefusedIsAskedForAnew(t *testing.T) {
+	w := world(refusedAgo(4*time.Second, 0))
+	v := Decide(w)
+	require.Equal(t, "The engine did not take it: disk on fire. It is asked for again at 2026-08-01T12:00:06Z.", v.Message)
+	require.Equal(t, noon.Add(6*time.Second), v.Wake)
+	w, _ = settled(t, w)
+	require.Equal(t, v.Message, w.Snapshot.Status.Error)
+	require.Equal(t, v.Wake, Decide(w).Wake, "whoever looks again is woken as well")
+	require.True(t, w.failed())
+	w.Now = v.Wake
+	w, _ = settled(t, w)
+	require.False(t, w.failed())
+	require.Equal(t, "2026-08-01T12:00:06Z", w.Snapshot.Status.RequestedTime)
+
+	w = world(refusedAgo(10*time.Second, 0))
+	c := &w.Snapshot.Status.Conditions[0]
+	c.LastTransitionTime, c.LastProbeTime = "2026-08-01T13:00:00Z", "2026-08-01T13:00:00.5Z" // its clock is ahead
+	w, steps := settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps)
+	require.False(t, w.failed())
+}
+
+// An approval is taken back when the engine could not remove it, gives its place and its ticket back, and is given anew after a pause.
+func TestARemovalThatFailedIsTriedAgain(t *testing.T) {
+	w := world(taken, listed, deleted, granted, holdsTicket, unremovedAgo(time.Minute, 40*time.Second))
+	v := Decide(w)
+	require.Equal(t, "The engine could not remove it: disk on fire. It is tried again at 2026-08-01T12:00:40Z.", v.Message)
+	require.False(t, v.Holds)
+	w, steps := settled(t, w)
+	require.Equal(t, []Step{StepStatus, StepDropTicket}, steps)
+	require.Equal(t, noon.Add(40*time.Second), Decide(w).Wake)
+	w.Now = noon.Add(39 * time.Second)
+	require.Equal(t, StepNone, Decide(w).Step)
+
+	w.Now, w.Place = noon.Add(40*time.Second), PlaceUnknown
+	require.True(t, Decide(w).NeedsPlace)
+	w.Place = PlaceGranted
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps)
+	require.True(t, conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved))
+	require.True(t, Decide(w).Holds)
+
+	w = world(taken, listed, deleted, granted, unremovedAgo(time.Minute, 0))
+	c := &w.Snapshot.Status.Conditions[1]
+	c.LastTransitionTime, c.LastProbeTime = "2026-08-01T13:00:00Z", "2026-08-01T13:00:00.5Z" // its clock is ahead
+	w, _ = settled(t, w)
+	w.Now = noon.Add(10 * time.Second)
+	w, _ = settled(t, w)
+	require.Equal(t, "2026-08-01T13:00:01Z", conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved).LastTransitionTime)
+	_, steps = settled(t, w)
+	require.Empty(t, steps)
+}
 
 // A volume must not be attached and detached for ever for a snapshot that cannot go.
 func TestOneThatCannotBeMergedDoesNotAttachItsVolumeAgain(t *testing.T) {

@@ -1,6 +1,10 @@
 package snapshot
 
-import "drover.dev/drover/shared/api/v1beta2"
+import (
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
 
 // Step is the one write of a verdict.
 type Step string
@@ -41,6 +45,8 @@ type Verdict struct {
 	NeedsPlace bool
 	// Confirm tells that the volume's absence must be seen past the cache before this is done.
 	Confirm bool
+	// Wake is when time alone changes the verdict; zero: never.
+	Wake time.Time
 	// End tells why the object goes, with StepDelete and StepDropFinalizer.
 	End End
 	// Reason and Message say what it is about, for the log and the events.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -75,6 +76,35 @@ func retried(w *World) {
 	said[len(said)-1].LastProbeTime = "2026-08-01T10:58:59.5Z"
 }
 
+// refusedAgo: it was asked for so long ago, refused a moment later, and was first refused that long before.
+func refusedAgo(asked, failing time.Duration) func(*World) {
+	return func(w *World) {
+		at := noon.Add(-asked)
+		w.Snapshot.Status.RequestedTime = text(at)
+		said(w, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed, at.Add(100*time.Millisecond), failing)
+	}
+}
+
+// unremovedAgo: its removal was approved so long ago, failed a moment later, and first failed that long before.
+func unremovedAgo(approved, failing time.Duration) func(*World) {
+	return func(w *World) {
+		at := noon.Add(-approved)
+		put(w, v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved,
+			Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested, Message: "Nothing stands against removing its data.", LastTransitionTime: text(at)})
+		said(w, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, at.Add(100*time.Millisecond), failing)
+	}
+}
+
+func said(w *World, conditionType string, status v1beta2.ConditionStatus, reason string, at time.Time, failing time.Duration) {
+	put(w, v1beta2.Condition{Type: conditionType, Status: status, Reason: reason,
+		Message: "disk on fire", LastProbeTime: at.Format(time.RFC3339Nano), LastTransitionTime: text(at.Add(-failing))})
+}
+
+// put says what is said last of each type.
+func put(w *World, c v1beta2.Condition) {
+	w.Snapshot.Status.Conditions = append(conditions.Remove(w.Snapshot.Status.Conditions, c.Type), c)
+}
+
 func system(w *World) { w.Snapshot.Spec.CreateSnapshot = false }
 
 func holdsTicket(w *World) {
@@ -85,7 +115,7 @@ func holdsTicket(w *World) {
 
 func condition(conditionType string, status v1beta2.ConditionStatus, reason string) func(*World) {
 	return func(w *World) {
-		w.Snapshot.Status.Conditions = append(w.Snapshot.Status.Conditions, v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: "disk on fire"})
+		put(w, v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: "disk on fire"})
 	}
 }
 
@@ -145,7 +175,7 @@ func played(w World, v Verdict) World {
 		foreign := s.Status.Conditions
 		s.Status = v.Status
 		for _, c := range foreign {
-			if c.Type == v1beta2.SnapshotProvisioned || c.Type == v1beta2.SnapshotWithdrawn {
+			if c.Type != v1beta2.SnapshotReady && c.Type != v1beta2.SnapshotRemovalApproved {
 				s.Status.Conditions = append(s.Status.Conditions, c)
 			}
 		}

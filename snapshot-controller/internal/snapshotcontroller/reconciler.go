@@ -43,7 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	r.keepPlace(request.Name, world, verdict)
-	result := ctrl.Result{RequeueAfter: again}
+	result := ctrl.Result{RequeueAfter: r.sooner(again, verdict.Wake)}
 	if world == nil || verdict.Step == snapshot.StepNone {
 		return result, nil
 	}
@@ -55,6 +55,18 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	log.FromContext(ctx).Info("verdict applied", "name", world.Snapshot.Name, "volume", world.Snapshot.Spec.Volume,
 		"step", verdict.Step, "reason", verdict.Reason, "message", verdict.Message)
 	return result, nil
+}
+
+// sooner is how long until the earlier of the two; zero is never.
+func (r *reconciler) sooner(again time.Duration, at time.Time) time.Duration {
+	if at.IsZero() {
+		return again
+	}
+	wait := max(at.Sub(r.observer.clock.Now()), time.Millisecond)
+	if again == 0 || wait < again {
+		return wait
+	}
+	return again
 }
 
 // decide returns a nil world where the snapshot is gone, and when to ask for a place again. A volume's absence counts once

@@ -181,6 +181,62 @@ func TestAPlaceIsNotHeldByAVolumeThatIsNeverAttached(t *testing.T) {
 	w.holds("vol-0", 1)
 }
 
+// A purge that fails does not hold the others up: its place is given back, and it is tried again after a pause.
+func TestAPurgeThatFailsGivesItsPlaceBack(t *testing.T) {
+	w := newWorld(t)
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode), Value: "1"})
+	clock := clocktesting.NewFakeClock(time.Now())
+	w.clock = clock
+	for _, volume := range []string{"vol-0", "vol-1"} {
+		w.volume(volume)
+		w.attach(volume, "snap-"+volume)
+	}
+	p := w.start()
+	for _, volume := range []string{"vol-0", "vol-1"} {
+		w.snapshot("snap-"+volume, volume)
+		w.ready("snap-"+volume, v1beta2.ReasonReady)
+	}
+	s := w.now("snap-vol-0")
+	w.delete(s)
+	w.removal("snap-vol-0", v1beta2.ReasonRequested)
+	w.delete(w.now("snap-vol-1"))
+	w.removal("snap-vol-1", v1beta2.ReasonPurgeLimited)
+	monitorFailed(w, s, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, clock.Now())
+	w.removal("snap-vol-0", v1beta2.ReasonRemovalFailed)
+	w.removal("snap-vol-1", v1beta2.ReasonRequested)
+	w.quiet(p)
+	clock.Step(time.Minute)
+	w.lists("vol-0", "snap-vol-0", "another") // somebody wakes it, which its own timer would do
+	w.removal("snap-vol-0", v1beta2.ReasonPurgeLimited)
+	w.lists("vol-1")
+	w.gone("snap-vol-1")
+	w.removal("snap-vol-0", v1beta2.ReasonRequested)
+	w.quiet(p)
+	w.lists("vol-0")
+	w.gone("snap-vol-0")
+}
+
+// What an engine refused is asked for anew.
+func TestASnapshotThatTheEngineRefused(t *testing.T) {
+	w := newWorld(t)
+	clock := clocktesting.NewFakeClock(time.Now())
+	w.clock = clock
+	w.volume(vol)
+	w.attach(vol)
+	p := w.start()
+	s := w.snapshot("snap-1", vol)
+	before := w.ready("snap-1", v1beta2.ReasonCreating).Status.RequestedTime
+	clock.Step(time.Second)
+	monitorFailed(w, s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed, clock.Now())
+	require.Contains(t, w.ready("snap-1", v1beta2.ReasonFailed).Status.Error, "It is asked for again at")
+	w.quiet(p)
+	clock.Step(time.Minute)
+	w.lists(vol, "another") // somebody wakes it, which its own timer would do
+	require.NotEqual(t, before, w.ready("snap-1", v1beta2.ReasonCreating).Status.RequestedTime)
+	w.lists(vol, "another", "snap-1")
+	w.ready("snap-1", v1beta2.ReasonReady)
+}
+
 // S9: a volume that goes takes its snapshots along; the next one of its name inherits nothing.
 func TestAVolumeThatGoes(t *testing.T) {
 	w := newWorld(t)
@@ -240,6 +296,14 @@ func (w *world) volume2(name string) {
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: 1000}}
 	w.create(v)
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttached})
+}
+
+// monitorFailed writes what im-monitor says of a call that failed then.
+func monitorFailed(w *world, s *v1beta2.Snapshot, conditionType string, is v1beta2.ConditionStatus, reason string, at time.Time) {
+	w.t.Helper()
+	c := []v1beta2.Condition{{Type: conditionType, Status: is, Reason: reason, Message: "disk on fire",
+		LastProbeTime: at.UTC().Format(time.RFC3339Nano), LastTransitionTime: at.UTC().Format(time.RFC3339)}}
+	require.NoError(w.t, status.Apply(w.t.Context(), w.admin, s, "im-monitor", map[string]any{"conditions": status.ConditionsField(c)}))
 }
 
 // monitorSays writes a condition of im-monitor's.
