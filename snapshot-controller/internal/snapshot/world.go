@@ -53,7 +53,7 @@ type World struct {
 	Node *v1beta2.Node
 	// Candidate is the node for the volume if it has to be attached; empty: no node can.
 	Candidate string
-	// Taken counts the volume's Snapshots that were taken, for a volume whose engine is not running.
+	// Taken counts the volume's Snapshots that were taken and are not marked removed, for a volume whose engine is not running.
 	Taken int
 	// Clones are the names of volumes that share this snapshot's data.
 	Clones []string

@@ -98,7 +98,7 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 	var list v1beta2.SnapshotList
 	err := o.list(ctx, &list, around.ByVolume, w.Volume.Name)
 	for i := range list.Items {
-		if list.Items[i].Status.CreationTime != "" {
+		if one := list.Items[i].Status; one.CreationTime != "" && !one.MarkRemoved {
 			w.Taken++
 		}
 	}

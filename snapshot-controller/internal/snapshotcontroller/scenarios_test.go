@@ -291,6 +291,23 @@ func TestTheLimitOfAVolume(t *testing.T) {
 	w.ready("snap-1", v1beta2.ReasonCreating)
 }
 
+// While the engine is not running, its rule is kept by what it listed last: what is marked removed does not count.
+func TestRemovedSnapshotsDoNotCountWhileTheVolumeIsDetached(t *testing.T) {
+	w := newWorld(t)
+	w.spec(w.volume(vol), map[string]any{"snapshotMaxCount": 2})
+	w.attach(vol, "a", "b")
+	w.start()
+	for _, name := range []string{"a", "b"} {
+		w.snapshot(name, vol)
+		w.ready(name, v1beta2.ReasonReady)
+	}
+	w.status(w.engine(vol), map[string]any{"snapshots": map[string]any{"a": map[string]any{"removed": true}}})
+	w.ready("a", v1beta2.ReasonMarkedRemoved)
+	w.detach(vol)
+	w.snapshot("snap-1", vol)
+	w.ready("snap-1", v1beta2.ReasonWaitingForAttach)
+}
+
 // volume2 makes another volume where everything of the first but its objects around is still there.
 func (w *world) volume2(name string) {
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: 1000}}
