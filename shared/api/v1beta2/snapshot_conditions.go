@@ -20,7 +20,7 @@ const (
 const (
 	// ReasonRequested surfaces when the Snapshot was deleted and nothing stands against removing its data.
 	ReasonRequested = "Requested"
-	// ReasonParentOfVolumeHead surfaces while volume-head builds on the snapshot: it can only be merged after a newer one.
+	// ReasonParentOfVolumeHead surfaces while volume-head builds on the snapshot: it can only be merged once there is a newer one.
 	ReasonParentOfVolumeHead = "ParentOfVolumeHead"
 	// ReasonHasMultipleChildren surfaces while several snapshots build on this one.
 	ReasonHasMultipleChildren = "HasMultipleChildren"

@@ -53,7 +53,7 @@ func (w World) blocker() (reason, message string) {
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it goes on when that is done."
 	case marked && children[VolumeHead]:
-		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name + " builds on it: it can be merged once a newer snapshot was taken."
+		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name + " builds on it, and an engine merges a snapshot only into a newer one: create another Snapshot of the volume, and its data goes."
 	case (marked || volume.Spec.DataEngine == v1beta2.DataEngineV2) && len(children) > 1:
 		return v1beta2.ReasonHasMultipleChildren, fmt.Sprintf("%d parts of the volume build on it; it can be merged when one is left.", len(children))
 	}

@@ -160,6 +160,13 @@ func v2(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV2 }
 // mirrored: it was seen that two build on it.
 func mirrored(w *World) { w.Snapshot.Status.Children = map[string]bool{"a": true, VolumeHead: true} }
 
+// Whoever deletes the only snapshot of a v1 volume is told what ends the wait.
+func TestTheParentOfTheHeadSaysWhatFreesIt(t *testing.T) {
+	v := Decide(world(taken, listed, deleted, marked))
+	require.Equal(t, v1beta2.ReasonParentOfVolumeHead, v.Reason)
+	require.Contains(t, v.Message, "create another Snapshot of the volume")
+}
+
 // What is asked for anew is asked for after the refusal, by im-monitor's clock, too.
 func TestWhatWasRefusedIsAskedForAnew(t *testing.T) {
 	w := world(refusedAgo(4*time.Second, 0))
