@@ -69,6 +69,7 @@ func TestWhatCannotBeTakenSaysWhy(t *testing.T) {
 		"not bound":        {asked(func(w *World) { w.Content.SnapshotUID = "" }), "is not bound"},
 		"no class named":   {asked(func(w *World) { w.Content.ClassName, w.Class = "", nil }), "names no VolumeSnapshotClass"},
 		"no such class":    {asked(func(w *World) { w.Class = nil }), "VolumeSnapshotClass class does not exist"},
+		"a mode of others": {asked(func(w *World) { w.Class.BackupMode = "differential" }), `backupMode "differential": it can be full or incremental`},
 		"a type of others": {asked(func(w *World) { w.Class.Type = "bi" }), `type "bi": snap and bak can be taken`},
 		"no volume":        {asked(func(w *World) { w.Volume = nil }), "there is no volume vol-1"},
 		"a volume that goes": {asked(func(w *World) {
@@ -97,6 +98,8 @@ func TestBackingUp(t *testing.T) {
 	check(t, map[string]rule{
 		"a class without a type means a backup, of the snapshot": {
 			asked(backups, marked, ready), Verdict{Step: StepCreateBackup, Outcome: OutcomeUploading}},
+		"as one with the older name of that type does": {
+			asked(func(w *World) { w.Class.Type = "bs" }, marked, ready), Verdict{Step: StepCreateBackup, Outcome: OutcomeUploading}},
 		"once that is asked for there is a handle": {
 			asked(backups, marked, ready, backedUp("")), Verdict{Step: StepStatus, Outcome: OutcomeUploading, Status: under}},
 		"and the mark goes": {
@@ -121,6 +124,8 @@ func TestFindingWhatIsThere(t *testing.T) {
 			Status: Status{Handle: "snap://vol-1/old", Ready: true, CreationTime: eleven, RestoreSize: 1000}}},
 		"a Backup": {found("bak://vol-1/old", backedUp(v1beta2.BackupCompleted)), Verdict{Step: StepStatus, Outcome: OutcomeReady,
 			Status: Status{Handle: "bak://vol-1/old", Ready: true, RestoreSize: 1000}}},
+		"a Backup by its older handle, which stays": {found("bs://vol-1/old", backedUp(v1beta2.BackupCompleted)), Verdict{Step: StepStatus, Outcome: OutcomeReady,
+			Status: Status{Handle: "bs://vol-1/old", Ready: true, RestoreSize: 1000}}},
 		"no Snapshot": {found("snap://vol-1/old"), Verdict{Step: StepStatus, Outcome: OutcomeMissing,
 			Status: Status{Error: "there is no Snapshot old of volume vol-1"}}},
 		"another volume's Snapshot": {found("snap://vol-1/old", ready, func(w *World) { w.Snapshot.Spec.Volume = "vol-2" }),
@@ -180,7 +185,7 @@ func TestContentsOfOthersAreLeftAlone(t *testing.T) {
 
 func TestHandles(t *testing.T) {
 	for text, fine := range map[string]bool{
-		"snap://vol/name": true, "bak://vol/name": true, "bi://vol/name": false, "snap://vol": false, "snap:///name": false,
+		"snap://vol/name": true, "bak://vol/name": true, "bs://vol/name": true, "bi://vol/name": false, "snap://vol": false, "snap:///name": false,
 		"snap://vol/": false, "snap://vol/a/b": false, "vol/name": false, "": false,
 	} {
 		h, ok := ParseHandle(text)
@@ -189,4 +194,12 @@ func TestHandles(t *testing.T) {
 			require.Equal(t, text, h.String())
 		}
 	}
+}
+
+// A content of an older Longhorn ends with the very Backup that its handle names.
+func TestAnOlderHandleNamesItsBackup(t *testing.T) {
+	w := asked(says(Status{Handle: "bs://vol-1/backup-1", Ready: true}))
+	volume, _, backup := w.Content.Names()
+	require.Equal(t, "vol-1", volume)
+	require.Equal(t, "backup-1", backup)
 }

@@ -16,14 +16,25 @@ const (
 	KindBackup Kind = "bak"
 )
 
+// kindOldBackup is how older classes and handles call KindBackup.
+const kindOldBackup Kind = "bs"
+
 // Handle names a snapshot or a backup of a volume; it is written kind://volume/name.
 type Handle struct {
 	Kind         Kind
 	Volume, Name string
+	// Old tells that it is written bs://volume/name, of KindBackup.
+	Old bool
 }
 
 // String is the handle as it stands in a content.
-func (h Handle) String() string { return string(h.Kind) + "://" + h.Volume + "/" + h.Name }
+func (h Handle) String() string {
+	kind := h.Kind
+	if h.Old {
+		kind = kindOldBackup
+	}
+	return string(kind) + "://" + h.Volume + "/" + h.Name
+}
 
 // ParseHandle reads a handle; false: it is none of ours.
 func ParseHandle(text string) (Handle, bool) {
@@ -33,6 +44,9 @@ func ParseHandle(text string) (Handle, bool) {
 	}
 	volume, name, ok := strings.Cut(rest, "/")
 	h := Handle{Kind: Kind(kind), Volume: volume, Name: name}
+	if h.Kind == kindOldBackup {
+		h.Kind, h.Old = KindBackup, true
+	}
 	known := h.Kind == KindSnapshot || h.Kind == KindBackup
 	return h, ok && known && volume != "" && name != "" && !strings.Contains(name, "/")
 }

@@ -57,6 +57,8 @@ func (w World) refusal() string {
 		return fmt.Sprintf("VolumeSnapshotClass %s does not exist", c.ClassName)
 	case w.kind() == "":
 		return fmt.Sprintf("VolumeSnapshotClass %s has type %q: snap and bak can be taken", c.ClassName, w.Class.Type)
+	case w.Class.BackupMode != "" && w.Class.BackupMode != backupFull && w.Class.BackupMode != backupIncremental:
+		return fmt.Sprintf("VolumeSnapshotClass %s has backupMode %q: it can be full or incremental", c.ClassName, w.Class.BackupMode)
 	case w.Volume == nil:
 		return fmt.Sprintf("there is no volume %s", c.VolumeHandle)
 	case w.Volume.DeletionTimestamp != nil:
@@ -68,7 +70,7 @@ func (w World) refusal() string {
 // kind is what the class asks for; empty: nothing that there is.
 func (w World) kind() Kind {
 	switch k := Kind(w.Class.Type); k {
-	case "":
+	case "", kindOldBackup:
 		return KindBackup
 	case KindSnapshot, KindBackup:
 		return k
@@ -110,7 +112,7 @@ func since(s *v1beta2.Snapshot) time.Time {
 func (w World) taken() Verdict {
 	volume, snapshot, backup := w.Content.Names()
 	status := Status{
-		Handle: Handle{KindSnapshot, volume, snapshot}.String(), Ready: true,
+		Handle: Handle{Kind: KindSnapshot, Volume: volume, Name: snapshot}.String(), Ready: true,
 		CreationTime: w.nanoseconds(w.Snapshot.Status.CreationTime), RestoreSize: w.Snapshot.Status.RestoreSize,
 	}
 	if w.kind() == KindSnapshot {
@@ -119,7 +121,7 @@ func (w World) taken() Verdict {
 	if w.Backup == nil {
 		return Verdict{Step: StepCreateBackup, Outcome: OutcomeUploading}
 	}
-	status.Handle, status.Ready = Handle{KindBackup, volume, backup}.String(), false
+	status.Handle, status.Ready = Handle{Kind: KindBackup, Volume: volume, Name: backup}.String(), false
 	if status.RestoreSize == 0 {
 		status.RestoreSize = w.Volume.Spec.Size
 	}

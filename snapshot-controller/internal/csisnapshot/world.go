@@ -25,6 +25,10 @@ const (
 	policyDelete = "Delete"
 	// parameterType is the parameter of a class that names the kind; empty: a backup.
 	parameterType = "type"
+	// parameterMode is the one that says how much a backup uploads; empty: what changed.
+	parameterMode     = "backupMode"
+	backupFull        = "full"
+	backupIncremental = "incremental"
 )
 
 // World is everything that is known of one content. What does not exist is nil.
@@ -43,6 +47,8 @@ type World struct {
 // Class is a VolumeSnapshotClass.
 type Class struct {
 	Driver, Type string
+	// BackupMode is what the Backup gets as spec.backupMode.
+	BackupMode string
 }
 
 // Content is what matters of a VolumeSnapshotContent.
@@ -92,7 +98,7 @@ func FromContent(c *volumesnapshot.Content) Content {
 
 // FromClass takes the facts out of the object.
 func FromClass(c *volumesnapshot.Class) Class {
-	return Class{Driver: c.Driver, Type: c.Parameters[parameterType]}
+	return Class{Driver: c.Driver, Type: c.Parameters[parameterType], BackupMode: c.Parameters[parameterMode]}
 }
 
 // Names are the volume, and the Snapshot and Backup that are, or are to be, behind the content; empty: none.

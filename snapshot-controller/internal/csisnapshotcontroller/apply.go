@@ -66,7 +66,7 @@ func newBackup(w csisnapshot.World) *v1beta2.Backup {
 			Namespace: w.Volume.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
 			Labels: map[string]string{v1beta2.LabelBackupVolume: v1beta2.LabelValue(volume)},
 		},
-		Spec: v1beta2.BackupSpec{SnapshotName: of},
+		Spec: v1beta2.BackupSpec{SnapshotName: of, BackupMode: w.Class.BackupMode},
 	}
 }
 

@@ -121,10 +121,10 @@ func (w *world) stop() {
 
 func (w *world) class(policy, kind string) {
 	w.t.Helper()
-	class := &volumesnapshot.Class{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + kind}, Driver: csisnapshot.Driver, Parameters: map[string]string{"type": kind}}
+	class := &volumesnapshot.Class{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + kind}, Driver: csisnapshot.Driver, Parameters: map[string]string{"type": kind, "backupMode": "full"}}
 	body := map[string]any{
 		"apiVersion": volumesnapshot.GroupVersion.String(), "kind": "VolumeSnapshotClass", "metadata": map[string]any{"name": class.Name},
-		"driver": class.Driver, "deletionPolicy": policy, "parameters": map[string]any{"type": kind},
+		"driver": class.Driver, "deletionPolicy": policy, "parameters": map[string]any{"type": kind, "backupMode": "full"},
 	}
 	w.create(object(body))
 }

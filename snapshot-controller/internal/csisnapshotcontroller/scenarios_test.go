@@ -52,6 +52,7 @@ func TestABackupForKubernetes(t *testing.T) {
 	b := &v1beta2.Backup{ObjectMeta: w.meta(csisnapshot.BackupName(w.namespace))}
 	w.appears(b)
 	require.Equal(t, s.Name, b.Spec.SnapshotName)
+	require.Equal(t, "full", b.Spec.BackupMode, "as the class says")
 	require.Equal(t, vol, b.Labels[v1beta2.LabelBackupVolume])
 	is := w.says(c, func(s csisnapshot.Status) bool { return s.Handle != "" })
 	require.Equal(t, "bak://"+vol+"/"+b.Name, is.Status.Handle)
