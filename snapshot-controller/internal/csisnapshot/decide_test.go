@@ -48,14 +48,11 @@ func TestTakingASnapshot(t *testing.T) {
 			asked(marked, failed), Verdict{Step: StepUnmark, Outcome: OutcomeFailed}},
 		"then it says so": {
 			asked(failed), Verdict{Step: StepStatus, Outcome: OutcomeFailed, Status: Status{Error: "refused"}}},
-		"and waits": {
-			asked(failed, says(Status{Error: "refused"})), Verdict{Step: StepNone, Outcome: OutcomeFailed,
-				Status: Status{Error: "refused"}, WakeAt: now.Add(59 * time.Second)}},
-		"to be asked for anew": {
+		"and waits: the engine is asked anew for the same Snapshot": {
 			asked(snapshotted(time.Hour, v1beta2.ReasonFailed, "refused"), says(Status{Error: "refused"})),
-			Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeFailed}},
-		"once the old one is gone": {
-			asked(failed, deleting, says(Status{Error: "refused"})), Verdict{Step: StepNone, Outcome: OutcomeFailed}},
+			Verdict{Step: StepNone, Outcome: OutcomeFailed, Status: Status{Error: "refused"}}},
+		"which may succeed": {
+			asked(snapshotted(time.Hour, v1beta2.ReasonCreating, "It is being taken."), says(Status{Error: "refused"})), Verdict{Step: StepMark, Outcome: OutcomeTaking}},
 		"a content that is deleted while its VolumeSnapshot stays goes on": {
 			asked(marked, func(w *World) { w.Content.Deleting = true }), Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}},
 	})

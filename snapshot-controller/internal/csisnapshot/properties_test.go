@@ -92,8 +92,7 @@ func TestEveryWorldComesToRest(t *testing.T) {
 	})
 }
 
-// Nothing is deleted that nobody deleted: only a content that goes, whose policy says so, takes anything along; but for a
-// Snapshot that the engine refused to take. [SNP-1]
+// Nothing is deleted that nobody deleted: only a content that goes, whose policy says so, takes anything along. [SNP-1]
 func TestNothingIsDeletedUnasked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anything(t)
@@ -101,8 +100,7 @@ func TestNothingIsDeletedUnasked(t *testing.T) {
 		case StepDeleteBackup:
 			require.True(t, w.Content.Deleting && w.Content.Deletes)
 		case StepDeleteSnapshot:
-			refused := reason(w.Snapshot) == v1beta2.ReasonFailed && !w.Content.goes()
-			require.True(t, refused || w.Content.Deleting && w.Content.Deletes)
+			require.True(t, w.Content.Deleting && w.Content.Deletes)
 			require.Equal(t, "vol-1", w.Snapshot.Spec.Volume)
 		case StepRelease:
 			left := w.Content.Deletes && w.Content.has() && w.Snapshot != nil && w.Snapshot.DeletionTimestamp == nil

@@ -9,12 +9,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-const (
-	// patience is how long a snapshot may take before the content says what it waits for.
-	patience = time.Minute
-	// retryAfter is how long after a failure the snapshot is asked for anew.
-	retryAfter = time.Minute
-)
+// patience is how long a snapshot may take before the content says what it waits for.
+const patience = time.Minute
 
 // take leads a content that names a volume to its snapshot, and to the backup of it.
 func (w World) take() Verdict {
@@ -29,8 +25,6 @@ func (w World) take() Verdict {
 	switch s := w.Snapshot; {
 	case s != nil && s.Spec.Volume != c.VolumeHandle:
 		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is of volume %s; delete it, or this VolumeSnapshot", name, s.Spec.Volume))
-	case s != nil && s.DeletionTimestamp != nil && reason(s) == v1beta2.ReasonFailed:
-		return Verdict{Step: StepNone, Outcome: OutcomeFailed} // it is asked for anew once this one is gone
 	case s != nil && s.DeletionTimestamp != nil:
 		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is being deleted; it is taken anew once it is gone", name))
 	case s != nil && reason(s) == v1beta2.ReasonFailed:
@@ -78,34 +72,12 @@ func (w World) kind() Kind {
 	return ""
 }
 
-// failed says why, and asks anew after a while by deleting what was not taken.
+// failed says why. The engine is asked anew for the same Snapshot.
 func (w World) failed() Verdict {
 	if w.Content.BeingCreated {
 		return Verdict{Step: StepUnmark, Outcome: OutcomeFailed}
 	}
-	v := w.err(OutcomeFailed, w.Snapshot.Status.Error)
-	if v.Step != StepNone {
-		return v
-	}
-	due := since(w.Snapshot).Add(retryAfter)
-	if w.Snapshot.Status.CreationTime != "" {
-		return v // it was there once, whatever is said of it now
-	}
-	if w.Now.Before(due) {
-		v.WakeAt = due
-		return v
-	}
-	return Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeFailed}
-}
-
-// since is when the failure was seen.
-func since(s *v1beta2.Snapshot) time.Time {
-	if c := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady); c != nil {
-		if at, err := time.Parse(time.RFC3339, c.LastTransitionTime); err == nil {
-			return at
-		}
-	}
-	return s.CreationTimestamp.Time
+	return w.err(OutcomeFailed, w.Snapshot.Status.Error)
 }
 
 // taken makes the snapshot the content's, or backs it up.
