@@ -39,6 +39,7 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 		{"engine-replica-timeout", []string{"8", "30", `{"v1":"8","v2":"8"}`}, []string{"7", "31"}, "from 8 to 30"},
 		{"replica-rebuild-concurrent-sync-limit", []string{"1", "5"}, []string{"0", ""}, "1 or more"},
 		{"auto-cleanup-system-generated-snapshot", []string{"true", `{"v1":"true","v2":"false"}`}, []string{`{"v1":"maybe"}`}, "true or false"},
+		{"allow-recurring-job-while-volume-detached", []string{"true", "false"}, []string{"", "yes"}, "true or false"},
 		{"node-down-pod-deletion-policy", []string{"do-nothing", "delete-both-statefulset-and-deployment-pod"}, []string{"", "delete"}, "is do-nothing, delete-statefulset-pod"},
 		{"priority-class", []string{"", "longhorn-critical"}, []string{strings.Repeat("x", 16385)}, "Too long"},
 	}

@@ -79,7 +79,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 	if err := backupcontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
-	if err := recurringcontroller.Setup(ctx, rt); err != nil {
+	if err := recurringcontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	if err := webhookserver.Setup(rt, o.answer); err != nil {

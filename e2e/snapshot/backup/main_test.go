@@ -22,9 +22,12 @@ const (
 // here is the one World of this test binary; every test leaves it as empty as it found it.
 var here *world.World
 
+// whileDetached is the setting that lets recurring jobs have detached volumes attached.
+const whileDetached = "allow-recurring-job-while-volume-detached"
+
 func TestMain(m *testing.M) {
 	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Lease: 8 * time.Second},
-		func(_ context.Context, w *world.World) error { here = w; return nil })
+		func(ctx context.Context, w *world.World) error { here = w; return w.Set(ctx, whileDetached, "true") })
 }
 
 // stage gives a test an empty World, and empties it again at the end.

@@ -8,6 +8,9 @@
 // no controller was running, or while a run was under way, the last one is made good, once. What was due before the job was
 // first seen is not: status.scheduledSince keeps when that was, so that taking a cluster over runs nothing.
 //
+// A volume that is detached when a run comes to it is passed over, unless the settings say otherwise; what the run began with a
+// volume it ends.
+//
 // What is surplus is decided for each volume by itself, at any time. A job that removes snapshots does so in its runs.
 //
 // A job that backs up asks for a Snapshot of each volume and, once that is ready, for a Backup of it under the same name.

@@ -54,6 +54,7 @@ func (w World) progress(run time.Time) plan {
 		s := snapshots[name]
 		switch {
 		case waiting[v.Name] || waiting[v1beta2.LabelValue(v.Name)] || backups[name]:
+		case s == nil && !w.mayBegin(v):
 		case s == nil:
 			p.snapshots = append(p.snapshots, w.newSnapshot(name, v))
 		case w.backsUp() && s.DeletionTimestamp == nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
@@ -69,7 +70,9 @@ func (w World) served(run time.Time) bool {
 		name := Name(w.Job, run, v)
 		at := slices.IndexFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == name })
 		switch {
-		case at < 0 || untaken(w.Snapshots[at]):
+		case at < 0:
+			return w.mayBegin(v)
+		case untaken(w.Snapshots[at]):
 			return true
 		case !w.backsUp() || w.Snapshots[at].Status.CreationTime == "":
 			return false // taken, or it failed, or goes

@@ -25,6 +25,9 @@ func (w World) prune() plan {
 			break
 		}
 		doomed, until := w.pruned(v)
+		if !w.mayBegin(v) {
+			doomed = nil
+		}
 		if len(doomed) == 0 && until.IsZero() {
 			continue
 		}

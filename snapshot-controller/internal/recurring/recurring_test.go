@@ -31,6 +31,7 @@ func world(volumes ...string) World {
 
 func volume(name string, labels ...string) *v1beta2.Volume {
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{}}}
+	v.Status.State = v1beta2.VolumeStateAttached
 	for _, l := range labels {
 		v.Labels[l] = v1beta2.RecurringEnabled
 	}
@@ -279,6 +280,42 @@ func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
 	w.done(decide(w))
 	require.Len(t, w.Snapshots, 3)
 	require.Equal(t, "b", w.Snapshots[2].Spec.Volume, "a volume that still waits for one gets no second")
+}
+
+// Users who have a detached volume attached for its backups say so by a setting; without it a run passes it over.
+func TestARunPassesADetachedVolumeOver(t *testing.T) {
+	for _, task := range tasks {
+		w := pruning(task, "a", "b")
+		w.Volumes[0].Status.State = v1beta2.VolumeStateDetached
+		for i := range w.Volumes {
+			w.stored("old-"+w.Volumes[i].Name, i, 20, true)
+			w.stored("new-"+w.Volumes[i].Name, i, 10, true)
+			w.stored("system-"+w.Volumes[i].Name, i, 30, false)
+		}
+		w.Job.Spec.Retain = 1
+		v := Decide(w)
+		for _, s := range append(v.Create, v.Delete...) {
+			require.Equal(t, "b", s.Spec.Volume, task)
+		}
+		require.Len(t, append(v.Create, v.Delete...), 1, task)
+		w.Volumes = w.Volumes[:1]
+		now, forGood := IsFinished(w)
+		require.True(t, now && forGood, task)
+		w.WhileDetached = true
+		v = Decide(w)
+		require.Len(t, append(v.Create, v.Delete...), 1, task)
+		now, _ = IsFinished(w)
+		require.False(t, now, task)
+	}
+}
+
+func TestWhatARunBeganItEnds(t *testing.T) {
+	w := backingUp("a")
+	w.done(decide(w))
+	w.done(decide(w))
+	w.taken()
+	w.Volumes[0].Status.State = v1beta2.VolumeStateDetached
+	require.Len(t, decide(w).BackUp, 1)
 }
 
 func TestOneThatWaitsForPeopleOrFailedHoldsUpNobody(t *testing.T) {

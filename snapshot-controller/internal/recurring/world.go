@@ -20,6 +20,8 @@ type World struct {
 	Snapshots []*v1beta2.Snapshot
 	// Backups has, in the same way, the Backups that name the job, and those that have not ended.
 	Backups []*v1beta2.Backup
+	// WhileDetached tells that detached volumes are attached for runs; else runs pass them over.
+	WhileDetached bool
 	// Shared has the names of Snapshots whose data linked clones share.
 	Shared map[string]bool
 }
@@ -84,6 +86,11 @@ func KeysOfJob(job *v1beta2.RecurringJob) []string {
 func IsFor(job *v1beta2.RecurringJob, labels map[string]string) bool {
 	wanted := KeysOfJob(job)
 	return slices.ContainsFunc(KeysOfVolume(labels), func(key string) bool { return slices.Contains(wanted, key) })
+}
+
+// mayBegin tells that a run may begin with the volume.
+func (w World) mayBegin(v *v1beta2.Volume) bool {
+	return w.WhileDetached || v.Status.State == v1beta2.VolumeStateAttached
 }
 
 func (w World) volumes() []*v1beta2.Volume { return Served(w.Job, w.Volumes) }

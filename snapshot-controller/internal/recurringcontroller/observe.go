@@ -10,14 +10,17 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 )
 
 // observer reads worlds. It only reads.
 type observer struct {
 	reader    client.Reader
 	namespace string
+	settings  *settingcontroller.Source[setting.Values]
 	clock     clock.PassiveClock
 }
 
@@ -36,7 +39,11 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 	if !recurring.IsRunning(job) {
 		return &recurring.World{Now: o.clock.Now(), Job: job, Volumes: volumes}, nil
 	}
-	w := &recurring.World{Now: o.clock.Now(), Job: job, Shared: map[string]bool{}}
+	values, err := o.settings.Current(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	w := &recurring.World{Now: o.clock.Now(), Job: job, Shared: map[string]bool{}, WhileDetached: values.JobsWhileDetached}
 	left := done.of(job)
 	for _, v := range volumes {
 		if left.has(v) {
@@ -46,6 +53,7 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 		if err != nil {
 			return nil, err
 		}
+		one.WhileDetached = w.WhileDetached
 		if now, forGood := recurring.IsFinished(*one); now {
 			if forGood {
 				left.add(v)

@@ -5,4 +5,4 @@ package recurringcontroller
 // +kubebuilder:rbac:groups=longhorn.io,resources=recurringjobs,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=recurringjobs/status,verbs=patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=snapshots;backups,verbs=list;watch;create;delete,namespace=longhorn-system
-// +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=volumes;settings,verbs=list;watch,namespace=longhorn-system

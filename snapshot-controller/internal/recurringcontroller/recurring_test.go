@@ -18,11 +18,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/around"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 )
 
@@ -83,10 +85,12 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) volume(name string, labels map[string]string) {
-	require.NoError(w.t, w.admin.Create(w.t.Context(), &v1beta2.Volume{
+	v := &v1beta2.Volume{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name, Labels: labels},
 		Spec:       v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce},
-	}))
+	}
+	require.NoError(w.t, w.admin.Create(w.t.Context(), v))
+	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, v, map[string]any{"state": v1beta2.VolumeStateAttached}))
 }
 
 // startCut runs the controller until it is stopped, or cut.
@@ -98,7 +102,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 			return err
 		}
-		return Setup(ctx, rt)
+		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 	})
 	w.running.Store(p)
 	return p

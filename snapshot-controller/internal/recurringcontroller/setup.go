@@ -8,16 +8,18 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 )
 
 // Setup registers the controllers of recurring jobs, one that leads their runs and one that deletes what is not kept. The
 // indexes of package around must be there. The cache must keep volumes' labels, and of a Snapshot's labels in its
 // spec the one that names its job.
-func Setup(ctx context.Context, rt *runkit.Runtime) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	o := observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock}
+	o := observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").
 		For(&v1beta2.RecurringJob{}).

@@ -7,9 +7,10 @@ import (
 
 // Names of the settings.
 const (
-	DisablePurge     = "disable-snapshot-purge"
-	PurgesPerNode    = "snapshot-heavy-task-concurrent-limit"
-	SnapshotMaxCount = "snapshot-max-count"
+	DisablePurge      = "disable-snapshot-purge"
+	PurgesPerNode     = "snapshot-heavy-task-concurrent-limit"
+	SnapshotMaxCount  = "snapshot-max-count"
+	JobsWhileDetached = "allow-recurring-job-while-volume-detached"
 )
 
 // Values is what the settings say to volumes of one data engine.
@@ -20,6 +21,8 @@ type Values struct {
 	PurgesPerNode int
 	// SnapshotMaxCount is how many snapshots a volume may have that names no number.
 	SnapshotMaxCount int
+	// JobsWhileDetached lets recurring jobs have detached volumes attached; else their runs pass them over.
+	JobsWhileDetached bool
 }
 
 // Defaults are in force where a setting does not exist or is empty.
@@ -30,4 +33,6 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	DisablePurge:     setting.Boolean(func(v *Values) *bool { return &v.PurgeDisabled }),
 	PurgesPerNode:    setting.Number(0, 100_000, func(v *Values, n int) { v.PurgesPerNode = n }),
 	SnapshotMaxCount: setting.Number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
+
+	JobsWhileDetached: setting.Boolean(func(v *Values) *bool { return &v.JobsWhileDetached }),
 }}

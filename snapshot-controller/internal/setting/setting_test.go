@@ -17,7 +17,8 @@ func TestValues(t *testing.T) {
 	require.NoError(t, set(PurgesPerNode, "0"))
 	require.NoError(t, set(SnapshotMaxCount, `{"v2":"10"}`))
 	require.NoError(t, set("no-setting-of-ours", "whatever"))
-	want := Values{PurgeDisabled: true, SnapshotMaxCount: 10}
+	require.NoError(t, set(JobsWhileDetached, "true"))
+	want := Values{PurgeDisabled: true, SnapshotMaxCount: 10, JobsWhileDetached: true}
 	require.Equal(t, want, m.Values("v2"))
 
 	for name, bad := range map[string]string{DisablePurge: "yes", PurgesPerNode: "-1", SnapshotMaxCount: "1"} {
@@ -30,5 +31,5 @@ func TestValues(t *testing.T) {
 	require.True(t, changed, "a setting that goes leaves its default")
 	require.False(t, m.Values("v2").PurgeDisabled)
 	require.Equal(t, 250, m.Values("").SnapshotMaxCount, "what is not named for a data engine has its default")
-	require.Len(t, Catalogue.Names(), 3)
+	require.Len(t, Catalogue.Names(), 4)
 }
