@@ -356,6 +356,11 @@ func TestWhatIsSurplus(t *testing.T) {
 			says(w.Snapshots[1], v1beta2.ReasonFailed)
 			says(w.Snapshots[3], v1beta2.ReasonFailed)
 		}, 1},
+		{"those that only the engine labels, as of an earlier Longhorn", func(w *World) {
+			for _, s := range w.Snapshots {
+				s.Status.Labels, s.Spec.Labels, s.Spec.CreateSnapshot = s.Spec.Labels, nil, false
+			}
+		}, 2},
 		{"another job's", func(w *World) { w.Snapshots[0].Spec.Labels = nil }, 1},
 		{"those of an earlier volume of the name", func(w *World) { w.Volumes[0].UID = "other" }, 0},
 		{"those of a volume that does not name the job any more", func(w *World) { w.Volumes[0].Labels = nil }, 0},

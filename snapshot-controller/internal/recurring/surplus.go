@@ -48,7 +48,7 @@ func (w World) surplusSnapshots(v *v1beta2.Volume, list []*v1beta2.Snapshot, cop
 	var ready, failed []*v1beta2.Snapshot
 	for _, s := range list {
 		switch {
-		case s.DeletionTimestamp != nil || s.Spec.Labels[v1beta2.LabelRecurringJob] != w.Job.Name || snapshot.UID(s) != v.UID:
+		case s.DeletionTimestamp != nil || JobOf(s) != w.Job.Name || snapshot.UID(s) != v.UID:
 		case conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
 			ready = append(ready, s)
 		case conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) == v1beta2.ReasonFailed:

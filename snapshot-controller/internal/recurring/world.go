@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ type World struct {
 	// Volumes has each volume that the job is for and that the run has not finished with; others are not looked at. Of
 	// many, as many as are worked on at once are enough.
 	Volumes []*v1beta2.Volume
-	// Snapshots has each Snapshot of these volumes that names the job in the labels of its spec, and of all volumes those of
+	// Snapshots has each Snapshot of these volumes that names the job in its labels, and of all volumes those of
 	// the job that are not taken yet. For a job that removes it has each Snapshot of these volumes.
 	Snapshots []*v1beta2.Snapshot
 	// Backups has, in the same way, the Backups that name the job, and those that have not ended.
@@ -42,6 +43,12 @@ type Verdict struct {
 	Wake time.Time
 	// Reason and Message say how the job stands.
 	Reason, Message string
+}
+
+// JobOf is the job that asked for the snapshot; empty: none did. One whose object was made after it, by an earlier Longhorn's
+// engine, is labelled in the engine alone.
+func JobOf(s *v1beta2.Snapshot) string {
+	return cmp.Or(s.Spec.Labels[v1beta2.LabelRecurringJob], s.Status.Labels[v1beta2.LabelRecurringJob])
 }
 
 // Keys of jobs and groups. A job is for a volume where they have one in common.

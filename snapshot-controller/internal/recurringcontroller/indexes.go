@@ -62,7 +62,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 func madeFor(obj client.Object) (job, volume string) {
 	switch made := obj.(type) {
 	case *v1beta2.Snapshot:
-		return made.Spec.Labels[v1beta2.LabelRecurringJob], v1beta2.LabelValue(made.Spec.Volume)
+		return recurring.JobOf(made), v1beta2.LabelValue(made.Spec.Volume)
 	case *v1beta2.Backup:
 		return made.Spec.Labels[v1beta2.LabelRecurringJob], made.Labels[v1beta2.LabelBackupVolume]
 	}

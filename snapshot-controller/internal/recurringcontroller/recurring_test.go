@@ -181,6 +181,26 @@ func TestAJobByTheClockWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
+// A snapshot that an earlier Longhorn's job took, whose object was made after it, counts among what the job keeps.
+func TestWhatAnEarlierLonghornsJobTookIsRetained(t *testing.T) {
+	w := newWorld(t)
+	for name, hours := range map[string]int{"older": 2, "newer": 1} {
+		w.stored(name, "vol-1", hours, false)
+		s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
+		require.NoError(t, status.MergeStatus(t.Context(), w.admin, s, map[string]any{"userCreated": true, "labels": map[string]any{v1beta2.LabelRecurringJob: "often"}}))
+	}
+	w.startCut(cut.Point{}, nil)
+	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
+		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 0 1 1 *", Retain: 1},
+	}))
+	require.Eventually(t, func() bool {
+		w.take()
+		list := w.snapshots()["vol-1"]
+		return len(list) == 1 && list[0].Name == "newer"
+	}, patience, poll)
+}
+
 // runs plays two runs, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runs(t *testing.T, point cut.Point) int {
 	w := newWorld(t)
