@@ -53,7 +53,8 @@ type RecurringJobSpec struct {
 	// Name of the job. Written by a person; absent means metadata.name.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Further values for the task. Written by a person; absent means none.
+	// Further values for the task; full-backup-interval is at which runs backups upload everything, 3 is each third.
+	// Written by a person; absent means none.
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// How many snapshots or backups of each volume are kept. Written by a person; absent means 0, all of them.

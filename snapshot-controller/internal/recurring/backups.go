@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,8 +62,31 @@ func (w World) newBackup(name string, v *v1beta2.Volume) *v1beta2.Backup {
 				v1beta2.LabelBackupVolume: v1beta2.LabelValue(v.Name), v1beta2.LabelRecurringJob: v1beta2.LabelValue(w.Job.Name),
 			},
 		},
-		Spec: v1beta2.BackupSpec{SnapshotName: name, Labels: labels},
+		Spec: v1beta2.BackupSpec{SnapshotName: name, Labels: labels, BackupMode: w.mode()},
 	}
+}
+
+// parameterFullInterval is the parameter of a job that says at which runs everything is uploaded: 3 is each third, 0 none.
+const parameterFullInterval = "full-backup-interval"
+
+// modeFull is the Backup.spec.backupMode by which everything is uploaded.
+const modeFull = "full"
+
+// mode is how much the backups of the run that is under way upload; empty: what changed.
+func (w World) mode() string {
+	if n, _ := fullInterval(w.Job.Spec); n > 0 && (w.Job.Status.ExecutionCount+1)%n == 0 {
+		return modeFull
+	}
+	return ""
+}
+
+func fullInterval(spec v1beta2.RecurringJobSpec) (n int, ok bool) {
+	text, given := spec.Parameters[parameterFullInterval]
+	if !given || text == "" {
+		return 0, true
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0
 }
 
 func newerBackupFirst(a, b *v1beta2.Backup) int {

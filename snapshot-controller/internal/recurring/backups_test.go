@@ -48,6 +48,24 @@ func TestARunThatBacksUp(t *testing.T) {
 	require.Len(t, w.Backups, 3)
 }
 
+// Of a job with a full-backup-interval each so many runs upload everything.
+func TestSomeRunsBackUpEverything(t *testing.T) {
+	w := backingUp("a", "b")
+	w.Job.Spec.Parameters = map[string]string{"full-backup-interval": "3"}
+	w.Job.Spec.Retain = 0
+	for range 7 {
+		w.runs(t)
+		w.Now = w.Now.Add(time.Hour)
+	}
+	var modes []string
+	for _, b := range w.Backups {
+		if b.Labels[v1beta2.LabelBackupVolume] == "a" {
+			modes = append(modes, b.Spec.BackupMode)
+		}
+	}
+	require.Equal(t, []string{"", "", "full", "", "", "full", ""}, modes)
+}
+
 // A copy may take as long as it takes; what only waits is waited for as long as for a snapshot.
 func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	start := func() World {

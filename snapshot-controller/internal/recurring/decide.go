@@ -70,11 +70,14 @@ var tasks = []string{
 }
 
 func unsupported(spec v1beta2.RecurringJobSpec) string {
+	_, fine := fullInterval(spec)
 	switch {
 	case !slices.Contains(tasks, spec.Task):
 		return fmt.Sprintf("Task %q is not done here; these are: %s.", spec.Task, strings.Join(tasks, ", "))
 	case spec.RetentionPolicy == policyAge && spec.Task != v1beta2.RecurringTaskSnapshotCleanup:
 		return fmt.Sprintf("Nothing is kept by age; use retentionPolicy %s and retain.", policyCount)
+	case !fine:
+		return fmt.Sprintf("Parameter %s is %q; it must be a whole number of runs, such as 5.", parameterFullInterval, spec.Parameters[parameterFullInterval])
 	case spec.Task == v1beta2.RecurringTaskSnapshotDelete && spec.Retain < 1:
 		return fmt.Sprintf("Task %s needs retain of 1 or more: without it every snapshot would go.", spec.Task)
 	}

@@ -139,6 +139,9 @@ func TestHowAJobStands(t *testing.T) {
 		{"at a distance from its beginning", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:04:00Z.", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
 		{"a task that is not done", v1beta2.ReasonUnsupported, "filesystem-trim", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
 		{"no task", v1beta2.ReasonUnsupported, `Task ""`, func(w *World) { w.Job.Spec.Task = "" }},
+		{"an interval that is none", v1beta2.ReasonUnsupported, `full-backup-interval is "often"`, func(w *World) {
+			w.Job.Spec.Parameters = map[string]string{"full-backup-interval": "often"}
+		}},
 		{"removing all", v1beta2.ReasonUnsupported, "retain of 1 or more", func(w *World) {
 			w.Job.Spec.Task, w.Job.Spec.Retain = v1beta2.RecurringTaskSnapshotDelete, 0
 		}},
