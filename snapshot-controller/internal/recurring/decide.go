@@ -11,10 +11,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-const (
-	policyCount = "count-based"
-	policyAge   = "age-based"
-)
+// policyAge is the spec.retentionPolicy by which retainAge decides; else retain does.
+const policyAge = "age-based"
 
 // Decide returns what the job does now. It is total, and it decides nothing more once what it decided is done and no time
 // has passed.
@@ -74,11 +72,11 @@ func unsupported(spec v1beta2.RecurringJobSpec) string {
 	switch {
 	case !slices.Contains(tasks, spec.Task):
 		return fmt.Sprintf("Task %q is not done here; these are: %s.", spec.Task, strings.Join(tasks, ", "))
-	case spec.RetentionPolicy == policyAge && spec.Task != v1beta2.RecurringTaskSnapshotCleanup:
-		return fmt.Sprintf("Nothing is kept by age; use retentionPolicy %s and retain.", policyCount)
+	case spec.RetentionPolicy == policyAge && retainAge(spec) <= 0:
+		return fmt.Sprintf("spec.retainAge is %q; it must be a duration of more than zero, such as 72h.", spec.RetainAge)
 	case !fine:
 		return fmt.Sprintf("Parameter %s is %q; it must be a whole number of runs, such as 5.", parameterFullInterval, spec.Parameters[parameterFullInterval])
-	case spec.Task == v1beta2.RecurringTaskSnapshotDelete && spec.Retain < 1:
+	case spec.Task == v1beta2.RecurringTaskSnapshotDelete && spec.RetentionPolicy != policyAge && spec.Retain < 1:
 		return fmt.Sprintf("Task %s needs retain of 1 or more: without it every snapshot would go.", spec.Task)
 	}
 	return ""

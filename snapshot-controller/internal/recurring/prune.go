@@ -56,7 +56,7 @@ func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time
 	}
 	slices.SortFunc(standing, chainOrder(standing))
 	if w.Job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete {
-		standing = beyond(standing, w.Job.Spec.Retain)
+		standing = w.beyond(standing)
 	} else {
 		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s) })
 	}
@@ -82,13 +82,13 @@ func chainOrder(list []*v1beta2.Snapshot) func(a, b *v1beta2.Snapshot) int {
 	}
 }
 
-// beyond are the snapshots that somebody asked for, after the newest of them that are kept. What is not taken yet, or not
+// beyond are the snapshots that somebody asked for and that are not kept, of those in order. What is not taken yet, or not
 // known, is neither.
-func beyond(list []*v1beta2.Snapshot, retain int) []*v1beta2.Snapshot {
+func (w World) beyond(list []*v1beta2.Snapshot) []*v1beta2.Snapshot {
 	list = slices.DeleteFunc(list, func(s *v1beta2.Snapshot) bool {
 		return !asked(s) || !conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady)
 	})
-	return list[min(retain, len(list)):]
+	return unkept(w, list, takenAt)
 }
 
 // isLeftover tells that the system made the snapshot, or that the engine marked it removed, and that not several others build on

@@ -145,7 +145,8 @@ func TestHowAJobStands(t *testing.T) {
 		{"removing all", v1beta2.ReasonUnsupported, "retain of 1 or more", func(w *World) {
 			w.Job.Spec.Task, w.Job.Spec.Retain = v1beta2.RecurringTaskSnapshotDelete, 0
 		}},
-		{"kept by age", v1beta2.ReasonUnsupported, "age", func(w *World) { w.Job.Spec.RetentionPolicy = policyAge }},
+		{"kept by no age", v1beta2.ReasonUnsupported, "spec.retainAge", func(w *World) { w.Job.Spec.RetentionPolicy = policyAge }},
+		{"kept by age", v1beta2.ReasonScheduled, "under way", func(w *World) { w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge = policyAge, "72h" }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -233,7 +234,7 @@ func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
 // and whatever it says besides.
 func TestFirstSightIsTheBeginning(t *testing.T) {
 	for name, change := range map[string]func(*World){
-		"one of Longhorn's": func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ExecutionCount: 400, OwnerID: "node-1"} },
+		"one of Longhorn's":                     func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ExecutionCount: 400, OwnerID: "node-1"} },
 		"one that can be read from now on only": func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ScheduledSince: "rubbish"} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -332,6 +333,34 @@ func TestOneThatWaitsForPeopleOrFailedHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// What is kept by age does not go with its job: the newest of a volume stays, however old, whether snapshots, backups or what a job
+// removes.
+func TestTheNewestIsKeptHoweverOld(t *testing.T) {
+	for _, task := range []string{v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup} {
+		w := world("a")
+		w.Job.Spec.Task, w.Job.Spec.Retain = task, 0
+		for range 3 {
+			w.runs(t)
+			w.Now = w.Now.Add(time.Hour)
+		}
+		w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge = policyAge, "72h"
+		w.Now = w.Now.AddDate(1, 0, 0)
+		snapshots, backups := Surplus(w)
+		if task == v1beta2.RecurringTaskBackup {
+			require.Len(t, backups, 2)
+			require.NotContains(t, backups, w.Backups[2])
+			continue
+		}
+		require.Len(t, snapshots, 2)
+		require.NotContains(t, snapshots, w.Snapshots[2])
+	}
+	w := pruning(v1beta2.RecurringTaskSnapshotDelete, "a")
+	w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge, w.Job.Spec.Retain = policyAge, "1h", 0
+	w.stored("new", 0, 90, true)
+	w.stored("old", 0, 100, true)
+	require.Equal(t, []string{"old"}, gone(Decide(w)))
+}
+
 func TestWhatIsSurplus(t *testing.T) {
 	make := func() World {
 		w := world("a")
@@ -350,6 +379,9 @@ func TestWhatIsSurplus(t *testing.T) {
 		goes   int
 	}{
 		{"the oldest beyond the number", func(*World) {}, 2},
+		{"those that are too old, where they are kept by age", func(w *World) {
+			w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge = policyAge, "3h"
+		}, 1},
 		{"nothing without a number", func(w *World) { w.Job.Spec.Retain = 0 }, 0},
 		{"one that is not ready neither counts nor goes", func(w *World) { says(w.Snapshots[0], v1beta2.ReasonCreating) }, 1},
 		{"one that goes already", func(w *World) { w.Snapshots[0].DeletionTimestamp = &metav1.Time{Time: noon} }, 1},

@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"slices"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -43,7 +44,7 @@ func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup)
 }
 
 // surplusSnapshots: a job that backs up keeps the newest snapshot, from which the next backup is told apart, and those
-// that are yet to be copied; another keeps the newest retain of them, or all where it names no number.
+// that are yet to be copied; another keeps as many, or as old ones, as it says.
 func (w World) surplusSnapshots(v *v1beta2.Volume, list []*v1beta2.Snapshot, copied map[string]*v1beta2.Backup) []*v1beta2.Snapshot {
 	var ready, failed []*v1beta2.Snapshot
 	for _, s := range list {
@@ -64,13 +65,41 @@ func (w World) surplusSnapshots(v *v1beta2.Volume, list []*v1beta2.Snapshot, cop
 			b := copied[s.Name]
 			return b != nil && !v1beta2.IsBackupEnded(b)
 		})...)
-	case w.Job.Spec.Retain > 0:
-		out = append(slices.Clone(out), ready[min(w.Job.Spec.Retain, len(ready)):]...)
+	default:
+		out = append(slices.Clone(out), unkept(w, ready, takenAt)...)
 	}
 	return out
 }
 
-// surplusBackups are those beyond the newest retain of one volume. Their data stays in the target.
+// unkept is what of a list, the newest first, the job does not keep: beyond the newest retain, which is all where it is 0, or
+// beyond retainAge. By age the newest stays however old it is: a job that does not run any more must not take the last one along.
+func unkept[T any](w World, list []T, at func(T) time.Time) []T {
+	spec := w.Job.Spec
+	switch {
+	case spec.RetentionPolicy == policyAge:
+		oldest := w.Now.Add(-retainAge(spec))
+		for i := 1; i < len(list); i++ {
+			if at(list[i]).Before(oldest) {
+				return list[i:]
+			}
+		}
+		return nil
+	case spec.Retain <= 0:
+		return nil
+	}
+	return list[min(spec.Retain, len(list)):]
+}
+
+// retainAge is how old what is kept by age may be; 0 or less: nothing that can be read.
+func retainAge(spec v1beta2.RecurringJobSpec) time.Duration {
+	age, err := time.ParseDuration(spec.RetainAge)
+	if err != nil {
+		return 0
+	}
+	return age
+}
+
+// surplusBackups are those of one volume beyond what the job keeps. Their data stays in the target.
 func (w World) surplusBackups(list []*v1beta2.Backup) []*v1beta2.Backup {
 	if !w.backsUp() {
 		return nil
@@ -88,10 +117,7 @@ func (w World) surplusBackups(list []*v1beta2.Backup) []*v1beta2.Backup {
 	slices.SortFunc(whole, newerBackupFirst)
 	slices.SortFunc(failed, newerBackupFirst)
 	out := failed[kept(failed, whole, newerBackupFirst):]
-	if w.Job.Spec.Retain > 0 {
-		out = append(slices.Clone(out), whole[min(w.Job.Spec.Retain, len(whole)):]...)
-	}
-	return out
+	return append(slices.Clone(out), unkept(w, whole, backedUpAt)...)
 }
 
 // kept is how many of those that failed, the newest first, are kept: the newest, while nothing newer did not fail.
