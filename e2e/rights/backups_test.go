@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -15,6 +19,11 @@ func aSnapshotIsBackedUp(ctx context.Context, t *testing.T, w *world.World, snap
 	t.Helper()
 	const name = "copied"
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, t.TempDir()))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "credentials", Namespace: w.Namespace}}
+	require.NoError(t, w.Admin.Create(ctx, secret))
+	target := &v1beta2.BackupTarget{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.BackupTargetDefault, Namespace: w.Namespace}}
+	named := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"credentialSecret":"credentials"}}`))
+	require.NoError(t, w.Admin.Patch(ctx, target, named))
 	require.NoError(t, w.Backup(ctx, name, snapshot))
 	_, err := w.WaitBackupState(ctx, name, v1beta2.BackupCompleted, patience)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/backuptarget"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
@@ -22,11 +23,17 @@ type order struct {
 	backup *v1beta2.Backup
 	volume *v1beta2.Volume
 	target *v1beta2.BackupTarget
+	// credentials are the target's, as an engine takes them.
+	credentials []string
 }
 
 // begin notes that this run of the engine is asked for a backup, asks it, and notes the answer.
 func (h *Hands) begin(ctx context.Context, l Look, name string) (time.Duration, error) {
 	o, err := h.still(ctx, l, name)
+	if missing := (*backuptarget.MissingError)(nil); errors.As(err, &missing) {
+		h.log.Info("not called", "backup", name, "engine", l.Engine.Name, "reason", missing.Error())
+		return credentialPause, h.found(ctx, o.target.Name, v1beta2.ReasonRefused, missing.Error())
+	}
 	if err != nil {
 		h.log.Info("not called", "backup", name, "engine", l.Engine.Name, "reason", err.Error())
 		return l.Period, nil
@@ -89,7 +96,8 @@ func (h *Hands) still(ctx context.Context, l Look, name string) (order, error) {
 	if t == nil || t.Spec.BackupTargetURL == "" || t.DeletionTimestamp != nil {
 		return order{}, fmt.Errorf("backup target %s is gone, going, or has no URL", target)
 	}
-	return order{b, v, t}, nil
+	credentials, err := backuptarget.Reader{Client: h.rt.Uncached, Namespace: h.rt.Namespace}.Credentials(ctx, t)
+	return order{b, v, t, credentials}, err
 }
 
 // owns tells that an engine is of exactly this volume.
@@ -138,7 +146,7 @@ func orderOf(o order) imclient.BackupOrder {
 	}
 	return imclient.BackupOrder{
 		Name: o.backup.Name, Snapshot: o.backup.Spec.SnapshotName, TargetURL: o.target.Spec.BackupTargetURL, Labels: o.backup.Spec.Labels,
-		Compression: o.volume.Spec.BackupCompressionMethod, Parameters: parameters,
+		Compression: o.volume.Spec.BackupCompressionMethod, Parameters: parameters, Credentials: o.credentials,
 	}
 }
 

@@ -15,6 +15,10 @@ const (
 	soon = time.Millisecond
 	// conflictPause is the wait for the event of a change that a write met.
 	conflictPause = 50 * time.Millisecond
+	// repeatAfter is when the same refusal of a target is noted again. snapshot-controller leaves the target alone for longer.
+	repeatAfter = 30 * time.Second
+	// credentialPause is when to look again at a target whose credentials are missing, if nobody takes the approval back before.
+	credentialPause = time.Minute
 	// lostAfter is how often in a row an engine may fail to tell of a backup before that means that it knows none: many
 	// servers have no word for that.
 	lostAfter = 3

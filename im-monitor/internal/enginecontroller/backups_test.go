@@ -1,12 +1,15 @@
 package enginecontroller_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/backuphands"
@@ -84,6 +87,33 @@ func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
 	require.Equal(t, v1beta2.BackupTargetDefault, b.Status.BackupTargetName)
 	require.NotEmpty(t, b.Status.EngineRun)
 	w.eventually("nobody says that the target was reached", func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonReached })
+}
+
+// An engine is given what the Secret of the target has, for a backup as for a restore; without the Secret it is not asked.
+func TestABackupToATargetWithCredentials(t *testing.T) {
+	w := newBackups(t)
+	target := &v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault)}
+	w.mergeSpec(target, map[string]any{"backupTargetURL": "cifs://nas/share", "credentialSecret": "nas"})
+	w.start()
+	w.wanted()
+	w.eventually("nobody says that the Secret is missing", func() bool {
+		c := w.target()
+		return c != nil && c.Reason == v1beta2.ReasonRefused && strings.Contains(c.Message, "needs the Secret nas, which does not exist")
+	})
+	w.looks(3)
+	w.copied(0)
+	w.create(&corev1.Secret{ObjectMeta: w.meta("nas"), Data: map[string][]byte{"CIFS_USERNAME": []byte("backup"), "CIFS_PASSWORD": []byte("s3cret"), "note": []byte("x")}})
+	b := w.ends(v1beta2.BackupCompleted)
+	w.copied(1)
+	w.server.do(func() {
+		require.Equal(t, []string{"CIFS_USERNAME=backup", "CIFS_PASSWORD=s3cret"}, w.server.copies.orders[0].GetEnvs())
+	})
+	require.NotContains(t, fmt.Sprintf("%+v %+v", b, w.target()), "s3cret")
+}
+
+func (w *snapshots) mergeSpec(obj client.Object, fields map[string]any) {
+	w.t.Helper()
+	require.NoError(w.t, shared.MergeSpec(w.t.Context(), w.admin, obj, fields))
 }
 
 func TestABackupThatIsRefusedSaysWhy(t *testing.T) {

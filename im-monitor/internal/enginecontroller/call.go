@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/im-monitor/internal/backuptarget"
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -175,7 +176,11 @@ func (c *Controller) restore(ctx context.Context, e *v1beta2.Engine, t target, p
 	if err != nil {
 		return err
 	}
-	return proxy.Restore(ctx, t.Target, from)
+	credentials, err := backuptarget.Reader{Client: c.rt.Uncached, Namespace: c.rt.Namespace}.OfRestore(ctx, v)
+	if err != nil {
+		return fmt.Errorf("reading the credentials for %s: %w", e.Spec.RequestedBackupRestore, err)
+	}
+	return proxy.Restore(ctx, t.Target, from, credentials)
 }
 
 // ended notes what became of a call.

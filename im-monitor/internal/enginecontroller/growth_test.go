@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -135,6 +136,21 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 	w.server.do(func() {
 		require.Len(t, w.server.restored, 1)
 		require.Equal(t, url, w.server.restored[0].GetUrl())
+	})
+}
+
+func TestARestoreHasTheCredentialsOfTheTargetThatItIsFrom(t *testing.T) {
+	w := newWorld(t, quick)
+	const url = "s3://bucket@region/?backup=backup-1&volume=old"
+	w.create(&corev1.Secret{ObjectMeta: w.meta("minio"), Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("id"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}})
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta("there"), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "s3://bucket@region/", CredentialSecret: "minio"}})
+	w.volume(v1beta2.VolumeSpec{FromBackup: url, DisableFrontend: true, BackupTargetName: "there"}, map[string]any{"restoreRequired": true})
+	w.start()
+	w.spec(map[string]any{"requestedBackupRestore": "backup-1", "backupVolume": "old"})
+	w.until("it was never restored", func(e *v1beta2.Engine) bool { return e.Status.LastRestoredBackup == "backup-1" })
+	w.server.do(func() {
+		require.Contains(t, w.server.restored[0].GetEnvs(), "AWS_ACCESS_KEY_ID=id")
+		require.Contains(t, w.server.restored[0].GetEnvs(), "AWS_SECRET_ACCESS_KEY=secret")
 	})
 }
 

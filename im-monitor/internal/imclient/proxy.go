@@ -199,13 +199,13 @@ func (p *Proxy) CloneFrom(ctx context.Context, t, source Target, snapshot string
 	return callError(ctx, "SnapshotClone", p.address, err)
 }
 
-// Restore lets the engine take its data from a backup.
-func (p *Proxy) Restore(ctx context.Context, t Target, url string) error {
+// Restore lets the engine take its data from a backup. Credentials are environment variables, as KEY=VALUE.
+func (p *Proxy) Restore(ctx context.Context, t Target, url string, credentials []string) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
 	target, _, _ := strings.Cut(url, "?")
 	_, err := p.service.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{
-		ProxyEngineRequest: t.request(), Url: url, Target: target, VolumeName: t.Volume, ConcurrentLimit: 1,
+		ProxyEngineRequest: t.request(), Url: url, Target: target, VolumeName: t.Volume, ConcurrentLimit: 1, Envs: credentials,
 	})
 	return callError(ctx, "BackupRestore", p.address, err)
 }

@@ -66,6 +66,8 @@ type BackupOrder struct {
 	Compression string
 	// Parameters are those of the backup mode and the block size.
 	Parameters map[string]string
+	// Credentials are environment variables, as KEY=VALUE.
+	Credentials []string
 }
 
 // BackUp lets the engine begin to copy a snapshot into a target, and tells which replica (tcp://ip:port) does it.
@@ -74,7 +76,7 @@ func (p *Proxy) BackUp(ctx context.Context, t Target, o BackupOrder) (replica st
 	defer cancel()
 	answer, err := p.service.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{
 		ProxyEngineRequest: t.request(), BackupName: o.Name, SnapshotName: o.Snapshot, BackupTarget: o.TargetURL, Labels: o.Labels,
-		CompressionMethod: o.Compression, ConcurrentLimit: 1, Parameters: o.Parameters,
+		CompressionMethod: o.Compression, ConcurrentLimit: 1, Parameters: o.Parameters, Envs: o.Credentials,
 	})
 	if err != nil {
 		return "", callError(ctx, "SnapshotBackup", p.address, err)

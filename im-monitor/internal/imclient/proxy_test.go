@@ -148,7 +148,7 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 		}, &imrpc.EngineSnapshotCloneRequest{ProxyEngineRequest: v1Request, FromEngineAddress: "10.0.0.9:1", FromEngineName: "e-9", FromVolumeName: "other",
 			SnapshotName: "snap", FileSyncHttpClientTimeout: 30}},
 		{"a restore names the target and the whole URL", func(ctx context.Context, p *Proxy) error {
-			return p.Restore(ctx, v1Target, "s3://bucket@region/?backup=b&volume=v")
+			return p.Restore(ctx, v1Target, "s3://bucket@region/?backup=b&volume=v", nil)
 		}, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: v1Request, Url: "s3://bucket@region/?backup=b&volume=v", Target: "s3://bucket@region/",
 			VolumeName: "vol", ConcurrentLimit: 1}},
 		{"a snapshot", func(ctx context.Context, p *Proxy) error {
@@ -261,7 +261,7 @@ func TestEveryCallToAnEngineTellsHowItFailed(t *testing.T) {
 			return err
 		},
 		"SnapshotBackupStatus": func(ctx context.Context, p *Proxy) error { _, err := p.Backup(ctx, v1Target, "b", ""); return err },
-		"BackupRestore":        func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, "u") },
+		"BackupRestore":        func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, "u", nil) },
 	}
 	s := &engineServer{}
 	p := s.connect(t, Options{})

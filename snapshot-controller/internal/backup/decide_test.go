@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 		"a volume that moves is waited for":                      {world(func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }), StepSay, v1beta2.ReasonWaitingForAttach},
 		"without a target it waits":                              {world(func(w *World) { w.Target = nil }), StepSay, v1beta2.ReasonTargetUnavailable},
 		"a target without a URL is none":                         {world(func(w *World) { w.Target.Spec.BackupTargetURL = "" }), StepSay, v1beta2.ReasonTargetUnavailable},
-		"credentials are not handed on":                          {world(func(w *World) { w.Target.Spec.CredentialSecret = "s3" }), StepSay, v1beta2.ReasonTargetUnavailable},
+		"a target with credentials is as good as any":            {world(holdsTicket, func(w *World) { w.Target.Spec.CredentialSecret = "s3" }), StepSay, v1beta2.ReasonReady},
 		"a target that Longhorn could not reach is waited for":   {world(func(w *World) { w.Target.Status.LastSyncedAt = "2026-08-01T11:00:00Z" }), StepSay, v1beta2.ReasonTargetUnavailable},
 		"a target that refused just now gets its pause":          {world(refused(2, time.Second)), StepSay, v1beta2.ReasonTargetUnavailable},
 		"a target that refused long ago is tried again":          {world(refused(2, time.Hour), holdsTicket), StepSay, v1beta2.ReasonReady},

@@ -21,8 +21,6 @@ func (w World) targetProblem() (problem string, retry time.Time) {
 		return "BackupTarget " + name + " is being deleted; name another.", time.Time{}
 	case t.Spec.BackupTargetURL == "":
 		return "BackupTarget " + name + " has no backupTargetURL; set it.", time.Time{}
-	case t.Spec.CredentialSecret != "":
-		return "BackupTarget " + name + " needs the credentials of Secret " + t.Spec.CredentialSecret + ", which are not handed to engines; use one that needs none.", time.Time{}
 	case t.Status.LastSyncedAt != "" && !t.Status.Available:
 		return "longhorn-manager could not reach BackupTarget " + name + " at " + t.Status.LastSyncedAt + "; repair it, or empty its status.lastSyncedAt if that manager does not run any more.", time.Time{}
 	}
