@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -41,7 +42,7 @@ func (p *pass) restore() {
 		p.set("isStandby", s.IsStandby, p.v.Spec.Standby)
 		return
 	}
-	if !s.RestoreRequired {
+	if !s.RestoreRequired || p.faulted {
 		return
 	}
 	backup := p.latest(first)
@@ -111,16 +112,13 @@ func (p *pass) latest(first string) string {
 
 // restored ends the restore once the engine has the backup; that of a standby volume goes on until a person activates it.
 func (p *pass) restored(backup string) {
-	status := p.engine.Status.RestoreStatus
-	for _, where := range slices.Sorted(maps.Keys(status)) {
-		one := status[where]
+	for _, one := range p.engine.Status.RestoreStatus {
 		if one.IsRestoring {
 			return
 		}
-		if of, _ := BackupOf(one.BackupURL); one.Error != "" && cmp.Or(of, backup) == backup {
-			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring %s to %s failed: %s.", backup, where, strings.TrimSuffix(one.Error, ".")))
-			return
-		}
+	}
+	if p.leftUnfilled(backup) {
+		return
 	}
 	switch s := p.v.Status; {
 	case p.engine.Status.LastRestoredBackup != backup, s.IsStandby && p.v.Spec.Standby:
@@ -132,6 +130,66 @@ func (p *pass) restored(backup string) {
 	p.set("isStandby", p.v.Status.IsStandby, false)
 	p.set("restoreRequired", true, false)
 	p.say(Happening{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+}
+
+// leftUnfilled marks the replicas that failed to restore a backup which others have: they are rebuilt once the volume has its data. Where no replica
+// has it the volume is faulted, and filled again after a pause. Only what the engine said in this run counts.
+func (p *pass) leftUnfilled(backup string) bool {
+	failed := restoreErrors(p.engine, backup)
+	if len(failed) == 0 || p.robustness() == v1beta2.VolumeRobustnessUnknown {
+		return false
+	}
+	others := false
+	for _, r := range p.Replicas {
+		others = others || failed[r.Name] == "" && r.Spec.FailedAt == "" && p.mode(r.Name) == v1beta2.ReplicaModeRW
+	}
+	if !others {
+		p.faulted, p.because = true, p.notRestored(backup)
+		p.say(Happening{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " + restoreAgain.String() + "."})
+		return true
+	}
+	for _, r := range p.Replicas {
+		if why := failed[r.Name]; why != "" {
+			p.fail(r, fmt.Sprintf("restoring backup %s to it failed: %s", backup, why))
+			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. It is rebuilt when the volume has its data.", backup, r.Name, why))
+		}
+	}
+	return true
+}
+
+// restoreAgain is how long a volume stays detached after a restore that failed on all its replicas.
+const restoreAgain = 5 * time.Minute
+
+// notRestored says that no replica of the volume has the backup that it waits for, and why; empty where that is not so.
+func (p *pass) notRestored(backup string) string {
+	e := p.engine
+	if e == nil || !p.v.Status.RestoreRequired || backup == "" {
+		return ""
+	}
+	failed := restoreErrors(e, backup)
+	for name := range e.Spec.ReplicaAddressMap {
+		if failed[name] == "" {
+			return ""
+		}
+	}
+	names := slices.Sorted(maps.Keys(failed))
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Restoring backup %s failed on all replicas: %s.", backup, failed[names[0]])
+}
+
+// restoreErrors are what an engine says of its replicas that failed to restore the backup, by the replica's name. A failure with an earlier backup,
+// which the engine keeps until the next restore begins, says nothing of it.
+func restoreErrors(e *v1beta2.Engine, backup string) map[string]string {
+	out := map[string]string{}
+	for name, where := range e.Spec.ReplicaAddressMap {
+		one := e.Status.RestoreStatus["tcp://"+where]
+		if of, _ := BackupOf(one.BackupURL); one.Error != "" && !one.IsRestoring && cmp.Or(of, backup) == backup {
+			out[name] = strings.TrimSuffix(one.Error, ".")
+		}
+	}
+	return out
 }
 
 // usable reports whether the running engine has a replica in mode RW.

@@ -3,6 +3,7 @@ package machine
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,4 +53,99 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restoring is a volume that is attached to x without its frontend, and waits for backup b-1.
+func restoring(nodes ...string) *stageWorld {
+	s := attached(v1beta2.DataEngineV1, nodes...)
+	s.Volume.Spec.FromBackup, s.Volume.Spec.DisableFrontend = "s3://t?backup=b-1&volume=old", true
+	s.Volume.Status.RestoreInitiated, s.Volume.Status.RestoreRequired, s.Volume.Status.FrontendDisabled = true, true, true
+	s.Engines[0].Spec.RequestedBackupRestore, s.Engines[0].Spec.BackupVolume = "b-1", "old"
+	return s
+}
+
+// restores says what the engine says of a restore to one of the volume's replicas.
+func (s *stageWorld) restores(replica int, status v1beta2.RestoreStatus) {
+	e := s.Engines[0]
+	if e.Status.RestoreStatus == nil {
+		e.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{}
+	}
+	e.Status.RestoreStatus["tcp://"+e.Spec.ReplicaAddressMap[s.Replicas[replica].Name]] = status
+}
+
+func TestAReplicaThatFailsItsRestoreIsFailedWhenTheOthersHaveEnded(t *testing.T) {
+	failed, done, busy := v1beta2.RestoreStatus{Error: "no space."}, v1beta2.RestoreStatus{LastRestored: "b-1"}, v1beta2.RestoreStatus{IsRestoring: true}
+	for name, c := range map[string]struct {
+		first, second v1beta2.RestoreStatus
+		fails         string
+	}{
+		"the others have it":              {done, failed, "vol-r-1"},
+		"the first of them failed":        {failed, done, "vol-r-0"},
+		"another one still restores":      {busy, failed, ""},
+		"nobody failed":                   {done, done, ""},
+		"it failed with another backup":   {done, v1beta2.RestoreStatus{Error: "no", BackupURL: "s3://t?backup=b-0&volume=old"}, ""},
+		"it failed with this very backup": {done, v1beta2.RestoreStatus{Error: "no", BackupURL: "s3://t?backup=b-1&volume=old"}, "vol-r-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := restoring("x", "y")
+			s.restores(0, c.first)
+			s.restores(1, c.second)
+			v := Decide(s.World)
+			require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, v.Status["robustness"])
+			for _, r := range s.Replicas {
+				w := findWrite(v, r)
+				require.Equal(t, r.Name == c.fails, w != nil && w.Spec["failedAt"] != nil, r.Name)
+				if r.Name == c.fails {
+					require.Contains(t, w.Events[0].Note, "restoring backup b-1 to it failed: no")
+					require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message, "It is rebuilt when the volume has its data.")
+				}
+			}
+		})
+	}
+}
+
+func TestARestoreGoesOnWithoutAReplicaThatFailed(t *testing.T) {
+	s := restoring("x", "y")
+	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"})
+	s.restores(1, v1beta2.RestoreStatus{Error: "no space"})
+	require.True(t, s.settle())
+	require.NotEmpty(t, s.Replicas[1].Spec.FailedAt)
+	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-1")
+	s.Engines[0].Status.LastRestoredBackup = "b-1"
+	require.Equal(t, false, Decide(s.World).Status["restoreRequired"])
+}
+
+func TestAVolumeWhoseRestoreFailedOnAllReplicasIsFaultedWithTheErrorAndTriedAgain(t *testing.T) {
+	s := restoring("x", "y")
+	s.restores(0, v1beta2.RestoreStatus{Error: "no such backup."})
+	s.restores(1, v1beta2.RestoreStatus{Error: "no such backup"})
+	s.step()
+	const why = "Restoring backup b-1 failed on all replicas: no such backup."
+	fault := func() string { return conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted).Message }
+	require.Equal(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
+	require.Equal(t, why, fault())
+	require.Empty(t, Decide(s.World).Events, "it is told once")
+	for _, r := range s.Replicas {
+		require.Empty(t, r.Spec.FailedAt)
+	}
+	s.Volume.Spec.NodeID = "" // as its tickets see to
+	for range 12 {
+		s.step()
+		s.imMonitor()
+	}
+	require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State)
+	require.Equal(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
+	require.Contains(t, fault(), why+" The volume is attached again at ")
+	s.Now = s.Now.Add(restoreAgain - time.Second)
+	require.False(t, s.step())
+	s.Now = s.Now.Add(time.Second)
+	s.step()
+	require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
+}
+
+func TestWhatAnEarlierRunOfTheEngineSaidOfARestoreFaultsNothing(t *testing.T) {
+	s := restoring("x")
+	s.restores(0, v1beta2.RestoreStatus{Error: "no such backup"})
+	s.Engines[0].Status.ReplicaModeMap = nil // this run was not polled yet
+	require.Equal(t, v1beta2.VolumeRobustnessUnknown, Decide(s.World).Status["robustness"])
 }

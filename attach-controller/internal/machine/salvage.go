@@ -35,12 +35,18 @@ func (p *pass) salvage() {
 
 // retry lets a volume be attached again whose replicas are fine, after a pause.
 func (p *pass) retry() {
+	pause, why := retryAfter, ""
+	if p.engine != nil {
+		if why = p.notRestored(p.engine.Spec.RequestedBackupRestore); why != "" {
+			pause, why = restoreAgain, why+" "
+		}
+	}
 	faulted := conditions.Get(p.v.Status.Conditions, v1beta2.VolumeFaulted)
 	if faulted != nil && faulted.Status == v1beta2.ConditionTrue {
 		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
-		if due := since.Add(retryAfter); err == nil && p.Now.Before(due) {
+		if due := since.Add(pause); err == nil && p.Now.Before(due) {
 			p.wake(due)
-			p.wait(v1beta2.ReasonFaulted, "The volume is attached again at "+stamp(due)+".")
+			p.wait(v1beta2.ReasonFaulted, why+"The volume is attached again at "+stamp(due)+".")
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func (p *pass) robustness() string {
 	usable, told := 0, 0
 	for _, r := range p.Replicas {
 		switch mode := p.mode(r.Name); {
-		case mode == v1beta2.ReplicaModeRW && !p.failed[r.Name]:
+		case mode == v1beta2.ReplicaModeRW && !p.failed[r.Name] && r.Spec.FailedAt == "":
 			usable++
 			told++
 		case mode != "":

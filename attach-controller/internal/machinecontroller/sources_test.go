@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -155,20 +156,48 @@ func TestAStandbyVolumeGrowsBeforeItIsFilledWithALargerBackup(t *testing.T) {
 	w.engine(e.Name, "left with b-3", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-3" })
 }
 
-func TestARestoreThatFailsSaysWhy(t *testing.T) {
+func TestARestoreThatFailsOnAllReplicasFaultsTheVolumeWithItsError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.start()
+	p := w.start()
 	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.FromBackup = "s3://target?backup=b-1&volume=old" })
 	w.replica(v, "r-1", "node-1")
 	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
 	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
 	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-1" })
-	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://r-1": map[string]any{"error": "no such backup"}}})
-	w.is(v, "telling of it", func(v *v1beta2.Volume) bool {
-		c := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
-		return v.Status.RestoreRequired && c.Message == "The volume is attached to node-3. Restoring b-1 to tcp://r-1 failed: no such backup."
+	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://" + e.Spec.ReplicaAddressMap["r-1"]: map[string]any{"error": "no such backup"}}})
+	w.is(v, "faulted", func(v *v1beta2.Volume) bool {
+		c := conditions.Get(v.Status.Conditions, v1beta2.VolumeFaulted)
+		return v.Status.RestoreRequired && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted &&
+			c.Message == "Restoring backup b-1 failed on all replicas: no such backup."
 	})
+	w.quiet(p)
+	w.once("Faulted")
+}
+
+func TestARestoreThatFailsOnOneReplicaEndsWithoutIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.FromBackup = "s3://target?backup=b-1&volume=old" })
+	w.replica(v, "r-1", "node-1")
+	failed := w.replica(v, "r-2", "node-2")
+	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
+	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-1" })
+	at := func(replica string) string { return "tcp://" + e.Spec.ReplicaAddressMap[replica] }
+	w.status(e, map[string]any{"restoreStatus": map[string]any{at("r-1"): map[string]any{"lastRestored": "b-1"}, at("r-2"): map[string]any{"error": "no space"}}})
+	w.engine(e.Name, "without the replica that failed", func(e *v1beta2.Engine) bool { return e.Spec.ReplicaAddressMap["r-2"] == "" })
+	require.Eventually(t, func() bool {
+		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(failed), failed) == nil && failed.Spec.DesireState == v1beta2.InstanceStateStopped
+	}, patience, poll)
+	require.NotEmpty(t, failed.Spec.FailedAt)
+	w.status(e, map[string]any{"lastRestoredBackup": "b-1", "restoreStatus": map[string]any{at("r-2"): nil}})
+	w.is(v, "restored", func(v *v1beta2.Volume) bool { return !v.Status.RestoreRequired && v.Status.RestoreInitiated })
+	w.quiet(p)
+	w.once("ReplicaFailed")
+	w.once("Degraded")
+	w.once("Restored")
 }
 
 // cloning makes a volume that is attached to node-3 and copied from one that is attached to node-1.

@@ -179,6 +179,18 @@ func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T
 	}
 }
 
+func TestAReplicaThatFailedARestoreInAnEarlierRunIsFilledAgain(t *testing.T) {
+	w := lists(world("a"), "a", rw)
+	w.Engine.Spec.RequestedBackupRestore = "b-1"
+	w.Engine.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {Error: "no"}}
+	w.Seen.Restores = map[string]v1beta2.RestoreStatus{}
+	v := engine.Decide(w)
+	require.Empty(t, v.Status.RestoreStatus, "the error of an earlier run is not of this one")
+	require.Equal(t, []engine.Call{{Op: engine.OpRestore}}, v.Calls)
+	w.Seen.Restores = nil
+	require.NotEmpty(t, engine.Decide(w).Status.RestoreStatus, "what was not asked for stays")
+}
+
 func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 	quiet := func() *v1beta2.Engine {
 		e := world("a").Engine

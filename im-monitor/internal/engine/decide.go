@@ -143,14 +143,18 @@ func (p *pass) purges() {
 	p.going = p.going || Purging(p.Seen.Purges)
 }
 
-// copies keeps what came of a clone or a restore: a later run of the engine knows nothing of it.
+// copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas say of a restore
+// is of this run only: who failed in the last one is asked again.
 func (p *pass) copies() {
 	s := &p.out.Status
 	if begun(p.Seen.Clones) {
 		s.CloneStatus = p.Seen.Clones
 		p.going = p.going || !cloned(p.Seen.Clones)
 	}
-	if len(p.Seen.Restores) == 0 {
+	if p.Seen.Restores == nil {
+		return
+	}
+	if s.RestoreStatus = nil; len(p.Seen.Restores) == 0 {
 		return
 	}
 	s.RestoreStatus = p.Seen.Restores

@@ -9,6 +9,15 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+func TestACopyThatIsNotAskedForAnyMoreIsForgottenWhenTheEngineHasEnded(t *testing.T) {
+	e := world("a").Engine
+	e.Spec.DesireState, e.Status.CurrentState, e.Spec.RequestedDataSource = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped, "snap://other/s"
+	e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://" + at("a"): {State: "error", Error: "no"}}
+	require.NotEmpty(t, engine.Ended(e).CloneStatus)
+	e.Spec.RequestedDataSource = ""
+	require.Empty(t, engine.Ended(e).CloneStatus)
+}
+
 func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testing.T) {
 	const running, stopped, starting, broken, unknown = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped, v1beta2.InstanceStateStarting,
 		v1beta2.InstanceStateError, v1beta2.InstanceStateUnknown
@@ -35,10 +44,12 @@ func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testin
 			}
 			e.Spec.DesireState, e.Status.CurrentState, e.Status.Starting = c.desired, c.state, c.starting
 			e.Status.ReplicaModeMap, e.Status.ReplicaTransitionTimeMap = map[string]string{"a": failed}, map[string]string{"a": "then"}
+			e.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {Error: "no"}}
 			e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {}}
 			got := engine.Ended(e)
 			require.Equal(t, c.stays, got.ReplicaModeMap != nil)
 			require.Equal(t, c.stays, got.ReplicaTransitionTimeMap != nil)
+			require.Equal(t, c.stays || c.emptied, got.RestoreStatus != nil)
 			require.Equal(t, e.Status.Snapshots, got.Snapshots)
 			require.EqualValues(t, gib, got.CurrentSize)
 			e.Status = got
