@@ -113,6 +113,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	take("attached")
 	refused(ctx, t, w, volume)
+	aVolumeIsCopied(ctx, t, w, volume)
 	take("stays")
 	require.NoError(t, w.DeleteSnapshot(ctx, "attached"))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "attached", patience))
@@ -129,6 +130,21 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	require.NoError(t, w.WaitSnapshotGone(ctx, "stays", patience))
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
+}
+
+// aVolumeIsCopied copies a volume whole, for which a snapshot is made.
+func aVolumeIsCopied(ctx context.Context, t *testing.T, w *world.World, volume string) {
+	t.Helper()
+	const name = "copied-whole"
+	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.DataSource = "vol://" + volume }))
+	require.NoError(t, w.WaitVolume(ctx, name, "to be copied", patience, func(v *v1beta2.Volume) string {
+		switch state := v.Status.CloneStatus.State; state {
+		case v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted:
+			return ""
+		default:
+			return "it is " + state
+		}
+	}))
 }
 
 // refused lets an engine refuse a snapshot, which im-monitor says.

@@ -18,6 +18,7 @@ func (p *pass) remove() {
 	if p.Attachment != nil {
 		p.drop(p.Attachment)
 	}
+	p.dropCloneSnapshot()
 	if !p.close() {
 		return
 	}

@@ -52,8 +52,11 @@ type World struct {
 	FirstSnapshot string
 	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.
 	Upgrades []Upgrade
-	// Source is the running engine of the volume that this one is cloned from; nil where it does not run.
-	Source *v1beta2.Engine
+	// Source is the running engine of the volume that this one is cloned from; nil where it does not run. SourceVolume is that volume; nil where it
+	// does not exist, or the copy has ended. SourceSnapshot is the Snapshot named CopiedSnapshot; nil where there is none.
+	Source         *v1beta2.Engine
+	SourceVolume   *v1beta2.Volume
+	SourceSnapshot *v1beta2.Snapshot
 	// BackupVolume is what the volume's backup target holds of the volume that spec.fromBackup names; nil where no object describes it.
 	BackupVolume *v1beta2.BackupVolume
 	Settings     Settings

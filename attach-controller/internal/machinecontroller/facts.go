@@ -66,5 +66,18 @@ func backupVolumeFacts(obj client.Object) any {
 	return []any{b.Spec.VolumeName, b.Spec.BackupTargetName, b.Status.LastBackupName, b.Status.LastBackupAt, b.Status.Size, b.Status.Labels}
 }
 
+// snapshotFacts are what of a Snapshot the copy of its volume waits for.
+func snapshotFacts(obj client.Object) any {
+	s := obj.(*v1beta2.Snapshot)
+	ready := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady)
+	if ready == nil {
+		return s.Status.ReadyToUse
+	}
+	return []any{s.Status.ReadyToUse, ready.Status, ready.Message}
+}
+
+// snapshotsOf is how many snapshots an engine lists: a copy may wait for one more.
+func snapshotsOf(obj client.Object) any { return len(obj.(*v1beta2.Engine).Status.Snapshots) }
+
 // existence lets only coming, going and the beginning of the end pass.
 func existence(client.Object) any { return nil }

@@ -169,11 +169,29 @@ func (o observer) upgrading(ctx context.Context, w *machine.World) error {
 	return nil
 }
 
-// source finds the running engine that a clone copies from.
+// source finds what a clone copies from: a volume, its running engine, and the snapshot that was made for the copy.
 func (o observer) source(ctx context.Context, w *machine.World) error {
 	name := sourceOf(w.Volume)
+	if snapshot := machine.CopiedSnapshot(w.Volume); snapshot != "" && (name != "" || machine.CloneSnapshot(w.Volume) != "") {
+		s := &v1beta2.Snapshot{}
+		found, err := o.get(ctx, snapshot, s)
+		if err != nil {
+			return err
+		}
+		if found {
+			w.SourceSnapshot = s
+		}
+	}
 	if name == "" {
 		return nil
+	}
+	v := &v1beta2.Volume{}
+	found, err := o.get(ctx, name, v)
+	if err != nil {
+		return err
+	}
+	if found {
+		w.SourceVolume = v
 	}
 	var engines v1beta2.EngineList
 	if err := o.list(ctx, &engines, byVolume, name); err != nil {

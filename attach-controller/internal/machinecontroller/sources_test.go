@@ -214,8 +214,49 @@ func (w *world) cloning() (source, target *v1beta2.Volume) {
 	said := w.is(target, "waiting", func(v *v1beta2.Volume) bool { return v.Status.Robustness == v1beta2.VolumeRobustnessHealthy })
 	require.Contains(w.t, conditions.Get(said.Status.Conditions, v1beta2.VolumeAttached).Message, "vol-1")
 	source = w.attached(v1beta2.DataEngineV1, "node-1")
+	w.is(target, "waiting for the snapshot", func(v *v1beta2.Volume) bool {
+		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message, "Volume vol-1 has no snapshot s-1 to copy yet.")
+	})
+	w.snapshot(source, "s-1")
 	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/s-1" })
 	return source, target
+}
+
+// snapshot makes one of a volume that can be used.
+func (w *world) snapshot(v *v1beta2.Volume, name string) {
+	w.t.Helper()
+	s := &v1beta2.Snapshot{ObjectMeta: w.meta(name), Spec: v1beta2.SnapshotSpec{Volume: v.Name}}
+	w.create(s)
+	w.status(s, map[string]any{"readyToUse": true})
+}
+
+// A clone of a whole volume: its snapshot is made, copied and deleted again.
+func TestAWholeVolumeIsCopied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	target := w.volume("copy", func(s *v1beta2.VolumeSpec) { s.DataSource, s.NumberOfReplicas = "vol://vol-1", 1 })
+	w.replica(target, "c-1", "node-1")
+	w.spec(target, map[string]any{"nodeID": "node-3", "disableFrontend": true})
+	w.reaches(target, v1beta2.VolumeStateAttached, "node-3")
+	w.is(target, "waiting for its source", func(v *v1beta2.Volume) bool {
+		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message, "Volume vol-1, which is to be copied, does not exist")
+	})
+	w.attached(v1beta2.DataEngineV1, "node-1")
+	made := &v1beta2.Snapshot{ObjectMeta: w.meta("clone-" + string(target.UID))}
+	require.Eventually(t, func() bool { return w.admin.Get(t.Context(), client.ObjectKeyFromObject(made), made) == nil }, patience, poll)
+	require.Equal(t, v1beta2.SnapshotSpec{Volume: vol, CreateSnapshot: true}, made.Spec)
+	w.status(made, map[string]any{"readyToUse": true})
+	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/"+made.Name })
+	w.copied("complete", "")
+	w.is(target, "a copy", func(v *v1beta2.Volume) bool {
+		return v.Status.CloneStatus.State == v1beta2.CloneCompleted && v.Status.CloneStatus.Snapshot == made.Name
+	})
+	require.Eventually(t, func() bool {
+		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(made), made) == nil && made.DeletionTimestamp != nil
+	}, patience, poll, "its finalizer is snapshot-controller's")
+	w.quiet(p)
+	w.once("Cloned")
 }
 
 func (w *world) copied(state, why string) {

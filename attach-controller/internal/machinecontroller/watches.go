@@ -31,6 +31,13 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.EngineFrontend{}, of(func(obj client.Object) string { return obj.(*v1beta2.EngineFrontend).Spec.VolumeName }), builder.WithPredicates(changed(frontendFacts))).
 		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }), builder.WithPredicates(changed(replicaFacts))).
 		Watches(&v1beta2.Snapshot{}, of(func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }), builder.WithPredicates(changed(existence))).
+		Watches(&v1beta2.Snapshot{}, w.to(func(ctx context.Context, obj client.Object) []string {
+			return w.clonesOf(ctx, obj.(*v1beta2.Snapshot).Spec.Volume)
+		}), builder.WithPredicates(changed(snapshotFacts))).
+		Watches(&v1beta2.Engine{}, w.to(func(ctx context.Context, obj client.Object) []string {
+			return w.clonesOf(ctx, obj.(*v1beta2.Engine).Spec.VolumeName)
+		}), builder.WithPredicates(changed(snapshotsOf))).
+		Watches(&v1beta2.Volume{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.clonesOf(ctx, obj.GetName()) }), builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }), builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.BackupVolume{}, w.to(w.ofBackupVolume), builder.WithPredicates(changed(backupVolumeFacts))).
 		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
@@ -55,9 +62,14 @@ func (w watches) to(find func(context.Context, client.Object) []string) handler.
 // ofEngine are the engine's volume, and those that are copied from it.
 func (w watches) ofEngine(ctx context.Context, obj client.Object) []string {
 	name := obj.(*v1beta2.Engine).Spec.VolumeName
+	return append([]string{name}, w.clonesOf(ctx, name)...)
+}
+
+// clonesOf are the volumes that are copied from a volume.
+func (w watches) clonesOf(ctx context.Context, volume string) []string {
 	var clones v1beta2.VolumeList
-	w.list(ctx, &clones, bySource, name)
-	out := []string{name}
+	w.list(ctx, &clones, bySource, volume)
+	var out []string
 	for i := range clones.Items {
 		out = append(out, clones.Items[i].Name)
 	}

@@ -45,7 +45,8 @@ func (w *world) machineWorld() machine.World {
 		out.Nodes[n.name] = machine.Node{Known: true, Down: v1beta2.IsNodeDown(seen), Upgrading: seen.Spec.UpgradeRequested}
 	}
 	if out.Volume.Spec.DataSource != "" {
-		out.Source = &v1beta2.Engine{}
+		out.Source, out.SourceVolume = &v1beta2.Engine{}, &v1beta2.Volume{}
+		out.Source.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"s": {Name: "s"}}
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func clone(s *stage.Story, name string) {
 	require.NoError(s.T, s.HoldCopies(s.Ctx, "clone"))
 	require.NoError(s.T, s.Order(s.Ctx, "clone", v1beta2.DataEngineV2, 2, func(spec *v1beta2.VolumeSpec) { spec.DataSource = "vol://" + name }))
 	require.NoError(s.T, s.WaitVolume(s.Ctx, "clone", "to be filled", stage.Patience, func(v *v1beta2.Volume) string {
-		if v.Status.CloneStatus.State == v1beta2.CloneInitiated {
+		if c := v.Status.CloneStatus; c.State == v1beta2.CloneInitiated && c.Snapshot != "" {
 			return ""
 		}
 		return "it is " + v.Status.CloneStatus.State

@@ -1,0 +1,166 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const madeForTheCopy = "clone-vol-uid"
+
+// copying is a volume that is attached to x without its frontend and is to be copied from a volume that is attached, too.
+func copying(dataSource string, nodes ...string) *stageWorld {
+	s := attached(v1beta2.DataEngineV1, nodes...)
+	s.Volume.Spec.DataSource, s.Volume.Spec.DisableFrontend, s.Volume.Status.FrontendDisabled = dataSource, true, true
+	s.Volume.Status.CloneStatus = v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated, SourceVolume: "other"}
+	s.SourceVolume = &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "ns", UID: "other-uid"}}
+	s.Source = &v1beta2.Engine{}
+	return s
+}
+
+func cloneStatus(v Verdict) map[string]any {
+	out, _ := v.Status["cloneStatus"].(map[string]any)
+	return out
+}
+
+func waitsFor(v Verdict) string {
+	return conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message
+}
+
+func TestAWholeVolumeIsCopiedFromASnapshotThatIsMadeForIt(t *testing.T) {
+	s := copying("vol://other", "x")
+	v := Decide(s.World)
+	require.Len(t, v.Writes, 1)
+	require.Equal(t, Create, v.Writes[0].Kind)
+	made := v.Writes[0].Object.(*v1beta2.Snapshot)
+	require.Equal(t, madeForTheCopy, made.Name)
+	require.Equal(t, v1beta2.SnapshotSpec{Volume: "other", CreateSnapshot: true}, made.Spec)
+	require.Equal(t, "other-uid", string(made.OwnerReferences[0].UID))
+	require.Empty(t, cloneStatus(v), "nothing is copied before it is taken")
+
+	s.SourceSnapshot = made
+	made.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Message: "The volume has 250 snapshots."}}
+	v = Decide(s.World)
+	require.Empty(t, v.Writes, "it is made once")
+	require.Contains(t, waitsFor(v), "Volume other has no snapshot "+madeForTheCopy+" to copy yet: The volume has 250 snapshots.")
+
+	made.Status.ReadyToUse = true
+	v = Decide(s.World)
+	require.Equal(t, "snap://other/"+madeForTheCopy, writeOf(t, v, s.Engines[0]).Spec["requestedDataSource"])
+	require.Equal(t, madeForTheCopy, cloneStatus(v)["snapshot"])
+
+	s.Engines[0].Spec.RequestedDataSource, s.Volume.Status.CloneStatus.Snapshot = "snap://other/"+madeForTheCopy, madeForTheCopy
+	s.Engines[0].Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": {State: "complete"}}
+	v = Decide(s.World)
+	require.Equal(t, v1beta2.CloneCopyCompleted, cloneStatus(v)["state"])
+	require.Empty(t, v.Writes)
+
+	s.Volume.Status.CloneStatus.State = v1beta2.CloneCopyCompleted
+	v = Decide(s.World)
+	require.Equal(t, Delete, writeOf(t, v, made).Kind, "it goes when it was copied")
+	require.Equal(t, v1beta2.CloneCompleted, cloneStatus(v)["state"])
+	deleted(made)
+	s.Volume.Status.CloneStatus.State = v1beta2.CloneCompleted
+	require.Empty(t, Decide(s.World).Writes)
+}
+
+func TestASnapshotThatAPersonNamedIsCopiedAndStays(t *testing.T) {
+	s := copying("snap://other/s", "x")
+	s.Source.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"s": {Name: "s"}}
+	require.Equal(t, "snap://other/s", writeOf(t, Decide(s.World), s.Engines[0]).Spec["requestedDataSource"], "one that the engine lists")
+	s.Source.Status.Snapshots = nil
+	s.SourceSnapshot = &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: v1beta2.SnapshotSpec{Volume: "other"}}
+	s.SourceSnapshot.Status.ReadyToUse = true
+	require.Equal(t, "snap://other/s", writeOf(t, Decide(s.World), s.Engines[0]).Spec["requestedDataSource"])
+	s.SourceSnapshot.Spec.Volume = "another"
+	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]), "it is of another volume")
+	s.Volume.Status.CloneStatus.State = v1beta2.CloneCopyCompleted
+	require.Empty(t, Decide(s.World).Writes)
+}
+
+func TestTheSnapshotOfACopyGoesWithTheVolumeThatItWasMadeFor(t *testing.T) {
+	s := copying("vol://other", "x")
+	s.SourceSnapshot = &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: madeForTheCopy}}
+	deleted(s.Volume)
+	require.Equal(t, Delete, writeOf(t, Decide(s.World), s.SourceSnapshot).Kind)
+}
+
+func TestACopySaysWhatItWaitsFor(t *testing.T) {
+	going := &v1beta2.Volume{}
+	deleted(going)
+	for name, c := range map[string]struct {
+		source string
+		change func(*stageWorld)
+		says   string
+	}{
+		"no such volume":                      {"vol://other", func(s *stageWorld) { s.SourceVolume = nil }, "Volume other, which is to be copied, does not exist"},
+		"a volume that is being deleted":      {"snap://other/s", func(s *stageWorld) { s.SourceVolume = going }, "does not exist or is being deleted"},
+		"no such snapshot":                    {"snap://other/s", func(*stageWorld) {}, "Volume other has no snapshot s to copy yet."},
+		"a source that is not attached":       {"snap://other/s", func(s *stageWorld) { s.Source = nil }, "waits until other is attached"},
+		"a volume that somebody uses":         {"snap://other/s", func(s *stageWorld) { s.Volume.Spec.DisableFrontend = false }, "without a frontend"},
+		"a source that names no snapshot":     {"snap://other", func(*stageWorld) {}, "names no snapshot"},
+		"a copy that failed and stays failed": {"vol://other", func(s *stageWorld) { s.Volume.Status.CloneStatus.State = v1beta2.CloneFailed }, "create it again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := copying(c.source, "x")
+			c.change(s)
+			v := Decide(s.World)
+			require.Contains(t, waitsFor(v), c.says)
+			if w := findWrite(v, s.Engines[0]); w != nil {
+				require.NotContains(t, w.Spec, "requestedDataSource")
+			}
+		})
+	}
+}
+
+func TestWhyACopyFailedIsOneOfItsReplicasErrorsAlwaysTheSame(t *testing.T) {
+	s := copying("snap://other/s", "x")
+	s.Engines[0].Spec.RequestedDataSource = "snap://other/s"
+	s.Engines[0].Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{}
+	for _, where := range []string{"d", "b", "a", "c"} {
+		s.Engines[0].Status.CloneStatus["tcp://"+where] = v1beta2.SnapshotCloneStatus{State: "error", Error: "no space on " + where + "."}
+	}
+	for range 30 {
+		require.Contains(t, Decide(s.World).Events[0].Note, "Copying from other to tcp://a failed: no space on a. It is tried again at ")
+	}
+}
+
+func TestACopyThatFailedIsTriedAgainAfterAPauseOnceTheVolumeIsDetached(t *testing.T) {
+	s := copying("snap://other/s", "x")
+	e, c := s.Engines[0], &s.Volume.Status.CloneStatus
+	e.Spec.RequestedDataSource = "snap://other/s"
+	e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": {State: "error", Error: "no space"}}
+	for attempts, pause := range map[int]time.Duration{0: time.Minute, 1: 2 * time.Minute, 5: 32 * time.Minute, 6: time.Hour, 99: time.Hour} {
+		c.AttemptCount = attempts
+		said := cloneStatus(Decide(s.World))
+		require.Equal(t, v1beta2.CloneFailed, said["state"])
+		require.Equal(t, attempts+1, said["attemptCount"])
+		require.Equal(t, stamp(s.Now.Add(pause)), said["nextAllowedAttemptAt"])
+	}
+	due := s.Now.Add(time.Minute)
+	c.State, c.AttemptCount, c.NextAllowedAttemptAt = v1beta2.CloneFailed, 1, stamp(due)
+	v := Decide(s.World)
+	require.Equal(t, due, v.WakeAt)
+	require.Contains(t, waitsFor(v), "it is tried again at "+stamp(due))
+	require.Empty(t, v.Writes)
+
+	s.Now = due
+	require.Equal(t, "", writeOf(t, Decide(s.World), e).Spec["requestedDataSource"])
+	e.Spec.RequestedDataSource = ""
+	v = Decide(s.World)
+	require.Contains(t, waitsFor(v), "once the volume is detached")
+	require.Empty(t, cloneStatus(v))
+
+	s.Volume.Spec.NodeID = ""
+	require.True(t, s.settle())
+	require.Empty(t, cloneStatus(Decide(s.World)), "the engine still tells of the failure")
+	e.Status.CloneStatus = nil
+	said := cloneStatus(Decide(s.World))
+	require.Equal(t, v1beta2.CloneInitiated, said["state"])
+	require.Equal(t, "", said["nextAllowedAttemptAt"])
+}
