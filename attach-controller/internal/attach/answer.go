@@ -37,7 +37,7 @@ func (t table) answer(x v1beta2.AttachmentTicket, c v1beta2.Condition) v1beta2.A
 // satisfied is S1 and S2: what is stored, and stays.
 func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
-	if x.NodeID == "" || v.State != v1beta2.VolumeStateAttached || !t.counted(x) {
+	if x.NodeID == "" || v.State != v1beta2.VolumeStateAttached || !t.counted(x) || t.waitsForData(x) {
 		return false
 	}
 	unchanged := wanted.NodeID == v.NodeID && Matches(x, wanted.DisableFrontend) || !t.rules.has(SatisfiedUnchanged)
@@ -73,7 +73,7 @@ func (t table) success(x v1beta2.AttachmentTicket) string {
 func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
 	v := t.Volume
 	refused, said := t.refusal(t.rules, x)
-	holds := wanted.NodeID != "" && x.NodeID == wanted.NodeID && Matches(x, wanted.DisableFrontend)
+	holds := wanted.NodeID != "" && x.NodeID == wanted.NodeID && Matches(x, wanted.DisableFrontend) && !t.waitsForData(x)
 	switch {
 	case refused == v1beta2.ReasonWaitingForShare:
 		return refused, said
@@ -99,7 +99,7 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 func (t table) whyNobody(x v1beta2.AttachmentTicket) (reason, message string) {
 	first := t.first()
 	switch {
-	case first != nil && (first.NodeID != x.NodeID || !Matches(x, first.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue)):
+	case first != nil && (first.NodeID != x.NodeID || !Matches(x, t.withoutFrontend(*first))):
 		return v1beta2.ReasonLowerPriority, fmt.Sprintf("Ticket %s for node %s comes first: remove it, or wait until it ends.", called(*first), first.NodeID)
 	case t.Volume.State == v1beta2.VolumeStateCreating || t.Volume.State == "":
 		return v1beta2.ReasonAttaching, "The volume is being created: it is attached when it is there."

@@ -80,6 +80,36 @@ func TestTheOrderOfTicketsIsPriorityThenShorterThenSmaller(t *testing.T) {
 	}
 }
 
+func TestNobodyGetsAVolumeBeforeItsData(t *testing.T) {
+	unfilled := volume(func(v *Volume) { v.Unfilled = true })
+	snapshot := ticket("s", v1beta2.AttacherSnapshot, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
+	expansion := ticket("e", v1beta2.AttacherExpansion, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
+	restore := ticket("r", v1beta2.AttacherRestore, there, offFrontend()...)
+	off := Spec{NodeID: here, DisableFrontend: true}
+	checkRows(t, map[string]rowCase{
+		"a snapshot attaches it without its frontend":          {basic(unfilled, snapshot), RowChoose, off},
+		"so does an expansion, whatever pod waits there":       {basic(unfilled, expansion, pod(here)), RowChoose, off},
+		"without data to wait for it has its frontend":         {basic(expansion, pod(here)), RowChoose, Spec{NodeID: here}},
+		"a pod does not hold it: it is taken back":             {basic(unfilled, attached(here), pod(here)), RowUnwanted, Spec{}},
+		"with its frontend on, the restore takes it":           {basic(unfilled, attached(here), pod(here), snapshot, restore), RowInterrupt, Spec{}},
+		"without its frontend, background work keeps it":       {basic(unfilled, attached(here), frontendOff, snapshot), RowKeep, off},
+		"a pod that waits interrupts nobody before the data":   {basic(unfilled, attached(here), frontendOff, snapshot, pod(there)), RowKeep, off},
+		"once the data is there the pod gets it from a holder": {basic(attached(here), frontendOff, snapshot, pod(there)), RowInterrupt, Spec{DisableFrontend: true}},
+	})
+	for name, w := range map[string]World{
+		"attached with its frontend, for background work": basic(unfilled, attached(here), pod(here), snapshot),
+		"attached without its frontend":                   basic(unfilled, attached(here), frontendOff, pod(here), snapshot),
+		"detached":                                        basic(unfilled, pod(here), snapshot),
+	} {
+		satisfied, reason, message := told(w, "csi-"+here)
+		require.False(t, satisfied, name)
+		require.Equal(t, v1beta2.ReasonLowerPriority, reason, name)
+		require.Contains(t, message, "still waits for data", name)
+	}
+	satisfied, _, _ := told(basic(unfilled, attached(here), frontendOff, snapshot), "s")
+	require.True(t, satisfied)
+}
+
 // Row V.
 func TestATicketIsPassedOverWithAReason(t *testing.T) {
 	local := volume(func(v *Volume) { v.StrictLocal = true })

@@ -42,17 +42,30 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 	return out
 }
 
-// unfilled tells that a volume waits for data from a backup, or from another volume.
+// unfilled tells that a volume waits for data from a backup, or from another volume. One that was attached before anybody began to fill it keeps the
+// data that it has.
 func unfilled(v *v1beta2.Volume) bool {
 	s := v.Status
-	if s.RestoreRequired || v.Spec.FromBackup != "" && !s.RestoreInitiated {
+	used := v1beta2.EverAttached(v)
+	if s.RestoreRequired || v.Spec.FromBackup != "" && !s.RestoreInitiated && !used {
 		return true
 	}
 	from, named := strings.CutPrefix(v.Spec.DataSource, "vol://")
 	if !named {
 		from, named = strings.CutPrefix(v.Spec.DataSource, "snap://")
 	}
-	return named && from != "" && s.CloneStatus.State != v1beta2.CloneCompleted && s.CloneStatus.State != v1beta2.CloneFailed
+	if !named || from == "" {
+		return false
+	}
+	switch s.CloneStatus.State {
+	case v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted:
+		return false
+	case v1beta2.CloneFailed: // one that is not tried again may have been used since
+		return s.CloneStatus.NextAllowedAttemptAt != ""
+	case "":
+		return !used
+	}
+	return true
 }
 
 // blockerOf is what the volume machine waits for, in its own words. A volume of which a replica cannot be placed is held up

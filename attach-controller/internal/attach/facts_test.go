@@ -37,8 +37,14 @@ func TestAVolumeIsUnfilledUntilItsDataIsThere(t *testing.T) {
 	require.True(t, of(fromBackup, v1beta2.VolumeStatus{RestoreInitiated: true, RestoreRequired: true}))
 	require.False(t, of(fromBackup, v1beta2.VolumeStatus{RestoreInitiated: true}))
 	require.True(t, of(clone, v1beta2.VolumeStatus{}))
-	for state, unfilled := range map[string]bool{v1beta2.CloneInitiated: true, v1beta2.CloneCompleted: false, v1beta2.CloneFailed: false} {
+	for state, unfilled := range map[string]bool{v1beta2.CloneInitiated: true, v1beta2.CloneCopyCompleted: false, v1beta2.CloneCompleted: false, v1beta2.CloneFailed: false} {
 		require.Equal(t, unfilled, of(clone, v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: state}}), state)
+	}
+	again := v1beta2.VolumeCloneStatus{State: v1beta2.CloneFailed, NextAllowedAttemptAt: "2026-09-01T12:00:00Z"}
+	require.True(t, of(clone, v1beta2.VolumeStatus{CloneStatus: again}), "a copy that is tried again")
+	for _, spec := range []v1beta2.VolumeSpec{fromBackup, clone} {
+		require.False(t, of(spec, v1beta2.VolumeStatus{CurrentImage: "image"}), "a volume that was attached before is not filled any more")
+		require.False(t, of(spec, v1beta2.VolumeStatus{LastDegradedAt: "2026-09-01T12:00:00Z"}), "nor is one that was degraded")
 	}
 }
 

@@ -163,7 +163,7 @@ func (t table) choose() (Spec, Row) {
 	}
 	return Spec{
 		NodeID:          first.NodeID,
-		DisableFrontend: first.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue,
+		DisableFrontend: t.withoutFrontend(*first),
 		LastAttachedBy:  first.Parameters[v1beta2.TicketLastAttachedBy],
 	}, RowChoose
 }
@@ -181,11 +181,18 @@ func (t table) selectable(x v1beta2.AttachmentTicket) bool {
 	return reason == ""
 }
 
-// holders are the tickets, in order, for which a volume is where a spec says, be they selectable or not.
+// withoutFrontend reports whether the volume is attached without its frontend for a ticket. One that accepts either gets the frontend, but for a
+// volume that still waits for its data.
+func (t table) withoutFrontend(x v1beta2.AttachmentTicket) bool {
+	return t.Volume.Unfilled || x.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue
+}
+
+// holders are the tickets, in order, for which a volume is where a spec says, be they selectable or not. A ticket that wants the frontend does not
+// hold a volume that still waits for its data.
 func (t table) holders(spec Spec) []v1beta2.AttachmentTicket {
 	var out []v1beta2.AttachmentTicket
 	for _, x := range t.tickets {
-		if spec.NodeID != "" && x.NodeID == spec.NodeID && Matches(x, spec.DisableFrontend) && t.counted(x) {
+		if spec.NodeID != "" && x.NodeID == spec.NodeID && Matches(x, spec.DisableFrontend) && t.counted(x) && !t.waitsForData(x) {
 			out = append(out, x)
 		}
 	}

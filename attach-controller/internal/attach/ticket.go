@@ -74,6 +74,11 @@ func (w World) counted(t v1beta2.AttachmentTicket) bool {
 	return !w.Volume.Shared || t.Type != v1beta2.AttacherCSI
 }
 
+// waitsForData reports whether the ticket wants to use a volume whose data is still to come from a backup or another volume.
+func (w World) waitsForData(t v1beta2.AttachmentTicket) bool {
+	return w.Volume.Unfilled && !Matches(t, true)
+}
+
 // Selectable tells that the ticket could be served, were the volume detached (row V).
 func Selectable(w World, t v1beta2.AttachmentTicket) bool {
 	reason, _ := w.refusal(AllRules, t)
@@ -87,7 +92,7 @@ func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message
 	switch {
 	case !w.counted(t):
 		return v1beta2.ReasonWaitingForShare, "Pods reach this volume by its share, which does not run yet."
-	case w.Volume.Unfilled && !Matches(t, true):
+	case w.waitsForData(t):
 		return v1beta2.ReasonLowerPriority, "The volume still waits for data from its backup or source: it can be used when that is whole."
 	case t.NodeID == "":
 		return v1beta2.ReasonNoNode, "The ticket names no node: set its nodeID."

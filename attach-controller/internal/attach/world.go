@@ -40,7 +40,7 @@ type Volume struct {
 	Migratable bool
 	// StrictLocal: it runs only where its replica is.
 	StrictLocal bool
-	// Unfilled: it still waits for data from a backup or another volume, and nobody may use it before that is whole.
+	// Unfilled: it still waits for data from a backup or another volume, and is attached without its frontend only until that is whole.
 	Unfilled bool
 	// V2: it needs a frontend of its own on its node.
 	V2 bool

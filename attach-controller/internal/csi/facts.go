@@ -86,12 +86,16 @@ func FromVolume(v *v1beta2.Volume) Volume {
 		NodeID: v.Spec.NodeID, MigrationNodeID: v.Spec.MigrationNodeID,
 		CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		Deleting: v.DeletionTimestamp != nil, Standby: v.Spec.Standby || v.Status.IsStandby,
-		Restoring:  v.Status.RestoreRequired || v.Spec.FromBackup != "" && !v.Status.RestoreInitiated,
+		Restoring:  v.Status.RestoreRequired || v.Spec.FromBackup != "" && !v.Status.RestoreInitiated && !v1beta2.EverAttached(v),
 		AccessMode: or(v.Spec.AccessMode, v1beta2.AccessModeReadWriteOnce), Frontend: or(v.Spec.Frontend, frontendBlockDevice),
 		ShareState: v.Status.ShareState, Migratable: v.Spec.Migratable,
 	}
-	if v.Spec.DataSource != "" && !slices.Contains(dataIsThere, v.Status.CloneStatus.State) {
+	begun := v.Status.CloneStatus.State != "" || !v1beta2.EverAttached(v)
+	if v.Spec.DataSource != "" && begun && !slices.Contains(dataIsThere, v.Status.CloneStatus.State) {
 		facts.Cloning = or(v.Status.CloneStatus.State, cloneNotBegun)
+	}
+	if c := conditions.Get(v.Status.Conditions, v1beta2.VolumeFaulted); facts.Restoring && c != nil && c.Status == v1beta2.ConditionTrue {
+		facts.Fault = c.Message
 	}
 	return facts
 }

@@ -57,6 +57,13 @@ func TestWhatIsTakenFromAVolume(t *testing.T) {
 			func(v *v1beta2.Volume) { v.Status.RestoreInitiated, v.Status.RestoreRequired = true, true }, func(v *Volume) { v.Restoring = true }},
 		"a restore that is done": {
 			func(v *v1beta2.Volume) { v.Spec.FromBackup, v.Status.RestoreInitiated = "s3://", true }, func(*Volume) {}},
+		"a restore that failed": {func(v *v1beta2.Volume) {
+			v.Status.RestoreInitiated, v.Status.RestoreRequired = true, true
+			v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue, Message: "No such backup."}}
+		}, func(v *Volume) { v.Restoring, v.Fault = true, "No such backup." }},
+		"a volume with data, which is not filled any more": {func(v *v1beta2.Volume) {
+			v.Spec.FromBackup, v.Spec.DataSource, v.Status.CurrentImage = "s3://", "vol://a", "image"
+		}, func(*Volume) {}},
 		"a clone that nobody has begun": {
 			func(v *v1beta2.Volume) { v.Spec.DataSource = "vol://a" }, func(v *Volume) { v.Cloning = cloneNotBegun }},
 		"a clone under way": {

@@ -64,10 +64,12 @@ func data(w World) string {
 	switch {
 	case v.Standby:
 		return fmt.Sprintf("volume %s is a disaster-recovery copy: activate it (spec.Standby: false) before a pod uses it", v.Name)
+	case v.Restoring && v.Fault != "":
+		return fmt.Sprintf("volume %s could not be restored from its backup yet: %s", v.Name, v.Fault)
 	case v.Restoring:
 		return fmt.Sprintf("volume %s is being restored from its backup: it can be attached when that is done", v.Name)
 	case v.Cloning == cloneFailed:
-		return fmt.Sprintf("volume %s could not be filled from its source (cloning failed): create it again", v.Name)
+		return fmt.Sprintf("volume %s could not be filled from its source (cloning failed): its condition Attached says whether that is tried again; else create it again", v.Name)
 	case v.Cloning != "":
 		return fmt.Sprintf("volume %s is being filled from its source (cloning: %s): it can be attached when that is done", v.Name, v.Cloning)
 	case v.Robustness == v1beta2.VolumeRobustnessFaulted && v.State != v1beta2.VolumeStateAttached:

@@ -26,6 +26,7 @@ var refusals = map[string]struct {
 	"an NVMe-oF frontend":              {func(w *World) { w.Volume.Frontend = "nvmf" }, []string{"vol-1", "nvmf"}},
 	"a disaster-recovery copy":         {func(w *World) { w.Volume.Standby = true }, []string{"vol-1", "activate"}},
 	"a restore under way":              {func(w *World) { w.Volume.Restoring = true }, []string{"vol-1", "restored"}},
+	"a restore that failed":            {func(w *World) { w.Volume.Restoring, w.Volume.Fault = true, "No such backup." }, []string{"vol-1", "could not be restored", "No such backup."}},
 	"a clone under way":                {func(w *World) { w.Volume.Cloning = "initiated" }, []string{"vol-1", "initiated"}},
 	"a clone that failed":              {func(w *World) { w.Volume.Cloning = "failed" }, []string{"vol-1", "failed", "create it again"}},
 	"a faulted volume":                 {func(w *World) { w.Volume.Robustness = v1beta2.VolumeRobustnessFaulted }, []string{"vol-1", "faulted", "salvage"}},

@@ -76,6 +76,8 @@ type Volume struct {
 	NodeID, MigrationNodeID               string
 	CurrentNodeID, CurrentMigrationNodeID string
 	Deleting, Standby, Restoring          bool
+	// Fault is why a volume that is being restored is faulted; empty where it is not.
+	Fault string
 	// Cloning is the state of filling it from another volume; empty: it is no clone, or a whole one.
 	Cloning string
 	// AccessMode and Frontend have their defaults filled in.

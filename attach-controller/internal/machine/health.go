@@ -16,7 +16,7 @@ func (p *pass) healthy(r *v1beta2.Replica) bool {
 // everHealthy tells that the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt. The
 // volume remembers it, too, for the replicas that do may be gone.
 func (p *pass) everHealthy() bool {
-	if p.v.Status.CurrentImage != "" || p.v.Status.LastDegradedAt != "" {
+	if v1beta2.EverAttached(p.v) {
 		return true
 	}
 	for _, r := range p.Replicas {

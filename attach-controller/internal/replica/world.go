@@ -139,7 +139,7 @@ func (w *World) stranded(r *v1beta2.Replica) bool {
 
 // everHealthy tells that the volume was attached once. The volume remembers it, too, for the replicas that do may be gone.
 func (w *World) everHealthy() bool {
-	if v := w.Volume; v != nil && (v.Status.CurrentImage != "" || v.Status.LastDegradedAt != "") {
+	if w.Volume != nil && v1beta2.EverAttached(w.Volume) {
 		return true
 	}
 	for _, r := range w.Replicas {

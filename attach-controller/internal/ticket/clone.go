@@ -6,15 +6,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// States of a clone after which nobody works on it.
-const (
-	cloneCompleted = "completed"
-	cloneFailed    = "failed"
-)
-
-// SourceOf returns the volume that this one is being filled from, or "": it is no clone, or it is finished.
+// SourceOf returns the volume that this one is being filled from, or "": it is no clone, its data is there, or it waits to be tried again.
 func SourceOf(v *v1beta2.Volume) string {
-	if v.DeletionTimestamp != nil || v.Status.CloneStatus.State == cloneCompleted || v.Status.CloneStatus.State == cloneFailed {
+	if v.DeletionTimestamp != nil {
+		return ""
+	}
+	switch v.Status.CloneStatus.State {
+	case v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted, v1beta2.CloneFailed:
 		return ""
 	}
 	if rest, ok := strings.CutPrefix(v.Spec.DataSource, "vol://"); ok {

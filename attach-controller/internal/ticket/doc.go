@@ -9,7 +9,7 @@
 //	restore     frontend off   until the volume's data is there
 //	expansion   any frontend   while the volume is larger than its engine
 //	eviction    any frontend   from the first look at a detached volume until nothing lies on what is evicted
-//	clone       off, source any from the wish until it is completed or failed; the same id on both volumes
+//	clone       off, source any from the wish until it is copied or failed; the same id on both volumes
 //	export      any frontend   while a backing image is made from the volume
 //	share       frontend on    while a pod holds the RWX volume; on the node of its share manager
 //	salvage     as last held   while the volume is faulted, somebody wants it and nobody else's ticket could bring it back

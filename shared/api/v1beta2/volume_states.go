@@ -57,3 +57,8 @@ func SizeOf(v *Volume) int64 {
 	}
 	return v.Spec.Size
 }
+
+// EverAttached reports whether the volume was attached once, as far as it remembers: it has data then, whatever it was to be filled from.
+func EverAttached(v *Volume) bool {
+	return v.Status.CurrentImage != "" || v.Status.LastDegradedAt != ""
+}

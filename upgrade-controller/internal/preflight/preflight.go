@@ -281,8 +281,7 @@ func restoring(_ World, v cluster.Volume) string {
 }
 
 func cloning(_ World, v cluster.Volume) string {
-	switch v.Object.Status.CloneStatus.State {
-	case v1beta2.CloneInitiated, v1beta2.CloneCopyCompleted:
+	if v.Object.Status.CloneStatus.State == v1beta2.CloneInitiated {
 		return "it gets its data from another volume; wait until that is done."
 	}
 	for _, e := range v.Engines {

@@ -107,6 +107,8 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			change: func(w *model.World) {
 				w.Engines["vol-e-0"].Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"r": {IsRebuilding: true}}
 			}, want: []preflight.Kind{preflight.Rebuilding}},
+		"a clone that was copied, however many of its replicas are healthy": {
+			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneCopyCompleted }},
 		"a clone that is done": {
 			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneCompleted }},
 		"a ublk frontend on the node": {
