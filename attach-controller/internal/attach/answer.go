@@ -117,6 +117,8 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is coming up on node %s while it runs on node %s.", x.NodeID, wanted.NodeID)
 	case t.tooMany(wanted, x):
 		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is held on node %s for %s: remove one of them.", wanted.NodeID, by)
+	case v.Migratable && x.Type == v1beta2.AttacherCSI && x.NodeID != wanted.NodeID && !t.serves(x.NodeID) && t.podOn(wanted.NodeID):
+		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is not ready, see its condition Ready: the volume moves there from node %s when it is.", x.NodeID, wanted.NodeID)
 	case x.NodeID == wanted.NodeID:
 		return v1beta2.ReasonAttachedWithIncompatibleParameters, fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
 			wanted.NodeID, frontend(wanted.DisableFrontend), by)

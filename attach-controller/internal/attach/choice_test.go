@@ -67,6 +67,12 @@ func TestTheOrderOfTicketsIsPriorityThenShorterThenSmaller(t *testing.T) {
 		"the shorter of equals":               {[]change{ticket("aa", v1beta2.AttacherCSI, here), ticket("b", v1beta2.AttacherSalvage, there)}, there},
 		"the empty id is the shortest":        {[]change{ticket("a", v1beta2.AttacherCSI, here), ticket("", v1beta2.AttacherCSI, there)}, there},
 		"the smaller of equally short ones":   {[]change{ticket("b", v1beta2.AttacherCSI, here), ticket("a", v1beta2.AttacherCSI, there)}, there},
+		"a ticket on a node that is ready before those that wait for theirs": {
+			[]change{ticket("a", v1beta2.AttacherRestore, here), ticket("b", v1beta2.AttacherSnapshot, there), node(here, Node{NotReady: true})}, there,
+		},
+		"where no node is ready, the order is as ever": {
+			[]change{ticket("a", v1beta2.AttacherRestore, here), ticket("b", v1beta2.AttacherSnapshot, there), node(here, Node{NotReady: true}), node(there, Node{NotReady: true})}, here,
+		},
 		"one that cannot be served never starves another": {
 			[]change{ticket("a", v1beta2.AttacherRestore, gone), ticket("b", v1beta2.AttacherSnapshot, there)}, there,
 		},

@@ -99,9 +99,10 @@ func AttachmentOf(a *v1beta2.VolumeAttachment) *Attachment {
 
 // NodeOf returns what counts of a Node.
 func NodeOf(n *v1beta2.Node) Node {
-	schedulable := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable)
+	schedulable, ready := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable), conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
+	down := v1beta2.IsNodeDown(n)
 	return Node{
-		Down:      v1beta2.IsNodeDown(n),
+		Down: down, NotReady: !down && ready != nil && ready.Status != v1beta2.ConditionTrue,
 		Upgrading: n.Spec.UpgradeRequested,
 		Cordoned: schedulable != nil && schedulable.Status == v1beta2.ConditionFalse &&
 			schedulable.Reason == v1beta2.ReasonKubernetesNodeCordoned,

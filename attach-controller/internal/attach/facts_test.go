@@ -81,6 +81,7 @@ func TestWhatCountsOfANode(t *testing.T) {
 	}
 	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)))
 	require.Equal(t, Node{Down: true}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)))
+	require.Equal(t, Node{NotReady: true}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionFalse, v1beta2.ReasonManagerPodMissing)))
 	require.Equal(t, Node{Cordoned: true}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeCordoned)))
 	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, "Another")), "only Kubernetes' own cordon refuses people")
 	require.Equal(t, Node{Upgrading: true}, NodeOf(&v1beta2.Node{Spec: v1beta2.NodeSpec{UpgradeRequested: true}}))

@@ -57,10 +57,10 @@ func (t table) migrates() (Spec, Row) {
 	return Spec{}, ""
 }
 
-// second is the pod's ticket that a volume at home would move to, or nil.
+// second is the pod's ticket that a volume at home would move to, or nil. Its node can serve now.
 func (t table) second(home string) *v1beta2.AttachmentTicket {
 	i := slices.IndexFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
-		return x.Type == v1beta2.AttacherCSI && x.NodeID != home && Matches(x, false) && t.selectable(x)
+		return x.Type == v1beta2.AttacherCSI && x.NodeID != home && Matches(x, false) && t.selectable(x) && t.serves(x.NodeID)
 	})
 	if i < 0 {
 		return nil

@@ -26,11 +26,20 @@ func TestAMigrationBegins(t *testing.T) {
 		"not while the frontend is off": {
 			home(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep, Spec{NodeID: here, DisableFrontend: true},
 		},
-		"not until the frontend is on": {home(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
-		"not to a node that is down":   {home(down(there)), RowKeep, at},
-		"not for a person's ticket":    {home(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
-		"not from a person's ticket":   {home(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep, at},
+		"not until the frontend is on":    {home(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
+		"not to a node that is down":      {home(down(there)), RowKeep, at},
+		"not to a node that is not ready": {home(node(there, Node{NotReady: true})), RowKeep, at},
+		"to another node that is ready":   {home(pod(third), node(there, Node{NotReady: true})), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
+		"not for a person's ticket":       {home(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
+		"not from a person's ticket":      {home(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep, at},
 	})
+}
+
+func TestAPodWhoseNodeIsNotReadySaysThatItsMigrationWaitsForThat(t *testing.T) {
+	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning), node(there, Node{NotReady: true}))
+	_, reason, message := told(w, "csi-"+there)
+	require.Equal(t, v1beta2.ReasonNodeNotReady, reason)
+	require.Contains(t, message, "Node "+there+" is not ready, see its condition Ready")
 }
 
 func TestAMigrationEnds(t *testing.T) {

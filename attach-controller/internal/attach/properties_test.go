@@ -32,7 +32,7 @@ func anyWorld(t *rapid.T) World {
 	w := World{Now: now, Nodes: map[string]Node{}}
 	for _, name := range []string{here, there, third} {
 		if !rarely(t, "no "+name) {
-			w.Nodes[name] = Node{Down: rarely(t, "down"), Cordoned: rarely(t, "cordoned"), Upgrading: rarely(t, "upgrading")}
+			w.Nodes[name] = Node{Down: rarely(t, "down"), NotReady: rarely(t, "not ready"), Cordoned: rarely(t, "cordoned"), Upgrading: rarely(t, "upgrading")}
 		}
 	}
 	if !rarely(t, "no volume") {

@@ -113,7 +113,7 @@ func (t table) yields() (Spec, Row) {
 	if v.NodeID == "" || !slices.ContainsFunc(t.tickets, t.interrupts) {
 		return Spec{}, ""
 	}
-	if t.rules.has(ReleaseDown) && t.down(v.NodeID) {
+	if t.rules.has(ReleaseDown) && (t.down(v.NodeID) || t.stranded()) {
 		return t.released(), RowDown
 	}
 	useful := func(h v1beta2.AttachmentTicket) bool { return !Background(h.Type) }
@@ -121,6 +121,13 @@ func (t table) yields() (Spec, Row) {
 		return t.released(), RowInterrupt
 	}
 	return Spec{}, ""
+}
+
+// stranded reports whether the volume is on its way to a node that cannot serve it, while a ticket that may interrupt names one that can.
+func (t table) stranded() bool {
+	return t.Volume.CurrentNodeID == "" && !t.serves(t.Volume.NodeID) && slices.ContainsFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
+		return t.interrupts(x) && t.serves(x.NodeID)
+	})
 }
 
 // interrupts tells that a ticket asks for what its volume's holders cannot give, and may take it from background work.
@@ -168,10 +175,13 @@ func (t table) choose() (Spec, Row) {
 	}, RowChoose
 }
 
-// first is the ticket that is served next, or nil.
+// first is the ticket that is served next, or nil. One whose node can serve now comes before those that would wait for theirs.
 func (t table) first() *v1beta2.AttachmentTicket {
-	if i := slices.IndexFunc(t.tickets, t.selectable); i >= 0 {
-		return &t.tickets[i]
+	now := func(x v1beta2.AttachmentTicket) bool { return t.selectable(x) && t.serves(x.NodeID) }
+	for _, fits := range []func(v1beta2.AttachmentTicket) bool{now, t.selectable} {
+		if i := slices.IndexFunc(t.tickets, fits); i >= 0 {
+			return &t.tickets[i]
+		}
 	}
 	return nil
 }

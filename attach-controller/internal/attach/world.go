@@ -63,8 +63,8 @@ type Attachment struct {
 	Stored v1beta2.VolumeAttachmentStatus
 }
 
-// Node is what counts of a node that exists.
-type Node struct{ Down, Cordoned, Upgrading bool }
+// Node is what counts of a node that exists. One that is NotReady is not down, and cannot serve a volume now all the same.
+type Node struct{ Down, NotReady, Cordoned, Upgrading bool }
 
 // Engine is what counts of an engine.
 type Engine struct {
@@ -100,6 +100,9 @@ func (w World) down(name string) bool {
 	node, exists := w.Nodes[name]
 	return !exists || node.Down
 }
+
+// serves reports whether a volume can be attached to a node now, as far as is known.
+func (w World) serves(name string) bool { return !w.down(name) && !w.Nodes[name].NotReady }
 
 // running tells that the volume runs on a node to which it migrates.
 func (w World) running(node string) bool {

@@ -26,7 +26,7 @@ var why = map[attach.Row]string{
 	attach.RowDeleting:  "it is being deleted",
 	attach.RowFaulted:   "it is faulted; it is attached again when it was salvaged",
 	attach.RowUnwanted:  "no ticket that can be served wants it there any more",
-	attach.RowDown:      "the node is down and the volume is wanted elsewhere",
+	attach.RowDown:      "the node is down, or not ready before the volume came, and the volume is wanted elsewhere",
 	attach.RowInterrupt: "background work gives way to a ticket of a workload, or of the volume's own data",
 	attach.RowAbandon:   "the migration cannot be completed; it is attached again for the ticket that is first in order",
 }
