@@ -76,7 +76,7 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 	holds := wanted.NodeID != "" && x.NodeID == wanted.NodeID && Matches(x, wanted.DisableFrontend) && !t.waitsForData(x)
 	switch {
 	case refused == v1beta2.ReasonWaitingForShare:
-		return refused, said
+		return refused, said + t.whyNoShare(wanted)
 	case v.Deleting:
 		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more. Remove this ticket."
 	case v.Faulted:
@@ -93,6 +93,17 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 		return t.whyNobody(x)
 	}
 	return t.whyOther(wanted, x)
+}
+
+// whyNoShare says what the ticket of the volume's share waits for; empty where the share has none.
+func (t table) whyNoShare(wanted Spec) string {
+	for _, x := range t.tickets {
+		if x.Type == v1beta2.AttacherShareManager {
+			_, message := t.why(wanted, x)
+			return " " + message
+		}
+	}
+	return ""
 }
 
 // whyNobody is for a volume that nobody shall hold yet: it leaves somebody first, or is not there yet.

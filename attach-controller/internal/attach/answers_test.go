@@ -135,3 +135,14 @@ func TestAnAnswerKeepsTheTimeOfItsLastTurn(t *testing.T) {
 	require.NotEqual(t, first.Reason, second.Reason)
 	require.Equal(t, first.LastTransitionTime, second.LastTransitionTime, "it was not satisfied all the time")
 }
+
+func TestAPodOfASharedVolumeSaysWhatItsShareWaitsFor(t *testing.T) {
+	maintenance := ticket("ui", v1beta2.AttacherLonghornAPI, here, offFrontend()...)
+	share := ticket("m", v1beta2.AttacherShareManager, there)
+	satisfied, reason, message := told(basic(attached(here), frontendOff, shared, maintenance, share, pod(third)), "csi-"+third)
+	require.False(t, satisfied)
+	require.Equal(t, v1beta2.ReasonWaitingForShare, reason)
+	require.Contains(t, message, "its share, which does not run yet. Node "+here+" holds the volume for longhorn-api \"ui\": remove that ticket")
+	_, _, message = told(basic(shared, pod(third)), "csi-"+third)
+	require.Equal(t, "Pods reach this volume by its share, which does not run yet.", message)
+}
