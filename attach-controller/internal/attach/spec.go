@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -171,7 +172,7 @@ func (t table) choose() (Spec, Row) {
 	return Spec{
 		NodeID:          first.NodeID,
 		DisableFrontend: t.withoutFrontend(*first),
-		LastAttachedBy:  first.Parameters[v1beta2.TicketLastAttachedBy],
+		LastAttachedBy:  cmp.Or(first.Parameters[v1beta2.TicketLastAttachedBy], first.Type),
 	}, RowChoose
 }
 
