@@ -4,19 +4,30 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // eviction attaches a detached volume, so that its replicas can leave what is evicted. While somebody else holds the
 // volume they leave without it; once there it stays until they have left: only a running engine can tell that the data of
-// one that is being deleted is elsewhere.
+// one that is being deleted is elsewhere. A volume whose replicas have no other place is not attached for them in vain.
 func eviction(w World, _ []wish) []wish {
 	begun := w.has(v1beta2.AttacherEviction, w.Volume.Name)
-	if !begun && !w.detached() || w.faulted() || !slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
+	if !begun && !w.detached() || w.faulted() || w.unplaced() && !slices.ContainsFunc(w.Replicas, w.underWay) || !slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
 		return w.evicted(r) && (w.usable(r) || begun && w.going(r))
 	}) {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherEviction, v1beta2.TicketValueAny)}
+}
+
+// unplaced reports whether the volume wants a replica for which there is no place. A detached volume learns of one that comes.
+func (w World) unplaced() bool {
+	return conditions.IsFalse(w.Volume.Status.Conditions, conditionScheduled)
+}
+
+// underWay reports whether a replica is being deleted or rebuilt, which needs a running engine.
+func (w World) underWay(r v1beta2.Replica) bool {
+	return w.going(r) || r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
 }
 
 // going tells that a replica is being deleted and has not ended. One on a node that is down ends when the node is back, and

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
 )
 
 // conditionScheduled is False on a volume that wants more replicas than can be placed.
@@ -21,8 +20,7 @@ func rebuilding(w World, soFar []wish) []wish {
 		return nil
 	}
 	// A volume whose replicas have no place is not attached for them in vain.
-	placed := !conditions.IsFalse(w.Volume.Status.Conditions, conditionScheduled)
-	if !w.has(v1beta2.AttacherRebuilding, w.Volume.Name) && !(w.detached() && placed) {
+	if !w.has(v1beta2.AttacherRebuilding, w.Volume.Name) && !(w.detached() && !w.unplaced()) {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherRebuilding, v1beta2.TicketValueAny)}

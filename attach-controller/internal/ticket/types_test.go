@@ -98,7 +98,19 @@ func TestEviction(t *testing.T) {
 		disk(w)
 		w.Nodes["node-2"].Spec.Disks = map[string]v1beta2.DiskSpec{"slow": {EvictionRequested: true}}
 	}
+	unplaced := volume(func(v *v1beta2.Volume) {
+		v.Status.Conditions = []v1beta2.Condition{{Type: conditionScheduled, Status: v1beta2.ConditionFalse}}
+	})
+	mine := own(v1beta2.AttacherEviction, "node-1", "any")
 	check(t, []row{
+		{"a volume whose replicas have no other place is not attached", basic(node, unplaced), nil},
+		{"nor does it stay attached for them", basic(node, unplaced, attachedTo("node-1"), mine), []string{"- " + id + " Done"}},
+		{"it stays attached while one is rebuilt", basic(node, unplaced, attachedTo("node-1"), mine, func(w *World) {
+			coming := replicaOn("node-3")
+			coming.Spec.HealthyAt = ""
+			w.Replicas = append(w.Replicas, coming)
+		}), nil},
+		{"or while one that has left is deleted", basic(node, unplaced, attachedTo("node-1"), mine, goingFrom("node-2")), nil},
 		{"a detached volume with a replica on an evicted node is attached", basic(node), []string{"+ " + id + " @node-1 any"}},
 		{"a disk alone may be evicted", basic(disk), []string{"+ " + id + " @node-1 any"}},
 		{"another disk of the node does not concern the volume", basic(otherDisk), nil},
