@@ -17,6 +17,10 @@ var (
 		Name: "drover_attach_controller_ticket_answers_total",
 		Help: "Answers to attachment tickets that changed, by their reason.",
 	}, []string{"reason"})
+	waiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "drover_attach_controller_tickets_blocked",
+		Help: "Attachment tickets that are not served now for a reason that somebody has to look after, by that reason.",
+	}, []string{"reason"})
 	overtaken = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "drover_attach_controller_answers_overtaken_total",
 		Help: "Answers that were not given because the volume had changed since it was judged.",
@@ -30,7 +34,7 @@ var alarming = []string{
 }
 
 func init() {
-	metrics.Registry.MustRegister(decisions, answered, overtaken)
+	metrics.Registry.MustRegister(decisions, answered, waiting, overtaken)
 	// An alert does not see the first event of a counter that appears with it.
 	for _, reason := range alarming {
 		answered.WithLabelValues(reason)

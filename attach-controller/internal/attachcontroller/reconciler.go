@@ -21,11 +21,15 @@ type reconciler struct {
 	writer   writer
 	client   client.Client
 	recorder kevents.EventRecorder
+	blocked  blockedTickets
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	of, err := r.observer.objects(ctx, request.Name)
+	if err == nil && of.attachment == nil {
+		r.blocked.note(request.Name, nil)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -39,6 +43,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	verdict := attach.Decide(world)
 	done, err := r.writer.apply(ctx, of, verdict)
 	r.tell(ctx, of, world, verdict, done)
+	if err == nil && of.attachment != nil {
+		r.blocked.note(request.Name, verdict.Status.AttachmentTicketStatuses)
+	}
 	return ctrl.Result{}, err
 }
 

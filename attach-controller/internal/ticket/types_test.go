@@ -72,6 +72,7 @@ func TestExpansion(t *testing.T) {
 		{"a volume without an engine gets one of the right size", basic(grown, func(w *World) { w.Engine = nil }), nil},
 		{"the ticket goes when the engine has grown", basic(grown, attachedTo("node-1"), own(v1beta2.AttacherExpansion, "node-1", "any"),
 			func(w *World) { w.Engine.Status.CurrentSize = 20 }), []string{"- " + id + " Done"}},
+		{"a faulted volume gets one, too: its answer says why it waits", basic(grown, robust(v1beta2.VolumeRobustnessFaulted), failed("node-1"), failed("node-2")), []string{"+ " + id + " @ any"}},
 		{"a volume never shrinks", basic(volume(func(v *v1beta2.Volume) { v.Spec.Size = 5 })), nil},
 	})
 }
@@ -178,6 +179,8 @@ func TestClone(t *testing.T) {
 			own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
 		{"a completed clone is free", basic(from("vol://other", "completed"), own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
 		{"so is a failed one", basic(from("vol://other", "failed"), own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
+		{"a volume without a replica yet has nothing to attach", basic(from("vol://other", ""), func(w *World) { w.Replicas = nil }), nil},
+		{"one that lost its replicas keeps the ticket that it has", basic(from("vol://other", ""), own(v1beta2.AttacherClone, "", "true"), func(w *World) { w.Replicas = nil }), nil},
 		{"other data sources are not ours", basic(from("http://somewhere", "")), nil},
 		{"the source is held as it is, by the target's name", basic(target("initiated"), attachedTo("node-2")), []string{"+ " + source + " @node-2 any"}},
 		{"the source is free when the clone is copied", basic(target("copy-completed-awaiting-healthy"),

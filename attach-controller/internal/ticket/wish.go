@@ -68,9 +68,20 @@ var produced = []string{
 func wishes(w World) []wish {
 	var all []wish
 	for _, produce := range producers {
-		all = append(all, produce(w, all)...)
+		for _, x := range produce(w, all) {
+			if !w.early(x) {
+				all = append(all, x)
+			}
+		}
 	}
 	return all
+}
+
+// early reports whether a wish is for a volume that has no replica yet, and so no node: a new volume gets replicas before it needs a ticket. That of
+// a strict-local volume comes with its node only.
+func (w World) early(x wish) bool {
+	return len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager && w.Volume.Spec.DataLocality != "strict-local" &&
+		!w.has(x.attacher, x.object)
 }
 
 // ours tells that a ticket is one of those that this package makes and takes back.

@@ -1,0 +1,34 @@
+package attachcontroller
+
+import (
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Not parallel: the gauge is the process's.
+func TestTheGaugeTellsHowManyTicketsAreBlockedNow(t *testing.T) {
+	answer := func(satisfied bool, reason string) v1beta2.AttachmentTicketStatus {
+		return v1beta2.AttachmentTicketStatus{Satisfied: satisfied, Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Reason: reason}}}
+	}
+	const reason = v1beta2.ReasonTooManyTickets // no other test of this package comes to it
+	var b blockedTickets
+	began := testutil.ToFloat64(waiting.WithLabelValues(reason))
+	says := func(want float64) {
+		t.Helper()
+		require.Equal(t, want, testutil.ToFloat64(waiting.WithLabelValues(reason))-began)
+	}
+	b.note("a", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, reason), "2": answer(false, reason), "3": answer(true, reason), "4": answer(false, v1beta2.ReasonAttaching)})
+	says(2)
+	b.note("b", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, reason)})
+	says(3)
+	b.note("a", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, reason), "2": answer(true, v1beta2.ReasonSatisfied)})
+	says(2)
+	b.note("a", nil)
+	b.note("b", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, v1beta2.ReasonAttaching)})
+	says(0)
+	require.Empty(t, b.of)
+}
