@@ -22,8 +22,10 @@ const (
 
 // Request is what a replica needs.
 type Request struct {
-	DataEngine   string
-	Size         int64
+	DataEngine string
+	Size       int64
+	// Data is how many bytes are copied to the new replica at once: what the volume's snapshots and its head take.
+	Data         int64
 	NodeSelector []string
 	DiskSelector []string
 	// OnlyNode is the one node that will do; empty is any.
@@ -192,7 +194,7 @@ func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 // lacking is how many bytes the disk has too few.
 func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
 	floor := percent(status.StorageMaximum, s.MinimalAvailable)
-	free := status.StorageAvailable - floor
+	free := status.StorageAvailable - floor - s.Data
 	budget := percent(status.StorageMaximum-spec.StorageReserved, s.OverProvisioning) - scheduled - s.Size
 	switch {
 	case budget < 0:

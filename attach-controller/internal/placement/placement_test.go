@@ -74,6 +74,17 @@ func TestSpaceIsBudgetedAndKept(t *testing.T) {
 	}
 }
 
+// What is copied to a replica takes room that is available now, however much may be promised.
+func TestARebuildNeedsRoomForTheDataThatItCopies(t *testing.T) {
+	full := node("a", disk("d", sized(100, 40, 0)))
+	for data, fits := range map[int64]bool{0: true, 14: true, 15: false, 20: false} {
+		found, why := Find(asks(func(r *Request) { r.Data, r.OverProvisioning, r.MinimalAvailable = data*gib, 200, 25 }), []Node{full})
+		require.Equal(t, fits, found != nil, "%d GiB: %s", data, why.Message)
+	}
+	_, why := Find(asks(func(r *Request) { r.Data, r.MinimalAvailable = 20*gib, 25 }), []Node{full})
+	require.Contains(t, why.Message, "The best disk lacks 5368709121.")
+}
+
 func TestTheMessageSaysHowMuchTheBestDiskLacks(t *testing.T) {
 	_, why := Find(asks(), []Node{node("a", disk("d"), promised("d", 99)), node("b", disk("d"), promised("d", 93), disk("e"), promised("e", 97))})
 	require.Contains(t, why.Message, "3 too little space (a/d, b/d, b/e). The best disk lacks 3Gi.")

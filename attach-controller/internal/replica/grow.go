@@ -59,7 +59,7 @@ func (w *World) noRoom(g groups) string {
 			continue
 		}
 		request := w.request(nil)
-		request.Size = w.Volume.Spec.Size - r.Spec.VolumeSize
+		request.Size, request.Data = w.Volume.Spec.Size-r.Spec.VolumeSize, 0
 		grow := fmt.Sprintf("The volume cannot grow from %s to %s", bytes(w.told()), bytes(w.Volume.Spec.Size))
 		where := fmt.Sprintf("the disk of replica %s on node %s", r.Name, r.Spec.NodeID)
 		switch lacks, known := placement.Lacks(request, w.Candidates[at], r.Spec.DiskID); {

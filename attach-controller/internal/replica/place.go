@@ -2,6 +2,7 @@ package replica
 
 import (
 	"slices"
+	"strconv"
 
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -125,6 +126,9 @@ func (w *World) request(taken []placement.Place) placement.Request {
 		OverProvisioning: w.Settings.OverProvisioning, MinimalAvailable: w.Settings.MinimalAvailable,
 		HonourCordon: w.Settings.DisableSchedulingOnCordoned,
 	}
+	if w.everHealthy() {
+		r.Data = w.data()
+	}
 	switch v.DataLocality {
 	case "strict-local":
 		r.OnlyNode = v.NodeID
@@ -132,6 +136,20 @@ func (w *World) request(taken []placement.Place) placement.Request {
 		r.PreferNode = v.NodeID
 	}
 	return r
+}
+
+// data is how many bytes one replica of the volume takes, as its engine told last: all of its snapshots, and the head.
+func (w *World) data() int64 {
+	if w.Engine == nil {
+		return 0
+	}
+	sum := int64(0)
+	for _, s := range w.Engine.Status.Snapshots {
+		if n, err := strconv.ParseInt(s.Size, 10, 64); err == nil && n > 0 {
+			sum += n
+		}
+	}
+	return sum
 }
 
 // taken are the places that count for anti-affinity: those of failed replicas only before the volume was ever attached, for

@@ -100,6 +100,24 @@ func TestReplicasAreMarked(t *testing.T) {
 	require.Equal(t, map[string]any{"evictionRequested": false}, v.Patches[0].Spec)
 }
 
+func TestARebuildNeedsRoomForWhatItsEngineTellsOfItsData(t *testing.T) {
+	snapshots := func(sizes ...string) change {
+		return func(w *World) {
+			if w.Engine == nil {
+				w.Engine = &v1beta2.Engine{}
+			}
+			w.Engine.Status.Snapshots = map[string]v1beta2.SnapshotInfo{}
+			for i, size := range sizes {
+				w.Engine.Status.Snapshots[string(rune('a'+i))] = v1beta2.SnapshotInfo{Size: size}
+			}
+		}
+	}
+	w := attached("a b", wants(3), snapshots("10", "not told", "", "-1", "32"))
+	require.EqualValues(t, 42, w.request(nil).Data)
+	w = fresh(snapshots("10"))
+	require.Zero(t, w.request(nil).Data, "a new replica of a new volume copies nothing")
+}
+
 // A detached volume is attached to rebuild what it lacks only where that has a place: what was said of it once does not stay.
 func TestADetachedVolumeThatHadNoPlaceIsLookedAtAgain(t *testing.T) {
 	none := isScheduled(v1beta2.ReasonAntiAffinity)
