@@ -65,6 +65,7 @@ func Decide(w World) Verdict {
 		p.salvage()
 		p.progress()
 		p.revert()
+		p.newImage()
 	}
 	p.status()
 	p.out.Writes = p.list()

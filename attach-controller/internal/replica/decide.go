@@ -54,7 +54,8 @@ func ready(w *World) bool {
 		slices.Contains(v.Finalizers, v1beta2.Finalizer) && v.Status.State != "" && v.Status.State != v1beta2.VolumeStateCreating
 }
 
-// mark writes down which replicas shall leave, for people to see, and the engine image or the size that one was made without.
+// mark writes down which replicas shall leave, for people to see, the engine image or the size that one was made without, and the image of
+// a volume that got another one while it was detached.
 func (w *World) mark(g groups, out *Verdict) {
 	for _, list := range [][]*v1beta2.Replica{g.healthy, g.coming, g.failed} {
 		for _, r := range list {
@@ -62,7 +63,7 @@ func (w *World) mark(g groups, out *Verdict) {
 			if leaves := w.leaves(r); leaves != r.Spec.EvictionRequested {
 				spec["evictionRequested"] = leaves
 			}
-			if image := w.Image(); r.Spec.Image == "" && image != "" {
+			if image := w.Image(); image != "" && image != r.Spec.Image && (r.Spec.Image == "" || w.rests(r)) {
 				spec["image"] = image
 			}
 			if size := w.Volume.Status.AcceptedSize; r.Spec.VolumeSize <= 0 && size > 0 {
@@ -73,6 +74,12 @@ func (w *World) mark(g groups, out *Verdict) {
 			}
 		}
 	}
+}
+
+// rests reports whether a v1 replica of a detached volume runs nowhere: it starts with the engine image that its engine starts with.
+func (w *World) rests(r *v1beta2.Replica) bool {
+	return w.Volume.Spec.DataEngine == v1beta2.DataEngineV1 && w.Volume.Status.State == v1beta2.VolumeStateDetached &&
+		r.Spec.DesireState == v1beta2.InstanceStateStopped && r.Status.CurrentState == v1beta2.InstanceStateStopped
 }
 
 // need is how many replicas are missing now.

@@ -100,6 +100,33 @@ func TestReplicasAreMarked(t *testing.T) {
 	require.Equal(t, map[string]any{"evictionRequested": false}, v.Patches[0].Spec)
 }
 
+func TestReplicasOfADetachedVolumeFollowItsEngineImage(t *testing.T) {
+	newer := volume(func(v *v1beta2.Volume) { v.Spec.Image = "newer" })
+	images := func(w World) map[string]any {
+		out := map[string]any{}
+		for _, p := range decide(w).Patches {
+			if p.Spec["image"] != nil {
+				out[p.Replica.Name] = p.Spec["image"]
+			}
+		}
+		return out
+	}
+	stopped := func(w *World) {
+		for _, r := range w.Replicas {
+			r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+		}
+	}
+	w := attached("a b", newer, detached, stopped)
+	w.Volume.Spec.DataEngine = v1beta2.DataEngineV1
+	require.Len(t, images(w), 2)
+	w.Volume.Spec.DataEngine = v1beta2.DataEngineV2
+	require.Empty(t, images(w), "a v2 replica runs what its instance manager is")
+	require.Empty(t, images(attached("a b", newer, func(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV1 })), "one that runs keeps its image")
+	w.Volume.Spec.DataEngine = v1beta2.DataEngineV1
+	w.Replicas[0].Status.CurrentState = v1beta2.InstanceStateRunning
+	require.Len(t, images(w), 1, "one that still runs follows when it has stopped")
+}
+
 func TestARebuildNeedsRoomForWhatItsEngineTellsOfItsData(t *testing.T) {
 	snapshots := func(sizes ...string) change {
 		return func(w *World) {
