@@ -163,6 +163,8 @@ func mayBegin(w World) (Verdict, bool) {
 		return calling(w, w.Status, deletion(w, &w.Elsewhere[live])), false
 	case w.Here == nil:
 		return rest(w, ReasonNoInstanceManager, w.NoPlace), false
+	case !w.Here.Running && w.Here.CannotStart != "":
+		return rest(w, ReasonManagerCannotStart, fmt.Sprintf("Instance manager %s of node %s does not run: %s", w.Here.InstanceManager, w.Node.Name, w.Here.CannotStart)), false
 	case !w.Here.Running || !w.Here.Known:
 		return rest(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)), false
 	}

@@ -120,6 +120,7 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 		{"nothing is started on a node that is down", world(wanted, down), outcome{halted, OpNone, "", ReasonNodeOut}},
 		{"nothing is started where what runs is unknown", world(wanted, status(stopped("")), unread), outcome{halted, OpNone, "", ReasonUnknown}},
 		{"a start under way is not called stopped because its inventory is unknown", world(wanted, status(begun), unread), outcome{starting, OpNone, "", ReasonUnknown}},
+		{"nothing is started while the pod of the instance manager cannot start", world(wanted, func(w *World) { w.Here.Running, w.Here.CannotStart = false, "why" }), outcome{halted, OpNone, "", ReasonManagerCannotStart}},
 		{"nothing is started where no instance manager serves", world(wanted, func(w *World) { w.Here = nil }), outcome{halted, OpNone, "", ReasonNoInstanceManager}},
 		{"an engine needs replicas", world(wanted, func(w *World) { w.Object.Engine.Replicas = nil }), outcome{halted, OpNone, "", ReasonIncomplete}},
 		{"a frontend needs a target", world(wanted, asFrontend, func(w *World) { w.Object.Target.Port = 0 }), outcome{halted, OpNone, "", ReasonIncomplete}},

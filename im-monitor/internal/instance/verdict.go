@@ -96,6 +96,8 @@ const (
 	ReasonNodeOut = "NodeOut"
 	// ReasonNoInstanceManager: none serves the node.
 	ReasonNoInstanceManager = "NoInstanceManager"
+	// ReasonManagerCannotStart: the one that serves the node does not run, and its pod cannot start.
+	ReasonManagerCannotStart = v1beta2.ReasonInstanceManagerCannotStart
 	// ReasonUnknown: there is no whole list of the instance manager.
 	ReasonUnknown = "InventoryUnknown"
 	// ReasonChanging: the instance is starting or ending.
@@ -161,7 +163,7 @@ const (
 // refused reports a reason for which no instance is created until somebody changes something.
 func refused(reason string) bool {
 	switch reason {
-	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused:
+	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused, ReasonManagerCannotStart:
 		return true
 	}
 	return false

@@ -164,6 +164,8 @@ type Place struct {
 	IP string
 	// Running tells that the instance manager is ready, PodMissing that it has positively no pod.
 	Running, PodMissing bool
+	// CannotStart says why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.
+	CannotStart string
 	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
 	Known bool
 	// Out tells that its node is out: what ran there was concluded to be cut off, and nobody there can be asked.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,7 +34,11 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 		place := s.place(key, im.Name, w)
 		place.Node, place.IP = im.Spec.NodeID, im.Status.IP
 		place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
-		place.PodMissing = conditions.Reason(im.Status.Conditions, v1beta2.InstanceManagerPodReady) == v1beta2.ReasonPodMissing
+		pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
+		place.PodMissing = pod != nil && pod.Reason == v1beta2.ReasonPodMissing
+		if pod != nil && pod.Reason == v1beta2.ReasonPodCannotStart {
+			place.CannotStart = pod.Message
+		}
 		w.Here = &place
 	}
 	for _, other := range s.store.Holders(key.Name) {
@@ -75,8 +80,7 @@ func twin(here *instance.Place, other *instance.Place) bool {
 	return here != nil && here.Entry != nil && here.Entry.UUID != "" && here.Entry.UUID == other.Entry.UUID
 }
 
-// serving is the instance manager that takes what shall run on a node: v1 the default image's, v2 the only one or the one that runs. Where there
-// is none, the sentence says why.
+// serving is the instance manager that takes what shall run on a node. Where there is none, the sentence says why.
 func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1beta2.InstanceManager, string, error) {
 	var list v1beta2.InstanceManagerList
 	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByNode: nodeName}, client.UnsafeDisableDeepCopy)
@@ -93,11 +97,11 @@ func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1be
 	}
 	var candidates []*v1beta2.InstanceManager
 	for i := range list.Items {
-		if im := &list.Items[i]; serves(im, dataEngine, image) {
+		if im := &list.Items[i]; serves(im, dataEngine) {
 			candidates = append(candidates, im)
 		}
 	}
-	im, problem := choose(candidates)
+	im, problem := choose(candidates, image)
 	if problem != "" {
 		problem = fmt.Sprintf("Node %s %s", nodeName, fmt.Sprintf(problem, dataEngine))
 	}
@@ -105,36 +109,37 @@ func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1be
 }
 
 // serves tells whether an instance manager takes instances of a data engine.
-func serves(im *v1beta2.InstanceManager, dataEngine, image string) bool {
+func serves(im *v1beta2.InstanceManager, dataEngine string) bool {
 	own := im.Spec.DataEngine
 	if own == "" {
 		own = v1beta2.DataEngineV1
 	}
-	if own != dataEngine || im.Spec.Type != "" && im.Spec.Type != v1beta2.InstanceManagerTypeAIO {
-		return false
-	}
-	return own == v1beta2.DataEngineV2 || image == "" || im.Spec.Image == image
+	return own == dataEngine && (im.Spec.Type == "" || im.Spec.Type == v1beta2.InstanceManagerTypeAIO)
 }
 
-// choose takes the only one, or the only one that runs.
-func choose(candidates []*v1beta2.InstanceManager) (*v1beta2.InstanceManager, string) {
-	if len(candidates) == 1 {
-		return candidates[0], ""
+// choose takes, of the instance managers of a node and data engine, v1 the default image's and v2 the only one or the one that runs. While the default
+// image's does not run, as where its image cannot be pulled, v1 takes another one that does.
+func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.InstanceManager, string) {
+	wanted := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return image != "" && im.Spec.Image != image })
+	if len(wanted) == 1 && running(wanted[0]) {
+		return wanted[0], ""
 	}
-	var running *v1beta2.InstanceManager
-	for _, im := range candidates {
-		if im.Status.CurrentState != v1beta2.InstanceManagerStateRunning {
-			continue
-		}
-		if running != nil {
-			return nil, "has two %s instance managers that run; it must have one."
-		}
-		running = im
+	standIns := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return !running(im) })
+	switch {
+	case image != "" && len(standIns) > 0:
+		return slices.MinFunc(standIns, func(a, b *v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) }), ""
+	case len(wanted) == 1:
+		return wanted[0], ""
+	case len(standIns) == 1:
+		return standIns[0], ""
+	case len(standIns) > 1:
+		return nil, "has two %s instance managers that run; it must have one."
 	}
-	if running == nil {
-		return nil, "has no %s instance manager that runs."
-	}
-	return running, ""
+	return nil, "has no %s instance manager that runs."
+}
+
+func running(im *v1beta2.InstanceManager) bool {
+	return im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 }
 
 // place is what the newest whole list of an instance manager says about a name.

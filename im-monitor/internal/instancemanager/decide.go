@@ -1,6 +1,7 @@
 package instancemanager
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,6 +83,10 @@ func retire(w World) Verdict {
 		return Verdict{Remove: true}
 	case w.Pod == nil:
 		return start(w)
+	case neverRan(w):
+		return Verdict{Pod: DeletePod}
+	case standsIn(w):
+		return Verdict{}
 	case idle == yes && w.Unsettled != "":
 		return Verdict{After: unsettledPause}
 	case idle == yes && w.Inventory.Asked:
@@ -92,8 +97,29 @@ func retire(w World) Verdict {
 	return Verdict{}
 }
 
+// neverRan reports whether no container of the pod has started, so that nothing can run in it. A v2 one of which more is remembered has to start: what
+// it left behind needs it.
+func neverRan(w World) bool {
+	p := w.Pod
+	if p.Status.Phase != corev1.PodPending || w.v2() && remembered(w) != yes {
+		return false
+	}
+	return !slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+	})
+}
+
+// standsIn reports whether new v1 instances of the node run here although another image is wanted: the instance manager of that image does not run.
+func standsIn(w World) bool {
+	kept := w.Node != nil && w.Node.DeletionTimestamp == nil && w.Kubernetes.Runs(w.InstanceManager.Spec.DataEngine, w.Settings)
+	return !w.v2() && kept && PodReady(w.Pod) && !slices.ContainsFunc(w.Siblings, func(s Sibling) bool { return s.Image == w.image() && s.Running })
+}
+
 // replaceWhenIdle makes a pod anew that was made with settings of the past.
 func replaceWhenIdle(w World) Verdict {
+	if neverRan(w) {
+		return Verdict{Pod: DeletePod}
+	}
 	if idle(w) != yes {
 		return Verdict{}
 	}

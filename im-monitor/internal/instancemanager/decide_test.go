@@ -59,9 +59,20 @@ func runningPod(w World) *corev1.Pod {
 	return p
 }
 
-func noPod(w *World)   { w.Pod = &corev1.Pod{} }
-func v2(w *World)      { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV2 }
-func old(w *World)     { w.InstanceManager.Spec.Image = oldImage }
+func noPod(w *World) { w.Pod = &corev1.Pod{} }
+func v2(w *World)    { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV2 }
+func old(w *World) {
+	w.InstanceManager.Spec.Image = oldImage
+	if w.InstanceManager.Spec.DataEngine == v1beta2.DataEngineV1 {
+		w.Siblings = []Sibling{{Name: "instance-manager-new", Image: newImage, HasPod: true, Running: true}}
+	}
+}
+func newStarts(w *World) { w.Siblings[0].Running = false }
+func withoutImage(w *World) {
+	w.Pod = runningPod(*w)
+	w.Pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Image: "missing:v1",
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}}
+}
 func down(w *World)    { w.Kubernetes.Ready = false }
 func gone(w *World)    { w.Kubernetes = nil }
 func asked(w *World)   { w.Inventory.Asked = true }
@@ -140,6 +151,14 @@ func TestPodAndEnd(t *testing.T) {
 		{"an old one with a replica in any state stays", world(old, asked, listed(replica, "stopped")), Verdict{}},
 		{"an old one that does not answer stays: unknown is not empty", world(old, unheard), Verdict{After: 15 * time.Second}},
 		{"an old v1 one without a pod goes: its processes went with the pod", world(old, noPod, recorded(replica, "running")), Verdict{Remove: true}},
+		{"an old v1 one stays while that of the new image does not run: new instances run there", world(old, newStarts, asked), Verdict{}},
+		{"also while there is none of the new image yet", world(old, asked, func(w *World) { w.Siblings = nil }), Verdict{}},
+		{"but not on a node that goes", world(old, newStarts, asked, deletedNode), Verdict{Pod: DeletePod}},
+		{"one that is superseded before it ran goes without a list", world(old, newStarts, withoutImage, unheard), Verdict{Pod: DeletePod}},
+		{"so does a v2 one", world(v2, old, withoutImage, unheard), Verdict{Pod: DeletePod}},
+		{"but not one that is needed for what it left behind", world(v2, old, withoutImage, unheard, recorded(frontend, "running")), Verdict{}},
+		{"one whose settings changed before it ran is made anew", world(withoutImage, unheard, func(w *World) { w.Settings.PriorityClass = "high" }), Verdict{Pod: DeletePod}},
+		{"one that is wanted is left to the kubelet", world(withoutImage, unheard), Verdict{}},
 		{"an engine that was disabled ends its empty instance managers", world(asked, func(w *World) { w.Settings.V1 = false }), Verdict{Pod: DeletePod}},
 		{"an instance manager of a deleted node goes when empty", world(asked, deletedNode), Verdict{Pod: DeletePod}},
 		{"an instance manager of a deleted node stays with an engine", world(asked, deletedNode, listed(engine, "running")), Verdict{}},
@@ -190,6 +209,7 @@ func TestState(t *testing.T) {
 		{"silent while a disk is being loaded is busy", world(v2, func(w *World) { w.Inventory = Inventory{UnknownSince: now.Add(-time.Minute)} }, loadingDisk), "running", "10.1.2.3", v1beta2.ReasonPodReady, ""},
 		{"pod about to be made", world(noPod), "starting", "", v1beta2.ReasonPodStarting, ""},
 		{"pod pending", world(pendingPod), "starting", "", v1beta2.ReasonPodStarting, ""},
+		{"pod whose image cannot be pulled", world(withoutImage), "starting", "", v1beta2.ReasonPodCannotStart, ""},
 		{"pod failed", world(failedPod), "error", "", v1beta2.ReasonPodFailed, ""},
 		{"pod being deleted", world(deletingPod), "error", "", v1beta2.ReasonPodDeleting, ""},
 		{"new and blocked", world(v2, noPod, sibling(true)), "stopped", "", v1beta2.ReasonPodBlocked, ""},

@@ -23,8 +23,7 @@ func idle(w World) answer {
 	if w.Pod == nil && !w.v2() {
 		return yes
 	}
-	status := w.InstanceManager.Status
-	remembered := quiet(Processes{Engines: status.InstanceEngines, EngineFrontends: status.InstanceEngineFrontends, Replicas: status.InstanceReplicas}, true)
+	remembered := remembered(w)
 	switch {
 	case w.Pod == nil:
 		return remembered
@@ -34,6 +33,12 @@ func idle(w World) answer {
 		return remembered
 	}
 	return quiet(w.Inventory.Processes, w.v2())
+}
+
+// remembered tells whether the maps of the status show nothing but stopped v2 replicas.
+func remembered(w World) answer {
+	s := w.InstanceManager.Status
+	return quiet(Processes{Engines: s.InstanceEngines, EngineFrontends: s.InstanceEngineFrontends, Replicas: s.InstanceReplicas}, true)
 }
 
 // quiet: a v2 replica in state stopped is data at rest; everything else that is listed counts as running, whatever its

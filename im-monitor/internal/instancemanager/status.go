@@ -105,6 +105,8 @@ func podCondition(w World) v1beta2.Condition {
 		return no(v1beta2.ReasonPodDeleting, "The pod is being deleted.")
 	case ended(w.Pod):
 		return no(v1beta2.ReasonPodFailed, "The pod ended by itself"+because(w.Pod)+"; it is replaced.")
+	case cannotStart(w.Pod) != "":
+		return no(v1beta2.ReasonPodCannotStart, fmt.Sprintf("The pod %s cannot start: %s.", w.Pod.Name, cannotStart(w.Pod)))
 	case !PodReady(w.Pod):
 		return no(v1beta2.ReasonPodStarting, "The pod is not ready yet"+because(w.Pod)+".")
 	}
@@ -140,6 +142,22 @@ func because(p *corev1.Pod) string {
 	return ""
 }
 
+// cannotStart says what the kubelet could not do to start the pod, without what changes from try to try; empty where it has not failed.
+func cannotStart(p *corev1.Pod) string {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Waiting == nil {
+			continue
+		}
+		switch reason := c.State.Waiting.Reason; reason {
+		case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+			return "image " + c.Image + " cannot be pulled"
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError":
+			return reason
+		}
+	}
+	return ""
+}
+
 func settingSynced(w World) v1beta2.Condition {
 	c := v1beta2.Condition{Type: v1beta2.InstanceManagerSettingSynced, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSettingsInForce,
 		Message: "The image and the settings now in force are used."}
@@ -149,6 +167,9 @@ func settingSynced(w World) v1beta2.Condition {
 		if why := inUse(w); why != "" && w.Pod != nil {
 			c.Message = "A live upgrade replaces this instance manager; its pod stays, because " + why + "."
 		}
+	case !Wanted(w) && w.Pod != nil && standsIn(w):
+		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
+		c.Message = fmt.Sprintf("Image %s is wanted, but no instance manager of the node runs it: new v1 instances run here until one does.", w.image())
 	case w.Unsettled != "" && (!Wanted(w) || outdated(w)):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonVolumeUnsettled
 		c.Message = fmt.Sprintf("Nothing runs on it and it shall be replaced, but it stays while %s: the volume has a replica on the node.", w.Unsettled)

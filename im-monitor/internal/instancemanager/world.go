@@ -59,6 +59,8 @@ type Sibling struct {
 	HasPod bool
 	// New tells that it never had a pod.
 	New bool
+	// Running tells that new instances can run on it.
+	Running bool
 	// Runs names the engines and frontends that its newest list shows.
 	Runs []string
 }

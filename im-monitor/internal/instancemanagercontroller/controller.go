@@ -93,6 +93,8 @@ func (s *shell) setupManagers() error {
 		// A v2 pod or CR that ends unblocks its siblings.
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(s.siblingsOfPod), builder.WithPredicates(deletions())).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(deletions())).
+		// A v1 one that is not wanted any more stays until that of the wanted image runs.
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(runsChanged())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfKubernetesNode), builder.WithPredicates(kubernetesChanged())).
 		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfNode), builder.WithPredicates(lifeChanged())).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(s.managersOfUpgrade), builder.WithPredicates(upgradeChanged())).

@@ -87,7 +87,8 @@ func (s *shell) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]
 			return nil, err
 		}
 		out = append(out, instancemanager.Sibling{Name: other.Name, Image: other.Spec.Image, HasPod: pod != nil,
-			Runs: instancemanager.Running(other.Status), New: other.Status.CurrentState == "" || other.Status.CurrentState == v1beta2.InstanceManagerStateStopped})
+			Running: other.Status.CurrentState == v1beta2.InstanceManagerStateRunning,
+			Runs:    instancemanager.Running(other.Status), New: other.Status.CurrentState == "" || other.Status.CurrentState == v1beta2.InstanceManagerStateStopped})
 	}
 	return out, nil
 }

@@ -99,6 +99,19 @@ func podChanged() predicate.Predicate {
 	}}
 }
 
+// runsChanged lets an update pass with which an instance manager begins to run, or runs no more.
+func runsChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, after := e.ObjectOld.(*v1beta2.InstanceManager).Status.CurrentState, e.ObjectNew.(*v1beta2.InstanceManager).Status.CurrentState
+			return before != after && (before == v1beta2.InstanceManagerStateRunning || after == v1beta2.InstanceManagerStateRunning)
+		},
+	}
+}
+
 func deletions() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },

@@ -3,6 +3,7 @@ package shelltest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -73,6 +74,8 @@ func (k *Kubelet) serve(ctx context.Context, admin client.Client, pod *corev1.Po
 		return admin.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
 	case pod.Status.Phase != corev1.PodPending:
 		return nil
+	case strings.HasSuffix(pod.Spec.Containers[0].Image, MissingTag):
+		return notPulled(ctx, admin, pod)
 	}
 	k.next++
 	now := metav1.Now()
@@ -84,5 +87,18 @@ func (k *Kubelet) serve(ctx context.Context, admin client.Client, pod *corev1.Po
 			Name: pod.Spec.Containers[0].Name, ContainerID: fmt.Sprintf("containerd://%d", k.next), Ready: true,
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}},
 	}
+	return admin.Status().Update(ctx, pod)
+}
+
+// MissingTag ends the names of images that no kubelet can pull.
+const MissingTag = ":missing"
+
+// notPulled says of a pod, once, that its image cannot be pulled.
+func notPulled(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
+	if len(pod.Status.ContainerStatuses) > 0 {
+		return nil
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}
 	return admin.Status().Update(ctx, pod)
 }

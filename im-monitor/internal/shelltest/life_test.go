@@ -3,6 +3,7 @@ package shelltest
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,6 +179,33 @@ func TestANewDefaultImage(t *testing.T) {
 			e.manager(next, v1beta2.InstanceManagerStateRunning)
 		})
 	}
+}
+
+// A18.
+func TestADefaultImageThatCannotBePulledLeavesTheInstanceManagerThatRuns(t *testing.T) {
+	const missing = "longhornio/longhorn-instance-manager" + MissingTag
+	e, name := oneNode(t, "missing-1", v1beta2.DataEngineV1)
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+	e.Set(setting.DefaultInstanceManagerImage, missing)
+	next := v1beta2.InstanceManagerName("missing-1", missing, v1beta2.DataEngineV1)
+	says := func(name, kind, words string) {
+		t.Helper()
+		var im v1beta2.InstanceManager
+		e.Eventually(func() bool {
+			if !e.Get(name, &im) {
+				return false
+			}
+			c := conditions.Get(im.Status.Conditions, kind)
+			return c != nil && strings.Contains(c.Message, words)
+		}, "%s never said %q", name, words)
+	}
+	says(next, v1beta2.InstanceManagerPodReady, "image "+missing+" cannot be pulled")
+	says(name, v1beta2.InstanceManagerSettingSynced, "new v1 instances run here until one does")
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+
+	e.Set(setting.DefaultInstanceManagerImage, image)
+	e.Eventually(func() bool { return !e.Get(next, &v1beta2.InstanceManager{}) && !e.Get(next, &corev1.Pod{}) }, "what never ran did not go")
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
 }
 
 func TestADeletedNodeGoesWhenItIsEmptyAndOutOfService(t *testing.T) {

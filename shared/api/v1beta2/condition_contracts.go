@@ -119,7 +119,7 @@ func creationContracts() []ConditionContract {
 		table = append(table, ConditionContract{Kind: kind, Type: InstanceCreation, Writer: "im-monitor",
 			Means: "its instance runs after a creation that failed", True: []string{ReasonInstanceCreated},
 			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonEngineImageUnknown,
-				ReasonEngineImageNotDeployed}})
+				ReasonEngineImageNotDeployed, ReasonInstanceManagerCannotStart}})
 	}
 	return table
 }

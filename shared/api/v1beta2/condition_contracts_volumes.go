@@ -67,7 +67,7 @@ func instanceManagerContracts() []ConditionContract {
 			True: []string{ReasonNodeReady}, False: []string{ReasonKubernetesNodeGone, ReasonKubernetesNodeNotReady}},
 		{Kind: "InstanceManager", Type: InstanceManagerPodReady, Writer: "im-monitor", Means: "its pod is ready",
 			True:  []string{ReasonPodReady},
-			False: []string{ReasonPodMissing, ReasonPodStarting, ReasonPodFailed, ReasonPodDeleting, ReasonPodBlocked}},
+			False: []string{ReasonPodMissing, ReasonPodStarting, ReasonPodCannotStart, ReasonPodFailed, ReasonPodDeleting, ReasonPodBlocked}},
 		{Kind: "InstanceManager", Type: InstanceManagerSettingSynced, Writer: "im-monitor",
 			Means: "its pod carries the settings now in force",
 			True:  []string{ReasonSettingsInForce}, False: []string{ReasonSettingsChanged, ReasonReplacing, ReasonVolumeUnsettled}},

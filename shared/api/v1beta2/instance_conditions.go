@@ -26,6 +26,8 @@ const (
 	ReasonEngineImageUnknown = "EngineImageUnknown"
 	// ReasonEngineImageNotDeployed surfaces while the EngineImage is not deployed on the node.
 	ReasonEngineImageNotDeployed = "EngineImageNotDeployed"
+	// ReasonInstanceManagerCannotStart surfaces while no instance manager of the node runs, and the pod of the one that shall cannot start.
+	ReasonInstanceManagerCannotStart = "InstanceManagerCannotStart"
 )
 
 // FrontendSwitchover is the condition type of an EngineFrontend (writer im-monitor). It is False while a switch-over to another target cannot begin or

@@ -105,6 +105,8 @@ const (
 	ReasonPodMissing = "PodMissing"
 	// ReasonPodStarting surfaces until a new pod is ready.
 	ReasonPodStarting = "PodStarting"
+	// ReasonPodCannotStart surfaces while the kubelet cannot start a new pod, for instance because its image cannot be pulled.
+	ReasonPodCannotStart = "PodCannotStart"
 	// ReasonPodFailed surfaces when the pod ended by itself; it is replaced with back-off.
 	ReasonPodFailed = "PodFailed"
 	// ReasonPodDeleting surfaces while the pod is being deleted.
