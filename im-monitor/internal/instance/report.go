@@ -59,7 +59,10 @@ func fill(w World, e *Entry, s *Status, first bool) {
 		s.IP, s.StorageIP = w.Here.IP, w.Here.IP
 	}
 	s.Port, s.Endpoint = e.Port, endpoint(w, e, *s)
-	if first || s.Image == "" {
+	switch {
+	case w.v2() && w.Here.Image != "": // it is a part of its instance manager, and has that one's image, whichever was asked for
+		s.Image = w.Here.Image
+	case first || s.Image == "":
 		s.Image = w.Object.Image
 	}
 	s.SalvageExecuted = w.Object.SalvageRequested && (first || s.SalvageExecuted)

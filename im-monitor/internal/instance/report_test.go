@@ -30,6 +30,8 @@ func TestARunningInstanceTellsWhereItIs(t *testing.T) {
 		{"an engine that was asked to salvage did", world(wanted, v2, begun, lists(running), salvage), with(func(s *Status) { s.SalvageExecuted = true })},
 		{"one that ran before it was asked did not", world(wanted, v2, status(where), lists(running), salvage), where},
 		{"a new image is not what runs", world(wanted, asReplica, status(where), lists(running), func(w *World) { w.Object.Image = "image:v2" }), where},
+		{"a v2 engine has the image of its instance manager", world(wanted, v2, status(where), lists(running), func(w *World) { w.Here.Image = "im:v2" }),
+			with(func(s *Status) { s.Image = "im:v2" })},
 		{"a frontend", world(wanted, asFrontend, begun, frontendEntry), Status{State: running, Started: true, InstanceManager: im, Image: "image:v1", IP: "10.0.0.1",
 			StorageIP: "10.0.0.1", Endpoint: "/dev/longhorn/vol", ActivePath: "10.0.0.9:20001", PreferredPath: "10.0.0.9:20001", Paths: paths,
 			TargetIP: "10.0.0.9", TargetPort: 20001, Size: 1 << 30}},

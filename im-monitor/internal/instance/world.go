@@ -160,8 +160,8 @@ func (n Node) Out() bool { return n.Down || n.OutOfService }
 // Place is one instance manager with what its newest whole list says about the name.
 type Place struct {
 	InstanceManager, Node string
-	// IP is InstanceManager.status.ip.
-	IP string
+	// IP is InstanceManager.status.ip, Image its spec.image.
+	IP, Image string
 	// Running tells that the instance manager is ready, PodMissing that it has positively no pod.
 	Running, PodMissing bool
 	// CannotStart says why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.

@@ -32,7 +32,7 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 	if im != nil {
 		here = im.Name
 		place := s.place(key, im.Name, w)
-		place.Node, place.IP = im.Spec.NodeID, im.Status.IP
+		place.Node, place.IP, place.Image = im.Spec.NodeID, im.Status.IP, im.Spec.Image
 		place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 		pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
 		place.PodMissing = pod != nil && pod.Reason == v1beta2.ReasonPodMissing

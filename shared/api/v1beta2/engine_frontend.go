@@ -89,7 +89,7 @@ type EngineFrontendStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Image that it runs with. Written by im-monitor; absent means it does not run.
+	// Image that it runs with; of v2 that of its instance manager. Written by im-monitor; absent means it does not run.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
 	// Size in bytes that it shows, as a decimal string. Written by im-monitor; absent means 0, not known.

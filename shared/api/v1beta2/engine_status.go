@@ -19,7 +19,7 @@ type EngineStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Image that it runs with. Written by im-monitor; absent means it does not run.
+	// Image that it runs with; of v2 that of its instance manager. Written by im-monitor; absent means it does not run.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
 	// Address (ip:port) of each replica that it was started with, by the replica's name. Written by im-monitor;

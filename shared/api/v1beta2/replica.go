@@ -114,7 +114,7 @@ type ReplicaStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Image that it runs with. Written by im-monitor; absent means it does not run.
+	// Image that it runs with; of v2 that of its instance manager. Written by im-monitor; absent means it does not run.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
 	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
