@@ -2,6 +2,7 @@
 package flags
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -44,6 +45,7 @@ type Options struct {
 func (o *Options) Add(flags *pflag.FlagSet) {
 	o.Manager = instancemanager.DefaultOptions()
 	flags.StringVar(&o.TLSDirectory, "tls-dir", "", "directory with ca.crt, tls.crt and tls.key for mutual TLS with instance managers; once files were there, plaintext is refused")
+	flags.BoolVar(&o.Manager.RequireTLS, "require-tls", false, "end at once where --tls-dir has no files, instead of speaking plaintext, and let no instance-manager pod start without its TLS secret")
 	flags.DurationVar(&o.AbsenceGap, "absence-gap", 5*time.Second, "time between two lists that prove an instance absent")
 	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second, "age of a v2 connection, and time that a v2 disk has been ready in it, before a list proves anything absent")
 	flags.DurationVar(&o.V2Quiet, "v2-quiet", 10*time.Second, "time without a creation or deletion of a replica at a v2 instance manager before a list proves a replica absent")
@@ -58,7 +60,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
 	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause, "how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
-	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "", "image pull secret of instance-manager pods")
+	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "", "image pull secret of instance-manager pods; empty: that of the setting registry-secret")
 	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret, "secret that instance-manager pods mount at /tls-files/, where it exists")
 	flags.StringVar(&m.ControlPath, "control-path", m.ControlPath, "Longhorn's control path on the host: the directory of engine-binaries/ and unix-domain-socket/")
 	flags.BoolVar(&m.HugePages, "v2-huge-pages", m.HugePages, "give v2 instance-manager pods 2 MiB huge pages")
@@ -72,6 +74,9 @@ func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 	credentials, err := imclient.NewCredentials(o.TLSDirectory)
 	if err != nil {
 		return nil, err
+	}
+	if o.Manager.RequireTLS && !credentials.Secure() { // once secure, they stay so
+		return nil, fmt.Errorf("--require-tls: %s has none of ca.crt, tls.crt and tls.key: is there a Secret longhorn-grpc-tls?", o.TLSDirectory)
 	}
 	return imclient.NewDialer(imclient.Options{
 		Credentials: credentials, ListTimeout: o.ListTimeout, MayCall: mayCall, Metrics: imclient.NewMetrics(metrics.Registry),

@@ -37,7 +37,15 @@ func (o *Options) Validate() error {
 		within("v2-memory-mib", m.HugePageLimitMiB, 1, 1<<20),
 		within("instance-manager-cpu-percent", m.AllocatableCPUPercent, 0, 100),
 		mask("v2-cpu-mask", m.SPDKCPUMask),
+		o.directoryForTLS(),
 	)
+}
+
+func (o *Options) directoryForTLS() error {
+	if o.Manager.RequireTLS && o.TLSDirectory == "" {
+		return errors.New("--require-tls needs --tls-dir: the directory with ca.crt, tls.crt and tls.key")
+	}
+	return nil
 }
 
 func positive(flag string, value time.Duration) error {

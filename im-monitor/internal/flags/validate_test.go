@@ -34,6 +34,16 @@ func TestEachValueThatSafetyCannotRestOnIsRefusedByName(t *testing.T) {
 	}
 }
 
+// Whoever deletes the Secret does not get plaintext.
+func TestRequiredTLSEndsTheProcessWhereThereAreNoCertificates(t *testing.T) {
+	require.ErrorContains(t, parsed(t, "--require-tls").Validate(), "--tls-dir")
+	empty := parsed(t, "--require-tls", "--tls-dir="+t.TempDir())
+	require.NoError(t, empty.Validate())
+	_, err := empty.Dialer(nil)
+	require.ErrorContains(t, err, "--require-tls")
+	require.ErrorContains(t, err, "has none of ca.crt")
+}
+
 func TestAllMistakesAreSaidAtOnce(t *testing.T) {
 	err := parsed(t, "--quarantine=-1s", "--list-timeout=0s").Validate()
 	require.ErrorContains(t, err, "--quarantine")

@@ -19,7 +19,7 @@ type mount struct {
 }
 
 func directories(w World) []mount {
-	optional := true
+	optional := !w.Options.RequireTLS
 	list := []mount{
 		{name: "host", path: "/host", both: true, source: hostPath("/", corev1.HostPathUnset)},
 		{name: "engine-binaries", path: "/engine-binaries/", both: true, source: hostPath(w.controlPath("engine-binaries/"), corev1.HostPathDirectoryOrCreate)},

@@ -1,6 +1,7 @@
 package instancemanager
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -54,7 +55,7 @@ func Labels(nodeName, image, dataEngine string) map[string]string {
 // this function and deleted, never changed.
 func PodFor(w World) *corev1.Pod {
 	im := w.InstanceManager
-	isController := true
+	isController, noToken := true, false
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: im.Name, Namespace: im.Namespace,
@@ -69,14 +70,16 @@ func PodFor(w World) *corev1.Pod {
 			NodeSelector:       maps.Clone(w.Settings.NodeSelector),
 			RestartPolicy:      corev1.RestartPolicyNever,
 			ServiceAccountName: w.Options.ServiceAccount,
-			PriorityClassName:  w.Settings.PriorityClass,
-			Tolerations:        append([]corev1.Toleration(nil), w.Settings.Tolerations...),
-			Containers:         []corev1.Container{container(w)},
-			Volumes:            volumes(w),
+			// An instance manager asks the API server for nothing: its pod has no token that could be stolen from the host.
+			AutomountServiceAccountToken: &noToken,
+			PriorityClassName:            w.Settings.PriorityClass,
+			Tolerations:                  append([]corev1.Toleration(nil), w.Settings.Tolerations...),
+			Containers:                   []corev1.Container{container(w)},
+			Volumes:                      volumes(w),
 		},
 	}
-	if w.Options.PullSecret != "" {
-		pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: w.Options.PullSecret}}
+	if secret := cmp.Or(w.Options.PullSecret, w.Settings.RegistrySecret); secret != "" {
+		pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: secret}}
 	}
 	return pod
 }

@@ -49,6 +49,28 @@ func TestPodFor(t *testing.T) {
 	}
 }
 
+// The flag is for those who set it on purpose; the setting is what a cluster of Longhorn has.
+func TestTheImageIsPulledWithTheSecretOfTheFlagElseOfTheSetting(t *testing.T) {
+	w := world(func(w *World) { w.Settings.RegistrySecret = "of-setting" })
+	require.Equal(t, []corev1.LocalObjectReference{{Name: "of-setting"}}, PodFor(w).Spec.ImagePullSecrets)
+	w.Options.PullSecret = "of-flag"
+	require.Equal(t, []corev1.LocalObjectReference{{Name: "of-flag"}}, PodFor(w).Spec.ImagePullSecrets)
+}
+
+func TestWithRequiredTLSAPodDoesNotStartWithoutItsSecret(t *testing.T) {
+	optional := func(w World) bool {
+		for _, v := range PodFor(w).Spec.Volumes {
+			if v.Secret != nil {
+				return *v.Secret.Optional
+			}
+		}
+		t.Fatal("no secret")
+		return false
+	}
+	require.True(t, optional(world()))
+	require.False(t, optional(world(func(w *World) { w.Options.RequireTLS = true })))
+}
+
 func TestALongNodeNameMakesAPod(t *testing.T) {
 	w := world(func(w *World) {
 		w.InstanceManager.Spec.NodeID = "node-with-a-name-that-is-far-longer-than-the-63-characters-that-a-label-value-may-have.example"

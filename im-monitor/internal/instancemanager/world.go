@@ -96,10 +96,11 @@ type Processes struct {
 
 // Options are im-monitor's own flags that concern instance managers and their pods.
 type Options struct {
-	// ServiceAccount is that of instance-manager pods. PullSecret is the name of a secret in the namespace, "" for none.
+	// ServiceAccount is that of instance-manager pods. PullSecret is the name of a secret in the namespace, "" for that of the settings.
 	ServiceAccount, PullSecret string
-	// TLSSecret is mounted, where it exists, at /tls-files/.
-	TLSSecret string
+	// TLSSecret is mounted, where it exists, at /tls-files/. With RequireTLS no pod starts without it.
+	TLSSecret  string
+	RequireTLS bool
 	// ControlPath is Longhorn's directory on the host that has engine binaries and Unix domain sockets.
 	ControlPath string
 	// HugePages, HugePageLimitMiB, SPDKCPUMask concern v2 pods; an InstanceManager may set its own mask.

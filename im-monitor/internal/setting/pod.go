@@ -1,7 +1,6 @@
 package setting
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -62,11 +61,14 @@ func parseSelector(raw string) (map[string]string, error) {
 	return out, nil
 }
 
-func parseClass(raw string) (string, error) {
-	if raw != "" && len(metavalidation.NameIsDNSSubdomain(raw, false)) > 0 {
-		return "", errors.New("is not the name of a PriorityClass")
+// parseName reads the name of an object of that kind; empty means none.
+func parseName(kind string) func(string) (string, error) {
+	return func(raw string) (string, error) {
+		if raw != "" && len(metavalidation.NameIsDNSSubdomain(raw, false)) > 0 {
+			return "", fmt.Errorf("is not the name of %s", kind)
+		}
+		return raw, nil
 	}
-	return raw, nil
 }
 
 func items(raw string) []string {

@@ -17,6 +17,7 @@ const (
 	V2DataEngine                = "v2-data-engine"
 	TaintToleration             = "taint-toleration"
 	PriorityClass               = "priority-class"
+	RegistrySecret              = "registry-secret"
 	NodeSelector                = "system-managed-components-node-selector"
 	DisableSchedulingOnCordoned = "disable-scheduling-on-cordoned-node"
 	EngineReplicaTimeout        = "engine-replica-timeout"
@@ -37,7 +38,7 @@ const (
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue,
+		RegistrySecret, NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue,
 		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode, NodeDrainPolicy, ClusterAutoscaler}
 }
 
@@ -47,9 +48,11 @@ type Values struct {
 	Image string
 	// V1 and V2 tell which data engines are enabled. V1 is on and V2 off where nothing is set, as in Longhorn.
 	V1, V2 bool
-	// Tolerations, PriorityClass and NodeSelector go into every new instance-manager pod.
-	Tolerations   []corev1.Toleration
-	PriorityClass string
+	// Tolerations, PriorityClass, RegistrySecret and NodeSelector go into every new instance-manager pod. RegistrySecret is the Secret in the
+	// namespace with which the image is pulled, empty for none.
+	Tolerations    []corev1.Toleration
+	PriorityClass  string
+	RegistrySecret string
 	// NodeSelector also chooses the Kubernetes nodes that get a Longhorn Node.
 	NodeSelector map[string]string
 	// DisableSchedulingOnCordoned makes a cordoned node not schedulable; true where nothing is set.
@@ -111,7 +114,9 @@ func set(values *Values, name, raw string) error {
 	case TaintToleration:
 		err = assign(&values.Tolerations, raw, parseTolerations)
 	case PriorityClass:
-		err = assign(&values.PriorityClass, raw, parseClass)
+		err = assign(&values.PriorityClass, raw, parseName("a PriorityClass"))
+	case RegistrySecret:
+		err = assign(&values.RegistrySecret, raw, parseName("a Secret"))
 	case NodeSelector:
 		err = assign(&values.NodeSelector, raw, parseSelector)
 	case DisableSchedulingOnCordoned:

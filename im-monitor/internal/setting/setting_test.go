@@ -42,6 +42,8 @@ func TestParse(t *testing.T) {
 		{"a selector", map[string]string{NodeSelector: "disk: ssd; zone:a"},
 			with(func(v *Values) { v.NodeSelector = map[string]string{"disk": "ssd", "zone": "a"} }), nil},
 		{"a selector without value separator is refused", map[string]string{NodeSelector: "disk"}, Defaults(), []string{NodeSelector}},
+		{"a pull secret", map[string]string{RegistrySecret: "registry"}, with(func(v *Values) { v.RegistrySecret = "registry" }), nil},
+		{"a pull secret's name is checked", map[string]string{RegistrySecret: "a/b"}, Defaults(), []string{RegistrySecret}},
 		{"a class name is checked", map[string]string{PriorityClass: "No Class"}, Defaults(), []string{PriorityClass}},
 		{"what engines are started with, plainly or by data engine", map[string]string{EngineReplicaTimeout: "20", FileSyncTimeout: `{"v1":"40","v2":"50"}`, RebuildConcurrency: `{"v2":"3"}`},
 			with(func(v *Values) { v.Engine = Engine{ReplicaTimeout: 20, FileSyncTimeout: 40, RebuildConcurrency: 1} }), nil},
