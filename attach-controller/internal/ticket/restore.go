@@ -1,11 +1,39 @@
 package ticket
 
-import "drover.dev/drover/shared/api/v1beta2"
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
 
 // restore holds a volume that still needs data from its backup. Nobody may see what is half there: the frontend is off.
 func restore(w World, _ []wish) []wish {
-	if !w.Volume.Status.RestoreRequired {
+	if !w.Volume.Status.RestoreRequired || w.makesWay() {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherRestore, v1beta2.TicketValueTrue)}
+}
+
+// makesWay tells that a standby volume is detached while the data engine of a node that it uses is upgraded: its restore has no end that could be waited
+// for, and without a frontend its target cannot move. What is being copied is finished first, and nothing further begins.
+func (w World) makesWay() bool {
+	closed := func(node string) bool { n := w.Nodes[node]; return n != nil && n.Spec.UpgradeRequested }
+	if !w.Volume.Spec.Standby || w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 || !closed(w.Volume.Spec.NodeID) &&
+		!slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return closed(r.Spec.NodeID) }) {
+		return false
+	}
+	return !w.has(v1beta2.AttacherRestore, w.Volume.Name) || Filled(w.Engine)
+}
+
+// Filled tells that the engine has the backup that it was asked for.
+func Filled(e *v1beta2.Engine) bool {
+	if e == nil || e.Spec.RequestedBackupRestore == "" || e.Status.LastRestoredBackup != e.Spec.RequestedBackupRestore {
+		return false
+	}
+	for _, s := range e.Status.RestoreStatus {
+		if s.IsRestoring {
+			return false
+		}
+	}
+	return true
 }

@@ -43,6 +43,34 @@ func TestRestore(t *testing.T) {
 	})
 }
 
+// A standby volume would block the upgrade of its nodes for ever.
+func TestAStandbyVolumeMakesWayForTheUpgradeOfItsNodes(t *testing.T) {
+	const id = "volume-restore-controller-vol-1"
+	standby := volume(func(v *v1beta2.Volume) {
+		v.Spec.Standby, v.Spec.DataEngine, v.Status.RestoreRequired = true, v1beta2.DataEngineV2, true
+	})
+	filled := func(w *World) {
+		w.Engine.Spec.RequestedBackupRestore, w.Engine.Status.LastRestoredBackup = "backup-1", "backup-1"
+	}
+	copying := func(w *World) {
+		filled(w)
+		w.Engine.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://10.0.0.1:10000": {IsRestoring: true}}
+	}
+	held := own(v1beta2.AttacherRestore, "node-1", "true")
+	check(t, []row{
+		{"it is held while no node is upgraded", basic(standby, filled, held, attachedTo("node-1")), nil},
+		{"it is let go when its target's node is", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-1")), []string{"- " + id + " Done"}},
+		{"and when that of a replica is", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-2")), []string{"- " + id + " Done"}},
+		{"not for another node", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-3")), nil},
+		{"what is being copied is finished first", basic(standby, copying, held, attachedTo("node-1"), upgrading("node-1")), nil},
+		{"a backup that it does not have, too", basic(standby, filled, func(w *World) { w.Engine.Spec.RequestedBackupRestore = "backup-2" }, held, attachedTo("node-1"), upgrading("node-1")), nil},
+		{"it does not come back while the node is closed", basic(standby, upgrading("node-1")), nil},
+		{"but afterwards", basic(standby, filled), []string{"+ " + id + " @node-1 true"}},
+		{"one that was activated stays until it has its data", basic(standby, volume(func(v *v1beta2.Volume) { v.Spec.Standby = false }), filled, held, attachedTo("node-1"), upgrading("node-1")), nil},
+		{"v1 is not upgraded by node", basic(standby, volume(func(v *v1beta2.Volume) { v.Spec.DataEngine = v1beta2.DataEngineV1 }), filled, held, attachedTo("node-1"), upgrading("node-1")), nil},
+	})
+}
+
 // After a failure the ticket pauses, so that others may move the volume.
 func TestAnExpansionThatFailedLetsItsTicketGoForAWhile(t *testing.T) {
 	const id = "volume-expansion-controller-vol-1"

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -58,11 +59,12 @@ type ofEngines struct {
 	size, wanted  int64
 	active, going bool
 	failed        string // when the last expansion did
+	filled        bool   // with the backup that was asked for
 }
 
 func engineFacts(obj client.Object) ofEngines {
 	e := obj.(*v1beta2.Engine)
-	return ofEngines{e.Status.CurrentSize, e.Spec.VolumeSize, e.Spec.Active, e.DeletionTimestamp != nil, e.Status.LastExpansionFailedAt}
+	return ofEngines{e.Status.CurrentSize, e.Spec.VolumeSize, e.Spec.Active, e.DeletionTimestamp != nil, e.Status.LastExpansionFailedAt, ticket.Filled(e)}
 }
 
 type ofReplicas struct {

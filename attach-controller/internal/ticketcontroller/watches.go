@@ -107,7 +107,8 @@ func (w watches) nodeChanged(ctx context.Context, e event.UpdateEvent, q queue) 
 	if differ(placeFacts, e.ObjectOld, e.ObjectNew) {
 		w.enqueue(q, w.placed(ctx, e.ObjectNew.GetName()))
 	}
-	if differ(evictionFacts, e.ObjectOld, e.ObjectNew) {
+	closing := func(obj client.Object) bool { return placeFacts(obj).upgrading }
+	if differ(evictionFacts, e.ObjectOld, e.ObjectNew) || differ(closing, e.ObjectOld, e.ObjectNew) {
 		w.enqueue(q, w.stored(ctx, e.ObjectNew.GetName()))
 	}
 }
