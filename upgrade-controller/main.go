@@ -16,6 +16,7 @@ import (
 var version string
 
 func main() {
+	options := upgradecontroller.Options{}
 	runkit.Main(runkit.Program{
 		Name:    upgradecontroller.Owner,
 		Version: version,
@@ -25,9 +26,10 @@ is touched, then upgrades one node after the other. The targets of a node's volu
 their engines, its instance manager is replaced, and everything comes back. What goes wrong before the replacement is rolled
 back, after it carried forward. attach-controller and im-monitor do the work that it asks for.`,
 		Contracts: []string{"1"},
+		Flags:     options.AddFlags,
 		Cache:     upgradecontroller.Cached(),
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
-			return upgradecontroller.Setup(ctx, rt, metrics.Registry)
+			return upgradecontroller.Setup(ctx, rt, metrics.Registry, options)
 		},
 	})
 }

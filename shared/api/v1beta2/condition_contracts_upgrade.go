@@ -5,7 +5,7 @@ func upgradeContracts() []ConditionContract {
 	return append(
 		upgradeContractsOf("DataEngineUpgradeManager",
 			[]string{ReasonCheckingImages, ReasonUpgradingNode},
-			[]string{ReasonWaitingForUpgrade, ReasonWaitingForImage, ReasonNotUnderstood, ReasonPaused}),
+			[]string{ReasonWaitingForUpgrade, ReasonWaitingForImage, ReasonNotUnderstood, ReasonPaused, ReasonAnotherImage}),
 		upgradeContractsOf("NodeDataEngineUpgrade",
 			[]string{ReasonTakingNode, ReasonWaitingForLook, ReasonWaitingForSnapshot, ReasonWaitingForTemporaryNode,
 				ReasonWaitingForTarget, ReasonWaitingForHealthyCopy, ReasonDetachingReplica, ReasonWaitingForInstanceManager, ReasonWaitingForDisk,

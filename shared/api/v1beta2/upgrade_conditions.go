@@ -108,6 +108,9 @@ const (
 const (
 	// ReasonCompleted surfaces when all is done.
 	ReasonCompleted = "Completed"
+	// ReasonAnotherImage surfaces when all is done, and the setting default-instance-manager-image names another image since: that one takes a
+	// DataEngineUpgradeManager of another name.
+	ReasonAnotherImage = "AnotherImage"
 	// ReasonUnfinished surfaces while the upgrade goes on.
 	ReasonUnfinished = "Unfinished"
 	// ReasonNodeFailed surfaces when a node could not be upgraded.

@@ -832,6 +832,13 @@ func (in *DataEngineUpgradeManagerStatus) DeepCopyInto(out *DataEngineUpgradeMan
 			(*out)[key] = val
 		}
 	}
+	if in.ExcludedNodes != nil {
+		in, out := &in.ExcludedNodes, &out.ExcludedNodes
+		*out = make(map[string]string, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val
+		}
+	}
 	if in.UpgradedNodes != nil {
 		in, out := &in.UpgradedNodes, &out.UpgradedNodes
 		*out = make([]string, len(*in))

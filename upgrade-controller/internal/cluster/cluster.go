@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // Cluster is every node, and every v2 volume that is not detached; or those of them that one node's upgrade is about.
@@ -32,8 +33,20 @@ type Volume struct {
 	Object   *v1beta2.Volume
 	Engines  []*v1beta2.Engine
 	Replicas []*v1beta2.Replica
-	// Clones are the names of the volumes that are being filled from this one, sorted.
-	Clones []string
+	// Clones are the names of the volumes that are being filled from this one, Removals those of its snapshots whose data is being removed, Backups those
+	// of its backups that are being taken; each sorted.
+	Clones, Removals, Backups []string
+}
+
+// Removing tells that a snapshot's data is being removed: it was deleted, and nothing stands against that.
+func Removing(s *v1beta2.Snapshot) bool {
+	return s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) &&
+		!conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotWithdrawn)
+}
+
+// BackedUp is the volume that a backup is of; one of a long name is there as a label's value.
+func BackedUp(b *v1beta2.Backup) string {
+	return cmp.Or(b.Status.VolumeName, b.Labels[v1beta2.LabelBackupVolume])
 }
 
 // FilledFrom is the volume that this one is being filled from; "" where it is not.

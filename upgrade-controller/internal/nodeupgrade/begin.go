@@ -71,7 +71,7 @@ func (p *pass) other() string {
 // blocked tells that something stands against the upgrade.
 func (p *pass) blocked() bool {
 	found := preflight.Blockers(preflight.World{
-		Node: p.nodeID(), Cluster: p.Cluster, Target: p.target(), Skip: p.Manager.Spec.SkipVolumes,
+		Node: p.nodeID(), Cluster: p.Cluster, Target: p.target(), Skip: p.Manager.Spec.SkipVolumes, Own: p.ownSnapshots(),
 	})
 	if len(found) == 0 {
 		p.preflight = &v1beta2.Condition{Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPassed,
@@ -81,6 +81,17 @@ func (p *pass) blocked() bool {
 	p.preflight = &v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUpgradeBlocked, Message: preflight.Sentence(found)}
 	p.wait(v1beta2.ReasonUpgradeBlocked, preflight.Sentence(found))
 	return true
+}
+
+// ownSnapshots are those that this upgrade takes, by volume.
+func (p *pass) ownSnapshots() map[string]string {
+	out := map[string]string{}
+	for name, x := range p.status.Volumes {
+		if x.Snapshot != "" {
+			out[name] = x.Snapshot
+		}
+	}
+	return out
 }
 
 // initializing closes the node, looks at every volume anew, asks the blockers again and takes the snapshots.

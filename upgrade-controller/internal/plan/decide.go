@@ -144,8 +144,16 @@ func stateOf(m *v1beta2.DataEngineUpgradeManager) string {
 	return m.Status.State
 }
 
-// completed leaves no check behind.
-func (p *pass) completed() { p.verdict.DropChecks = true }
+// completed leaves no check behind. It never begins again; whoever applies it once more for another image reads what to do instead.
+func (p *pass) completed() {
+	p.verdict.DropChecks = true
+	if p.DefaultImage == "" || p.DefaultImage == p.status.InstanceManagerImage {
+		p.hold(v1beta2.ReasonCompleted, p.done())
+		return
+	}
+	p.hold(v1beta2.ReasonAnotherImage, p.summary(fmt.Sprintf("This upgrade has ended, with the image %s, and does not begin again. For %s, which the setting "+
+		"default-instance-manager-image names now, create a DataEngineUpgradeManager of another name.", p.status.InstanceManagerImage, p.DefaultImage)))
+}
 
 // failed goes on when the spec was changed: what is done stays done, what failed is tried again.
 func (p *pass) failed() {

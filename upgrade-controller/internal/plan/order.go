@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -36,6 +37,39 @@ func Nodes(spec v1beta2.DataEngineUpgradeManagerSpec, c cluster.Cluster) []strin
 		return slices.Compare(x[:], y[:])
 	})
 	return out
+}
+
+// excluded says of each node that has a v2 instance manager without the new image, and is not of the plan, why it is left out. Nil: none.
+func (p *pass) excluded() map[string]string {
+	var out map[string]string
+	for name, node := range p.Cluster.Nodes {
+		if _, planned := p.status.UpgradeNodes[name]; planned || len(node.Managers) == 0 || node.Upgraded(p.status.InstanceManagerImage) {
+			continue
+		}
+		why := "it came after the plan was made"
+		switch {
+		case node.Object == nil:
+			why = "its Node is gone"
+		case !node.Exists():
+			why = "its Node is being deleted"
+		case len(p.Manager.Spec.Nodes) > 0:
+			why = "spec.nodes does not name it"
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = why
+	}
+	return out
+}
+
+// leftOut names the nodes that are left out, and why.
+func leftOut(nodes map[string]string) string {
+	lines := make([]string, 0, len(nodes))
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		lines = append(lines, fmt.Sprintf("%s (%s)", name, nodes[name]))
+	}
+	return "Left out, and without the new image: " + some(lines) + "."
 }
 
 // finished tells that a manager is at its end: it has no node under way and will begin none.

@@ -361,3 +361,93 @@ func TestAnObjectOfTheSameNameIsNotTakenForTheUpgradesOwn(t *testing.T) {
 		require.Len(t, v.Delete, 1, name)
 	}
 }
+
+// U5: whoever reads that all nodes are upgraded does not find one that runs the old image.
+func TestNodesThatAreLeftOutAreNamed(t *testing.T) {
+	leaving := func(w *plan.World) {
+		n := w.Cluster.Nodes["node-3"]
+		n.Object = n.Object.DeepCopy()
+		n.Object.DeletionTimestamp = &metav1.Time{Time: now}
+		w.Cluster.Nodes["node-3"] = n
+	}
+	t.Run("one that is being deleted when the plan is made", func(t *testing.T) {
+		v := plan.Decide(world(manager("upgrade", v1beta2.UpgradeStateInitializing, nil), leaving))
+		require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State)
+		require.NotContains(t, v.Status.UpgradeNodes, "node-3")
+		require.Equal(t, map[string]string{"node-3": "its Node is being deleted"}, v.Status.ExcludedNodes)
+		require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradePreflight).Message, "node-3 (its Node is being deleted)")
+	})
+	done := func(m *v1beta2.DataEngineUpgradeManager) {
+		m.Spec.Nodes = nil
+		m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{
+			"node-1": {State: v1beta2.UpgradeStateCompleted}, "node-2": {State: v1beta2.UpgradeStateCompleted}}
+	}
+	for name, c := range map[string]struct {
+		manager func(*v1beta2.DataEngineUpgradeManager)
+		world   func(*plan.World)
+		why     string
+	}{
+		"one that is being deleted at the end": {manager: done, world: leaving, why: "its Node is being deleted"},
+		"one that spec.nodes does not name": {manager: func(m *v1beta2.DataEngineUpgradeManager) {
+			done(m)
+			m.Spec.Nodes = []string{"node-1", "node-2"}
+		}, why: "spec.nodes does not name it"},
+		"one that came later": {manager: done, why: "it came after the plan was made"},
+		"one whose Node is gone": {manager: done, world: func(w *plan.World) {
+			n := w.Cluster.Nodes["node-3"]
+			n.Object = nil
+			w.Cluster.Nodes["node-3"] = n
+		}, why: "its Node is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := plan.Decide(world(upgrading(c.manager), c.world))
+			require.Equal(t, v1beta2.UpgradeStateCompleted, v.Status.State)
+			require.Equal(t, c.why, v.Status.ExcludedNodes["node-3"])
+			said := conditions.Get(v.Status.Conditions, v1beta2.UpgradeCompleted).Message
+			require.Contains(t, said, "node-3 ("+c.why+")")
+			require.NotContains(t, said, "All nodes are upgraded")
+		})
+	}
+}
+
+// U6: a second apply of the same name changes nothing, and the object says so.
+func TestACompletedUpgradeSaysThatItDoesNotBeginAgain(t *testing.T) {
+	m := manager("upgrade", v1beta2.UpgradeStateCompleted, nil)
+	require.Equal(t, v1beta2.ReasonCompleted, reason(plan.Decide(world(m, nil))))
+	v := plan.Decide(world(m, func(w *plan.World) { w.DefaultImage = "newer" }))
+	require.Equal(t, v1beta2.UpgradeStateCompleted, v.Status.State)
+	require.Equal(t, v1beta2.ReasonAnotherImage, reason(v))
+	require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, "For newer, which the setting default-instance-manager-image names now, "+
+		"create a DataEngineUpgradeManager of another name.")
+	m.Status = v.Status
+	require.Equal(t, v1beta2.ReasonCompleted, reason(plan.Decide(world(m, nil))), "the setting is as it was")
+}
+
+// U4: what ends by itself within seconds does not end an upgrade in error.
+func TestWorkThatEndsByItselfIsWaitedForBeforeTheFirstNode(t *testing.T) {
+	busy := func(w *plan.World) {
+		v := w.Cluster.Volumes["vol-1"]
+		v.Removals, v.Backups = []string{"snap-1"}, []string{"backup-1"}
+		w.Cluster.Volumes["vol-1"] = v
+	}
+	m := manager("upgrade", v1beta2.UpgradeStateInitializing, nil)
+	v := plan.Decide(world(m, busy))
+	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
+	require.Equal(t, now.Add(10*time.Minute), v.WakeAt)
+	said := conditions.Get(v.Status.Conditions, v1beta2.UpgradePreflight)
+	require.Contains(t, said.Message, "volume vol-1: RemovingSnapshot: snapshot snap-1 is being removed")
+	require.Contains(t, said.Message, "volume vol-1: BackingUp: backup backup-1 is being taken")
+	m.Status = v.Status
+	t.Run("not for ever", func(t *testing.T) {
+		late := plan.Decide(world(m, func(w *plan.World) { busy(w); w.Now = now.Add(11 * time.Minute) }))
+		require.Equal(t, v1beta2.UpgradeStateError, late.Status.State)
+		require.Contains(t, late.Status.ErrorMessage, "BackingUp")
+	})
+	t.Run("nothing of it is left", func(t *testing.T) {
+		require.Equal(t, v1beta2.UpgradeStateUpgrading, plan.Decide(world(m, nil)).Status.State)
+	})
+	t.Run("not beside what a person has to do", func(t *testing.T) {
+		blocked := plan.Decide(world(m, func(w *plan.World) { busy(w); w.Images["node-1"] = plan.Image{Known: true, Missing: "ErrImagePull"} }))
+		require.Equal(t, v1beta2.UpgradeStateError, blocked.Status.State)
+	})
+}

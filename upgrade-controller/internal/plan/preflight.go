@@ -30,7 +30,7 @@ func (p *pass) initializing() {
 			Image: preflight.Image{Missing: p.Images[node].Missing}, Skip: p.Manager.Spec.SkipVolumes,
 		})...)
 	}
-	if !p.confirmed() {
+	if p.passing(found) || !p.confirmed() {
 		return
 	}
 	if len(found) > 0 {
@@ -47,7 +47,11 @@ func (p *pass) initializing() {
 			p.status.UpgradeNodes[node] = v1beta2.UpgradeNodeStatus{}
 		}
 	}
-	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionTrue, v1beta2.ReasonPassed, fmt.Sprintf("Nothing stands against the upgrade of %d node(s).", len(nodes)))
+	passed := fmt.Sprintf("Nothing stands against the upgrade of %d node(s).", len(nodes))
+	if p.status.ExcludedNodes = p.excluded(); len(p.status.ExcludedNodes) > 0 {
+		passed += " " + leftOut(p.status.ExcludedNodes)
+	}
+	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionTrue, v1beta2.ReasonPassed, passed)
 	p.to(v1beta2.UpgradeStateUpgrading)
 	p.move(v1beta2.ReasonUpgradingNode, "The first node is next.")
 }
@@ -108,6 +112,18 @@ func (p *pass) unseen() bool {
 	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is. See the InstanceManagers of their nodes.", some(names))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
+	return true
+}
+
+// passing tells that nothing but work that ends by itself stands against the upgrade. It is not waited for longer than for the images.
+func (p *pass) passing(found []preflight.Blocker) bool {
+	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
+	if len(found) == 0 || !p.Now.Before(deadline) || slices.ContainsFunc(found, func(b preflight.Blocker) bool { return !b.Kind.Passes() }) {
+		return false
+	}
+	p.wake(deadline)
+	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, preflight.Sentence(found))
+	p.move(v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	return true
 }
 

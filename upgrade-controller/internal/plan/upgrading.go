@@ -29,6 +29,7 @@ func (p *pass) upgrading() {
 		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to go on."))
 		return
 	}
+	p.status.ExcludedNodes = p.excluded()
 	next, failed := p.next()
 	switch {
 	case next == "" && len(failed) > 0:
@@ -36,9 +37,8 @@ func (p *pass) upgrading() {
 	case next == "":
 		p.to(v1beta2.UpgradeStateCompleted)
 		p.status.ErrorMessage = ""
-		message := p.summary("All nodes are upgraded.")
-		p.hold(v1beta2.ReasonCompleted, message)
-		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, message)
+		p.hold(v1beta2.ReasonCompleted, p.done())
+		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, p.done())
 	case len(failed) > 0 && p.Manager.Spec.OnFailure != Continue:
 		p.fail(v1beta2.ReasonNodeFailed, p.summary(p.failures(failed)))
 	case p.Manager.Spec.Paused:
@@ -221,6 +221,14 @@ func (p *pass) aborting() {
 		}
 	}
 	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to go on."))
+}
+
+// done says that all nodes of the plan are upgraded, and which are not of it.
+func (p *pass) done() string {
+	if len(p.status.ExcludedNodes) == 0 {
+		return p.summary("All nodes are upgraded.")
+	}
+	return p.summary("All nodes of the plan are upgraded. " + leftOut(p.status.ExcludedNodes))
 }
 
 // summary begins a message with how far the whole is.

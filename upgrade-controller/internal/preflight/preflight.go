@@ -5,6 +5,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/snapshotlimit"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
@@ -38,7 +40,14 @@ const (
 	UblkFrontend    Kind = "UblkFrontend"
 	NoFrontend      Kind = "NoFrontend"
 	NotOnRecord     Kind = "FrontendNotOnRecord"
+	SnapshotLimit   Kind = "SnapshotLimit"
+	Purging         Kind = "RemovingSnapshot"
+	BackingUp       Kind = "BackingUp"
+	Standby         Kind = "Standby"
 )
+
+// Passes tells that what stands against the upgrade ends by itself, soon.
+func (k Kind) Passes() bool { return k == Purging || k == BackingUp }
 
 // Image is what is known of the new image on a node.
 type Image struct {
@@ -55,6 +64,8 @@ type World struct {
 	Image  Image
 	// Skip are the volumes that the upgrade must not move.
 	Skip []string
+	// Own are the snapshots that the upgrade takes itself, by volume, as far as they have names.
+	Own map[string]string
 }
 
 // Blocker is one thing that stands against the upgrade of a node; Volume is empty where it is the node itself.
@@ -115,6 +126,9 @@ func Blockers(w World) []Blocker {
 	}
 	for _, name := range w.Cluster.On(w.Node) {
 		for _, rule := range volumeRules {
+			if isStandby(w.Cluster.Volumes[name]) && !rule.ofStandby {
+				continue // it is detached before anything of it is touched
+			}
 			if message := rule.blocks(w, w.Cluster.Volumes[name]); message != "" {
 				out = append(out, Blocker{Node: w.Node, Volume: name, Kind: rule.kind, Message: message})
 			}
@@ -138,19 +152,25 @@ var nodeRules = []struct {
 var volumeRules = []struct {
 	kind   Kind
 	blocks func(World, cluster.Volume) string
+	// ofStandby rules are asked of standby volumes, too.
+	ofStandby bool
 }{
-	{SkippedAttached, skippedAttached},
-	{TooFewReplicas, tooFewReplicas},
-	{TwoReplicas, twoReplicas},
-	{Degraded, degraded},
-	{Rebuilding, rebuilding},
-	{Migrating, migrating},
-	{Expanding, expanding},
-	{Restoring, restoring},
-	{Cloning, cloning},
-	{UblkFrontend, ublkFrontend},
-	{NoFrontend, noFrontend},
-	{NotOnRecord, notOnRecord},
+	{kind: SkippedAttached, blocks: skippedAttached},
+	{kind: TooFewReplicas, blocks: tooFewReplicas},
+	{kind: TwoReplicas, blocks: twoReplicas},
+	{kind: Degraded, blocks: degraded},
+	{kind: Rebuilding, blocks: rebuilding},
+	{kind: Migrating, blocks: migrating},
+	{kind: Expanding, blocks: expanding},
+	{kind: Restoring, blocks: restoring},
+	{kind: Cloning, blocks: cloning},
+	{kind: UblkFrontend, blocks: ublkFrontend},
+	{kind: NoFrontend, blocks: noFrontend},
+	{kind: NotOnRecord, blocks: notOnRecord},
+	{kind: SnapshotLimit, blocks: snapshotLimit},
+	{kind: Purging, blocks: purging},
+	{kind: BackingUp, blocks: backingUp},
+	{kind: Standby, blocks: standby, ofStandby: true},
 }
 
 func unknownNode(w World) string {
@@ -265,6 +285,64 @@ func expanding(_ World, v cluster.Volume) string {
 	}
 	return "it is being expanded; wait until that is done."
 }
+
+// snapshotLimit: the upgrade takes a snapshot of the volume, and each rebuild of a replica takes another one.
+func snapshotLimit(w World, v cluster.Volume) string {
+	active := v.Active()
+	if active == nil {
+		return ""
+	}
+	taken := 0
+	if _, there := active.Status.Snapshots[w.Own[v.Object.Name]]; !there {
+		taken++
+	}
+	if len(v.ReplicasOn(w.Node)) > 0 {
+		taken++
+	}
+	limit := cmp.Or(max(active.Status.SnapshotMaxCount, 0), max(active.Spec.SnapshotMaxCount, 0), snapshotlimit.MaxDisks)
+	count := 0
+	for name, info := range active.Status.Snapshots {
+		if name != snapshotlimit.Head && !info.Removed {
+			count++
+		}
+	}
+	if count+taken <= limit {
+		return ""
+	}
+	return fmt.Sprintf("it has %d snapshots and may have %d; the upgrade takes one, and the rebuild of its replica another. Delete some, or raise snapshotMaxCount.", count, limit)
+}
+
+func purging(_ World, v cluster.Volume) string {
+	if len(v.Removals) > 0 {
+		return fmt.Sprintf("snapshot %s is being removed; wait until that is done.", v.Removals[0])
+	}
+	for _, e := range v.Engines {
+		for _, status := range e.Status.PurgeStatus {
+			if status.IsPurging {
+				return "its snapshots are being merged; wait until that is done."
+			}
+		}
+	}
+	return ""
+}
+
+func backingUp(_ World, v cluster.Volume) string {
+	if len(v.Backups) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("backup %s is being taken; wait until that is done.", v.Backups[0])
+}
+
+// standby: such a volume has no frontend that could move, and its restore has no end. attach-controller detaches it once the node is closed.
+func standby(w World, v cluster.Volume) string {
+	node := w.Cluster.Nodes[w.Node]
+	if !isStandby(v) || !node.Exists() || !node.Object.Spec.UpgradeRequested {
+		return ""
+	}
+	return "it is a standby volume: attach-controller detaches it for as long as the node is upgraded, once it has the backup that is being copied; detach it where somebody else holds it."
+}
+
+func isStandby(v cluster.Volume) bool { return v.Object.Spec.Standby }
 
 func restoring(_ World, v cluster.Volume) string {
 	if v.Object.Status.RestoreRequired {

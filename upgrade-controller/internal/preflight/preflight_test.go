@@ -45,6 +45,28 @@ func records(status v1beta2.ConditionStatus) func(*model.World) {
 	}
 }
 
+// snapshots gives the volume's engine that many, snap-0 and on, of at most so many; 0 says nothing. Replicas are taken away.
+func snapshots(count, limit int, replicas ...string) func(*model.World) {
+	return func(w *model.World) {
+		e := w.Engines["vol-e-0"]
+		e.Spec.SnapshotMaxCount = limit
+		e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {}, "gone": {Removed: true}}
+		for i := range count {
+			e.Status.Snapshots[fmt.Sprintf("snap-%d", i)] = v1beta2.SnapshotInfo{}
+		}
+		for _, r := range replicas {
+			w.Replicas[r].Spec.NodeID = "node-2"
+			delete(w.Replicas, "vol-r-node-2")
+		}
+	}
+}
+
+// standby makes the volume one that is filled for ever, without a frontend.
+func standby(w *model.World) {
+	v := w.Volumes["vol"]
+	v.Spec.Standby, v.Status.IsStandby, v.Status.RestoreRequired, v.Spec.DisableFrontend = true, true, true, true
+}
+
 func TestEachBlockerIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*model.World)
@@ -133,6 +155,37 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			n.Spec.Disks = map[string]v1beta2.DiskSpec{"disk-1": {DiskType: "block"}}
 			n.Status.DiskStatus = map[string]v1beta2.DiskStatus{"disk-1": {DiskUUID: "uuid-1"}}
 		}, want: []preflight.Kind{preflight.DiskNotReady}},
+		"a volume that has as many snapshots as it may": {
+			change: snapshots(3, 3), want: []preflight.Kind{preflight.SnapshotLimit}},
+		"one with room for the snapshot, but not for the rebuild": {
+			change: snapshots(2, 3), want: []preflight.Kind{preflight.SnapshotLimit}},
+		"one with room for both":                               {change: snapshots(1, 3)},
+		"one of which the node has no replica":                 {change: snapshots(2, 3, "vol-r-node-1")},
+		"one whose engine has the snapshot of the upgrade":     {change: snapshots(2, 3), ask: func(w *preflight.World) { w.Own = map[string]string{"vol": "snap-1"} }},
+		"one that does not say how many snapshots it may have": {change: snapshots(249, 0), want: []preflight.Kind{preflight.SnapshotLimit}},
+		"a snapshot that is being removed": {ask: func(w *preflight.World) {
+			v := w.Cluster.Volumes["vol"]
+			v.Removals = []string{"snap-1"}
+			w.Cluster.Volumes["vol"] = v
+		}, want: []preflight.Kind{preflight.Purging}},
+		"an engine that merges snapshots": {
+			change: func(w *model.World) {
+				w.Engines["vol-e-0"].Status.PurgeStatus = map[string]v1beta2.PurgeStatus{"r": {IsPurging: true}}
+			}, want: []preflight.Kind{preflight.Purging}},
+		"a backup that is being taken": {ask: func(w *preflight.World) {
+			v := w.Cluster.Volumes["vol"]
+			v.Backups = []string{"backup-1"}
+			w.Cluster.Volumes["vol"] = v
+		}, want: []preflight.Kind{preflight.BackingUp}},
+		"a standby volume, which is detached once the node is closed": {change: standby},
+		"a standby volume that is not detached yet": {change: func(w *model.World) {
+			standby(w)
+			w.Nodes["node-1"].Spec.UpgradeRequested = true
+		}, want: []preflight.Kind{preflight.Standby}},
+		"a volume that was activated, and lacks data": {change: func(w *model.World) {
+			standby(w)
+			w.Volumes["vol"].Spec.Standby = false
+		}, want: []preflight.Kind{preflight.Restoring, preflight.NoFrontend}},
 		"two replicas on the node": {
 			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" }, want: []preflight.Kind{preflight.TwoReplicas}},
 		"a detached volume is not looked at": {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
@@ -85,10 +87,26 @@ func (r *planReconciler) check(ctx context.Context, m *v1beta2.DataEngineUpgrade
 			return nil
 		}
 	}
-	if err := r.client.Create(ctx, checkPod(m, m.Namespace, node), client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
+	secret, err := r.pullSecret(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.client.Create(ctx, checkPod(m, node, secret), client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the pod that tries the image on node %s: %w", node, err)
 	}
 	return nil
+}
+
+// pullSecret is the one with which im-monitor's pods pull the image, so that a check fails only where the instance manager would.
+func (r *planReconciler) pullSecret(ctx context.Context) (string, error) {
+	if r.options.PullSecret != "" {
+		return r.options.PullSecret, nil
+	}
+	setting, err := lookup.Get(ctx, r.observer.cached, r.observer.namespace, settingPullSecret, &v1beta2.Setting{})
+	if setting == nil || err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(setting.Value), nil
 }
 
 func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) error {

@@ -2,9 +2,6 @@ package upgradecontroller
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,13 +9,11 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -45,6 +40,7 @@ type world struct {
 	namespace string
 	admin     client.Client
 	identity  *rest.Config
+	options   Options
 
 	mutex   sync.Mutex
 	running *process
@@ -59,9 +55,7 @@ type process struct {
 func newWorld(t testing.TB, build func(*model.World)) *world {
 	t.Helper()
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
-	namespaced, clusterWide := generatedRules(t)
-	w.identity = testkit.Identity(t, w.namespace, Owner, namespaced)
-	testkit.GrantCluster(t, w.namespace, Owner, clusterWide)
+	w.identity = testkit.BinaryIdentity(t, w.namespace, Owner)
 	objects := model.New()
 	for _, name := range []string{"node-1", "node-2", "node-3"} {
 		objects.AddNode(name)
@@ -78,24 +72,6 @@ func newWorld(t testing.TB, build func(*model.World)) *world {
 	return w
 }
 
-// generatedRules reads what deploy/role.yaml allows, so that a right that is missing there fails here.
-func generatedRules(t testing.TB) (namespaced, clusterWide []rbacv1.PolicyRule) {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", "role.yaml"))
-	require.NoError(t, err)
-	for _, document := range strings.Split(string(raw), "\n---\n") {
-		var role rbacv1.ClusterRole // a Role has the same fields
-		require.NoError(t, yaml.Unmarshal([]byte(document), &role))
-		if role.Kind == "ClusterRole" {
-			clusterWide = append(clusterWide, role.Rules...)
-		} else {
-			namespaced = append(namespaced, role.Rules...)
-		}
-	}
-	require.NotEmpty(t, namespaced)
-	return namespaced, clusterWide
-}
-
 func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
@@ -109,7 +85,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 	p := &process{registry: prometheus.NewRegistry()}
 	p.Process = shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut,
-	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, p.registry) })
+	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, p.registry, w.options) })
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()

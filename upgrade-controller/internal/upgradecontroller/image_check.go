@@ -26,12 +26,12 @@ func checkName(m *v1beta2.DataEngineUpgradeManager, node string) string {
 }
 
 // checkPod runs the image on the node and ends at once. It is bound to the node without the scheduler, so that a cordon
-// does not count as a missing image.
-func checkPod(m *v1beta2.DataEngineUpgradeManager, namespace, node string) *corev1.Pod {
-	no := false
-	return &corev1.Pod{
+// does not count as a missing image. It has no token, no root and nothing of its host: deploy/policy.yaml refuses any other pod of this binary.
+func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string) *corev1.Pod {
+	yes, no, user := true, false, int64(65532)
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: checkName(m, node),
+			Namespace: m.Namespace, Name: checkName(m, node),
 			Labels:      map[string]string{v1beta2.LabelComponent: componentCheck, v1beta2.LabelManagedBy: Owner},
 			Annotations: map[string]string{annotationManager: m.Name},
 		},
@@ -40,9 +40,18 @@ func checkPod(m *v1beta2.DataEngineUpgradeManager, namespace, node string) *core
 			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 			Containers: []corev1.Container{{
 				Name: "check", Image: m.Status.InstanceManagerImage, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"true"},
+				SecurityContext: &corev1.SecurityContext{
+					RunAsNonRoot: &yes, RunAsUser: &user, AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes,
+					Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+					SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+				},
 			}},
 		},
 	}
+	if pullSecret != "" {
+		pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: pullSecret}}
+	}
+	return pod
 }
 
 func tries(pod *corev1.Pod, image string) bool {

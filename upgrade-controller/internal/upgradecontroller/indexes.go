@@ -17,12 +17,14 @@ const (
 	// byTarget is the node of engines that serve their volumes.
 	byTarget = "target"
 	// byName is the name of volumes; a list by it copies nothing. byFilling has one key: volumes that are being filled from another one.
+	// byWork has one key, too: snapshots whose data is being removed, and backups that are being taken.
 	byName    = "name"
 	byFilling = "filling"
+	byWork    = "work"
 )
 
-// filling is the one key of byFilling.
-const filling = "yes"
+// filling is the one key of byFilling, underWay that of byWork.
+const filling, underWay = "yes", "yes"
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, x := range []struct {
@@ -41,6 +43,18 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Volume{}, byFilling, func(o client.Object) []string {
 			if cluster.FilledFrom(o.(*v1beta2.Volume)) != "" {
 				return keys(filling)
+			}
+			return nil
+		}},
+		{&v1beta2.Snapshot{}, byWork, func(o client.Object) []string {
+			if cluster.Removing(o.(*v1beta2.Snapshot)) {
+				return keys(underWay)
+			}
+			return nil
+		}},
+		{&v1beta2.Backup{}, byWork, func(o client.Object) []string {
+			if v1beta2.IsBackupBegun(o.(*v1beta2.Backup)) {
+				return keys(underWay)
 			}
 			return nil
 		}},

@@ -17,8 +17,12 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
-// settingImage names the image that upgrades freeze.
-const settingImage = "default-instance-manager-image"
+const (
+	// settingImage names the image that upgrades freeze.
+	settingImage = "default-instance-manager-image"
+	// settingPullSecret names the Secret with which it is pulled.
+	settingPullSecret = "registry-secret"
+)
 
 // observer fills the cores' Worlds. It only reads.
 type observer struct {

@@ -39,6 +39,9 @@ func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, 
 		return out, err
 	}
 	clones(filled.Items, out.Volumes)
+	if err := o.work(ctx, out.Volumes); err != nil {
+		return out, err
+	}
 	if nodeupgrade.Chooses(u, out) {
 		out.Load, err = o.load(ctx, out.Nodes)
 	}
@@ -102,6 +105,37 @@ func clones(volumes []v1beta2.Volume, into map[string]cluster.Volume) {
 			into[v.Object.Name] = v
 		}
 	}
+}
+
+// work notes at each volume which of its snapshots are being removed, and which of its backups are being taken. It is always read from the cache: only
+// what is under way is indexed, and of snapshots there may be very many.
+func (o observer) work(ctx context.Context, into map[string]cluster.Volume) error {
+	var removed v1beta2.SnapshotList
+	var taken v1beta2.BackupList
+	for _, work := range []client.ObjectList{&removed, &taken} {
+		if err := list(ctx, o.cached, o.namespace, work, client.MatchingFields{byWork: underWay}); err != nil {
+			return err
+		}
+	}
+	for i := range removed.Items {
+		s := &removed.Items[i]
+		if v, ok := into[s.Spec.Volume]; ok {
+			v.Removals = append(v.Removals, s.Name)
+			slices.Sort(v.Removals)
+			into[s.Spec.Volume] = v
+		}
+	}
+	for i := range taken.Items {
+		b := &taken.Items[i]
+		for name, v := range into {
+			if of := cluster.BackedUp(b); of == name || of == v1beta2.LabelValue(name) {
+				v.Backups = append(v.Backups, b.Name)
+				slices.Sort(v.Backups)
+				into[name] = v
+			}
+		}
+	}
+	return nil
 }
 
 func counts(v *v1beta2.Volume, listed bool) bool {
@@ -176,5 +210,5 @@ func (o observer) everything(ctx context.Context, reader client.Reader, named ma
 			out.Volumes[r.Spec.VolumeName] = v
 		}
 	}
-	return out, nil
+	return out, o.work(ctx, out.Volumes)
 }

@@ -15,6 +15,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/model"
 )
 
@@ -36,7 +37,8 @@ func observed(t testing.TB, w *world) observer {
 	})
 	require.True(t, manager.GetCache().WaitForCacheSync(ctx))
 	o := observer{cached: manager.GetClient(), live: manager.GetAPIReader(), namespace: w.namespace, clock: clock.RealClock{}}
-	for _, kind := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.InstanceManagerList{}, &v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}} {
+	for _, kind := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.InstanceManagerList{}, &v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{},
+		&v1beta2.SnapshotList{}, &v1beta2.BackupList{}} {
 		require.NoError(t, list(ctx, o.cached, o.namespace, kind)) // it begins to watch
 	}
 	return o
@@ -69,6 +71,37 @@ func TestANodesVolumesAreReadByIndex(t *testing.T) {
 	require.NotEmpty(t, found.Nodes["node-1"].Managers)
 	require.Equal(t, map[string]int{"node-1": 1, "node-2": 2, "node-3": 1}, found.Load, "a temporary node is to be chosen for volume here")
 	require.Equal(t, 2, all.Engines("node-2"))
+}
+
+// What is under way on a volume is read with it: snapshots whose removal was approved, and backups that were begun and are not at their end.
+func TestWorkThatIsUnderWayIsReadWithItsVolume(t *testing.T) {
+	w := newWorld(t, func(m *model.World) { m.AddVolume("vol-1", "node-1", "node-1", "node-2") })
+	for name, approved := range map[string]v1beta2.ConditionStatus{"removed": v1beta2.ConditionTrue, "waits": v1beta2.ConditionFalse, "stays": ""} {
+		s := &v1beta2.Snapshot{ObjectMeta: w.meta(name), Spec: v1beta2.SnapshotSpec{Volume: "vol-1"}}
+		s.Finalizers = []string{v1beta2.Finalizer}
+		w.create(s)
+		if approved == "" {
+			continue
+		}
+		require.NoError(t, status.MergeStatus(t.Context(), w.admin, s, map[string]any{"conditions": status.ConditionsField(
+			[]v1beta2.Condition{{Type: v1beta2.SnapshotRemovalApproved, Status: approved, Reason: v1beta2.ReasonRequested}})}))
+		require.NoError(t, w.admin.Delete(t.Context(), s))
+	}
+	for name, state := range map[string]string{"begun": v1beta2.BackupInProgress, "done": v1beta2.BackupCompleted, "asked": ""} {
+		b := &v1beta2.Backup{ObjectMeta: w.meta(name), Spec: v1beta2.BackupSpec{SnapshotName: "stays"}}
+		b.Labels = map[string]string{v1beta2.LabelBackupVolume: "vol-1"}
+		w.create(b)
+		require.NoError(t, status.MergeStatus(t.Context(), w.admin, b, map[string]any{"state": state}))
+	}
+	o := observed(t, w)
+	u := &v1beta2.NodeDataEngineUpgrade{}
+	u.Spec.NodeID = "node-1"
+	for _, fresh := range []bool{false, true} {
+		found, err := o.around(t.Context(), u, fresh)
+		require.NoError(t, err)
+		require.Equal(t, []string{"removed"}, found.Volumes["vol-1"].Removals)
+		require.Equal(t, []string{"begun"}, found.Volumes["vol-1"].Backups)
+	}
 }
 
 // BenchmarkDecision is one read of what is decided on: 10 volumes of the node, beside others that it has nothing of.

@@ -15,6 +15,7 @@ import (
 
 // planReconciler decides on one whole upgrade and does what the verdict says; the events of its writes bring the next.
 type planReconciler struct {
+	options  Options
 	observer observer
 	client   client.Client
 	recorder kevents.EventRecorder

@@ -1,13 +1,16 @@
 package upgradecontroller
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/model"
 )
 
@@ -115,6 +118,57 @@ func TestARefusedUpgradeGoesOnWhenItsSpecChanges(t *testing.T) {
 	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
 	w.upgraded("node-1", "node-2", "node-3")
 	require.Equal(t, v1beta2.VolumeStateDetached, w.objects().Volumes["vol-1"].Status.State, "U8: a detached volume is left alone")
+}
+
+// U3: a check fails where the instance manager could not pull the image, and nowhere else.
+func TestThePodThatTriesAnImagePullsItAsTheInstanceManagerDoes(t *testing.T) {
+	for name, c := range map[string]struct{ flag, setting, want string }{
+		"with the secret of the setting": {setting: "registry", want: "registry"},
+		"with that of the flag":          {flag: "mine", setting: "registry", want: "mine"},
+		"without one":                    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(w *model.World) { w.AddVolume("vol-1", "node-1", "node-1", "node-2", "node-3") })
+			w.options.PullSecret = c.flag
+			if c.setting != "" {
+				w.create(&v1beta2.Setting{ObjectMeta: w.meta(settingPullSecret), Value: c.setting})
+			}
+			w.start()
+			w.upgrade("upgrade", nil)
+			var pods corev1.PodList
+			w.until("not every node tries the image", func() bool {
+				require.NoError(t, w.admin.List(t.Context(), &pods, client.InNamespace(w.namespace)))
+				return len(pods.Items) == 3
+			})
+			var want []corev1.LocalObjectReference
+			if c.want != "" {
+				want = []corev1.LocalObjectReference{{Name: c.want}}
+			}
+			for _, pod := range pods.Items {
+				require.Equal(t, want, pod.Spec.ImagePullSecrets)
+			}
+		})
+	}
+}
+
+// U4: an upgrade does not begin under a backup, and goes on by itself once that is done.
+func TestAnUpgradeWaitsForABackupThatIsBeingTaken(t *testing.T) {
+	w := newWorld(t, func(w *model.World) { w.AddVolume("vol-1", "node-1", "node-1", "node-2", "node-3") })
+	b := &v1beta2.Backup{ObjectMeta: w.meta("nightly"), Spec: v1beta2.BackupSpec{SnapshotName: "snap-1"}}
+	b.Labels = map[string]string{v1beta2.LabelBackupVolume: "vol-1"}
+	w.create(b)
+	require.NoError(t, status.MergeStatus(t.Context(), w.admin, b, map[string]any{"state": v1beta2.BackupInProgress}))
+	w.play()
+	w.start()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{"node-1"} })
+	w.until("the backup is not named", func() bool {
+		said := conditions.Get(w.manager("upgrade").Status.Conditions, v1beta2.UpgradePreflight)
+		return said != nil && strings.Contains(said.Message, "volume vol-1: BackingUp: backup nightly is being taken")
+	})
+	require.Empty(t, w.objects().Upgrades)
+	require.NoError(t, status.MergeStatus(t.Context(), w.admin, b, map[string]any{"state": v1beta2.BackupCompleted}))
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
 }
 
 // detach does what attach-controller does at its user's wish.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -13,8 +14,19 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
+// Options are upgrade-controller's own flags.
+type Options struct {
+	// PullSecret is the Secret in the namespace with which the pods that try an image pull it; empty: that of the setting registry-secret.
+	PullSecret string
+}
+
+// AddFlags registers the flags.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.PullSecret, "instance-manager-pull-secret", "", "image pull secret of the pods that try whether a node can run an image, as im-monitor's; empty: that of the setting registry-secret")
+}
+
 // Setup registers the controllers of whole upgrades and of nodes on the runtime's manager. Metrics go to the registry.
-func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Registerer) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Registerer, options Options) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -23,7 +35,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	w := watches{reader: rt.Client, namespace: rt.Namespace}
 	// One worker each: that one node at a time is upgraded must not depend on who is faster.
 	one := controller.Options{MaxConcurrentReconciles: 1}
-	plans := &planReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
+	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(one)
 	if err := w.addPlan(b).Complete(plans); err != nil {
 		return fmt.Errorf("setting up the controller of upgrades: %w", err)

@@ -36,7 +36,8 @@ func (w watches) addNode(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Volume{}, about, changed(volumeFacts)).
 		Watches(&v1beta2.Engine{}, about, changed(engineFacts)).
 		Watches(&v1beta2.Replica{}, about, changed(replicaFacts)).
-		Watches(&v1beta2.Snapshot{}, about, changed(snapshotFacts))
+		Watches(&v1beta2.Snapshot{}, about, changed(snapshotFacts)).
+		Watches(&v1beta2.Backup{}, about, changed(backupFacts))
 }
 
 func (w watches) addPlan(b *builder.Builder) *builder.Builder {
@@ -47,6 +48,8 @@ func (w watches) addPlan(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Volume{}, w.to(w.checkingPlans), changed(volumeFacts)).
 		Watches(&v1beta2.Engine{}, w.to(w.checkingPlans), changed(engineFacts)).
 		Watches(&v1beta2.Replica{}, w.to(w.checkingPlans), changed(replicaFacts)).
+		Watches(&v1beta2.Snapshot{}, w.to(w.checkingPlans), changed(snapshotFacts)).
+		Watches(&v1beta2.Backup{}, w.to(w.checkingPlans), changed(backupFacts)).
 		Watches(&corev1.Pod{}, w.to(w.checkingPlans)).
 		Watches(&v1beta2.Setting{}, w.to(w.ofSetting))
 }
@@ -95,6 +98,8 @@ func concerns(u *v1beta2.NodeDataEngineUpgrade, obj client.Object) bool {
 		node, volume = o.Spec.NodeID, o.Spec.VolumeName
 	case *v1beta2.Snapshot:
 		volume = o.Spec.Volume
+	case *v1beta2.Backup:
+		volume = cluster.BackedUp(o)
 	}
 	_, named := u.Status.Volumes[volume]
 	return named || node == u.Spec.NodeID
@@ -138,7 +143,7 @@ func (w watches) ofSetting(ctx context.Context, obj client.Object) []string {
 	if obj.GetName() != settingImage {
 		return nil
 	}
-	return w.unfinishedPlans(ctx, obj)
+	return w.plans(ctx, func(*v1beta2.DataEngineUpgradeManager) bool { return true }) // also those that have ended: they say that they do not begin again
 }
 
 func (w watches) plans(ctx context.Context, is func(*v1beta2.DataEngineUpgradeManager) bool) []string {
@@ -204,4 +209,8 @@ func replicaFacts(r *v1beta2.Replica) []any {
 	return []any{r.Spec.NodeID, r.Spec.DesireState, r.Spec.FailedAt, r.Status.CurrentState}
 }
 
-func snapshotFacts(s *v1beta2.Snapshot) []any { return []any{s.Status.ReadyToUse, s.Status.Error} }
+func snapshotFacts(s *v1beta2.Snapshot) []any {
+	return []any{s.Status.ReadyToUse, s.Status.Error, cluster.Removing(s)}
+}
+
+func backupFacts(b *v1beta2.Backup) []any { return []any{v1beta2.IsBackupBegun(b)} }
