@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -67,14 +68,27 @@ func (w *World) applyFile(ctx context.Context, path string) error {
 	}
 }
 
-// install makes the object. Rules that a kept population has from an earlier version become those of today.
+// install makes the object. Rules that a kept population has from an earlier version become those of today, and so do the roles
+// that it is bound to, which never change: such a binding is made again.
 func (w *World) install(ctx context.Context, object *unstructured.Unstructured) error {
-	rules := object.Object["rules"]
-	err := w.Admin.Create(ctx, object)
-	if err == nil || !apierrors.IsAlreadyExists(err) || rules == nil {
-		return client.IgnoreAlreadyExists(err)
+	rules, bound := object.Object["rules"], object.Object["roleRef"]
+	made := object.DeepCopy()
+	err := w.Admin.Create(ctx, made)
+	switch {
+	case err == nil || !apierrors.IsAlreadyExists(err):
+		return err
+	case rules != nil:
+		return w.patch(ctx, object, map[string]any{"rules": rules})
+	case bound == nil:
+		return nil
 	}
-	return w.patch(ctx, object, map[string]any{"rules": rules})
+	if err := w.Admin.Get(ctx, client.ObjectKeyFromObject(object), made); err != nil || reflect.DeepEqual(made.Object["roleRef"], bound) {
+		return err
+	}
+	if err := w.Admin.Delete(ctx, made); err != nil {
+		return err
+	}
+	return w.Admin.Create(ctx, object)
 }
 
 // token asks the API server for a token of the ServiceAccount that outlives the run.

@@ -2,8 +2,6 @@ package controller
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,13 +10,11 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/orphan-controller/internal/setting"
@@ -66,33 +62,12 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), limits: orphan.DefaultLimits()}
 	w.limits.JudgementWait = time.Second
-	namespaced, clusterWide := generatedRules(t)
-	w.identity = testkit.Identity(t, w.namespace, Owner, namespaced)
-	testkit.GrantCluster(t, w.namespace, Owner, clusterWide)
+	w.identity = testkit.BinaryIdentity(t, w.namespace, Owner)
 	w.create(&v1beta2.Node{ObjectMeta: w.meta("node-1")})
 	w.nodeReady("node-1")
 	w.instanceManager("im-1", 0)
 	t.Cleanup(w.stop)
 	return w
-}
-
-// generatedRules reads what deploy/role.yaml allows, so that a right that is missing there fails here.
-func generatedRules(t *testing.T) (namespaced, clusterWide []rbacv1.PolicyRule) {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", "role.yaml"))
-	require.NoError(t, err)
-	for _, document := range strings.Split(string(raw), "\n---\n") {
-		var role rbacv1.ClusterRole // a Role has the same fields
-		require.NoError(t, yaml.Unmarshal([]byte(document), &role))
-		if role.Kind == "ClusterRole" {
-			clusterWide = append(clusterWide, role.Rules...)
-		} else {
-			namespaced = append(namespaced, role.Rules...)
-		}
-	}
-	require.NotEmpty(t, namespaced)
-	require.NotEmpty(t, clusterWide)
-	return namespaced, clusterWide
 }
 
 func (w *world) meta(name string) metav1.ObjectMeta {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	kevents "k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -99,12 +100,15 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	return nil
 }
 
-// write stores the new setting's value; nil: it does not exist yet.
+// write stores the new setting's value; nil: it does not exist yet. It is created by an apply, whose name the Role can bound; another value that
+// somebody stored meanwhile is a conflict.
 func (s *settingReconciler) write(ctx context.Context, present *v1beta2.Setting, value string) error {
 	if present == nil {
-		created := &v1beta2.Setting{Value: value}
-		created.Namespace, created.Name = s.namespace, setting.AutoDeletion
-		if err := s.client.Create(ctx, created, client.FieldOwner(Owner)); err != nil {
+		created := &unstructured.Unstructured{Object: map[string]any{"value": value}}
+		created.SetGroupVersionKind(v1beta2.GroupVersion.WithKind("Setting"))
+		created.SetNamespace(s.namespace)
+		created.SetName(setting.AutoDeletion)
+		if err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(created), client.FieldOwner(Owner)); err != nil {
 			return fmt.Errorf("creating setting %s: %w", setting.AutoDeletion, err)
 		}
 		return nil
