@@ -77,6 +77,7 @@ build-format:
 manifests:
 	$(GO) generate ./shared/... ./im-monitor/...
 	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=drover-$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
+	$(GO) run ./e2e/tokens
 
 drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and says how to mend it
 	@tools/check.sh

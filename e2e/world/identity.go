@@ -23,11 +23,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// identityKinds are the kinds of a deploy directory that make up an identity. The Deployment is not among them: here
-// the world runs the processes.
+// identityKinds are the kinds of a deploy directory that make up an identity, and the policies that bound it. The Deployment
+// is not among them: here the world runs the processes.
 var identityKinds = map[string]bool{
 	"ServiceAccount": true, "Role": true, "ClusterRole": true, "RoleBinding": true, "ClusterRoleBinding": true, "Lease": true,
-	"Secret": true,
+	"Secret": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
 }
 
 // Install creates the identity of a controller from its deploy directory, exactly as a user would apply it.

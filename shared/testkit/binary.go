@@ -4,29 +4,57 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/testkit/cluster"
 )
 
-// BinaryIdentity returns the access of a binary in its namespace, exactly as its generated deploy/role.yaml gives it: a
-// test that runs a controller with it also proves that the role lacks nothing that the test needs. The binary is named
-// by its directory, such as im-monitor, which is its ServiceAccount's name as well.
+// BinaryIdentity returns the access of a binary in its namespace, exactly as its deployment gives it: its generated
+// deploy/role.yaml, bounded by the admission policies of its deploy/policy.yaml. A test that runs a controller with it also
+// proves that the role lacks nothing that the test needs, and that the policies let it pass. The binary is named by its
+// directory, such as im-monitor, which is its ServiceAccount's name as well.
 func BinaryIdentity(t testing.TB, namespace, binary string) *rest.Config {
 	t.Helper()
+	installPolicies(t, binary)
 	namespaced, everywhere := BinaryRules(t, binary)
 	access := Identity(t, namespace, binary, namespaced)
 	if len(everywhere) > 0 {
 		GrantCluster(t, namespace, binary, everywhere)
 	}
 	return access
+}
+
+// installPolicies makes the admission policies of a binary, of which there may be none. The API server, which learns of them by
+// a watch, holds to them a moment later.
+func installPolicies(t testing.TB, binary string) {
+	t.Helper()
+	root, err := cluster.ModuleRoot()
+	require.NoError(t, err)
+	manifest, err := os.ReadFile(filepath.Join(root, binary, "deploy", "policy.yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	require.NoError(t, err)
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), len(manifest))
+	for {
+		policy := &unstructured.Unstructured{}
+		err := decoder.Decode(policy)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		require.NoError(t, err)
+		require.NoError(t, client.IgnoreAlreadyExists(Admin(t).Create(t.Context(), policy)))
+	}
 }
 
 // BinaryRules returns the rules of a binary's generated deploy/role.yaml: those in its namespace, and those everywhere.
