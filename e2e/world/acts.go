@@ -36,9 +36,21 @@ func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	return w.Disown(ctx, object)
 }
 
-func (w *World) recordAbandoned(ctx context.Context, s Stale) error {
-	record := v1beta2.AbandonedInstance{UUID: s.UUID, DataEngine: s.DataEngine, At: time.Now().UTC().Format(time.RFC3339)}
-	return w.setStatus(ctx, w.NodeObject(s.Node), map[string]any{"abandonedInstances": map[string]any{s.Name: record}})
+// recordAbandoned writes for instances that nobody wants them any more; one write for each node.
+func (w *World) recordAbandoned(ctx context.Context, list ...Stale) error {
+	nodes := map[string]map[string]any{}
+	for _, s := range list {
+		if nodes[s.Node] == nil {
+			nodes[s.Node] = map[string]any{}
+		}
+		nodes[s.Node][s.Name] = v1beta2.AbandonedInstance{UUID: s.UUID, DataEngine: s.DataEngine, At: time.Now().UTC().Format(time.RFC3339)}
+	}
+	for node, entries := range nodes {
+		if err := w.setStatus(ctx, w.NodeObject(node), map[string]any{"abandonedInstances": entries}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MoveOnPaper writes that the Engine or Replica of the instance runs on another node. Nothing is started there.

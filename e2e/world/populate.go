@@ -17,7 +17,7 @@ import (
 const writers = 16
 
 // Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and
-// makes the running object of each but every n-th: those are orphans, and are returned. None is, if every is 0.
+// makes the running object of each but every n-th: those are recorded as given up, become orphans, and are returned. None is, if every is 0.
 func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, error) {
 	list := w.population(instances)
 	var stale []Stale
@@ -31,6 +31,9 @@ func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, er
 	}
 	// The objects come first: otherwise every instance would be an orphan for a while.
 	if err := w.Own(ctx, owned); err != nil {
+		return nil, err
+	}
+	if err := w.recordAbandoned(ctx, stale...); err != nil {
 		return nil, err
 	}
 	return stale, w.PutAll(ctx, list)
