@@ -5,7 +5,7 @@ type strong struct{ root, data, volumes, secrets, summary string }
 
 var strengths = map[string]strong{
 	"im-monitor": {
-		root: "**yes**: it creates privileged pods", data: "**yes**", volumes: "**yes**", secrets: "**yes**: a pod mounts them",
+		root: "**yes**: it creates privileged pods", data: "**yes**", volumes: "**yes**", secrets: "**yes**: those of the namespace",
 		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can tell such a pod from a thief's: " +
 			"guard this token as you guard root on the nodes.",
 	},
@@ -74,6 +74,7 @@ var meanings = map[meaningKey]string{
 	{kind: "persistentvolumes", binary: "attach-controller"}:             "puts and drops the attacher's finalizer on PersistentVolumes of Longhorn's driver, and reads all; anything else is refused (`drover-attach-controller`)",
 	{kind: "volumeattachments.storage.k8s.io"}:                           "puts and drops the attacher's finalizer and annotation on VolumeAttachments of Longhorn's driver; anything else is refused (`drover-attach-controller`)",
 	{kind: "volumeattachments.storage.k8s.io/status"}:                    "tells Kubernetes that volumes of Longhorn's driver are attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
+	{kind: "snapshots.longhorn.io", binary: "attach-controller"}:         "**deletes snapshots**, and takes some",
 	{kind: "enginefrontends.longhorn.io"}:                                "stops the block devices of running volumes",
 	{kind: "engines.longhorn.io"}:                                        "stops running volumes, takes replicas out of them, reverts them to an earlier snapshot",
 	{kind: "replicas.longhorn.io"}:                                       "**deletes replicas**, and marks good ones as failed",
