@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -88,6 +89,8 @@ func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Reques
 		require.NoError(t, w.Order(ctx, "ends-"+engine, engine, 2, nil))
 		require.NoError(t, w.Attach(ctx, "ends-"+engine, scenarios.Near, patience))
 	}
+	require.NoError(t, w.Sweep(ctx))
+	aNodeIsDrained(ctx, t, w)
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
 }
@@ -241,6 +244,28 @@ func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) 
 		require.NoError(t, w.WaitOrphanGone(ctx, instance.Orphan(), patience))
 	}
 	require.NoError(t, w.SetAutoDeletion(ctx, "", "300"))
+}
+
+// aNodeIsDrained cordons the node of a replica without its engine, whose other one is protected: its disruption budget goes, and comes back.
+func aNodeIsDrained(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	const volume = "drained"
+	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV1, 2, nil))
+	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
+	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
+	replicas, err := w.ReplicasOf(ctx, volume)
+	require.NoError(t, err)
+	for _, r := range replicas {
+		if r.Spec.NodeID == scenarios.Near {
+			continue
+		}
+		budget := &policyv1.PodDisruptionBudget{}
+		name := client.ObjectKey{Namespace: w.Namespace, Name: w.InstanceManager(r.Spec.NodeID, r.Spec.DataEngine)}
+		require.NoError(t, w.Cordon(ctx, r.Spec.NodeID, true))
+		require.Eventually(t, func() bool { return apierrors.IsNotFound(w.Admin.Get(ctx, name, budget)) }, patience, tick)
+		require.NoError(t, w.Cordon(ctx, r.Spec.NodeID, false))
+		require.Eventually(t, func() bool { return w.Admin.Get(ctx, name, budget) == nil }, patience, tick)
+	}
 }
 
 // ownersAreGone leaves a ticket of every kind of owner behind that has none.
