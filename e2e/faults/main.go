@@ -1,8 +1,8 @@
 // Command faults is the proof harness. It tells scenarios through recording proxies that number every API write and
 // every call to the data plane that has an effect, and tells each again with a controller killed right before and
 // right after each of them; with caches that stand still; with a leader that is frozen in the middle of its work while
-// another takes over; and with a data plane that misbehaves. After each telling it checks that the same end state was
-// reached and that the invariants ORP-1 to ORP-4 held.
+// another takes over; with an etcd that is restored to an earlier state [ORP-5]; and with a data plane that misbehaves.
+// After each telling it checks that the same end state was reached and that the invariants ORP-1 to ORP-4 held.
 //
 // Then it proves itself: it builds controllers with mistakes planted in them and insists on catching each.
 //
@@ -12,6 +12,7 @@
 //	faults --actor im-monitor   only the points at which this controller dies
 //	faults --shard 2/4          the second of four parts of everything that is chosen
 //	faults --comb 8             a controller dies at each eighth of its steps in one telling; eight tellings and both sides have every step in them
+//	faults --pauses 100         instead, leaders are stopped by a signal for 20 to 60 s, with two processes of each controller: nobody writes after them
 //	faults --rules=all          leaves out each rule of live upgrades, and insists that a test fails
 //	faults --plants=only        only the planted mistakes
 package main
@@ -40,6 +41,7 @@ type options struct {
 	comb   int
 	single bool
 	rules  string
+	pauses int
 }
 
 func main() {
@@ -53,6 +55,7 @@ func main() {
 	flag.IntVar(&o.comb, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
 	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only", oneof.Words(&o.rules, "all", "first"))
+	flag.IntVar(&o.pauses, "pauses", 0, "instead, tell so many scenarios in each of which a leader is stopped by a signal for 20 to 60 s, with two processes of each controller")
 	o.plants = "yes"
 	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", oneof.Words(&o.plants, "yes", "no", "only"))
 	flag.Parse()
@@ -80,6 +83,9 @@ func run(ctx context.Context, o options) (err error) {
 		return h.rules(ctx, o)
 	}
 	h.say("seed %d", o.seed)
+	if o.pauses > 0 {
+		return errors.Join(h.pauses(ctx, o), h.verdict(0, 0))
+	}
 	if o.plants != "only" {
 		if err := h.allPoints(ctx, o); err != nil {
 			return err

@@ -128,6 +128,9 @@ func troubles(story scenarios.Story, steps []record.Step) []trial {
 			staleReads(story, world.AttachController, "engines", "enginefrontends", "replicas"),
 			staleReads(story, world.AttachController, "nodes"))
 	}
+	if story.Cast == scenarios.Attached {
+		out = append(out, etcdRestored(story))
+	}
 	if story.Cast >= scenarios.Snapshots {
 		out = append(out, staleReads(story, world.IMMonitor, "snapshots"), staleReads(story, world.SnapshotController, "snapshots"),
 			staleReads(story, world.SnapshotController, "engines"), staleReads(story, world.SnapshotController, "volumes", "volumeattachments"))

@@ -22,6 +22,8 @@ import (
 type Write struct {
 	Request
 	Step
+	// Source is the id of the token that asked: processes of one user have one each.
+	Source       string
 	Body         []byte
 	Code         int
 	Began, Ended time.Time
@@ -36,9 +38,9 @@ type API struct {
 	gates    gates
 	counts   Counts[Request]
 
-	mutex  sync.Mutex
-	writes []Write
-	before func(Write) error
+	mutex          sync.Mutex
+	writes, leases []Write
+	before         func(Write) error
 }
 
 // StartAPI listens on a free loopback port and forwards to upstream, whose certificate authority alone is used.
@@ -103,12 +105,19 @@ func (p *API) Writes() []Write {
 	return append([]Write(nil), p.writes...)
 }
 
+// Leases returns every request that changed a lease, or tried to, since the last Reset, in the order of the answers.
+func (p *API) Leases() []Write {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return append([]Write(nil), p.leases...)
+}
+
 // Reset forgets counts and writes.
 func (p *API) Reset() {
 	p.counts.Reset()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.writes = nil
+	p.writes, p.leases = nil, nil
 }
 
 // Before is called with every write before it goes out, and may block to hold it; an error breaks the connection
@@ -139,8 +148,11 @@ func (p *API) handler(next http.Handler) http.Handler {
 		short.Object, short.Namespace = "", ""
 		p.counts.add(short)
 		exchange := &exchange{request: request}
-		if request.Kind == KindWrite {
+		switch request.Kind {
+		case KindWrite:
 			p.begin(exchange, r)
+		case KindLease:
+			exchange.write = &Write{Request: request, Source: claimsOf(r.Header.Get("Authorization")).ID, Body: bodyOf(r), Began: time.Now()}
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, exchange)))
 	})
@@ -149,17 +161,24 @@ func (p *API) handler(next http.Handler) http.Handler {
 // begin numbers a write. A run that is cut here, or a hook that refuses, breaks the connection before the server
 // has seen anything.
 func (p *API) begin(exchange *exchange, r *http.Request) {
+	body := bodyOf(r)
+	step, cut := p.sequence.begin(exchange.request.User, exchange.request.String())
+	source := claimsOf(r.Header.Get("Authorization")).ID
+	write := &Write{Request: exchange.request, Step: step, Source: source, Body: body, Began: time.Now()}
+	if cut || p.refused(*write) {
+		panic(http.ErrAbortHandler)
+	}
+	exchange.write = write
+}
+
+// bodyOf reads the body of a request, which is still sent whole.
+func bodyOf(r *http.Request) []byte {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	step, cut := p.sequence.begin(exchange.request.User, exchange.request.String())
-	write := &Write{Request: exchange.request, Step: step, Body: body, Began: time.Now()}
-	if cut || p.refused(*write) {
-		panic(http.ErrAbortHandler)
-	}
-	exchange.write = write
+	return body
 }
 
 func (p *API) refused(write Write) bool {
@@ -184,6 +203,11 @@ func (p *API) answered(response *http.Response) error {
 	}
 	write.Code, write.Ended = response.StatusCode, time.Now()
 	p.mutex.Lock()
+	if write.Kind == KindLease {
+		p.leases = append(p.leases, *write)
+		p.mutex.Unlock()
+		return nil
+	}
 	p.writes = append(p.writes, *write)
 	p.mutex.Unlock()
 	if p.sequence.end(write.Step) {

@@ -102,22 +102,33 @@ func kindOf(r *http.Request, request Request) Kind {
 	return KindWrite
 }
 
-// userOf returns the last part of the token's subject, which for a ServiceAccount is its name. The token is not
-// verified: that is the API server's task, and it does so for the same header.
+// userOf is the last part of the token's subject, which for a ServiceAccount is its name.
 func userOf(authorization string) string {
+	subject := claimsOf(authorization).Subject
+	if subject == "" {
+		return "anonymous"
+	}
+	return subject[strings.LastIndex(subject, ":")+1:]
+}
+
+// claims are what a token says of who asks; the zero value where it is none.
+type claims struct {
+	Subject string `json:"sub"`
+	ID      string `json:"jti"`
+}
+
+// claimsOf reads a token without verifying it: that is the API server's task, and it does so for the same header.
+func claimsOf(authorization string) (out claims) {
 	parts := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
 	if len(parts) != 3 {
-		return "anonymous"
+		return claims{}
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return "anonymous"
+	if err != nil || json.Unmarshal(payload, &out) != nil {
+		return claims{}
 	}
-	var claims struct {
-		Subject string `json:"sub"`
-	}
-	if json.Unmarshal(payload, &claims) != nil || claims.Subject == "" {
-		return "anonymous"
-	}
-	return claims.Subject[strings.LastIndex(claims.Subject, ":")+1:]
+	return out
 }
+
+// TokenID is the Source of what a token's bearer writes.
+func TokenID(token string) string { return claimsOf(token).ID }

@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/record"
 )
 
 // identityKinds are the kinds of a deploy directory that make up an identity, and the policies that bound it. The Deployment
@@ -102,24 +104,24 @@ func (w *World) token(ctx context.Context, account string) (string, error) {
 	return request.Status.Token, nil
 }
 
-// kubeconfig writes the file with which the account's process reaches the API server, through the recorder if there is one.
-func (w *World) kubeconfig(ctx context.Context, account string) (string, error) {
+// kubeconfig writes the file with which one process of the account reaches the API server, through the recorder if there is one. Its token is its own.
+func (w *World) kubeconfig(ctx context.Context, account, instance string) (path, tokenID string, err error) {
 	token, err := w.token(ctx, account)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	config := &rest.Config{Host: w.Config.Host, TLSClientConfig: rest.TLSClientConfig{CAData: w.Config.CAData}}
 	if w.API != nil {
 		config.Host, config.CAData = w.API.URL(), w.API.CA()
 	}
-	path := filepath.Join(w.Dir, account+".kubeconfig")
+	path = filepath.Join(w.Dir, account+instance+".kubeconfig")
 	file := clientcmdapi.NewConfig()
 	file.Clusters["drover"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
 	file.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: token}
 	file.Contexts["drover"] = &clientcmdapi.Context{Cluster: "drover", AuthInfo: account, Namespace: w.Namespace}
 	file.CurrentContext = "drover"
 	if err := clientcmd.WriteToFile(*file, path); err != nil {
-		return "", fmt.Errorf("writing the kubeconfig of %s: %w", account, err)
+		return "", "", fmt.Errorf("writing the kubeconfig of %s: %w", account+instance, err)
 	}
-	return path, nil
+	return path, record.TokenID(token), nil
 }

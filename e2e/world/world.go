@@ -193,7 +193,7 @@ func (w *World) understood(ctx context.Context, controller string, flags []strin
 
 // StartController starts one more process of the controller under its own identity.
 func (w *World) StartController(ctx context.Context, controller, instance string) (*Process, error) {
-	kubeconfig, err := w.kubeconfig(ctx, controller)
+	kubeconfig, token, err := w.kubeconfig(ctx, controller, instance)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if controller == SnapshotController {
 		args = append(args, w.understood(ctx, controller, []string{"--webhook-port=" + portOf(hook)})...)
 	}
-	return w.run(&Process{Name: controller + instance, binary: controller, args: args, metrics: metrics, health: health, hook: hook})
+	return w.run(&Process{Name: controller + instance, Source: token, binary: controller, args: args, metrics: metrics, health: health, hook: hook})
 }
 
 func (w *World) run(process *Process) (*Process, error) {

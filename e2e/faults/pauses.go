@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/stories"
+	"drover.dev/drover/e2e/world"
+)
+
+// standby is what the second process of each controller is called after.
+const standby = "-standby"
+
+// The shortest and the longest pause of a leader, in the leases of a cluster.
+const shortestPause, longestPause = 20 * time.Second, 60 * time.Second
+
+// pause is one telling of a Story in which the leader of a controller is stopped by a signal at some moment, and goes on later as if nothing had been.
+type pause struct {
+	story         scenarios.Story
+	controller    string
+	after, length time.Duration
+}
+
+// pauses runs so many of them, drawn by the seed, in several control planes side by side: two processes of each controller, with the leases of a cluster.
+func (h *harness) pauses(ctx context.Context, o options) error {
+	told := slices.Concat(stories.Of(scenarios.Attached), stories.Of(scenarios.Snapshots))
+	told = slices.DeleteFunc(told, func(s scenarios.Story) bool { return o.story != "" && s.ID != o.story })
+	random := rand.New(rand.NewPCG(o.seed, 1))
+	var list []pause
+	for range o.pauses {
+		list = append(list, pause{story: told[random.IntN(len(told))], controller: world.EveryController()[random.IntN(len(world.EveryController()))],
+			after: time.Duration(random.Int64N(int64(20 * time.Second))), length: shortestPause + time.Duration(random.Int64N(int64(longestPause-shortestPause)))})
+	}
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range max(o.worlds, 1) {
+		one := &harness{tally: h.tally, cast: scenarios.Upgrades}
+		group.Go(func() error { return errors.Join(one.pauseAll(ctx, list, &next), one.stop()) })
+	}
+	return group.Wait()
+}
+
+func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64) error {
+	w, err := world.Start(ctx, h.cast.Options())
+	h.world = w
+	if err != nil {
+		return err
+	}
+	for _, controller := range w.Controllers() {
+		if _, err := w.StartController(ctx, controller, standby); err != nil {
+			return err
+		}
+	}
+	for {
+		i := int(next.Add(1)) - 1
+		if i >= len(list) {
+			return nil
+		}
+		p, began := list[i], time.Now()
+		h.missed, h.deaths = false, 0
+		err := p.run(ctx, h)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		name := fmt.Sprintf("leader of %s paused for %.0f s after %.0f s", p.controller, p.length.Seconds(), p.after.Seconds())
+		h.count(i+1, len(list), trial{story: p.story, name: name}, time.Since(began), err)
+	}
+}
+
+// run tells the Story while the leader sleeps for a while.
+func (p pause) run(ctx context.Context, h *harness) error {
+	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(6*time.Minute))
+	defer cancel()
+	began := time.Now()
+	told := make(chan error, 1)
+	go func() {
+		_, err := p.story.Tell(ctx, h.world, nil)
+		told <- err
+	}()
+	slept := p.sleep(ctx, h)
+	err := <-told
+	h.told = time.Since(began)
+	found := foundOf(judgeLeases(h.world.API.Leases(), h.world.API.Writes()), began)
+	return errors.Join(err, slept, found, h.recover(ctx))
+}
+
+// sleep stops the leader, lets it go on, and starts it again once it has found out that it is none any more.
+func (p pause) sleep(ctx context.Context, h *harness) error {
+	if err := wait(ctx, p.after); err != nil {
+		return err
+	}
+	leader, err := h.leader(p.controller)
+	if err != nil {
+		return err
+	}
+	if err := leader.Pause(); err != nil {
+		return err
+	}
+	rested := wait(ctx, p.length)
+	if err := errors.Join(rested, leader.Resume()); err != nil {
+		return err
+	}
+	select {
+	case <-leader.Done():
+		return leader.Restart()
+	case <-time.After(time.Minute):
+		return fmt.Errorf("%s did not notice within a minute that it had lost its lease", leader.Name)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// leader is the process that wrote the controller's lease last.
+func (h *harness) leader(controller string) (*world.Process, error) {
+	for _, w := range slices.Backward(h.world.API.Leases()) {
+		if w.Object != leaseOf(controller) || w.Code >= 300 {
+			continue
+		}
+		for _, name := range []string{controller, controller + standby} {
+			if process := h.world.Process(name); process != nil && process.Source == w.Source {
+				return process, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("nobody holds the lease of %s", controller)
+}
+
+func leaseOf(controller string) string { return "drover-" + controller }
+
+// foundOf are the findings since a moment.
+func foundOf(findings []finding, since time.Time) error {
+	var out []error
+	for _, f := range findings {
+		if f.at.After(since) {
+			out = append(out, errors.New(f.what))
+		}
+	}
+	return errors.Join(out...)
+}
