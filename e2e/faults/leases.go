@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 
 	"drover.dev/drover/e2e/record"
@@ -28,6 +28,8 @@ type hold struct {
 // slack is how much earlier a lease may be taken than it runs out by the recorder's clock: its holder's renewal is seen there when it was answered.
 const slack = time.Second
 
+var kind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
+
 // judgeLeases replays what happened to the controllers' leases, and finds
 //   - each lease that was released by who did not hold it, or taken before it had run out;
 //   - each write of a process that was accepted although another process had taken the lease before the request began, but for one: that was
@@ -41,7 +43,7 @@ func judgeLeases(leases, writes []record.Write) []finding {
 			continue
 		}
 		lease := coordinationv1.Lease{}
-		if err := json.Unmarshal(w.Body, &lease); err != nil {
+		if _, _, err := scheme.Codecs.UniversalDeserializer().Decode(w.Body, &kind, &lease); err != nil { // protobuf, or JSON
 			out = append(out, finding{w.Began, fmt.Sprintf("the lease %s was written as %q: %v", w.Object, w.Body, err)})
 			continue
 		}

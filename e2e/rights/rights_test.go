@@ -171,6 +171,8 @@ func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
 	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 3, nil))
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
+	// A v1 instance manager of the new image would tell that the node has it, and no pod would try it.
+	require.NoError(t, w.Set(ctx, "v1-data-engine", "false"))
 	for _, name := range []string{"ends", "withdrawn"} {
 		require.NoError(t, w.Upgrade(ctx, name, world.Image+"-"+name, func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{scenarios.Near} }))
 		if name == "withdrawn" {
@@ -180,6 +182,7 @@ func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
 		_, err := w.WaitUpgrade(ctx, name, 4*patience, v1beta2.UpgradeStateCompleted)
 		require.NoError(t, err)
 	}
+	require.NoError(t, w.Set(ctx, "v1-data-engine", "true"))
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
 }
