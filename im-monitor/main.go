@@ -62,9 +62,6 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, options.Manager); err != nil {
 		return err
 	}
-	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
-		return err
-	}
 	if err := diskcontroller.Setup(ctx, rt, settings, known, known.Disk, dialer, options.DiskOptions()); err != nil {
 		return err
 	}
@@ -95,6 +92,10 @@ func engineOptions(settings *settingcontroller.Source, options *flags.Options) e
 // setupInstances wires those who look after the instances of volumes: what engines are asked, what is started and stopped,
 // and whose data goes.
 func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source, store inventory.Store, options *flags.Options) error {
+	// Who does not look after instances leaves their budgets to longhorn-manager.
+	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
 	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, engineOptions(settings, options))
 	if err != nil {
 		return err

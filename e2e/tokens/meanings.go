@@ -18,14 +18,14 @@ var strengths = map[string]strong{
 		summary: "It decides when snapshots and backups are made and removed. A thief can remove all of them; the volumes themselves stay.",
 	},
 	"upgrade-controller": {
-		root: "**yes**, unless the images are bounded: it names the image of an instance manager", data: "no", volumes: "for as long as it closes their nodes", secrets: "no",
+		root: "**yes**, unless the images are bounded: it names the image of an instance manager", data: "snapshots only", volumes: "for as long as it closes their nodes", secrets: "no",
 		summary: "It asks im-monitor to replace an instance manager by one of another image, and that is a privileged pod. The ConfigMap " +
 			"`drover-instance-manager-images` takes that away from a thief, see [installing](install.md#hardening). What else it writes, a policy holds to single fields.",
 	},
 	"orphan-controller": {
-		root: "no", data: "no: im-monitor judges again before it deletes", volumes: "no", secrets: "no",
+		root: "no", data: "of orphans: also what is held as a last copy, or because its objects may be missing", volumes: "no", secrets: "no",
 		summary: "It approves that orphaned instances are ended. im-monitor judges each of them again on what the API server has at that moment, so that a thief " +
-			"ends only what is an orphan, at most earlier than its grace period.",
+			"ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, `Flood`) he can delete as a person would, with its data.",
 	},
 }
 
@@ -83,7 +83,7 @@ var meanings = map[meaningKey]string{
 	{kind: "volumeattachments.longhorn.io/status"}:                       "tells waiting pods that their volume is attached",
 	{kind: "volumes.longhorn.io", binary: "attach-controller"}:           "attaches a volume elsewhere, under its user, and drops the finalizer of one that is being deleted",
 	{kind: "volumes.longhorn.io/status", binary: "attach-controller"}:    "says that volumes are healthy, or faulted",
-	{kind: "nodes.longhorn.io/status", binary: "attach-controller"}:      "records instances as given up, so that orphan-controller may delete those of volumes without any object",
+	{kind: "nodes.longhorn.io/status", binary: "attach-controller"}:      "records instances as given up, so that orphan-controller may delete those without an object; says that nodes are ready, or what is on disks",
 
 	// snapshot-controller.
 	{kind: "secrets", name: "snapshot-controller-webhook"}:                                                     "reads and replaces the key of the webhook, and answers in its place where he can also take over its address",
@@ -96,7 +96,7 @@ var meanings = map[meaningKey]string{
 	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:                                        "approves backups, and says that they are complete",
 	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}:                                      "approves that a deleted snapshot's data is merged away",
 	{kind: "recurringjobs.longhorn.io/status"}:                                                                 "lets a recurring job believe that it has run",
-	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}:                                        "says which backup is a volume's last, and that volumes are healthy, or faulted",
+	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}:                                        "says which backup is a volume's last; any other change is refused (`drover-snapshot-controller-fields`)",
 	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}:                                     "attaches and detaches every volume by tickets",
 
 	// upgrade-controller.
@@ -111,7 +111,7 @@ var meanings = map[meaningKey]string{
 	{kind: "snapshots.longhorn.io", binary: "upgrade-controller"}:              "**deletes snapshots**, and takes some",
 
 	// orphan-controller.
-	{kind: "orphans.longhorn.io", binary: "orphan-controller"}:            "deletes Orphans",
+	{kind: "orphans.longhorn.io", binary: "orphan-controller"}:            "**deletes Orphans as a person would, and with them the data of orphaned replicas**",
 	{kind: "orphans.longhorn.io/status", binary: "orphan-controller"}:     "approves that orphaned instances are ended, before their time",
 	{kind: "settings.longhorn.io", name: "orphan-resource-auto-deletion"}: "turns the automatic deletion of orphans on, or off",
 	{kind: "settings.longhorn.io", name: "orphan-auto-deletion"}:          "removes the old name of that setting",

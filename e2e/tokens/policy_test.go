@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -223,6 +224,22 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 				p.Spec.InitContainers[0].Name = "first"
 			},
 		},
+		"takes it for its own, no owner and no finalizer": {
+			func(p *corev1.Pod) { p.Labels["app"] = "longhorn-manager" },
+			func(p *corev1.Pod) {
+				p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "u"}}
+			},
+		},
+		"pushes no other pod off its node, and asks nobody for anything": {
+			func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical" },
+			func(p *corev1.Pod) {
+				p.Spec.Containers[0].ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
+					HTTPGet: &corev1.HTTPGetAction{Host: "169.254.169.254", Port: intstr.FromInt32(80)}}}
+			},
+			func(p *corev1.Pod) {
+				p.Spec.Containers[0].SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"}
+			},
+		},
 		"is not root, and cannot become it": {
 			func(p *corev1.Pod) { p.Spec.Containers[0].SecurityContext = nil },
 			func(p *corev1.Pod) {
@@ -279,4 +296,22 @@ func TestAStolenTokenOfOrphanControllerWritesTheTwoSettingsOfOrphansOnly(t *test
 	th.make(ours)
 	require.NoError(t, th.merge(ours, "value: ''"))
 	require.True(t, apierrors.IsForbidden(th.client.Delete(t.Context(), ours.DeepCopy())))
+}
+
+// The status of a volume decides whether data is copied into it: snapshot-controller says the last backup there, and nothing else.
+func TestAStolenTokenOfSnapshotControllerSaysNothingOfVolumesButTheirLastBackup(t *testing.T) {
+	th := steal(t, "snapshot-controller")
+	volume := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "a"},
+		Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, Size: 1 << 30, NumberOfReplicas: 3, DataSource: "vol://b"}}
+	th.make(volume)
+	says := func(status string) error {
+		var options []client.SubResourcePatchOption
+		if th.dry {
+			options = append(options, client.DryRunAll)
+		}
+		return th.client.Status().Patch(t.Context(), volume.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)), options...)
+	}
+	th.inForce(func() error { return says(`{"cloneStatus":{"state":"failed"}}`) }, "nothing but lastBackup and lastBackupAt")
+	th.refused(says(`{"robustness":"healthy"}`), "nothing but lastBackup")
+	require.NoError(t, says(`{"lastBackup":"backup-1","lastBackupAt":"2026-01-01T00:00:00Z"}`))
 }

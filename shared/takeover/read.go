@@ -8,6 +8,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +24,7 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 		backups     v1beta2.BackupList
 		settings    v1beta2.SettingList
 		managers    v1beta2.InstanceManagerList
+		pods        corev1.PodList
 		daemonSets  appsv1.DaemonSetList
 		deployments appsv1.DeploymentList
 		cronJobs    batchv1.CronJobList
@@ -40,12 +42,13 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 	for _, list := range []client.ObjectList{&volumes, &engines, &backups, &settings, &managers, &daemonSets, &deployments, &cronJobs, &budgets} {
 		read(list, client.InNamespace(namespace))
 	}
+	read(&pods, client.InNamespace(namespace), client.MatchingLabels{managerLabel: manager})
 	for _, list := range []client.ObjectList{&validating, &mutating, &definitions} {
 		read(list)
 	}
 	return Found{
 		Namespace: namespace, Volumes: volumes.Items, Engines: engines.Items, Backups: backups.Items, Settings: settings.Items, Managers: managers.Items,
-		DaemonSets: daemonSets.Items, Deployments: deployments.Items, CronJobs: cronJobs.Items, Budgets: budgets.Items,
+		Pods: pods.Items, DaemonSets: daemonSets.Items, Deployments: deployments.Items, CronJobs: cronJobs.Items, Budgets: budgets.Items,
 		Validating: validating.Items, Mutating: mutating.Items, Definitions: definitions.Items,
 	}, errors.Join(problems...)
 }

@@ -10,6 +10,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,18 +26,21 @@ const (
 	MutatingWebhook   = "longhorn-webhook-mutator"
 
 	manager, deployer     = "longhorn-manager", "longhorn-driver-deployer"
+	managerLabel          = "app"
 	attacher, snapshotter = "csi-attacher", "csi-snapshotter"
 	engineUpgrades        = "concurrent-automatic-engine-upgrade-per-node-limit"
 )
 
 // Found is what there is of an installation, in one namespace and of the cluster.
 type Found struct {
-	Namespace   string
-	Volumes     []v1beta2.Volume
-	Engines     []v1beta2.Engine
-	Backups     []v1beta2.Backup
-	Settings    []v1beta2.Setting
-	Managers    []v1beta2.InstanceManager
+	Namespace string
+	Volumes   []v1beta2.Volume
+	Engines   []v1beta2.Engine
+	Backups   []v1beta2.Backup
+	Settings  []v1beta2.Setting
+	Managers  []v1beta2.InstanceManager
+	// Pods are those of longhorn-manager.
+	Pods        []corev1.Pod
 	DaemonSets  []appsv1.DaemonSet
 	Deployments []appsv1.Deployment
 	CronJobs    []batchv1.CronJob
@@ -128,6 +132,12 @@ func (f Found) managers() (out []Obstacle) {
 			out = append(out, Obstacle{"DaemonSet " + d.Name, fmt.Sprintf("runs on %d nodes and writes the same objects; a DaemonSet cannot be scaled", d.Status.CurrentNumberScheduled),
 				f.kubectl("patch daemonsets.apps "+d.Name+` --type merge -p '{"spec":{"template":{"spec":{"nodeSelector":{"drover.dev/taken-over":"true"}}}}}'`) +
 					"; then wait until its last pod has ended"})
+		}
+	}
+	for i := range f.Pods {
+		if p := &f.Pods[i]; p.Status.Phase == corev1.PodRunning {
+			out = append(out, Obstacle{"Pod " + p.Name, "of longhorn-manager runs on node " + p.Spec.NodeName + " and writes the same objects",
+				"wait until it has ended; on a machine that is certainly off: " + f.kubectl("delete pods "+p.Name+" --force --grace-period=0")})
 		}
 	}
 	return out

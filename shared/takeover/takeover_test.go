@@ -8,6 +8,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,8 +38,10 @@ func running() Found {
 			{ObjectMeta: named("grows-e-0"), Status: v1beta2.EngineStatus{IsExpanding: true}},
 			{ObjectMeta: named("quiet-e-0")},
 		},
-		Settings:    []v1beta2.Setting{{ObjectMeta: named(engineUpgrades), Value: "3"}},
-		Managers:    []v1beta2.InstanceManager{{ObjectMeta: named("instance-manager-1")}},
+		Settings: []v1beta2.Setting{{ObjectMeta: named(engineUpgrades), Value: "3"}},
+		Managers: []v1beta2.InstanceManager{{ObjectMeta: named("instance-manager-1")}},
+		Pods: []corev1.Pod{{ObjectMeta: named("longhorn-manager-x"), Status: corev1.PodStatus{Phase: corev1.PodRunning}},
+			{ObjectMeta: named("longhorn-manager-y"), Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}},
 		DaemonSets:  []appsv1.DaemonSet{{ObjectMeta: named(manager), Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 3, CurrentNumberScheduled: 3}}, {ObjectMeta: named("longhorn-csi-plugin")}},
 		Deployments: []appsv1.Deployment{deployment(deployer, 1), deployment(attacher, 3), deployment(snapshotter, 3), deployment("csi-provisioner", 3)},
 		CronJobs:    []batchv1.CronJob{{ObjectMeta: recurring}, {ObjectMeta: named("somebody-elses")}},
@@ -59,7 +62,7 @@ func TestEverythingIsFoundInTheOrderOfTheSteps(t *testing.T) {
 	require.Equal(t, []string{
 		"Volume moves", "Volume upgrades", "Engine grows-e-0", "Setting " + engineUpgrades,
 		"CronJob nightly", "Deployment longhorn-driver-deployer",
-		"DaemonSet longhorn-manager",
+		"DaemonSet longhorn-manager", "Pod longhorn-manager-x",
 		"ValidatingWebhookConfiguration longhorn-webhook-validator", "MutatingWebhookConfiguration longhorn-webhook-mutator",
 		"CustomResourceDefinition volumes.longhorn.io",
 		"Deployment csi-attacher", "Deployment csi-snapshotter",
@@ -72,7 +75,7 @@ func TestNothingStandsAgainstWhatWasDealtWith(t *testing.T) {
 	suspended := true
 	f.Volumes, f.Engines, f.Settings = nil, nil, []v1beta2.Setting{{ObjectMeta: named(engineUpgrades), Value: "0"}}
 	f.CronJobs[0].Spec.Suspend = &suspended
-	f.DaemonSets[0].Status = appsv1.DaemonSetStatus{}
+	f.DaemonSets[0].Status, f.Pods = appsv1.DaemonSetStatus{}, f.Pods[1:]
 	f.Deployments = []appsv1.Deployment{deployment(deployer, 0), deployment(attacher, 0), deployment(snapshotter, 0), deployment("csi-provisioner", 3)}
 	f.Validating, f.Mutating, f.Definitions = nil, nil, nil
 	f.Budgets = f.Budgets[:1]

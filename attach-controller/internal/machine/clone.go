@@ -114,10 +114,11 @@ func (p *pass) copyData(volume string) {
 
 // beginCopy asks for the copy of a snapshot that is ready, or that the source's engine lists.
 func (p *pass) beginCopy(volume, snapshot, from string) {
-	_, taken := p.Source.Status.Snapshots[snapshot]
+	info, taken := p.Source.Status.Snapshots[snapshot]
+	taken = taken && !info.Removed
 	why := "."
 	if s := p.SourceSnapshot; s != nil {
-		taken = taken || s.Status.ReadyToUse && s.Spec.Volume == volume
+		taken = (taken || s.Status.ReadyToUse && s.Spec.Volume == volume) && s.DeletionTimestamp == nil
 		if c := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady); c != nil && c.Status == v1beta2.ConditionFalse && c.Message != "" {
 			why = ": " + c.Message
 		}
@@ -136,6 +137,9 @@ func (p *pass) beginCopy(volume, snapshot, from string) {
 func (p *pass) copied(volume, snapshot string) {
 	all := p.engine.Status.CloneStatus
 	done := len(all) > 0
+	if !done {
+		p.wait(v1beta2.ReasonCloning, "Engine "+p.engine.Name+" was asked to copy "+p.v.Spec.DataSource+" and has not begun; if that lasts, the log of im-monitor says what it answered.")
+	}
 	for _, where := range slices.Sorted(maps.Keys(all)) {
 		one := all[where]
 		if one.State == "error" || one.Error != "" {

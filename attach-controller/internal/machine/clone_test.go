@@ -77,6 +77,13 @@ func TestASnapshotThatAPersonNamedIsCopiedAndStays(t *testing.T) {
 	s.SourceSnapshot = &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: v1beta2.SnapshotSpec{Volume: "other"}}
 	s.SourceSnapshot.Status.ReadyToUse = true
 	require.Equal(t, "snap://other/s", writeOf(t, Decide(s.World), s.Engines[0]).Spec["requestedDataSource"])
+	s.Source.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"s": {Name: "s", Removed: true}}
+	s.SourceSnapshot.Status.ReadyToUse = false
+	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]), "it is being merged away")
+	s.Source.Status.Snapshots, s.SourceSnapshot.Status.ReadyToUse = nil, true
+	s.SourceSnapshot.DeletionTimestamp = &metav1.Time{Time: s.Now}
+	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]), "it is being deleted")
+	s.SourceSnapshot.DeletionTimestamp = nil
 	s.SourceSnapshot.Spec.Volume = "another"
 	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]), "it is of another volume")
 	s.Volume.Status.CloneStatus.State = v1beta2.CloneCopyCompleted

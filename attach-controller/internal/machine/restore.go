@@ -117,6 +117,9 @@ func (p *pass) restored(backup string) {
 			return
 		}
 	}
+	if len(p.engine.Status.RestoreStatus) == 0 && p.engine.Status.LastRestoredBackup != backup {
+		p.wait(v1beta2.ReasonRestoring, "Engine "+p.engine.Name+" was asked to restore backup "+backup+" and has not begun; if that lasts, see the Secret of its backup target, and the log of im-monitor.")
+	}
 	if p.leftUnfilled(backup) {
 		return
 	}

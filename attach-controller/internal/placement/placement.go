@@ -194,7 +194,10 @@ func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 // lacking is how many bytes the disk has too few.
 func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
 	floor := percent(status.StorageMaximum, s.MinimalAvailable)
-	free := status.StorageAvailable - floor - s.Data
+	free := status.StorageAvailable - floor
+	if status.DiskType == v1beta2.DiskTypeBlock { // of v1 disks nobody writes what is available once longhorn-manager is gone
+		free -= s.Data
+	}
 	budget := percent(status.StorageMaximum-spec.StorageReserved, s.OverProvisioning) - scheduled - s.Size
 	switch {
 	case budget < 0:

@@ -76,7 +76,7 @@ func TestSpaceIsBudgetedAndKept(t *testing.T) {
 
 // What is copied to a replica takes room that is available now, however much may be promised.
 func TestARebuildNeedsRoomForTheDataThatItCopies(t *testing.T) {
-	full := node("a", disk("d", sized(100, 40, 0)))
+	full := node("a", disk("d", sized(100, 40, 0), func(_ *v1beta2.DiskSpec, s *v1beta2.DiskStatus) { s.DiskType = v1beta2.DiskTypeBlock }))
 	for data, fits := range map[int64]bool{0: true, 14: true, 15: false, 20: false} {
 		found, why := Find(asks(func(r *Request) { r.Data, r.OverProvisioning, r.MinimalAvailable = data*gib, 200, 25 }), []Node{full})
 		require.Equal(t, fits, found != nil, "%d GiB: %s", data, why.Message)

@@ -51,6 +51,7 @@ func TestWhetherABackupLiesInATarget(t *testing.T) {
 	require.True(t, liesIn("s3://b@r/?backup=b&volume=v", "s3://b@r/"))
 	require.True(t, liesIn("s3://b@r/?backup=b&volume=v", "s3://b@r"))
 	require.False(t, liesIn("s3://other@r/?backup=b&volume=v", "s3://b@r/"))
+	require.True(t, liesIn("cifs://nas/share?cifsOptions=x&backup=b&volume=v", "cifs://nas/share?cifsOptions=x"))
 	require.False(t, liesIn("", ""))
 	require.False(t, liesIn("nfs://nas:/backups", ""))
 }

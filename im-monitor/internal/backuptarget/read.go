@@ -56,8 +56,9 @@ func (r Reader) OfRestore(ctx context.Context, v *v1beta2.Volume) ([]string, err
 	return r.Credentials(ctx, t)
 }
 
-// liesIn tells that a backup's URL is of a target.
+// liesIn tells that a backup's URL is of a target. Both may have options.
 func liesIn(backup, target string) bool {
 	at, _, _ := strings.Cut(backup, "?")
-	return target != "" && strings.TrimRight(at, "/") == strings.TrimRight(target, "/")
+	in, _, _ := strings.Cut(target, "?")
+	return in != "" && strings.TrimRight(at, "/") == strings.TrimRight(in, "/")
 }

@@ -5,7 +5,9 @@ package disruption
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -57,8 +59,10 @@ const (
 	GivenUp
 )
 
-// Decide judges all instance managers of a node.
+// Decide judges all instance managers of a node. The order of lists does not matter.
 func Decide(w World) []Verdict {
+	w.Managers = slices.SortedFunc(slices.Values(w.Managers), func(a, b v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) })
+	w.Replicas = slices.SortedFunc(slices.Values(w.Replicas), func(a, b Replica) int { return strings.Compare(a.Name, b.Name) })
 	protects := needed(w)
 	out := make([]Verdict, 0, len(w.Managers))
 	for i := range w.Managers {
@@ -70,7 +74,7 @@ func Decide(w World) []Verdict {
 func decide(m *v1beta2.InstanceManager, node, protects string) Verdict {
 	v := Verdict{Manager: m}
 	switch state := m.Status.CurrentState; {
-	case len(m.Labels) == 0:
+	case len(instancemanager.Selector(m)) == 0:
 		v.Why = "The instance manager has no labels, by which a budget could choose its pod."
 	case m.DeletionTimestamp != nil || state == v1beta2.InstanceManagerStateStopped || state == v1beta2.InstanceManagerStateError:
 		v.Budget, v.Why = GivenUp, "The instance manager does not run."

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ func cordoned(changes ...change) World {
 }
 
 func manager(name, state string) v1beta2.InstanceManager {
-	return v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"longhorn.io/node": "node-1"}},
+	return v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1beta2.LabelNodeOfComponent: "node-1"}},
 		Status: v1beta2.InstanceManagerStatus{CurrentState: state}}
 }
 
@@ -101,4 +102,18 @@ func TestWhatABudgetProtectsIsSaid(t *testing.T) {
 	require.Contains(t, Decide(cordoned(alone))[0].Why, "Replica vol-r-1 on node node-1 may be the last one of volume vol")
 	require.Equal(t, "Replica vol-r-1 is on node node-1; block-for-eviction waits until it was evicted.",
 		Decide(cordoned(policy(setting.BlockForEviction)))[0].Why)
+}
+
+// What the annotation says does not depend on the order in which objects were listed: each other text would be a write.
+func TestTheOrderOfListsDoesNotMatter(t *testing.T) {
+	w := cordoned(alone)
+	for _, name := range []string{"vol-r-9", "vol-r-0", "vol-r-5"} {
+		w.Replicas = append(w.Replicas, Replica{Replica: replica(name)})
+	}
+	w.Managers = append(w.Managers, manager("im-0", v1beta2.InstanceManagerStateRunning))
+	first := Decide(w)
+	require.Contains(t, first[0].Why, "Replica vol-r-0 ")
+	slices.Reverse(w.Replicas)
+	slices.Reverse(w.Managers)
+	require.Equal(t, first, Decide(w))
 }

@@ -44,10 +44,12 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	s := &keeper{rt: rt, settings: settings}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disruption").
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(cordonChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(managerChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.aroundNode), builder.WithPredicates(cordonChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.aroundManager), builder.WithPredicates(lifeChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(enginesChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(s.nodesOfVolume), builder.WithPredicates(replicaChanged())).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodesOfBudget), builder.WithPredicates(budgetChanged())).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.aroundBudget), builder.WithPredicates(budgetCameOrWent())).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodeOfBudget), builder.WithPredicates(budgetChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.all), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(s)
 	if err != nil {
@@ -72,8 +74,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}
 	return nil
 }
-
-func byName(_ context.Context, o client.Object) []reconcile.Request { return request(o.GetName()) }
 
 func nodeOf(_ context.Context, o client.Object) []reconcile.Request {
 	return request(o.(*v1beta2.InstanceManager).Spec.NodeID)
@@ -100,21 +100,42 @@ func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile
 	return out
 }
 
-// nodesOfBudget wakes the node of an instance manager whose budget somebody changed, and those that hold theirs until another node has one.
-func (s *keeper) nodesOfBudget(ctx context.Context, o client.Object) []reconcile.Request {
-	var m v1beta2.InstanceManager
-	if err := s.rt.Client.Get(ctx, client.ObjectKeyFromObject(o), &m); err != nil {
-		return nil // its owner is gone, and Kubernetes takes it away
-	}
-	out := request(m.Spec.NodeID)
+// around wakes a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
+func (s *keeper) around(ctx context.Context, node string) []reconcile.Request {
+	out := request(node)
 	var here v1beta2.ReplicaList
-	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: m.Spec.NodeID}, client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing the replicas of a node", "node", m.Spec.NodeID)
+	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+		s.rt.Log.Error(err, "listing the replicas of a node", "node", node)
 	}
 	for i := range here.Items {
 		out = append(out, s.nodesOfVolume(ctx, &here.Items[i])...)
 	}
 	return out
+}
+
+func (s *keeper) aroundNode(ctx context.Context, o client.Object) []reconcile.Request {
+	return s.around(ctx, o.GetName())
+}
+
+func (s *keeper) aroundManager(ctx context.Context, o client.Object) []reconcile.Request {
+	return s.around(ctx, o.(*v1beta2.InstanceManager).Spec.NodeID)
+}
+
+func (s *keeper) aroundBudget(ctx context.Context, o client.Object) []reconcile.Request {
+	var out []reconcile.Request
+	for _, r := range s.nodeOfBudget(ctx, o) {
+		out = append(out, s.around(ctx, r.Name)...)
+	}
+	return out
+}
+
+// nodeOfBudget is none where its instance manager, which owns it, is gone: Kubernetes takes it away.
+func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []reconcile.Request {
+	var m v1beta2.InstanceManager
+	if err := s.rt.Client.Get(ctx, client.ObjectKeyFromObject(o), &m); err != nil {
+		return nil
+	}
+	return request(m.Spec.NodeID)
 }
 
 // all wakes every node after a setting changed.

@@ -4,8 +4,6 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -19,13 +17,21 @@ func cordonChanged() predicate.Predicate {
 	}}
 }
 
-// managerChanged lets by what only changes within instances, and replicas.
-func managerChanged() predicate.Predicate {
+// lifeChanged lets by what changes within an instance manager that goes on as it did.
+func lifeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
-		return before.Status.CurrentState != after.Status.CurrentState || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
-			!sameKeys(before.Status.InstanceEngines, after.Status.InstanceEngines) ||
-			!sameKeys(before.Status.InstanceEngineFrontends, after.Status.InstanceEngineFrontends)
+		return before.Status.CurrentState != after.Status.CurrentState || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil)
+	}}
+}
+
+// enginesChanged lets by what changes within instances, and replicas; lifeChanged tells the rest.
+func enginesChanged() predicate.Predicate {
+	no := func(event.CreateEvent) bool { return false }
+	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
+		return !sameKeys(before.Status.InstanceEngines, after.Status.InstanceEngines) ||
+			!sameKeys(before.Status.InstanceEngineFrontends, after.Status.InstanceEngineFrontends) || !maps.Equal(before.Labels, after.Labels)
 	}}
 }
 
@@ -52,10 +58,17 @@ func factsOf(r *v1beta2.Replica) facts {
 		failed: r.Spec.FailedAt != "", everWhole: r.Spec.LastHealthyAt != "", deleting: r.DeletionTimestamp != nil}
 }
 
-// budgetChanged lets the status go by, which Kubernetes writes with each pod.
-func budgetChanged() predicate.Predicate {
+// budgetCameOrWent is all that counts for other nodes.
+func budgetCameOrWent() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*policyv1.PodDisruptionBudget), e.ObjectNew.(*policyv1.PodDisruptionBudget)
-		return before.Generation != after.Generation || !equality.Semantic.DeepEqual(before.Annotations, after.Annotations)
+		return (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
+	}}
+}
+
+// budgetChanged lets the status go by, which Kubernetes writes with each pod; budgetCameOrWent tells the rest.
+func budgetChanged() predicate.Predicate {
+	no := func(event.CreateEvent) bool { return false }
+	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || !maps.Equal(e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations())
 	}}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/disruption"
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -62,13 +63,14 @@ func (s *keeper) create(ctx context.Context, v disruption.Verdict) error {
 // shape gives the budget what it must have; its name is the instance manager's. It goes with its owner in any case.
 func shape(b *policyv1.PodDisruptionBudget, v disruption.Verdict) {
 	one := intstr.FromInt32(1)
-	b.Labels = v.Manager.Labels
+	chosen := instancemanager.Selector(v.Manager)
+	b.Labels = chosen
 	if b.Annotations == nil {
 		b.Annotations = map[string]string{}
 	}
 	b.Annotations[Protects] = v.Why
 	b.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "InstanceManager", Name: v.Manager.Name, UID: v.Manager.UID}}
-	b.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: v.Manager.Labels}}
+	b.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: chosen}}
 }
 
 // correct writes what differs, also of a budget that was made before by somebody else.

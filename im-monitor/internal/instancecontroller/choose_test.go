@@ -15,6 +15,10 @@ func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 		out.Name = name
 		return out
 	}
+	pod := func(im *v1beta2.InstanceManager, reason string) *v1beta2.InstanceManager {
+		im.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerPodReady, Status: v1beta2.ConditionFalse, Reason: reason}}
+		return im
+	}
 	const up, starting = v1beta2.InstanceManagerStateRunning, v1beta2.InstanceManagerStateStarting
 	for name, c := range map[string]struct {
 		image string
@@ -22,15 +26,21 @@ func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 		want  string
 		says  string
 	}{
-		"v1: the default image's":                               {wanted, []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, up)}, "b", ""},
-		"v1: one that runs, while the default image's does not": {wanted, []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, starting)}, "a", ""},
+		"v1: the default image's": {wanted, []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, up)}, "b", ""},
+		"v1: one that runs, while the default image's cannot": {wanted, []*v1beta2.InstanceManager{im("a", older, up),
+			pod(im("b", wanted, starting), v1beta2.ReasonPodCannotStart)}, "a", ""},
+		"v1: one that runs, while the default image's has no pod": {wanted, []*v1beta2.InstanceManager{im("a", older, up),
+			pod(im("b", wanted, v1beta2.InstanceManagerStateError), v1beta2.ReasonPodMissing)}, "a", ""},
+		"v1: the default image's is waited for while processes may run in it": {wanted, []*v1beta2.InstanceManager{im("a", older, up),
+			pod(im("b", wanted, starting), v1beta2.ReasonPodStarting)}, "b", ""},
+		"v1: also while nothing is known of its pod":            {wanted, []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, v1beta2.InstanceManagerStateUnknown)}, "b", ""},
 		"v1: one that runs, while the default image has none":   {wanted, []*v1beta2.InstanceManager{im("c", older, up), im("a", "oldest", up)}, "a", ""},
 		"v1: the default image's is waited for where none runs": {wanted, []*v1beta2.InstanceManager{im("a", older, starting), im("b", wanted, starting)}, "b", ""},
 		"v1: without a default image the only one":              {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
-		"v2: the only one":                                      {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
-		"v2: the one that runs":                                 {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, starting)}, "a", ""},
-		"v2: two that run are one too many":                     {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, up)}, "", "two"},
-		"none":                                                  {wanted, nil, "", "no %s instance manager that runs"},
+		"v2: the only one":                  {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
+		"v2: the one that runs":             {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, starting)}, "a", ""},
+		"v2: two that run are one too many": {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, up)}, "", "two"},
+		"none":                              {wanted, nil, "", "no %s instance manager that runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, problem := choose(c.of, c.image)

@@ -118,7 +118,8 @@ func serves(im *v1beta2.InstanceManager, dataEngine string) bool {
 }
 
 // choose takes, of the instance managers of a node and data engine, v1 the default image's and v2 the only one or the one that runs. While the default
-// image's does not run, as where its image cannot be pulled, v1 takes another one that does.
+// image's cannot run anything, as where its image cannot be pulled, v1 takes another one that runs. One that merely does not answer may still run
+// what another one would start over the same data.
 func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.InstanceManager, string) {
 	wanted := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return image != "" && im.Spec.Image != image })
 	if len(wanted) == 1 && running(wanted[0]) {
@@ -126,7 +127,7 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 	}
 	standIns := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return !running(im) })
 	switch {
-	case image != "" && len(standIns) > 0:
+	case image != "" && len(standIns) > 0 && !slices.ContainsFunc(wanted, mayRun):
 		return slices.MinFunc(standIns, func(a, b *v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) }), ""
 	case len(wanted) == 1:
 		return wanted[0], ""
@@ -136,6 +137,12 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 		return nil, "has two %s instance managers that run; it must have one."
 	}
 	return nil, "has no %s instance manager that runs."
+}
+
+// mayRun tells that processes may be there although the instance manager does not say that it runs: its pod is not known never to have begun.
+func mayRun(im *v1beta2.InstanceManager) bool {
+	c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
+	return c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonPodCannotStart && c.Reason != v1beta2.ReasonPodMissing
 }
 
 func running(im *v1beta2.InstanceManager) bool {

@@ -158,6 +158,13 @@ func TestPodAndEnd(t *testing.T) {
 		{"so does a v2 one", world(v2, old, withoutImage, unheard), Verdict{Pod: DeletePod}},
 		{"but not one that is needed for what it left behind", world(v2, old, withoutImage, unheard, recorded(frontend, "running")), Verdict{}},
 		{"one whose settings changed before it ran is made anew", world(withoutImage, unheard, func(w *World) { w.Settings.PriorityClass = "high" }), Verdict{Pod: DeletePod}},
+		{"one that never ran is made anew with the secret that was named since", world(withoutImage, unheard, func(w *World) { w.Settings.RegistrySecret = "pull" }), Verdict{Pod: DeletePod}},
+		{"but not again for it", world(withoutImage, unheard, func(w *World) {
+			w.Settings.RegistrySecret, w.Pod.Spec.ImagePullSecrets = "pull", []corev1.LocalObjectReference{{Name: "pull"}}
+		}), Verdict{}},
+		{"nor where the secret of the service account is all there is", world(withoutImage, unheard, func(w *World) {
+			w.Pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "of-the-account"}}
+		}), Verdict{}},
 		{"one that is wanted is left to the kubelet", world(withoutImage, unheard), Verdict{}},
 		{"an engine that was disabled ends its empty instance managers", world(asked, func(w *World) { w.Settings.V1 = false }), Verdict{Pod: DeletePod}},
 		{"an instance manager of a deleted node goes when empty", world(asked, deletedNode), Verdict{Pod: DeletePod}},

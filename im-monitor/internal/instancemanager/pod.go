@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,17 @@ func Labels(nodeName, image, dataEngine string) map[string]string {
 	}
 }
 
+// Selector are the labels by which an InstanceManager's pod is known: those that both were made with, without what anybody else put on the object.
+func Selector(im *v1beta2.InstanceManager) map[string]string {
+	out := map[string]string{}
+	for key := range Labels(im.Spec.NodeID, im.Spec.Image, engineOf(im)) {
+		if value, ok := im.Labels[key]; ok {
+			out[key] = value
+		}
+	}
+	return out
+}
+
 // PodFor is the pod of an InstanceManager as the contract's section "The instance-manager pod" has it. It is made by
 // this function and deleted, never changed.
 func PodFor(w World) *corev1.Pod {
@@ -78,7 +90,7 @@ func PodFor(w World) *corev1.Pod {
 			Volumes:                      volumes(w),
 		},
 	}
-	if secret := cmp.Or(w.Options.PullSecret, w.Settings.RegistrySecret); secret != "" {
+	if secret := pullSecret(w); secret != "" {
 		pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: secret}}
 	}
 	return pod
@@ -190,6 +202,15 @@ func settingsHash(w World) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// pullSecret is the name of the secret with which the image is pulled; empty: those of the service account are enough.
+func pullSecret(w World) string { return cmp.Or(w.Options.PullSecret, w.Settings.RegistrySecret) }
+
+// cannotPull: the pod never ran, and lacks the secret that was named since it was made.
+func cannotPull(w World) bool {
+	secret := corev1.LocalObjectReference{Name: pullSecret(w)}
+	return secret.Name != "" && neverRan(w) && !slices.Contains(w.Pod.Spec.ImagePullSecrets, secret)
+}
+
 // outdated: the pod says which settings it was made with, and they are not those in force. A pod that does not say was
 // not made by im-monitor, and keeps what it has, unless it would lose its frontends.
 func outdated(w World) bool {
@@ -200,5 +221,5 @@ func outdated(w World) bool {
 		return true
 	}
 	made := w.Pod.Annotations[AnnotationSettings]
-	return made != "" && made != settingsHash(w)
+	return made != "" && (made != settingsHash(w) || cannotPull(w))
 }

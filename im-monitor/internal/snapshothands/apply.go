@@ -35,7 +35,11 @@ func (h *Hands) write(ctx context.Context, l Look, c enginesnapshot.Change) erro
 	now := h.rt.Clock.Now()
 	c.Condition.LastProbeTime = answeredAt(s, c.Condition, now).UTC().Format(time.RFC3339Nano)
 	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotRemovalFailed, v1beta2.SnapshotWithdrawn)
-	list := conditions.Set(own, c.Condition, now)
+	before := own
+	if was := conditions.Get(own, c.Condition.Type); was != nil && was.Reason != c.Condition.Reason {
+		before = conditions.Remove(own, c.Condition.Type) // the time of the transition tells since when it is so for this reason
+	}
+	list := conditions.Set(before, c.Condition, now)
 	if conditions.Equal(own, list) && !answersAnew(s, c.Condition) {
 		return nil
 	}

@@ -78,9 +78,9 @@ func pod(obj any) (any, error) {
 	return p, nil
 }
 
-// records keeps of a pod's spec its node, and what is mounted where a v2 server keeps its records.
+// records keeps of a pod's spec its node, how its image is pulled, and what is mounted where a v2 server keeps its records.
 func records(spec corev1.PodSpec) corev1.PodSpec {
-	out := corev1.PodSpec{NodeName: spec.NodeName}
+	out := corev1.PodSpec{NodeName: spec.NodeName, ImagePullSecrets: spec.ImagePullSecrets}
 	for _, c := range spec.Containers {
 		for _, m := range c.VolumeMounts {
 			if !instancemanager.HoldsRecords(m) {

@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// pause is for how long nothing is sent to a target that refused the last time.
-const pause = time.Minute
+// Nothing is sent to a target that refused the last time for as long as it has refused, within these: each try may attach a volume.
+const pauseShortest, pauseLongest = time.Minute, time.Hour
 
 // targetProblem says why nothing can be copied to the target, and when that is tried again; zero: when it changes. What
 // nobody tried yet is tried.
@@ -29,6 +29,10 @@ func (w World) targetProblem() (problem string, retry time.Time) {
 		return "", time.Time{}
 	}
 	at, err := time.Parse(time.RFC3339, c.LastProbeTime)
+	pause := pauseShortest
+	if since, unknown := time.Parse(time.RFC3339, c.LastTransitionTime); unknown == nil {
+		pause = min(max(at.Sub(since), pauseShortest), pauseLongest)
+	}
 	if retry = at.Add(pause); err != nil || !w.Now.Before(retry) {
 		return "", time.Time{}
 	}

@@ -72,7 +72,7 @@ func unsupported(spec v1beta2.RecurringJobSpec) string {
 	switch {
 	case !slices.Contains(tasks, spec.Task):
 		return fmt.Sprintf("Task %q is not done here; these are: %s.", spec.Task, strings.Join(tasks, ", "))
-	case spec.RetentionPolicy == policyAge && retainAge(spec) <= 0:
+	case spec.RetentionPolicy == policyAge && retainAge(spec) <= 0 && spec.Task != v1beta2.RecurringTaskSnapshotCleanup:
 		return fmt.Sprintf("spec.retainAge is %q; it must be a duration of more than zero, such as 72h.", spec.RetainAge)
 	case !fine:
 		return fmt.Sprintf("Parameter %s is %q; it must be a whole number of runs, such as 5.", parameterFullInterval, spec.Parameters[parameterFullInterval])

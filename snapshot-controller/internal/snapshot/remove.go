@@ -41,7 +41,7 @@ func (w World) blocker() (reason, message string) {
 	children, marked := w.chain()
 	switch {
 	case len(w.Clones) > 0:
-		return v1beta2.ReasonLinkedClone, "Linked clones share its data: " + strings.Join(w.Clones, ", ") + "; it can go once they are gone."
+		return v1beta2.ReasonLinkedClone, "Linked clones share its data, or it is being copied: " + strings.Join(w.Clones, ", ") + "; it can go once linked clones are gone and copies are whole."
 	case len(w.Backups) > 0:
 		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") + "; it goes on when that ends, or when that Backup is deleted."
 	case w.Settings.PurgeDisabled:

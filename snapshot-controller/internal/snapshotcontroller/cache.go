@@ -119,6 +119,8 @@ func thinVolume(obj any) any {
 	thin.Status.State, thin.Status.Robustness = word(v.Status.State), word(v.Status.Robustness)
 	thin.Status.CurrentNodeID, thin.Status.CurrentMigrationNodeID = word(v.Status.CurrentNodeID), word(v.Status.CurrentMigrationNodeID)
 	thin.Status.IsStandby = v.Status.IsStandby
+	c := v.Status.CloneStatus
+	thin.Status.CloneStatus = v1beta2.VolumeCloneStatus{State: word(c.State), SourceVolume: c.SourceVolume, Snapshot: c.Snapshot}
 	thin.Status.LastBackup, thin.Status.LastBackupAt = v.Status.LastBackup, v.Status.LastBackupAt
 	return thin
 }

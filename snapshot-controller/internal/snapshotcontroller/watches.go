@@ -136,7 +136,12 @@ func (w watches) volumeGone(ctx context.Context, e event.DeleteEvent, q queue) {
 }
 
 func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q queue) {
-	was, is := volumeFacts(e.ObjectOld.(*v1beta2.Volume)), volumeFacts(e.ObjectNew.(*v1beta2.Volume))
+	before, after := e.ObjectOld.(*v1beta2.Volume), e.ObjectNew.(*v1beta2.Volume)
+	if snapshot.Shared(before) != snapshot.Shared(after) {
+		w.source(q, before)
+		w.source(q, after)
+	}
+	was, is := volumeFacts(before), volumeFacts(after)
 	switch {
 	case was.uid != is.uid || was.going != is.going:
 		w.volume(ctx, q, around.ByVolume, e.ObjectNew.GetName())
@@ -160,7 +165,7 @@ func volumeFacts(v *v1beta2.Volume) ofVolumes {
 	}
 }
 
-// source enqueues the snapshot whose data a linked clone shares.
+// source enqueues the snapshot whose data a volume needs.
 func (w watches) source(q queue, v *v1beta2.Volume) {
 	if _, shared, ok := strings.Cut(snapshot.Shared(v), "/"); ok {
 		q.Add(w.request(shared))
