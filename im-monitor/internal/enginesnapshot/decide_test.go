@@ -191,6 +191,7 @@ func TestASnapshotWithoutAnObjectGetsOneAfterASecondLook(t *testing.T) {
 
 func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 	v2 := func(w *looked) { w.V2 = true }
+	again := func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }
 	for _, c := range []struct {
 		name  string
 		w     looked
@@ -211,7 +212,9 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 		{"one that is not there", world(object("s", approved), gathered), nil, false},
 		{"one that is withdrawn", world(object("s", approved, withdrawn), lists("s"), gathered), nil, false},
 		{"one that the engine could not remove waits until that is approved anew", world(object("s", approved, unremoved), lists("s"), gathered), nil, false},
-		{"approved anew", world(object("s", approved, unremoved, func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }), lists("s"), gathered), []string{"s"}, true},
+		{"approved anew", world(object("s", approved, unremoved, again), lists("s"), gathered), []string{"s"}, true},
+		{"approved anew, after the others: it may fail with the whole call again", world(object("s", approved, unremoved, again), object("t", approved), lists("s"), lists("t"), gathered), []string{"t"}, true},
+		{"several that were approved anew, one by one", world(object("s", approved, unremoved, again), object("t", approved, unremoved, again), lists("s"), lists("t"), gathered), []string{"s"}, true},
 		{"nobody takes the approval back", world(object("s", approved, unremoved, func(s *enginesnapshot.Snapshot) {
 			s.RemovalFailed.LastProbeTime = now.Add(-time.Hour).Format(time.RFC3339Nano)
 			s.Since = now.Add(-2 * time.Hour)

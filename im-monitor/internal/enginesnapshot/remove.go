@@ -1,6 +1,7 @@
 package enginesnapshot
 
 import (
+	"slices"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -9,6 +10,7 @@ import (
 // removals finds what is removed in one call, once nobody deletes, or approves of, further Snapshots of the volume. v1 marks whatever it is
 // asked to remove, and purges what it can merge; v2 merges at once, or fails with the whole call.
 func (p *pass) removals() {
+	var refused []string
 	for _, s := range p.Snapshots {
 		info, there := p.Listed[s.Name]
 		if !there || !p.mine(s) || !removing(s, p.Now) || p.purgeFailed(s) {
@@ -20,14 +22,30 @@ func (p *pass) removals() {
 		}
 		if !info.Removed && (can || !p.V2) {
 			p.out.Remove = append(p.out.Remove, s.Name)
+			if is(s.RemovalFailed, v1beta2.ConditionTrue) {
+				refused = append(refused, s.Name)
+			}
 		}
 	}
+	p.apart(refused)
 	until := p.held(p.gathered())
 	if len(p.out.Remove) == 0 && !p.out.Purge || !p.Now.Before(until) {
 		return
 	}
 	p.out.Remove, p.out.Purge, p.out.For = nil, false, nil
 	p.wake(until)
+}
+
+// apart asks for snapshots that could not be removed before one by one, and after all others: an engine that refuses one of a call leaves the rest.
+func (p *pass) apart(refused []string) {
+	if len(refused) == 0 || len(p.out.Remove) == 1 {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(p.out.Remove), func(name string) bool { return slices.Contains(refused, name) })
+	if len(others) == 0 {
+		others = refused[:1]
+	}
+	p.out.Remove = others
 }
 
 // purgeFailed says of a snapshot that the purge which was for it ended with an error, and left it.
