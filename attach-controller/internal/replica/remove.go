@@ -124,19 +124,20 @@ func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// ask requests a look, once. What is asked for now is newer than the deletion, which was seen; where the clock of the API server, which wrote the
-// deletion, is ahead of this one, the request says so by that clock.
+// ask requests a look, once, as soon as one would be newer than the deletion. Where the clock of the API server, which wrote the deletion, is ahead of
+// this one, the request says so by that clock: the deletion was seen, so that what is asked for now is newer in any case.
 func (w *World) ask(since time.Time, out *Verdict) {
-	if asked := parse(w.Engine.Spec.LookRequestedAt); asked.Before(since) {
-		out.LookAt = later(w.Now, since)
+	if asked := parse(w.Engine.Spec.LookRequestedAt); !asked.Before(since) {
+		return
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
+	switch wait := since.Sub(w.Now); {
+	case wait <= 0:
+		out.LookAt = w.Now
+	case wait <= stampWidth:
+		out.wake(since)
+	default:
+		out.LookAt = since
 	}
-	return a
 }
 
 // volumeGoes: nothing of the volume is needed any more. A volume of another UID is not the replica's.
