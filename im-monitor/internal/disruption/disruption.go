@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -74,7 +73,7 @@ func Decide(w World) []Verdict {
 func decide(m *v1beta2.InstanceManager, node, protects string) Verdict {
 	v := Verdict{Manager: m}
 	switch state := m.Status.CurrentState; {
-	case len(instancemanager.Selector(m)) == 0:
+	case len(Selector(m)) == 0:
 		v.Why = "The instance manager has no labels, by which a budget could choose its pod."
 	case m.DeletionTimestamp != nil || state == v1beta2.InstanceManagerStateStopped || state == v1beta2.InstanceManagerStateError:
 		v.Budget, v.Why = GivenUp, "The instance manager does not run."
@@ -152,4 +151,19 @@ func stopped(r *v1beta2.Replica) bool {
 // protected: it is whole, and no drain takes it.
 func protected(o Other) bool {
 	return o.Spec.HealthyAt != "" && o.Spec.FailedAt == "" && o.DeletionTimestamp == nil && !o.Cordoned && o.Guarded
+}
+
+// podLabels are the labels that an InstanceManager and its pod are made with.
+var podLabels = []string{v1beta2.LabelComponent, v1beta2.LabelManagedBy, v1beta2.LabelNodeOfComponent, v1beta2.LabelDataEngine,
+	v1beta2.LabelInstanceManagerType, v1beta2.LabelInstanceManagerImage}
+
+// Selector are the labels by which a budget chooses the pod: those that it was made with, without what anybody else put on the object.
+func Selector(m *v1beta2.InstanceManager) map[string]string {
+	out := map[string]string{}
+	for _, key := range podLabels {
+		if value, ok := m.Labels[key]; ok {
+			out[key] = value
+		}
+	}
+	return out
 }

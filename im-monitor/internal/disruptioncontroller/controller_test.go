@@ -46,8 +46,10 @@ func start(t *testing.T) *world {
 	w := &world{t: t, admin: testkit.Admin(t), namespace: testkit.Namespace(t)}
 	for _, node := range []string{"drain-1", "drain-2"} {
 		w.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
+		labels := instancemanager.Labels(node, "im:1", v1beta2.DataEngineV1)
+		labels["velero.io/restore-name"] = "not-on-the-pod"
 		w.create(&v1beta2.InstanceManager{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "im-" + node, Labels: instancemanager.Labels(node, "im:1", v1beta2.DataEngineV1)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "im-" + node, Labels: labels},
 			Spec:       v1beta2.InstanceManagerSpec{NodeID: node, DataEngine: v1beta2.DataEngineV1}})
 		w.manager(node, map[string]any{"currentState": v1beta2.InstanceManagerStateRunning})
 		r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "vol-r-" + node}}
@@ -89,7 +91,7 @@ func (w *world) cordon(node string, cordoned bool) {
 func (w *world) budget(node string) *policyv1.PodDisruptionBudget {
 	w.t.Helper()
 	b := &policyv1.PodDisruptionBudget{}
-	err := w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "im-" + node}, b)
+	err := w.admin.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "im-" + node}, b) // a last look may outlive the test
 	require.NoError(w.t, client.IgnoreNotFound(err))
 	if err != nil {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/disruption"
-	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -63,7 +62,7 @@ func (s *keeper) create(ctx context.Context, v disruption.Verdict) error {
 // shape gives the budget what it must have; its name is the instance manager's. It goes with its owner in any case.
 func shape(b *policyv1.PodDisruptionBudget, v disruption.Verdict) {
 	one := intstr.FromInt32(1)
-	chosen := instancemanager.Selector(v.Manager)
+	chosen := disruption.Selector(v.Manager)
 	b.Labels = chosen
 	if b.Annotations == nil {
 		b.Annotations = map[string]string{}

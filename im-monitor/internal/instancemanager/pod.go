@@ -52,17 +52,6 @@ func Labels(nodeName, image, dataEngine string) map[string]string {
 	}
 }
 
-// Selector are the labels by which an InstanceManager's pod is known: those that both were made with, without what anybody else put on the object.
-func Selector(im *v1beta2.InstanceManager) map[string]string {
-	out := map[string]string{}
-	for key := range Labels(im.Spec.NodeID, im.Spec.Image, engineOf(im)) {
-		if value, ok := im.Labels[key]; ok {
-			out[key] = value
-		}
-	}
-	return out
-}
-
 // PodFor is the pod of an InstanceManager as the contract's section "The instance-manager pod" has it. It is made by
 // this function and deleted, never changed.
 func PodFor(w World) *corev1.Pod {
