@@ -3,6 +3,8 @@ package snapshothands
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // What calls ask for.
@@ -30,4 +32,9 @@ var (
 	})
 )
 
-func init() { metrics.Registry.MustRegister(calls, said, mirrored) }
+func init() {
+	metrics.Registry.MustRegister(calls, said, mirrored)
+	for _, reason := range []string{v1beta2.ReasonRefused, v1beta2.ReasonUnreachable, v1beta2.ReasonPurgeFailed} { // whose growth an alert watches
+		said.WithLabelValues(v1beta2.SnapshotRemovalFailed, reason)
+	}
+}
