@@ -36,6 +36,9 @@ func TestAHundredRapidDetachesLeaveNoProcess(t *testing.T) {
 	w.volume("vol", "v1")
 	r := w.replica("vol-r-00000001", "vol", "rapid-1", "v1")
 	for n := range 100 {
+		if n > 0 && n%4 == 0 { // one that is wanted again before it has ended is found missing, and stays an error until it is stopped
+			w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
+		}
 		w.run(r)
 		if n%4 == 0 {
 			w.replicaIs(r.Name, v1beta2.InstanceStateRunning)

@@ -159,21 +159,42 @@ func (w *world) stop(o client.Object) {
 func (w *world) engineIs(name, state string) *v1beta2.Engine {
 	w.t.Helper()
 	var e v1beta2.Engine
-	w.Eventually(func() bool { e = v1beta2.Engine{}; return w.Get(name, &e) && e.Status.CurrentState == state }, "engine %s never became %s; at last %+v", name, state, &e.Status)
+	w.Eventually(func() bool {
+		now := v1beta2.Engine{}
+		if !w.Get(name, &now) {
+			return false
+		}
+		e = now
+		return e.Status.CurrentState == state
+	}, "engine %s never became %s; at last %+v", name, state, &e.Status)
 	return &e
 }
 
 func (w *world) replicaIs(name, state string) *v1beta2.Replica {
 	w.t.Helper()
 	var r v1beta2.Replica
-	w.Eventually(func() bool { r = v1beta2.Replica{}; return w.Get(name, &r) && r.Status.CurrentState == state }, "replica %s never became %s; at last %+v", name, state, &r.Status)
+	w.Eventually(func() bool {
+		now := v1beta2.Replica{}
+		if !w.Get(name, &now) {
+			return false
+		}
+		r = now
+		return r.Status.CurrentState == state
+	}, "replica %s never became %s; at last %+v", name, state, &r.Status)
 	return &r
 }
 
 func (w *world) frontendIs(name, state string) *v1beta2.EngineFrontend {
 	w.t.Helper()
 	var f v1beta2.EngineFrontend
-	w.Eventually(func() bool { f = v1beta2.EngineFrontend{}; return w.Get(name, &f) && f.Status.CurrentState == state }, "frontend %s never became %s; at last %+v", name, state, &f.Status)
+	w.Eventually(func() bool {
+		now := v1beta2.EngineFrontend{}
+		if !w.Get(name, &now) {
+			return false
+		}
+		f = now
+		return f.Status.CurrentState == state
+	}, "frontend %s never became %s; at last %+v", name, state, &f.Status)
 	return &f
 }
 
