@@ -108,23 +108,7 @@ func (p pause) sleep(ctx context.Context, h *harness) error {
 	if err := errors.Join(rested, leader.Resume()); err != nil {
 		return err
 	}
-	select {
-	case <-leader.Done():
-		return leader.Restart()
-	case <-time.After(time.Minute):
-		return fmt.Errorf("%s did not notice within a minute that it had lost its lease", leader.Name)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return restart(ctx, leader)
 }
 
 // leader is the process that wrote the controller's lease last.

@@ -74,24 +74,14 @@ func wake(ctx context.Context, h *harness, paused chan frozen, woken chan struct
 	select {
 	case old := <-paused:
 		// The Story may have ended without needing it.
-		select {
-		case <-time.After(time.Until(old.since.Add(takeOver))):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := wait(ctx, time.Until(old.since.Add(takeOver))); err != nil {
+			return err
 		}
 		close(woken)
 		if err := old.Resume(); err != nil {
 			return err
 		}
-		// It finds out that it lost the lease, and exits by itself.
-		select {
-		case <-old.Done():
-		case <-time.After(time.Minute):
-			return fmt.Errorf("%s did not notice within a minute that it had lost its lease", old.Name)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := old.Restart(); err != nil {
+		if err := restart(ctx, old.Process); err != nil {
 			return err
 		}
 	default: // the step was never reached
@@ -103,6 +93,27 @@ func wake(ctx context.Context, h *harness, paused chan frozen, woken chan struct
 		}
 	}
 	return nil
+}
+
+// restart starts a leader again that has found out that it lost its lease, and so exits by itself.
+func restart(ctx context.Context, old *world.Process) error {
+	select {
+	case <-old.Done():
+		return old.Restart()
+	case <-time.After(time.Minute):
+		return fmt.Errorf("%s did not notice within a minute that it had lost its lease", old.Name)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // simulated lets the data plane misbehave from the stage on until the Story has ended, or for a while.

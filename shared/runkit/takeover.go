@@ -13,10 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-)
 
-// managerLabel is on every longhorn-manager pod of a Longhorn installation.
-const managerLabel = "app=longhorn-manager"
+	"drover.dev/drover/shared/takeover"
+)
 
 // neighbour knows whether a longhorn-manager pod runs in the namespace. It is made only once it has read a first list.
 type neighbour struct {
@@ -34,7 +33,7 @@ func watchNeighbour(ctx context.Context, config *rest.Config, namespace string, 
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(namespace),
 		informers.WithTransform(podPhaseOnly),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = managerLabel }))
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = takeover.ManagerPods.String() }))
 	n := &neighbour{running: map[string]bool{}, appear: appear}
 	informer := factory.Core().V1().Pods().Informer()
 	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{

@@ -56,34 +56,34 @@ func watchWebhooks(ctx context.Context, config *rest.Config, log logr.Logger, ma
 }
 
 func (w *webhooks) see(obj any) {
+	what, next := stray(obj)
 	w.mutex.Lock()
-	switch c := obj.(type) {
-	case *admissionv1.ValidatingWebhookConfiguration:
-		w.there["ValidatingWebhookConfiguration "+c.Name] = takeover.DeleteValidating
-	case *admissionv1.MutatingWebhookConfiguration:
-		w.there["MutatingWebhookConfiguration "+c.Name] = takeover.DeleteMutating
-	}
+	w.there[what] = next
 	w.mutex.Unlock()
 	w.tell()
-}
-
-func (w *webhooks) tell() {
-	if err := w.Err(); err != nil {
-		w.log.Info(err.Error())
-	}
 }
 
 func (w *webhooks) forget(obj any) {
 	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
+	what, _ := stray(obj)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	switch c := obj.(type) {
-	case *admissionv1.ValidatingWebhookConfiguration:
-		delete(w.there, "ValidatingWebhookConfiguration "+c.Name)
-	case *admissionv1.MutatingWebhookConfiguration:
-		delete(w.there, "MutatingWebhookConfiguration "+c.Name)
+	delete(w.there, what)
+}
+
+// stray names a webhook configuration, and the next step about it.
+func stray(obj any) (what, next string) {
+	if _, ok := obj.(*admissionv1.MutatingWebhookConfiguration); ok {
+		return "MutatingWebhookConfiguration " + takeover.MutatingWebhook, takeover.DeleteMutating
+	}
+	return "ValidatingWebhookConfiguration " + takeover.ValidatingWebhook, takeover.DeleteValidating
+}
+
+func (w *webhooks) tell() {
+	if err := w.Err(); err != nil {
+		w.log.Info(err.Error())
 	}
 }
 

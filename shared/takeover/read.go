@@ -42,7 +42,7 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 	for _, list := range []client.ObjectList{&volumes, &engines, &backups, &settings, &managers, &daemonSets, &deployments, &cronJobs, &budgets} {
 		read(list, client.InNamespace(namespace))
 	}
-	read(&pods, client.InNamespace(namespace), client.MatchingLabels{managerLabel: manager})
+	read(&pods, client.InNamespace(namespace), client.MatchingLabels(ManagerPods))
 	for _, list := range []client.ObjectList{&validating, &mutating, &definitions} {
 		read(list)
 	}

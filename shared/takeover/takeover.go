@@ -14,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,10 +27,12 @@ const (
 	MutatingWebhook   = "longhorn-webhook-mutator"
 
 	manager, deployer     = "longhorn-manager", "longhorn-driver-deployer"
-	managerLabel          = "app"
 	attacher, snapshotter = "csi-attacher", "csi-snapshotter"
 	engineUpgrades        = "concurrent-automatic-engine-upgrade-per-node-limit"
 )
+
+// ManagerPods are the labels that every longhorn-manager pod of a Longhorn installation has.
+var ManagerPods = labels.Set{"app": manager}
 
 // Found is what there is of an installation, in one namespace and of the cluster.
 type Found struct {
@@ -101,10 +104,8 @@ func working(e *v1beta2.Engine) string {
 	if e.Status.IsExpanding {
 		return "expands"
 	}
-	for _, s := range e.Status.RebuildStatus {
-		if s.IsRebuilding {
-			return "rebuilds a replica"
-		}
+	if v1beta2.IsRebuilding(e.Status.RebuildStatus) {
+		return "rebuilds a replica"
 	}
 	for _, s := range e.Status.RestoreStatus {
 		if s.IsRestoring {

@@ -126,7 +126,7 @@ func (p *pass) restored(backup string) {
 	switch s := p.v.Status; {
 	case p.engine.Status.LastRestoredBackup != backup, s.IsStandby && p.v.Spec.Standby:
 		return
-	case s.IsStandby && (!p.usable() || Purging(p.engine)):
+	case s.IsStandby && (!p.usable() || v1beta2.IsPurging(p.engine.Status.PurgeStatus)):
 		p.wait(v1beta2.ReasonRestoring, "The standby volume is activated once its engine has a usable replica and purges no snapshots.")
 		return
 	}
@@ -199,14 +199,4 @@ func restoreErrors(e *v1beta2.Engine, backup string) map[string]string {
 func (p *pass) usable() bool {
 	robustness := p.robustness()
 	return robustness == v1beta2.VolumeRobustnessHealthy || robustness == v1beta2.VolumeRobustnessDegraded
-}
-
-// Purging reports whether a replica of the engine removes snapshots.
-func Purging(e *v1beta2.Engine) bool {
-	for _, one := range e.Status.PurgeStatus {
-		if one.IsPurging {
-			return true
-		}
-	}
-	return false
 }

@@ -35,7 +35,7 @@ func engineFacts(obj client.Object) any {
 	s := e.Status
 	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
 		s.LastExpansionError, s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
-		machine.Purging(e)}
+		v1beta2.IsPurging(s.PurgeStatus)}
 }
 
 func frontendFacts(obj client.Object) any {

@@ -15,7 +15,7 @@ import (
 // calls finds what is due: removals at once, else one thing at a time.
 func (p *pass) calls() {
 	p.removals()
-	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || Purging(p.Seen.Purges) {
+	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || v1beta2.IsPurging(p.Seen.Purges) {
 		return
 	}
 	switch e := p.Engine; {

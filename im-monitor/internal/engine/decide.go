@@ -140,7 +140,7 @@ func (p *pass) purges() {
 		}
 		p.out.Status.PurgeStatus[where] = one
 	}
-	p.going = p.going || Purging(p.Seen.Purges)
+	p.going = p.going || v1beta2.IsPurging(p.Seen.Purges)
 }
 
 // copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas say of a restore

@@ -137,10 +137,7 @@ type Questions struct{ Volume, RebuildLimit, Rebuilds, Clones, Restores, Purges 
 // snapshots are on their way out. v2 engines never tell of purges.
 func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 	s := e.Status
-	rebuilding := adding
-	for _, one := range s.RebuildStatus {
-		rebuilding = rebuilding || one.IsRebuilding
-	}
+	rebuilding := adding || v1beta2.IsRebuilding(s.RebuildStatus)
 	for name := range e.Spec.ReplicaAddressMap {
 		rebuilding = rebuilding || s.ReplicaModeMap[name] != v1beta2.ReplicaModeRW
 	}
@@ -150,19 +147,9 @@ func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 			(first || s.RebuildConcurrentSyncLimit != e.Spec.RebuildConcurrentSyncLimit),
 		Rebuilds: rebuilding,
 		Clones:   e.Spec.RequestedDataSource != "" && !cloned(s.CloneStatus),
-		Purges:   (purging || Purging(s.PurgeStatus)) && e.Spec.DataEngine != v1beta2.DataEngineV2,
+		Purges:   (purging || v1beta2.IsPurging(s.PurgeStatus)) && e.Spec.DataEngine != v1beta2.DataEngineV2,
 		Restores: e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != s.LastRestoredBackup,
 	}
-}
-
-// Purging tells that a replica merges snapshots.
-func Purging(all map[string]v1beta2.PurgeStatus) bool {
-	for _, one := range all {
-		if one.IsPurging {
-			return true
-		}
-	}
-	return false
 }
 
 // PurgeError is what replicas say of a purge that has ended, in the order of their addresses; empty: nothing.

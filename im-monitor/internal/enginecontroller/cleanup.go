@@ -53,7 +53,7 @@ func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	}
 	busy := 0
 	for i := range engines.Items {
-		if one := &engines.Items[i]; one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name && engine.Purging(one.Status.PurgeStatus) {
+		if one := &engines.Items[i]; one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name && v1beta2.IsPurging(one.Status.PurgeStatus) {
 			busy++
 		}
 	}

@@ -165,7 +165,7 @@ func (m *memory) polled(name string, v engine.Verdict, purges map[string]v1beta2
 	defer m.mu.Unlock()
 	r := m.entry(name)
 	r.over, r.growth = v.Over, v.Growth
-	if purges != nil && !engine.Purging(purges) {
+	if purges != nil && !v1beta2.IsPurging(purges) {
 		r.purging = false
 	}
 	r.due = v.Purged

@@ -41,10 +41,8 @@ func unsettledEngine(e *v1beta2.Engine) string {
 	case !wanted || state != v1beta2.InstanceStateRunning:
 		return ""
 	}
-	for _, s := range e.Status.RebuildStatus {
-		if s.IsRebuilding {
-			return fmt.Sprintf("volume %s rebuilds a replica", e.Spec.VolumeName)
-		}
+	if v1beta2.IsRebuilding(e.Status.RebuildStatus) {
+		return fmt.Sprintf("volume %s rebuilds a replica", e.Spec.VolumeName)
 	}
 	for name, mode := range e.Status.ReplicaModeMap {
 		if mode == v1beta2.ReplicaModeWO {

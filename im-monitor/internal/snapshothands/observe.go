@@ -20,7 +20,7 @@ func (h *Hands) observe(ctx context.Context, l Look) (enginesnapshot.World, erro
 	e := l.Engine
 	w := enginesnapshot.World{
 		Began: l.Began, VolumeUID: volumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName, V2: e.Spec.DataEngine == v1beta2.DataEngineV2,
-		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: engine.Purging(l.Seen.Purges), PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
+		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: v1beta2.IsPurging(l.Seen.Purges), PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
 		Limits: engine.SnapshotLimits(e), Others: map[string]bool{}, Memory: h.memory.view(l),
 		Rules: enginesnapshot.Rules{Gap: h.options.Gap, Gather: h.options.Gather, Longest: gatherLongest * h.options.Gather, Busy: l.Period},
 	}

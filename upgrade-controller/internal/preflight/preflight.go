@@ -261,10 +261,8 @@ func rebuilding(_ World, v cluster.Volume) string {
 				return fmt.Sprintf("replica %s is being rebuilt; wait until that is done.", replica)
 			}
 		}
-		for _, status := range e.Status.RebuildStatus {
-			if status.IsRebuilding {
-				return "a replica is being rebuilt; wait until that is done."
-			}
+		if v1beta2.IsRebuilding(e.Status.RebuildStatus) {
+			return "a replica is being rebuilt; wait until that is done."
 		}
 	}
 	return ""
@@ -317,10 +315,8 @@ func purging(_ World, v cluster.Volume) string {
 		return fmt.Sprintf("snapshot %s is being removed; wait until that is done.", v.Removals[0])
 	}
 	for _, e := range v.Engines {
-		for _, status := range e.Status.PurgeStatus {
-			if status.IsPurging {
-				return "its snapshots are being merged; wait until that is done."
-			}
+		if v1beta2.IsPurging(e.Status.PurgeStatus) {
+			return "its snapshots are being merged; wait until that is done."
 		}
 	}
 	return ""

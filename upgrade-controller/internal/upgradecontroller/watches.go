@@ -203,17 +203,7 @@ func engineFacts(e *v1beta2.Engine) []any {
 	s := e.Status
 	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt, e.Spec.VolumeSize,
 		s.CurrentState, s.CurrentReplicaAddressMap, s.ReplicaModeMap, s.LookedAt, s.IsExpanding, s.RebuildStatus, s.RestoreStatus, s.CloneStatus,
-		purging(e), len(s.Snapshots), s.SnapshotMaxCount, e.Spec.SnapshotMaxCount}
-}
-
-// purging tells that snapshots are being merged; how far that is does not matter.
-func purging(e *v1beta2.Engine) bool {
-	for _, status := range e.Status.PurgeStatus {
-		if status.IsPurging {
-			return true
-		}
-	}
-	return false
+		v1beta2.IsPurging(s.PurgeStatus), len(s.Snapshots), s.SnapshotMaxCount, e.Spec.SnapshotMaxCount}
 }
 
 func replicaFacts(r *v1beta2.Replica) []any {
