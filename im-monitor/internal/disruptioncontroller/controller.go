@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -46,7 +47,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.aroundNode), builder.WithPredicates(cordonChanged())).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.aroundManager), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(enginesChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(wake.NodeOf), builder.WithPredicates(enginesChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(s.nodesOfVolume), builder.WithPredicates(replicaChanged())).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.aroundBudget), builder.WithPredicates(budgetCameOrWent())).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodeOfBudget), builder.WithPredicates(budgetChanged())).
@@ -75,34 +76,23 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-func nodeOf(_ context.Context, o client.Object) []reconcile.Request {
-	return request(o.(*v1beta2.InstanceManager).Spec.NodeID)
-}
-
-func request(name string) []reconcile.Request {
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
-}
-
 // nodesOfVolume wakes the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.
 func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile.Request {
 	r := o.(*v1beta2.Replica)
-	out := request(r.Spec.NodeID)
+	out := wake.Node(r.Spec.NodeID)
 	var others v1beta2.ReplicaList
 	if err := s.rt.Client.List(ctx, &others, client.InNamespace(s.rt.Namespace), client.MatchingFields{byVolume: r.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing the replicas of a volume", "volume", r.Spec.VolumeName)
 	}
 	for i := range others.Items {
-		out = append(out, request(others.Items[i].Spec.NodeID)...)
+		out = append(out, wake.Node(others.Items[i].Spec.NodeID)...)
 	}
 	return out
 }
 
 // around wakes a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
 func (s *keeper) around(ctx context.Context, node string) []reconcile.Request {
-	out := request(node)
+	out := wake.Node(node)
 	var here v1beta2.ReplicaList
 	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing the replicas of a node", "node", node)
@@ -135,7 +125,7 @@ func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []reconcile.
 	if err := s.rt.Client.Get(ctx, client.ObjectKeyFromObject(o), &m); err != nil {
 		return nil
 	}
-	return request(m.Spec.NodeID)
+	return wake.Node(m.Spec.NodeID)
 }
 
 // all wakes every node after a setting changed.
@@ -146,7 +136,7 @@ func (s *keeper) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	}
 	var out []reconcile.Request
 	for i := range managers.Items {
-		out = append(out, request(managers.Items[i].Spec.NodeID)...)
+		out = append(out, wake.Node(managers.Items[i].Spec.NodeID)...)
 	}
 	return out
 }

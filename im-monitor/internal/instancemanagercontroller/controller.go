@@ -77,9 +77,9 @@ func (s *shell) setupRoster() error {
 	r := &roster{shell: s}
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager-roster").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(deletions())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(kubernetesChanged())).
+		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(lifeChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(wake.NodeOf), builder.WithPredicates(deletions())).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(nodeOfUpgrade), builder.WithPredicates(upgradeChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(r)

@@ -11,23 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/node"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 )
-
-func byName(_ context.Context, obj client.Object) []reconcile.Request {
-	return nodeRequest(obj.GetName())
-}
-
-func nodeOf(_ context.Context, obj client.Object) []reconcile.Request {
-	return nodeRequest(obj.(*v1beta2.InstanceManager).Spec.NodeID)
-}
-
-func nodeRequest(name string) []reconcile.Request {
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
-}
 
 func (s *shell) managersOfNode(ctx context.Context, obj client.Object) []reconcile.Request {
 	return s.managers(ctx, client.MatchingFields{byNode: obj.GetName()})
@@ -69,7 +55,7 @@ func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Reque
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
-		out = append(out, nodeRequest(list.Items[i].Name)...)
+		out = append(out, wake.Node(list.Items[i].Name)...)
 	}
 	return out
 }

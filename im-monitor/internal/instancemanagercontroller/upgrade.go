@@ -14,6 +14,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/mapping"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -139,7 +140,7 @@ func upgradeChanged() predicate.Predicate {
 }
 
 func nodeOfUpgrade(_ context.Context, obj client.Object) []reconcile.Request {
-	return nodeRequest(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
+	return wake.Node(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
 }
 
 func (s *shell) managersOfUpgrade(ctx context.Context, obj client.Object) []reconcile.Request {

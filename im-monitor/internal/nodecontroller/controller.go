@@ -17,6 +17,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
+	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -52,28 +53,15 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("node").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(byName), builder.WithPredicates(nodeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(ofManager), builder.WithPredicates(managerChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(kubernetesChanged())).
+		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(nodeChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(wake.NodeOf), builder.WithPredicates(managerChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.all), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(s)
 	if err != nil {
 		return fmt.Errorf("setting up the node controller: %w", err)
 	}
 	return nil
-}
-
-func byName(_ context.Context, obj client.Object) []reconcile.Request { return request(obj.GetName()) }
-
-func ofManager(_ context.Context, obj client.Object) []reconcile.Request {
-	return request(obj.(*v1beta2.InstanceManager).Spec.NodeID)
-}
-
-func request(name string) []reconcile.Request {
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
 }
 
 // all wakes every node after a setting changed.
@@ -88,10 +76,10 @@ func (s *shell) all(ctx context.Context, _ client.Object) []reconcile.Request {
 		s.rt.Log.Error(err, "listing nodes after a setting changed")
 	}
 	for i := range kubernetes.Items {
-		out = append(out, request(kubernetes.Items[i].Name)...)
+		out = append(out, wake.Node(kubernetes.Items[i].Name)...)
 	}
 	for i := range nodes.Items {
-		out = append(out, request(nodes.Items[i].Name)...)
+		out = append(out, wake.Node(nodes.Items[i].Name)...)
 	}
 	return out
 }
