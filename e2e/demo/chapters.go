@@ -65,7 +65,13 @@ func (d *demo) orphans(ctx context.Context) error {
 		return err
 	}
 	return s.step(ctx, "exactly these are orphans", func(ctx context.Context) (string, error) {
-		return "", w.OrphansAre(ctx, d.stale)
+		// The replica that is taken back is one, too, while it still runs from before; that ends with it.
+		return "", w.Wait(ctx, "no other orphan", patience, func(ctx context.Context) (string, error) {
+			if err := w.OrphansAre(ctx, d.stale); err != nil {
+				return err.Error(), nil
+			}
+			return "", nil
+		})
 	})
 }
 
