@@ -138,7 +138,7 @@ func (p *pass) copied(volume, snapshot string) {
 	all := p.engine.Status.CloneStatus
 	done := len(all) > 0
 	if !done {
-		p.wait(v1beta2.ReasonCloning, "Engine "+p.engine.Name+" was asked to copy "+p.v.Spec.DataSource+" and has not begun; if that lasts, the log of im-monitor says what it answered.")
+		p.wait(v1beta2.ReasonCloning, p.notBegun("copy "+p.v.Spec.DataSource))
 	}
 	for _, where := range slices.Sorted(maps.Keys(all)) {
 		one := all[where]

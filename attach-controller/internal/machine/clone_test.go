@@ -105,12 +105,16 @@ func TestACopySaysWhatItWaitsFor(t *testing.T) {
 		change func(*stageWorld)
 		says   string
 	}{
-		"no such volume":                      {"vol://other", func(s *stageWorld) { s.SourceVolume = nil }, "Volume other, which is to be copied, does not exist"},
-		"a volume that is being deleted":      {"snap://other/s", func(s *stageWorld) { s.SourceVolume = going }, "does not exist or is being deleted"},
-		"no such snapshot":                    {"snap://other/s", func(*stageWorld) {}, "Volume other has no snapshot s to copy yet."},
-		"a source that is not attached":       {"snap://other/s", func(s *stageWorld) { s.Source = nil }, "waits until other is attached"},
-		"a volume that somebody uses":         {"snap://other/s", func(s *stageWorld) { s.Volume.Spec.DisableFrontend = false }, "without a frontend"},
-		"a source that names no snapshot":     {"snap://other", func(*stageWorld) {}, "names no snapshot"},
+		"no such volume":                  {"vol://other", func(s *stageWorld) { s.SourceVolume = nil }, "Volume other, which is to be copied, does not exist"},
+		"a volume that is being deleted":  {"snap://other/s", func(s *stageWorld) { s.SourceVolume = going }, "does not exist or is being deleted"},
+		"no such snapshot":                {"snap://other/s", func(*stageWorld) {}, "Volume other has no snapshot s to copy yet."},
+		"a source that is not attached":   {"snap://other/s", func(s *stageWorld) { s.Source = nil }, "waits until other is attached"},
+		"a volume that somebody uses":     {"snap://other/s", func(s *stageWorld) { s.Volume.Spec.DisableFrontend = false }, "without a frontend"},
+		"a source that names no snapshot": {"snap://other", func(*stageWorld) {}, "names no snapshot"},
+		"a copy that does not begin": {"snap://other/s", func(s *stageWorld) {
+			s.Engines[0].Spec.RequestedDataSource = "snap://other/s"
+			s.Engines[0].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse, Message: "x could not begin: no."}}
+		}, "was asked to copy snap://other/s and has not begun. x could not begin: no."},
 		"a copy that failed and stays failed": {"vol://other", func(s *stageWorld) { s.Volume.Status.CloneStatus.State = v1beta2.CloneFailed }, "create it again"},
 	} {
 		t.Run(name, func(t *testing.T) {

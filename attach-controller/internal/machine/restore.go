@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // BackupOf reads the name and the volume of a backup from its URL, `<target>?backup=<name>&volume=<volume>`. The volume is the one in the
@@ -118,7 +119,7 @@ func (p *pass) restored(backup string) {
 		}
 	}
 	if len(p.engine.Status.RestoreStatus) == 0 && p.engine.Status.LastRestoredBackup != backup {
-		p.wait(v1beta2.ReasonRestoring, "Engine "+p.engine.Name+" was asked to restore backup "+backup+" and has not begun; if that lasts, see the Secret of its backup target, and the log of im-monitor.")
+		p.wait(v1beta2.ReasonRestoring, p.notBegun("restore backup "+backup))
 	}
 	if p.leftUnfilled(backup) {
 		return
@@ -133,6 +134,23 @@ func (p *pass) restored(backup string) {
 	p.set("isStandby", p.v.Status.IsStandby, false)
 	p.set("restoreRequired", true, false)
 	p.say(Happening{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+}
+
+// OperationFailed is what an engine says of the operations that fail; empty where none does.
+func OperationFailed(list []v1beta2.Condition) string {
+	if c := conditions.Get(list, v1beta2.EngineOperations); c != nil && c.Status == v1beta2.ConditionFalse {
+		return c.Message
+	}
+	return ""
+}
+
+// notBegun says that the engine was asked for something and has not begun, and what fails there.
+func (p *pass) notBegun(what string) string {
+	text := "Engine " + p.engine.Name + " was asked to " + what + " and has not begun."
+	if failed := OperationFailed(p.engine.Status.Conditions); failed != "" {
+		text += " " + failed
+	}
+	return text
 }
 
 // leftUnfilled marks the replicas that failed to restore a backup which others have: they are rebuilt once the volume has its data. Where no replica

@@ -33,7 +33,7 @@ func volumeFacts(obj client.Object) any {
 func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
-	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
+	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions), machine.OperationFailed(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
 		s.LastExpansionError, s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
 		v1beta2.IsPurging(s.PurgeStatus)}
 }

@@ -16,6 +16,7 @@ import (
 func (p *pass) calls() {
 	p.removals()
 	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || v1beta2.IsPurging(p.Seen.Purges) {
+		p.busy = true
 		return
 	}
 	switch e := p.Engine; {
@@ -127,14 +128,18 @@ func (p *pass) addition() {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
-		if _, ok := p.listed[name]; ok || p.Failures[name] >= FailuresToErr {
+		if _, ok := p.listed[name]; ok {
+			continue
+		}
+		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}
+		if p.Failures[name] >= FailuresToErr {
+			p.due[call.Key()] = true // and left to its owner
 			continue
 		}
 		if p.makeRoom() {
 			return
 		}
 		p.going = true
-		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}
 		if !p.waits(call) {
 			p.call(call)
 			return
@@ -165,7 +170,11 @@ func (p *pass) call(c Call) {
 	p.out.Calls = append(p.out.Calls, c)
 }
 
-func (p *pass) waits(c Call) bool { return p.Now.Before(p.Waits[c.Key()]) }
+// waits reports whether a call that is due has to wait, because it was made a short time ago.
+func (p *pass) waits(c Call) bool {
+	p.due[c.Key()] = true
+	return p.Now.Before(p.Waits[c.Key()])
+}
 
 // source reads `snap://<volume>/<snapshot>`, and the same with vol://.
 func source(text string) (volume, snapshot string) {

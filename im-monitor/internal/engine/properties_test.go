@@ -31,11 +31,14 @@ func anyWorld(t *rapid.T) engine.World {
 	for _, name := range subset(t, "before") {
 		e.Status.ReplicaModeMap = with(e.Status.ReplicaModeMap, name, mode(t))
 	}
-	w.Failures, w.Waits = map[string]int{}, map[engine.Key]time.Time{}
+	w.Failures, w.Waits, w.Failed = map[string]int{}, map[engine.Key]time.Time{}, map[engine.Key]string{}
 	for _, name := range names {
 		w.Failures[name] = rapid.IntRange(0, 4).Draw(t, "failures")
 		for _, op := range []engine.Op{engine.OpAdd, engine.OpRemove} {
 			w.Waits[engine.Key{Op: op, Name: name}] = now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "wait")) * time.Second)
+			if rapid.Bool().Draw(t, "answered") {
+				w.Failed[engine.Key{Op: op, Name: name}] = "no"
+			}
 		}
 	}
 	w.Adding = rapid.SampledFrom(append([]string{"", ""}, names...)).Draw(t, "adding")

@@ -50,6 +50,8 @@ type World struct {
 	// Failures counts additions that failed, by the replica's name; Waits tells until when a call is not tried again, by its key.
 	Failures map[string]int
 	Waits    map[Key]time.Time
+	// Failed has what the engine answered to calls that failed when this process made them last, by their keys: a clause without a full stop.
+	Failed map[Key]string
 	// Over is the Over of the verdict of the poll before.
 	Over map[string]time.Time
 	// Growth is that of the verdict of the poll before, or the expansion that the engine accepted since then.

@@ -183,14 +183,16 @@ func (c *Controller) restore(ctx context.Context, e *v1beta2.Engine, t target, p
 	return proxy.Restore(ctx, t.Target, from, credentials)
 }
 
-// ended notes what became of a call.
+// ended notes what became of a call; the next poll writes a failure to the engine.
 func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, err error) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
 	if err == nil {
+		c.memory.answered(e.Name, call.Key(), "")
 		calls.WithLabelValues(string(call.Op), "ok").Inc()
 		log.Info("called")
 		return
 	}
+	c.memory.answered(e.Name, call.Key(), err.Error())
 	calls.WithLabelValues(string(call.Op), "failed").Inc()
 	log.Info("call failed", "error", err.Error())
 }

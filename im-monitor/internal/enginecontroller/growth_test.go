@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 func TestAVolumeGrowsToTheSizeThatTheSpecHas(t *testing.T) {
@@ -29,8 +30,13 @@ func TestAnExpansionThatFailsIsTriedAgainAfterAWaitThatGrows(t *testing.T) {
 	w.spec(map[string]any{"volumeSize": "2147483648"})
 	w.eventually("it is not tried again", func() bool { return len(w.server.changes()) >= 3 })
 	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "one second, then two")
+	e := w.until("it never says why", func(e *v1beta2.Engine) bool { return conditions.IsFalse(e.Status.Conditions, v1beta2.EngineOperations) })
+	require.Contains(t, conditions.Get(e.Status.Conditions, v1beta2.EngineOperations).Message, name+" could not begin to grow: ")
+	require.Contains(t, conditions.Get(e.Status.Conditions, v1beta2.EngineOperations).Message, "no space. It is tried again.")
 	w.server.refuse(t, "VolumeExpand", nil)
-	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
+	w.until("it never grew", func(e *v1beta2.Engine) bool {
+		return e.Status.CurrentSize == 2*gib && conditions.IsTrue(e.Status.Conditions, v1beta2.EngineOperations)
+	})
 }
 
 // R4: the engine answers OK and never reports what came of it.

@@ -38,10 +38,11 @@ type remembered struct {
 	purged, due, held string
 }
 
-// try is how often a call was made, and until when it is not made again.
+// try is how often a call was made, until when it is not made again, and what was answered if it failed.
 type try struct {
-	times int
-	until time.Time
+	times  int
+	until  time.Time
+	failed string
 }
 
 // addition is a call that adds a replica and may last as long as the rebuild.
@@ -82,6 +83,7 @@ type view struct {
 	unsettled time.Time
 	failures  map[string]int
 	waits     map[engine.Key]time.Time
+	failed    map[engine.Key]string
 	adding    string
 	over      map[string]time.Time
 	growth    engine.Growth
@@ -102,10 +104,13 @@ func (m *memory) view(e *v1beta2.Engine, now time.Time) view {
 		m.of[e.Name] = r
 	}
 	r.prune(e, now)
-	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, over: r.over,
+	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, failed: map[engine.Key]string{}, over: r.over,
 		growth: r.growth, purging: r.purging, purged: r.purged}
 	for key, t := range r.tries {
 		out.waits[key] = t.until
+		if t.failed != "" {
+			out.failed[key] = t.failed
+		}
 	}
 	if r.adding != nil {
 		out.adding = r.adding.name
@@ -224,7 +229,18 @@ func (m *memory) tried(name string, key engine.Key, now time.Time) {
 	if t.times < 6 {
 		wait = min(failureDelay<<t.times, failureDelayMax)
 	}
-	r.tries[key] = try{t.times + 1, now.Add(wait)}
+	r.tries[key] = try{t.times + 1, now.Add(wait), t.failed}
+}
+
+// answered notes how the last try of a call ended; empty: well.
+func (m *memory) answered(name string, key engine.Key, failed string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.entry(name)
+	if t, ok := r.tries[key]; ok {
+		t.failed = failed
+		r.tries[key] = t
+	}
 }
 
 // begin notes that a replica is being added; false where another one is.

@@ -66,7 +66,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	verdict := engine.Decide(engine.World{
-		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
+		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits, Failed: known.failed,
 		Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})

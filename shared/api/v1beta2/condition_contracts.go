@@ -121,7 +121,8 @@ func creationContracts() []ConditionContract {
 			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonEngineImageUnknown,
 				ReasonEngineImageNotDeployed, ReasonInstanceManagerCannotStart}})
 	}
-	return table
+	return append(table, ConditionContract{Kind: "Engine", Type: EngineOperations, Writer: "im-monitor", Means: "what failed has succeeded, or is not asked for any more",
+		True: []string{ReasonNoOperationFails}, False: []string{ReasonOperationFailed}})
 }
 
 func nodeDownContracts() []ConditionContract {

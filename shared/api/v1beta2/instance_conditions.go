@@ -48,6 +48,18 @@ const (
 	ReasonTargetUnknown = "TargetUnknown"
 )
 
+// EngineOperations is the condition type of an Engine (writer im-monitor). It is False while something that its spec asks for was asked of the running
+// engine and failed, and is tried again; it is absent, or True, otherwise.
+const EngineOperations = "Operations"
+
+// Reasons of EngineOperations.
+const (
+	// ReasonNoOperationFails surfaces when what failed has succeeded, or is not asked for any more.
+	ReasonNoOperationFails = "NoOperationFails"
+	// ReasonOperationFailed surfaces while something fails; the message has each operation and the engine's answer.
+	ReasonOperationFailed = "OperationFailed"
+)
+
 // WaitForBackingImage is the condition type of a Replica (writer im-monitor). It is True while the replica cannot start because the copy of its
 // backing image is not on its disk.
 const WaitForBackingImage = "WaitForBackingImage"

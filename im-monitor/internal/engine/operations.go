@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// operations sets the condition EngineOperations. A failure stays in it until its call is not due any more: neither other work that comes between,
+// nor a new leader that has not tried it yet, ends it.
+func (p *pass) operations() {
+	var failed []string
+	for _, key := range slices.SortedFunc(maps.Keys(p.Failed), byOpAndName) {
+		if p.due[key] {
+			failed = append(failed, p.sentence(key))
+		}
+	}
+	s := &p.out.Status
+	c := v1beta2.Condition{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonOperationFailed,
+		Message: strings.Join(failed, " ")}
+	switch {
+	case len(failed) > 0:
+	case p.busy, len(p.due) > 0, !conditions.IsFalse(s.Conditions, v1beta2.EngineOperations):
+		return
+	default:
+		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonNoOperationFails
+	}
+	if old := conditions.Get(s.Conditions, c.Type); old == nil || old.Status != c.Status || old.Message != c.Message {
+		s.Conditions = conditions.Set(s.Conditions, c, p.Now)
+	}
+}
+
+func byOpAndName(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Name, b.Name))
+}
+
+// sentence says what failed, with the engine's answer and what comes next.
+func (p *pass) sentence(key Key) string {
+	next := "It is tried again."
+	if p.Failures[key.Name] >= FailuresToErr && key.Op == OpAdd {
+		next = "It is not tried again: the replica is marked as failed."
+	}
+	return p.Engine.Name + " could not " + p.phrase(key) + ": " + strings.TrimSuffix(p.Failed[key], ".") + ". " + next
+}
+
+// phrase is the operation as a verb and what it is done to.
+func (p *pass) phrase(key Key) string {
+	s := p.Engine.Spec
+	switch key.Op {
+	case OpAdd:
+		return "add replica " + key.Name
+	case OpRemove:
+		return "remove replica " + key.Name
+	case OpExpand:
+		return "begin to grow"
+	case OpClone:
+		return "begin to copy " + s.RequestedDataSource
+	case OpRestore:
+		return "begin to restore backup " + s.RequestedBackupRestore
+	case OpRevert:
+		return "revert to " + s.RequestedRevert
+	case OpPurge:
+		return "purge snapshots"
+	default:
+		return "change a limit (" + string(key.Op) + ")"
+	}
+}
