@@ -80,7 +80,7 @@ func interrupts() scenarios.Story {
 			if err := s.Ticket(ctx, s.Volume, ticket(s), v1beta2.AttacherSnapshot, near, nil); err != nil {
 				return err
 			}
-			return s.WaitTicket(ctx, s.Volume, ticket(s), true, "", patience)
+			return served(ctx, s, ticket(s))
 		},
 		Act: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := s.Ticket(ctx, s.Volume, "csi-pod", v1beta2.AttacherCSI, far, nil); err != nil {
@@ -91,11 +91,25 @@ func interrupts() scenarios.Story {
 			}
 			return s.DropTicket(ctx, s.Volume, "csi-pod")
 		},
-		End: func(ctx context.Context, s *scenarios.Scene) error {
-			return s.WaitTicket(ctx, s.Volume, ticket(s), true, "", patience)
-		},
+		End: func(ctx context.Context, s *scenarios.Scene) error { return served(ctx, s, ticket(s)) },
 	}
 }
+
+// served waits until the snapshot's ticket holds the volume. Where snapshot-controller runs, too, it takes the Snapshot and removes the ticket.
+func served(ctx context.Context, s *scenarios.Scene, ticket string) error {
+	return s.Wait(ctx, fmt.Sprintf("ticket %q of %s to hold the volume, or its Snapshot to be ready", ticket, s.Volume), patience, func(ctx context.Context) (string, error) {
+		snapshot := &v1beta2.Snapshot{}
+		if err := s.Get(ctx, s.Volume+"-s", snapshot); err != nil || snapshot.Status.ReadyToUse {
+			return "", err
+		}
+		attachment := &v1beta2.VolumeAttachment{}
+		if err := s.Get(ctx, s.Volume, attachment); err != nil || attachment.Status.AttachmentTicketStatuses[ticket].Satisfied {
+			return "", err
+		}
+		return "neither is so", nil
+	})
+}
+
 
 // A7: a node goes down under an attached volume, the pod moves, the node comes back.
 func nodeDies() scenarios.Story {
