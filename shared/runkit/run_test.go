@@ -43,6 +43,15 @@ func start(t *testing.T, namespace string, flags ...string) *program {
 
 func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *program {
 	t.Helper()
+	return startDoing(t, namespace, kubeconfig, func(ctx context.Context, rt *runkit.Runtime) error {
+		written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
+		return client.IgnoreAlreadyExists(rt.Client.Create(ctx, written))
+	}, flags...)
+}
+
+// startDoing starts a binary that does something as soon as it leads.
+func startDoing(t *testing.T, namespace, kubeconfig string, do func(context.Context, *runkit.Runtime) error, flags ...string) *program {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	p := &program{namespace: namespace, health: listener.Addr().String(), ended: make(chan error, 1)}
@@ -54,8 +63,7 @@ func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *progr
 				return err
 			}
 			return rt.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
-				written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
-				if err := rt.Client.Create(ctx, written); client.IgnoreAlreadyExists(err) != nil {
+				if err := do(ctx, rt); err != nil {
 					return err
 				}
 				<-ctx.Done()

@@ -310,6 +310,7 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 		Recorder: manager.GetEventRecorder(p.Name), Namespace: o.namespace, Observe: o.observe,
 		Clock: clock.RealClock{}, Log: log, LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod,
 	}
+	rt.Client = refusals{rt.Client, rt.Recorder}
 	if o.observe {
 		rt.Client = observer{rt.Client, log.WithName("observe")}
 		rt.Recorder = eventLog{log.WithName("observe")}
