@@ -10,10 +10,14 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: controlplane ## once in a working copy: modules, the control plane of the tests, and a hook that runs `make drift` before a push
+	$(GO) mod download
+	@printf '#!/bin/sh\nexec make --no-print-directory drift\n' > "$$(git rev-parse --git-path hooks)/pre-push" && chmod +x "$$(git rev-parse --git-path hooks)/pre-push"
 
 demo: controlplane ## the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
