@@ -16,7 +16,7 @@ import (
 
 const (
 	waitTimeout = 30 * time.Second
-	waitPoll    = 20 * time.Millisecond
+	waitPoll    = testkit.Poll
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }

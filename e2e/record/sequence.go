@@ -1,6 +1,9 @@
 package record
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Side tells whether something happens before or after an effect.
 type Side int
@@ -34,6 +37,7 @@ const DataPlaneActor = "im-monitor"
 
 // Sequence numbers effects and cuts a run at one of them. The zero value numbers and never cuts.
 type Sequence struct {
+	ended  atomic.Int64
 	mutex  sync.Mutex
 	steps  []Step
 	own    map[string]int
@@ -114,8 +118,12 @@ func (s *Sequence) begin(actor, what string) (Step, bool) {
 	return step, act != nil && act(step) == Drop
 }
 
+// Ended counts the effects that were answered, those that were not numbered among them. While it stays nothing is changed through the proxies.
+func (s *Sequence) Ended() int64 { return s.ended.Load() }
+
 // end tells whether the step's answer is to be dropped.
 func (s *Sequence) end(step Step) bool {
+	s.ended.Add(1)
 	if step.Number == 0 {
 		return false
 	}

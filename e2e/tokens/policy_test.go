@@ -23,7 +23,7 @@ import (
 
 const (
 	waitTimeout = 30 * time.Second
-	waitPoll    = 20 * time.Millisecond
+	waitPoll    = testkit.Poll
 	finalizer   = "external-attacher/driver-longhorn-io"
 	trusted     = "Y2VydGlmaWNhdGU="
 )

@@ -7,29 +7,49 @@ import (
 	"time"
 )
 
-// Wait polls until check returns "", or says after the time is over what check said last. What is returned by check is
+// checkPause is between two checks of a wait, idlePause while nothing is changed through the proxies: most of what tests wait for is that a time
+// passes, and each check asks the API server.
+const checkPause, idlePause = 20 * time.Millisecond, 200 * time.Millisecond
+
+// Wait checks until check returns "", or says after the time is over what check said last. What is returned by check is
 // a sentence for people: why it is not yet so.
 func (w *World) Wait(ctx context.Context, what string, within time.Duration, check func(context.Context) (string, error)) error {
-	return w.WaitSlowly(ctx, what, 20*time.Millisecond, within, check)
+	var seen int64
+	var next time.Time
+	return w.wait(ctx, what, checkPause, within, check, func() bool {
+		ended := w.Sequence.Ended()
+		if w.API != nil && ended == seen && time.Now().Before(next) {
+			return false
+		}
+		seen, next = ended, time.Now().Add(idlePause)
+		return true
+	})
 }
 
-// WaitSlowly is Wait with a pause between two looks that is the caller's.
+// WaitSlowly is Wait with a pause between two checks that is the caller's.
 func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error)) error {
+	return w.wait(ctx, what, pause, within, check, func() bool { return true })
+}
+
+// wait checks after each pause at which a check is due.
+func (w *World) wait(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error), due func() bool) error {
 	within = w.Stretched(within)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
-	why := "not looked yet"
+	why := "not checked yet"
 	for {
-		text, err := check(ctx)
-		switch {
-		case err == nil && text == "":
-			return nil
-		case err != nil && ctx.Err() == nil:
-			why = err.Error()
-		case err == nil && ctx.Err() == nil:
-			why = text
+		if due() {
+			text, err := check(ctx)
+			switch {
+			case err == nil && text == "":
+				return nil
+			case err != nil && ctx.Err() == nil:
+				why = err.Error()
+			case err == nil && ctx.Err() == nil:
+				why = text
+			}
 		}
 		if err := w.Died(); err != nil {
 			return fmt.Errorf("waiting for %s: %w", what, err)

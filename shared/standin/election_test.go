@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 60 * time.Second
-	poll     = 10 * time.Millisecond
+	poll     = testkit.Poll
 	name     = "other-program"
 )
 

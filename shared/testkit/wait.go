@@ -18,7 +18,8 @@ const (
 	// Timeout is how long the waits of this package wait: long, since a test that holds does not use it.
 	Timeout = 90 * time.Second
 
-	waitPoll = 20 * time.Millisecond
+	// Poll is the pause between two checks of a test that waits. Each asks the API server, and many tests wait side by side.
+	Poll = 50 * time.Millisecond
 )
 
 // WaitFor reads the object that has this namespace and name until it is as wanted, and returns it. What is wanted is
@@ -27,7 +28,7 @@ func WaitFor[T client.Object](t testing.TB, c client.Client, object T, wanted st
 	t.Helper()
 	key, last := client.ObjectKeyFromObject(object), "never read"
 	var read T
-	err := wait.PollUntilContextTimeout(t.Context(), waitPoll, Timeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), Poll, Timeout, true, func(ctx context.Context) (bool, error) {
 		found := blank(object)
 		if err := c.Get(ctx, key, found); err != nil {
 			last = err.Error()
@@ -44,7 +45,7 @@ func WaitFor[T client.Object](t testing.TB, c client.Client, object T, wanted st
 func WaitGone(t testing.TB, c client.Client, object client.Object) {
 	t.Helper()
 	key, last := client.ObjectKeyFromObject(object), "never read"
-	err := wait.PollUntilContextTimeout(t.Context(), waitPoll, Timeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), Poll, Timeout, true, func(ctx context.Context) (bool, error) {
 		found := blank(object)
 		err := c.Get(ctx, key, found)
 		if err == nil {

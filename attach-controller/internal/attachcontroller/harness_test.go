@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 const (
 	account  = "attach-controller"
 	patience = 60 * time.Second
-	poll     = 10 * time.Millisecond
+	poll     = testkit.Poll
 	vol      = "vol-1"
 )
 

@@ -19,7 +19,7 @@ import (
 
 const (
 	patience = 60 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 )
 
 func TestWhatKubernetesAsksBecomesATicketAndItsAnswerAStatus(t *testing.T) {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 const (
 	account  = "attach-controller"
 	patience = 60 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 	vol      = "vol-1"
 	gib      = int64(1) << 30
 )

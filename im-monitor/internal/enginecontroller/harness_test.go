@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 const (
 	gib      = 1 << 30
 	patience = 60 * time.Second
-	poll     = 10 * time.Millisecond
+	poll     = testkit.Poll
 	im       = "im-1"
 	name     = "vol-e-0"
 	first    = "vol-r-00000001"

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const (
 	patience = 60 * time.Second
-	tick     = 10 * time.Millisecond
+	tick     = testkit.Poll
 
 	imV1, imV2, imOther = "im-v1", "im-v2", "im-other"
 	uuid1, uuid2        = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-000000000000"

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 60 * time.Second
-	poll     = 10 * time.Millisecond
+	poll     = testkit.Poll
 )
 
 // world is a namespace of a real API server with orphan-controller in it, as its own ServiceAccount with its generated

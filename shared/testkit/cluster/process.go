@@ -28,6 +28,10 @@ type process struct {
 	exited chan struct{}
 }
 
+// collectLess lets the servers collect garbage less often, unless the environment says how often: they are small and short-lived, and a fifth of
+// their time went into it.
+const collectLess = "GOGC=400"
+
 // startProcess runs a server with its log at <dir>/<name>.log and its process ID at <dir>/<name>.pid.
 func startProcess(dir, name string, command, args []string) (*process, error) {
 	p := &process{name: name, log: filepath.Join(dir, name+".log"), exited: make(chan struct{})}
@@ -38,7 +42,7 @@ func startProcess(dir, name string, command, args []string) (*process, error) {
 	defer func() { _ = log.Close() }()
 	p.cmd = exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, log, log
-	p.cmd.SysProcAttr = serverAttributes()
+	p.cmd.SysProcAttr, p.cmd.Env = serverAttributes(), append([]string{collectLess}, os.Environ()...)
 	started := make(chan error)
 	go p.run(started)
 	if err := <-started; err != nil {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 60 * time.Second
-	poll     = 10 * time.Millisecond
+	poll     = testkit.Poll
 	vol      = "vol-1"
 	snap     = "snap-1"
 	name     = "backup-1"

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 60 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 	validity = 90 * 24 * time.Hour
 )
 

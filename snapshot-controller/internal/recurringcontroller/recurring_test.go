@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 60 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 )
 
 // period is how often the job of the tests runs.

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 60 * time.Second
-	poll     = 10 * time.Millisecond
+	poll     = testkit.Poll
 	vol      = "vol-1"
 )
 

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 90 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 )
 
 // world is a namespace of a real API server with upgrade-controller in it, as its own ServiceAccount with its generated
