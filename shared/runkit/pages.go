@@ -25,17 +25,25 @@ type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration,
 // of events that they would begin with otherwise takes three times the work to read, each object being parsed as a part of its
 // event and then once more; a list in one piece takes the memory of everything that the cache does not keep.
 func inPages(size int64, kept map[client.Object]cache.ByObject, others toolscache.TransformFunc) newInformer {
-	thins := map[reflect.Type]toolscache.TransformFunc{}
+	thins := map[any]toolscache.TransformFunc{}
 	for obj, by := range kept {
-		thins[reflect.TypeOf(obj)] = by.Transform
+		thins[kindOf(obj)] = by.Transform
 	}
 	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-		thin := thins[reflect.TypeOf(example)]
+		thin := thins[kindOf(example)]
 		if thin == nil {
 			thin = others
 		}
 		return toolscache.NewSharedIndexInformer(pages{toolscache.ToListerWatcherWithContext(lw), size, thin}, example, resync, indexers)
 	}
+}
+
+// kindOf tells kinds apart: by their type, and those of which only the metadata is read by what they are called.
+func kindOf(obj runtime.Object) any {
+	if metadata, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		return metadata.GroupVersionKind()
+	}
+	return reflect.TypeOf(obj)
 }
 
 // pages lists page by page.

@@ -49,6 +49,36 @@ func TestACacheIsFilledPageByPage(t *testing.T) {
 	require.Eventually(t, func() bool { return count() == 6 }, 60*time.Second, 20*time.Millisecond)
 }
 
+// Of kinds of which only the metadata is read, each is kept as is said of it: they have one type.
+func TestPagesOfMetadataAreKeptAsIsSaidOfTheirKind(t *testing.T) {
+	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
+	labels := map[string]string{"a": "b"}
+	require.NoError(t, admin.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one", Labels: labels}}))
+	require.NoError(t, admin.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one", Labels: labels}}))
+	of := func(kind string) *metav1.PartialObjectMetadata {
+		obj := &metav1.PartialObjectMetadata{}
+		obj.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+		return obj
+	}
+	thin := func(obj any) (any, error) {
+		m := obj.(*metav1.PartialObjectMetadata)
+		return &metav1.PartialObjectMetadata{TypeMeta: m.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, ResourceVersion: m.ResourceVersion}}, nil
+	}
+	kept := map[client.Object]cache.ByObject{of("ConfigMap"): {Transform: thin}}
+	c, err := cache.New(testkit.Cluster().AdminConfig(), cache.Options{
+		Scheme: testkit.Scheme(t), DefaultNamespaces: map[string]cache.Config{namespace: {}}, ByObject: kept,
+		NewInformer: inPages(2, kept, cache.TransformStripManagedFields()),
+	})
+	require.NoError(t, err)
+	go func() { _ = c.Start(t.Context()) }()
+	require.True(t, c.WaitForCacheSync(t.Context()))
+	for kind, want := range map[string]map[string]string{"ConfigMap": nil, "Secret": labels} {
+		one := of(kind)
+		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "one"}, one))
+		require.Equal(t, want, one.Labels, kind)
+	}
+}
+
 // What no part of the binary wants to keep differently is kept as everything else is.
 func TestPagesAreKeptAsTheCacheWouldKeepThem(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
