@@ -59,6 +59,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 func cached() map[client.Object]cache.ByObject {
 	out := snapshotcontroller.Cached()
 	maps.Copy(out, certificatecontroller.Cached())
+	maps.Copy(out, recurringcontroller.Cached())
 	return out
 }
 

@@ -40,6 +40,6 @@ const (
 	ReasonScheduled = "Scheduled"
 	// ReasonBadCron surfaces when spec.cron cannot be read; the message says where.
 	ReasonBadCron = "BadCron"
-	// ReasonUnsupported surfaces when spec.task is one that Drover does not do.
+	// ReasonUnsupported surfaces when Drover does not do what the spec asks for; the message says what that is.
 	ReasonUnsupported = "Unsupported"
 )

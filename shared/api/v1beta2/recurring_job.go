@@ -12,13 +12,21 @@ const (
 	RecurringTaskBackupForceCreate   = "backup-force-create"
 )
 
+// Tasks of a RecurringJob that Longhorn does alone.
+const (
+	RecurringTaskFilesystemTrim = "filesystem-trim"
+	RecurringTaskSystemBackup   = "system-backup"
+)
+
 // Which volumes a RecurringJob is for, and whose a Snapshot is.
 const (
 	// LabelRecurringJobPrefix and a job's name make the label by which a volume names the job.
 	LabelRecurringJobPrefix = "recurring-job.longhorn.io/"
 	// LabelRecurringGroupPrefix and a group's name make the label by which a volume names the group.
 	LabelRecurringGroupPrefix = "recurring-job-group.longhorn.io/"
-	// RecurringEnabled is the value of both labels; any other means that they are not there.
+	// LabelRecurringSource, on a PersistentVolumeClaim, tells that the claim's labels name the jobs in the place of its volume's.
+	LabelRecurringSource = "recurring-job.longhorn.io/source"
+	// RecurringEnabled is the value of these labels; any other means that they are not there.
 	RecurringEnabled = "enabled"
 	// RecurringGroupDefault is the group of every volume that names no job and no group.
 	RecurringGroupDefault = "default"

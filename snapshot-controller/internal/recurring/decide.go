@@ -67,11 +67,18 @@ var tasks = []string{
 	v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskBackupForceCreate,
 }
 
+// instead is what a person does in the place of tasks that are Longhorn's alone. A trim is a call to the file system where it is
+// mounted, which no server of the data plane takes.
+var instead = map[string]string{
+	v1beta2.RecurringTaskFilesystemTrim: " (mount the volume with the option discard, or run fstrim where it is mounted)",
+	v1beta2.RecurringTaskSystemBackup:   " (save the objects of the namespace by other means)",
+}
+
 func unsupported(spec v1beta2.RecurringJobSpec) string {
 	_, fine := fullInterval(spec)
 	switch {
 	case !slices.Contains(tasks, spec.Task):
-		return fmt.Sprintf("Task %q is not done here; these are: %s.", spec.Task, strings.Join(tasks, ", "))
+		return fmt.Sprintf("Task %q is not done here%s; these are: %s.", spec.Task, instead[spec.Task], strings.Join(tasks, ", "))
 	case spec.RetentionPolicy == policyAge && retainAge(spec) <= 0 && spec.Task != v1beta2.RecurringTaskSnapshotCleanup:
 		return fmt.Sprintf("spec.retainAge is %q; it must be a duration of more than zero, such as 72h.", spec.RetainAge)
 	case !fine:

@@ -8,6 +8,8 @@
 // no controller was running, or while a run was under way, the last one is made good, once. What was due before the job was
 // first seen is not: status.scheduledSince keeps when that was, so that taking a cluster over runs nothing.
 //
+// Which jobs a volume has its labels say, or, where it is their source, those of its PersistentVolumeClaim.
+//
 // A volume that is detached when a run comes to it is passed over, unless the settings say otherwise; what the run began with a
 // volume it ends.
 //

@@ -176,7 +176,7 @@ func TestAsManyVolumesAsAreWorkedOnAreEnough(t *testing.T) {
 		}
 		part := w
 		part.Volumes = nil
-		for _, v := range Served(w.Job, w.Volumes) {
+		for _, v := range Served(w.Job, w.Volumes, w.Sources) {
 			one := w
 			one.Volumes = []*v1beta2.Volume{v}
 			one.Snapshots = slices.DeleteFunc(slices.Clone(w.Snapshots), func(s *v1beta2.Snapshot) bool { return s.Spec.Volume != v.Name })

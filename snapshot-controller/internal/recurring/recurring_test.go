@@ -137,7 +137,8 @@ func TestHowAJobStands(t *testing.T) {
 		{"a zone alone", v1beta2.ReasonBadCron, "no fields follow", func(w *World) { w.Job.Spec.Cron = "TZ=UTC" }},
 		{"a day that no year has", v1beta2.ReasonBadCron, "never comes", func(w *World) { w.Job.Spec.Cron = "0 0 30 2 *" }},
 		{"at a distance from its beginning", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:04:00Z.", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
-		{"a task that is not done", v1beta2.ReasonUnsupported, "filesystem-trim", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
+		{"a trim", v1beta2.ReasonUnsupported, "run fstrim where it is mounted", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
+		{"a backup of the system", v1beta2.ReasonUnsupported, "by other means", func(w *World) { w.Job.Spec.Task = "system-backup" }},
 		{"no task", v1beta2.ReasonUnsupported, `Task ""`, func(w *World) { w.Job.Spec.Task = "" }},
 		{"an interval that is none", v1beta2.ReasonUnsupported, `full-backup-interval is "often"`, func(w *World) {
 			w.Job.Spec.Parameters = map[string]string{"full-backup-interval": "often"}
@@ -399,7 +400,7 @@ func TestWhatIsSurplus(t *testing.T) {
 		{"another job's", func(w *World) { w.Snapshots[0].Spec.Labels = nil }, 1},
 		{"those of an earlier volume of the name", func(w *World) { w.Volumes[0].UID = "other" }, 0},
 		{"those of a volume that does not name the job any more", func(w *World) { w.Volumes[0].Labels = nil }, 0},
-		{"of a task that is not done", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }, 0},
+		{"of a task that is not done", func(w *World) { w.Job.Spec.Task = v1beta2.RecurringTaskFilesystemTrim }, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

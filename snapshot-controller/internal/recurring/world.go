@@ -16,6 +16,8 @@ type World struct {
 	// Volumes has each volume that the job is for and that the run has not finished with; others are not looked at. Of
 	// many, as many as are worked on at once are enough.
 	Volumes []*v1beta2.Volume
+	// Sources has the claims' labels of those volumes whose claim names their jobs.
+	Sources Sources
 	// Snapshots has each Snapshot of these volumes that names the job in its labels, and of all volumes those of
 	// the job that are not taken yet. For a job that removes it has each Snapshot of these volumes.
 	Snapshots []*v1beta2.Snapshot
@@ -57,7 +59,7 @@ const (
 	keyGroup = "group/"
 )
 
-// KeysOfVolume are the jobs and groups that the labels of a volume name, in order; where they name none, it is the default
+// KeysOfVolume are the jobs and groups that the labels of a volume, or of its claim, name, in order; where they name none, it is the default
 // group.
 func KeysOfVolume(labels map[string]string) []string {
 	var out []string
@@ -100,13 +102,13 @@ func (w World) mayBegin(v *v1beta2.Volume) bool {
 	return w.WhileDetached || v.Status.State == v1beta2.VolumeStateAttached
 }
 
-func (w World) volumes() []*v1beta2.Volume { return Served(w.Job, w.Volumes) }
+func (w World) volumes() []*v1beta2.Volume { return Served(w.Job, w.Volumes, w.Sources) }
 
 // Served are those of the volumes that the job is for and that stay, by name and each once.
-func Served(job *v1beta2.RecurringJob, volumes []*v1beta2.Volume) []*v1beta2.Volume {
+func Served(job *v1beta2.RecurringJob, volumes []*v1beta2.Volume, sources Sources) []*v1beta2.Volume {
 	var out []*v1beta2.Volume
 	for _, v := range volumes {
-		if v.DeletionTimestamp == nil && IsFor(job, v.Labels) {
+		if v.DeletionTimestamp == nil && IsFor(job, sources.Labels(v)) {
 			out = append(out, v)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -19,6 +20,9 @@ const (
 	byMade = "recurringcontroller.made"
 	// byOpen finds those that a job made and that are not taken, or have not ended, by job.
 	byOpen = "recurringcontroller.open"
+	// byHandle and byClaim find PersistentVolumes that are bound: those of a Longhorn volume, and those of a claim, by its UID.
+	byHandle = "recurringcontroller.handle"
+	byClaim  = "recurringcontroller.claim"
 )
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
@@ -50,6 +54,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Snapshot{}, byOpen, one(open)},
 		{&v1beta2.Backup{}, byMade, one(made)},
 		{&v1beta2.Backup{}, byOpen, one(open)},
+		{&corev1.PersistentVolume{}, byHandle, one(func(obj client.Object) string { return bindingOf(obj.(*corev1.PersistentVolume)).volume })},
+		{&corev1.PersistentVolume{}, byClaim, one(func(obj client.Object) string { return string(bindingOf(obj.(*corev1.PersistentVolume)).uid) })},
 	} {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)

@@ -32,24 +32,24 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 		done.forget(name)
 		return nil, err
 	}
-	volumes, err := o.volumes(ctx, job)
+	volumes, sources, err := o.volumes(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	if !recurring.IsRunning(job) {
-		return &recurring.World{Now: o.clock.Now(), Job: job, Volumes: volumes}, nil
+		return &recurring.World{Now: o.clock.Now(), Job: job, Volumes: volumes, Sources: sources}, nil
 	}
 	values, err := o.settings.Current(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	w := &recurring.World{Now: o.clock.Now(), Job: job, Shared: map[string]bool{}, WhileDetached: values.JobsWhileDetached}
+	w := &recurring.World{Now: o.clock.Now(), Job: job, Sources: sources, Shared: map[string]bool{}, WhileDetached: values.JobsWhileDetached}
 	left := done.of(job)
 	for _, v := range volumes {
 		if left.has(v) {
 			continue
 		}
-		one, err := o.ofVolume(ctx, job, v)
+		one, err := o.ofVolume(ctx, job, v, sources)
 		if err != nil {
 			return nil, err
 		}
@@ -69,24 +69,40 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 	return w, o.readOpen(ctx, w)
 }
 
-// volumes are those that the job is for, in order.
-func (o observer) volumes(ctx context.Context, job *v1beta2.RecurringJob) ([]*v1beta2.Volume, error) {
+// volumes are those that the job is for, in order, and the claims that are sources.
+func (o observer) volumes(ctx context.Context, job *v1beta2.RecurringJob) ([]*v1beta2.Volume, recurring.Sources, error) {
+	sources, err := o.sources(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	var out []*v1beta2.Volume
+	for volume, labels := range sources {
+		if !recurring.IsFor(job, labels) {
+			continue
+		}
+		v, err := lookup.Shared(ctx, o.reader, o.namespace, volume, &v1beta2.Volume{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if v != nil {
+			out = append(out, v)
+		}
+	}
 	for _, key := range recurring.KeysOfJob(job) {
 		var list v1beta2.VolumeList
 		if err := o.list(ctx, &list, byKey, key); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i := range list.Items {
 			out = append(out, &list.Items[i])
 		}
 	}
-	return recurring.Served(job, out), nil
+	return recurring.Served(job, out, sources), sources, nil
 }
 
 // ofVolume reads the world of a job and one volume.
-func (o observer) ofVolume(ctx context.Context, job *v1beta2.RecurringJob, v *v1beta2.Volume) (*recurring.World, error) {
-	w := &recurring.World{Now: o.clock.Now(), Job: job, Volumes: []*v1beta2.Volume{v}}
+func (o observer) ofVolume(ctx context.Context, job *v1beta2.RecurringJob, v *v1beta2.Volume, sources recurring.Sources) (*recurring.World, error) {
+	w := &recurring.World{Now: o.clock.Now(), Job: job, Volumes: []*v1beta2.Volume{v}, Sources: sources}
 	if recurring.Removes(job) {
 		return w, o.readAll(ctx, w, v)
 	}

@@ -2,6 +2,7 @@ package recurringcontroller
 
 import (
 	"context"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,8 +97,10 @@ func (w *world) volume(name string, labels map[string]string) {
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
+	cached := snapshotcontroller.Cached()
+	maps.Copy(cached, Cached())
 	p := shell.Start(w.t, shell.Options{
-		Identity: w.identity, Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(), At: at, OnCut: onCut, Clock: w.clock,
+		Identity: w.identity, Namespace: w.namespace, Owner: owner, Cache: cached, At: at, OnCut: onCut, Clock: w.clock,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
 		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 			return err

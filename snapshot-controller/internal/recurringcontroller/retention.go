@@ -36,7 +36,11 @@ func (r *retention) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	if v == nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	world, err := o.ofVolume(ctx, job, v)
+	sources, err := o.sourcesOf(ctx, volume)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	world, err := o.ofVolume(ctx, job, v, sources)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

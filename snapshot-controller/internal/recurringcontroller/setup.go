@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -14,7 +15,7 @@ import (
 
 // Setup registers the controllers of recurring jobs, one that leads their runs and one that deletes what is not kept. The
 // indexes of package around must be there. The cache must keep volumes' labels, and of a Snapshot's labels in its
-// spec the one that names its job.
+// spec the one that names its job; what it keeps of claims and PersistentVolumes is Cached's.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
@@ -24,6 +25,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").
 		For(&v1beta2.RecurringJob{}).
 		Watches(&v1beta2.Volume{}, w.ofVolumes(w.lead)).
+		Watches(aClaim(), w.ofClaims(w.lead)).
+		Watches(&corev1.PersistentVolume{}, w.ofBindings(w.lead)).
 		Watches(&v1beta2.Snapshot{}, w.ofMade(w.leadRunning)).
 		Watches(&v1beta2.Snapshot{}, w.ofGoing()).
 		Watches(&v1beta2.Backup{}, w.ofMade(w.leadRunning)).
@@ -34,6 +37,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob-retention").
 		Watches(&v1beta2.RecurringJob{}, w.ofJobs()).
 		Watches(&v1beta2.Volume{}, w.ofVolumes(w.retain)).
+		Watches(aClaim(), w.ofClaims(w.retain)).
+		Watches(&corev1.PersistentVolume{}, w.ofBindings(w.retain)).
 		Watches(&v1beta2.Snapshot{}, w.ofMade(w.retain)).
 		Watches(&v1beta2.Backup{}, w.ofMade(w.retain)).
 		Complete(&retention{observer: o, client: rt.Client, recorder: rt.Recorder})

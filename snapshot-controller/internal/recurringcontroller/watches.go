@@ -131,12 +131,27 @@ func factsOf(obj client.Object) facts {
 	return out
 }
 
-// named follows the jobs that volumes with these labels name, by themselves or by a group.
+// named follows the jobs that a volume names, as it was and as it is, by itself, by a group, or by its claim.
 func (w watches) named(ctx context.Context, q queue, then then, volumes ...client.Object) {
+	var sets []map[string]string
+	for _, v := range volumes {
+		sets = append(sets, v.GetLabels())
+	}
+	volume := volumes[0].GetName()
+	sources, err := observer{reader: w.reader}.sourcesOf(ctx, volume)
+	w.failed(ctx, err)
+	if labels, ok := sources[volume]; ok {
+		sets = append(sets, labels)
+	}
+	w.follow(ctx, q, then, volume, sets...)
+}
+
+// follow follows the jobs that any of these sets of labels names.
+func (w watches) follow(ctx context.Context, q queue, then then, volume string, sets ...map[string]string) {
 	jobs := w.jobs(ctx)
 	for i := range jobs {
-		if slices.ContainsFunc(volumes, func(v client.Object) bool { return recurring.IsFor(&jobs[i], v.GetLabels()) }) {
-			then(ctx, q, jobs[i].Name, volumes[0].GetName())
+		if slices.ContainsFunc(sets, func(labels map[string]string) bool { return recurring.IsFor(&jobs[i], labels) }) {
+			then(ctx, q, jobs[i].Name, volume)
 		}
 	}
 }
@@ -150,8 +165,11 @@ func (w watches) removing(ctx context.Context, q queue, volume string) {
 	v, err := lookup.Shared(ctx, w.reader, w.namespace, volume, &v1beta2.Volume{})
 	w.failed(ctx, err)
 	if v != nil {
+		sources, err := observer{reader: w.reader}.sourcesOf(ctx, volume)
+		w.failed(ctx, err)
+		labels := sources.Labels(v)
 		for i := range jobs {
-			if recurring.IsFor(&jobs[i], v.Labels) {
+			if recurring.IsFor(&jobs[i], labels) {
 				w.add(q, jobs[i].Name)
 			}
 		}
@@ -160,7 +178,7 @@ func (w watches) removing(ctx context.Context, q queue, volume string) {
 
 // all has everything looked at that the job made of the volumes that it is for.
 func (w watches) all(ctx context.Context, q queue, job *v1beta2.RecurringJob) {
-	volumes, err := observer{reader: w.reader, namespace: w.namespace}.volumes(ctx, job)
+	volumes, _, err := observer{reader: w.reader, namespace: w.namespace}.volumes(ctx, job)
 	w.failed(ctx, err)
 	for _, v := range volumes {
 		w.retain(ctx, q, job.Name, v.Name)
