@@ -40,7 +40,6 @@ func main() {
 		Flags:     o.addFlags,
 		Contracts: []string{"1"},
 		Cache:     cached(),
-		InPages:   true,
 		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, o) },
 	})
 }

@@ -36,6 +36,7 @@ type API struct {
 	address  string
 	ca       []byte
 	gates    gates
+	watches  watches
 	counts   Counts[Request]
 
 	mutex          sync.Mutex
@@ -147,6 +148,15 @@ func (p *API) handler(next http.Handler) http.Handler {
 		short := request
 		short.Object, short.Namespace = "", ""
 		p.counts.add(short)
+		if request.Kind == KindWatch {
+			until, end, refusal := p.watches.begin(r.Context())
+			defer end()
+			if refusal != "" {
+				refuse(w, refusal)
+				return
+			}
+			r = r.WithContext(until)
+		}
 		exchange := &exchange{request: request}
 		switch request.Kind {
 		case KindWrite:

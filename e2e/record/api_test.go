@@ -113,6 +113,30 @@ func TestRequestsAreSortedByWhatTheyDo(t *testing.T) {
 	}
 }
 
+func TestWatchesAreBrokenOffAndRefused(t *testing.T) {
+	lines := make(chan string, 1)
+	proxy, _, _, client := proxied(t, lines)
+	url := proxy.URL() + orphans + "?watch=true"
+	lines <- "first"
+	open := make(chan error, 1)
+	go func() {
+		_, err := send(client, "GET", url, "im-monitor", "")
+		open <- err
+	}()
+	require.Eventually(t, func() bool { return proxy.OpenWatches() == 1 && len(lines) == 0 }, time.Minute, time.Millisecond)
+	for refusal, want := range map[Refusal]string{RefuseGone: `"code":410`, RefuseExpired: `{"type":"ERROR","object":{`, RefuseEnd: ""} {
+		proxy.RefuseWatches(refusal)
+		answer, err := send(client, "GET", url, "im-monitor", "")
+		require.NoError(t, err)
+		require.Contains(t, answer, want)
+		require.Equal(t, want == "", answer == "")
+	}
+	require.Error(t, <-open, "the watch that was open")
+	proxy.AllowWatches()
+	require.Zero(t, proxy.OpenWatches())
+	require.Equal(t, 4, proxy.Counts().Sum(func(r Request) bool { return r.Kind == KindWatch }), "those that are refused are counted")
+}
+
 func TestAWriteIsPassedOnNumberedAndKept(t *testing.T) {
 	proxy, sequence, _, client := proxied(t, nil)
 	answer, err := send(client, "PATCH", proxy.URL()+orphans+"/o1/status", "im-monitor", "{}")

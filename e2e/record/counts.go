@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"sync"
 )
@@ -39,6 +40,13 @@ func (c *Counts[K]) Sum(match func(K) bool) int {
 		}
 	}
 	return sum
+}
+
+// All returns every count.
+func (c *Counts[K]) All() map[K]int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return maps.Clone(c.count)
 }
 
 // Lines returns one line for each key that matches, sorted, as count and key.

@@ -2,6 +2,7 @@ package runkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +22,21 @@ import (
 const pageSize int64 = 2500
 
 type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
+
+// listFirst lets every informer of the process begin with a list. Where the API server says that such a version is gone to a stream
+// that begins with what is there, client-go asks for the next one without a pause; after a list it pauses.
+func listFirst() error {
+	gates, ok := features.FeatureGates().(interface {
+		Set(feature features.Feature, enabled bool) error
+	})
+	if !ok {
+		return errors.New("the features of client-go cannot be set")
+	}
+	if err := gates.Set(features.WatchListClient, false); err != nil {
+		return fmt.Errorf("setting the features of client-go: %w", err)
+	}
+	return nil
+}
 
 // inPages makes informers that read what is there page by page, and of each page keep only what the cache keeps. The stream
 // of events that they would begin with otherwise takes three times the work to read, each object being parsed as a part of its
@@ -52,9 +69,6 @@ type pages struct {
 	size int64
 	thin toolscache.TransformFunc
 }
-
-// IsWatchListSemanticsUnSupported tells that what is there is listed, not streamed.
-func (pages) IsWatchListSemanticsUnSupported() bool { return true }
 
 // List implements toolscache.Lister.
 func (p pages) List(o metav1.ListOptions) (runtime.Object, error) {

@@ -29,6 +29,7 @@ func TestACacheIsFilledPageByPage(t *testing.T) {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name, ResourceVersion: s.ResourceVersion}}, nil
 	}
 	kept := map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: thin}}
+	require.NoError(t, listFirst())
 	c, err := cache.New(testkit.Cluster().AdminConfig(), cache.Options{
 		Scheme: testkit.Scheme(t), DefaultNamespaces: map[string]cache.Config{namespace: {}}, ByObject: kept,
 		NewInformer: inPages(2, kept, cache.TransformStripManagedFields()),
@@ -65,6 +66,7 @@ func TestPagesOfMetadataAreKeptAsIsSaidOfTheirKind(t *testing.T) {
 		return &metav1.PartialObjectMetadata{TypeMeta: m.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, ResourceVersion: m.ResourceVersion}}, nil
 	}
 	kept := map[client.Object]cache.ByObject{of("ConfigMap"): {Transform: thin}}
+	require.NoError(t, listFirst())
 	c, err := cache.New(testkit.Cluster().AdminConfig(), cache.Options{
 		Scheme: testkit.Scheme(t), DefaultNamespaces: map[string]cache.Config{namespace: {}}, ByObject: kept,
 		NewInformer: inPages(2, kept, cache.TransformStripManagedFields()),
@@ -83,6 +85,7 @@ func TestPagesOfMetadataAreKeptAsIsSaidOfTheirKind(t *testing.T) {
 func TestPagesAreKeptAsTheCacheWouldKeepThem(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	require.NoError(t, admin.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}))
+	require.NoError(t, listFirst())
 	c, err := cache.New(testkit.Cluster().AdminConfig(), cache.Options{
 		Scheme: testkit.Scheme(t), DefaultNamespaces: map[string]cache.Config{namespace: {}},
 		NewInformer: inPages(pageSize, nil, cache.TransformStripManagedFields()),

@@ -53,8 +53,6 @@ type Program struct {
 	Flags func(*pflag.FlagSet)
 	// Cache says what is cached other than whole objects of the namespace without managed fields.
 	Cache map[client.Object]cache.ByObject
-	// InPages fills the caches page by page, for a binary with many objects of which it keeps little.
-	InPages bool
 	// Contracts are the values of the label drover.dev/contract on custom resource definitions that this binary knows the
 	// meaning of. With any other it is not ready, and does not lead.
 	Contracts []string
@@ -145,6 +143,9 @@ func run(ctx context.Context, p Program, o options) error {
 	log = log.WithValues("binary", p.Name)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log.WithName("client"))
+	if err := listFirst(); err != nil {
+		return err
+	}
 	config, err := o.restConfig(p.Name)
 	if err != nil {
 		return err
@@ -284,9 +285,7 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 		RenewDeadline:           new(o.leaseTimes().ElectorDeadline()),
 		RetryPeriod:             &o.retryPeriod,
 	}
-	if p.InPages {
-		managerOptions.Cache.NewInformer = inPages(pageSize, p.Cache, managerOptions.Cache.DefaultTransform)
-	}
+	managerOptions.Cache.NewInformer = inPages(pageSize, p.Cache, managerOptions.Cache.DefaultTransform)
 	known, err := watchContracts(ctx, p, process.config, log)
 	if err != nil {
 		return nil, guards{}, err
