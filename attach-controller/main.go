@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/runkit"
+	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
 )
 
@@ -39,11 +40,12 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 }
 
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings/status,verbs=patch,namespace=longhorn-system
 
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
-	if err := settingcontroller.Setup(rt, settings, "drover_attach_controller_setting_invalid"); err != nil {
+	if err := settingcontroller.Setup(rt, settings, sharedsetting.AttachController, "drover_attach_controller_setting_invalid"); err != nil {
 		return err
 	}
 	if err := abandonedcontroller.Setup(ctx, rt); err != nil {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/shared/runkit"
+	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
@@ -63,6 +64,7 @@ func cached() map[client.Object]cache.ByObject {
 }
 
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings/status,verbs=patch,namespace=longhorn-system
 
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
@@ -70,7 +72,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 		return err
 	}
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
-	if err := settingcontroller.Setup(rt, settings, "drover_snapshot_controller_setting_invalid"); err != nil {
+	if err := settingcontroller.Setup(rt, settings, sharedsetting.SnapshotController, "drover_snapshot_controller_setting_invalid"); err != nil {
 		return err
 	}
 	if err := snapshotcontroller.Setup(ctx, rt, settings); err != nil {

@@ -81,6 +81,7 @@ func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Reques
 		_, err := story.Tell(ctx, w, nil)
 		require.NoError(t, err, story.ID)
 	}
+	settingIsRead(ctx, t, w, "replica-soft-anti-affinity", "false")
 	ownersAreGone(ctx, t, w)
 	require.NoError(t, w.BackingImage(ctx, "bi-1", map[string]string{"0": "boot sector"})) // its spec names no disk
 	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))
@@ -105,6 +106,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 		require.NoError(t, w.Snapshot(ctx, volume, name))
 		require.NoError(t, w.WaitSnapshot(ctx, name, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
 	}
+	settingIsRead(ctx, t, w, "snapshot-max-count", "250")
 	require.NoError(t, w.Snapshot(ctx, "never-made", "nothing"))
 	require.NoError(t, w.WaitSnapshot(ctx, "nothing", v1beta2.SnapshotReady, v1beta2.ReasonVolumeNotFound, patience))
 	require.NoError(t, w.DeleteSnapshot(ctx, "nothing"))
@@ -283,6 +285,19 @@ func ownersAreGone(ctx context.Context, t *testing.T, w *world.World) {
 		attachment := &v1beta2.VolumeAttachment{}
 		err := w.Get(ctx, "disowned", attachment)
 		return strings.Join(slices.Collect(maps.Keys(attachment.Spec.AttachmentTickets)), ", "), err
+	}))
+}
+
+// settingIsRead gives a setting a value, and waits until its status says that it is in force.
+func settingIsRead(ctx context.Context, t *testing.T, w *world.World, name, value string) {
+	t.Helper()
+	require.NoError(t, w.Set(ctx, name, value))
+	require.NoError(t, w.Wait(ctx, "setting "+name+" to be in force", patience, func(ctx context.Context) (string, error) {
+		s := setting(w, name, "")
+		if err := w.Get(ctx, name, s); err != nil || s.Status.Applied {
+			return "", err
+		}
+		return world.Say(s.Status.Conditions), nil
 	}))
 }
 

@@ -39,7 +39,8 @@ type meaningKey struct{ kind, name, binary string }
 
 // meanings say what a thief does with the rights to write one kind. They go on after "so a thief".
 var meanings = map[meaningKey]string{
-	{kind: "events.events.k8s.io"}: "invents events, and changes existing ones",
+	{kind: "events.events.k8s.io"}:        "invents events, and changes existing ones",
+	{kind: "settings.longhorn.io/status"}: "says of a setting that it is in force, or is not; nobody acts on that",
 
 	// Leases: each names the one of its binary.
 	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}:                              "keeps every im-monitor from leading",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +17,10 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/setting"
+	"drover.dev/drover/shared/status"
 )
 
 // Judge knows the Settings that a controller obeys, and what is wrong with their values.
@@ -32,16 +36,18 @@ func Concerns(known func(name string) bool) predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(obj client.Object) bool { return known(obj.GetName()) })
 }
 
-// Setup registers the controller that reports bad values. metric is the name of its gauge: 1 by Setting while the value is
+// Setup registers the controller that says of each Setting whether it is in force: in its status where binary is the one that writes it,
+// by events and a gauge where its value is bad. metric is the name of its gauge: 1 by Setting while the value is
 // refused, and its last good one, or its default, in force.
-func Setup(rt *runkit.Runtime, judge Judge, metric string) error {
+func Setup(rt *runkit.Runtime, judge Judge, binary, metric string) error {
 	invalid, err := gauge(metric)
 	if err != nil {
 		return err
 	}
-	r := &reporter{rt: rt, judge: judge, invalid: invalid, said: map[string]string{}}
+	r := &reporter{rt: rt, judge: judge, binary: binary, invalid: invalid, said: map[string]string{}}
+	concerns := func(name string) bool { return judge.Known(name) || setting.Writer(name) == binary }
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("setting").
-		For(&v1beta2.Setting{}, builder.WithPredicates(Concerns(judge.Known))).Complete(r)
+		For(&v1beta2.Setting{}, builder.WithPredicates(Concerns(concerns))).Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the setting controller: %w", err)
 	}
@@ -68,17 +74,30 @@ func gauge(name string) (*prometheus.GaugeVec, error) {
 type reporter struct {
 	rt      *runkit.Runtime
 	judge   Judge
+	binary  string
 	invalid *prometheus.GaugeVec
 
 	mu   sync.Mutex
 	said map[string]string // why a Setting was refused, so that each refusal is said once
 }
 
-// Reconcile reports one Setting: an event when its value became bad, the gauge always.
+// Reconcile reports one Setting: its status where that is this binary's, an event when its value became bad, the gauge always.
 func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	refused, err := r.judge.Refusal(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	obj, err := lookup.Get(ctx, r.rt.Client, request.Namespace, request.Name, &v1beta2.Setting{})
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if obj != nil && setting.Writer(obj.Name) == r.binary {
+		if _, err := Tell(ctx, r.rt.Client, obj, r.binary, refused, r.rt.Clock.Now()); err != nil {
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		}
+	}
+	if !r.judge.Known(request.Name) {
+		return ctrl.Result{}, nil
 	}
 	if refused == nil {
 		r.invalid.WithLabelValues(request.Name).Set(0)
@@ -86,15 +105,22 @@ func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, nil
 	}
 	r.invalid.WithLabelValues(request.Name).Set(1)
-	if !r.news(request.Name, refused.Error()) {
-		return ctrl.Result{}, nil
+	if r.news(request.Name, refused.Error()) && obj != nil {
+		events.Emit(r.rt.Recorder, obj, valueRefused(refused))
 	}
-	var obj v1beta2.Setting
-	if err := r.rt.Client.Get(ctx, request.NamespacedName, &obj); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	events.Emit(r.rt.Recorder, &obj, valueRefused(refused))
 	return ctrl.Result{}, nil
+}
+
+// Tell writes the status of a Setting where it says something else, and tells whether it did: refused is why its value cannot be read. The version that was judged is
+// written, or it is a conflict.
+func Tell(ctx context.Context, c client.Client, obj *v1beta2.Setting, binary string, refused error, now time.Time) (changed bool, err error) {
+	said, changed := setting.Status(obj, refused, now)
+	if !changed {
+		return false, nil
+	}
+	return true, status.Apply(ctx, c, obj, binary, map[string]any{
+		"applied": said.Applied, "observedGeneration": said.ObservedGeneration, "conditions": status.ConditionsField(said.Conditions),
+	}, status.AtVersion())
 }
 
 // news notes why a Setting is refused ("": it is not) and tells whether that is new.
@@ -109,5 +135,5 @@ func (r *reporter) news(name, why string) bool {
 // valueRefused is said on a Setting whose value means nothing.
 func valueRefused(why error) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "SettingInvalid", Action: "ReadSetting",
-		Note: fmt.Sprintf("Refused: %v; the last good value of the running process, after a restart the default, stays in force.", why)}
+		Note: setting.Refused(why)}
 }

@@ -78,7 +78,7 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	RemoveSnapshotsOnTrim:       setting.Boolean(func(v *Values) *bool { return &v.RemoveSnapshotsOnTrim }),
 	DisableRevisionCounter:      setting.Boolean(func(v *Values) *bool { return &v.DisableRevisionCounter }),
 	RebuildsPerNode:             setting.Number(0, 1000, func(v *Values, n int) { v.RebuildsPerNode = n }),
-	OverProvisioningPercentage:  setting.Number(0, 100_000, func(v *Values, n int) { v.OverProvisioning = n }),
+	OverProvisioningPercentage:  setting.Number(0, setting.MostOverProvisioning, func(v *Values, n int) { v.OverProvisioning = n }),
 	MinimalAvailablePercentage:  setting.Number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
 	SnapshotMaxCount:            setting.Number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
 	ReplenishmentWaitInterval: setting.Number(0, 1<<31-1, func(v *Values, n int) {

@@ -38,3 +38,7 @@ func TestValues(t *testing.T) {
 	require.Equal(t, 3, m.Values("").DefaultReplicaCount, "what is not named for a data engine has its default")
 	require.Len(t, Catalogue.Names(), 16)
 }
+
+func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
+	require.Equal(t, setting.ObeyedBy(setting.AttachController), Catalogue.Names())
+}

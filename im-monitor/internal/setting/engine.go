@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/setting"
 )
 
 // Engine is what v1 engines are started with.
@@ -39,8 +40,8 @@ var (
 	ublkNumberOfQueue  = limits{1, 1, 128, v1beta2.DataEngineV2}
 	ioQueues           = limits{0, 0, 128, v1beta2.DataEngineV2}
 	minimalAvailable   = limits{25, 0, 100, v1beta2.DataEngineV2}
-	overProvisioning   = limits{100, 0, 1 << 20, v1beta2.DataEngineV2}
-	purgesPerNode      = limits{5, 0, 1000, v1beta2.DataEngineV1}
+	overProvisioning   = limits{100, 0, setting.MostOverProvisioning, v1beta2.DataEngineV2}
+	purgesPerNode      = limits{5, 0, setting.MostPurgesPerNode, v1beta2.DataEngineV1}
 )
 
 // parse reads a number, or the one of the data engine in a JSON object by data engine.

@@ -1,10 +1,13 @@
 package setting
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/shared/setting"
 )
 
 func TestParse(t *testing.T) {
@@ -78,4 +81,8 @@ func TestABadValueKeepsTheLastGoodOne(t *testing.T) {
 	back, problems := Parse(map[string]string{}, now)
 	require.Empty(t, problems)
 	require.Equal(t, Defaults(), back, "a removed setting falls back to its default")
+}
+
+func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
+	require.Equal(t, setting.ObeyedBy(setting.ImMonitor), slices.Sorted(slices.Values(Names())))
 }

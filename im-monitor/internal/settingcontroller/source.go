@@ -1,5 +1,5 @@
 // Package settingcontroller reads the Settings that im-monitor obeys. What is wrong with them is reported as in the other
-// controllers. It writes no Setting.
+// controllers.
 package settingcontroller
 
 import (
@@ -15,17 +15,19 @@ import (
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
+	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
 )
 
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings/status,verbs=patch,namespace=longhorn-system
 
 // Concerns lets those Settings pass that im-monitor reads.
 func Concerns() predicate.Predicate { return settingcontroller.Concerns(known) }
 
 // Setup registers the controller that reports bad values.
 func Setup(rt *runkit.Runtime, source *Source) error {
-	return settingcontroller.Setup(rt, source, "drover_im_monitor_setting_invalid")
+	return settingcontroller.Setup(rt, source, sharedsetting.ImMonitor, "drover_im_monitor_setting_invalid")
 }
 
 func known(name string) bool { return slices.Contains(setting.Names(), name) }

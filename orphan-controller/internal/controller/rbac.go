@@ -11,4 +11,5 @@ package controller
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,resourceNames=orphan-resource-auto-deletion,verbs=create;patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,resourceNames=orphan-auto-deletion,verbs=delete,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=settings/status,verbs=patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=list;watch

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	kevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +19,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 )
 
@@ -28,6 +30,7 @@ type settingReconciler struct {
 	namespace string
 	recorder  kevents.EventRecorder
 	metrics   *metrics
+	clock     clock.PassiveClock
 }
 
 func (s *settingReconciler) setUp(manager ctrl.Manager) error {
@@ -48,23 +51,33 @@ func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	s.check(ctx, request.Name, found)
+	if found != nil && request.Name != setting.OldAutoDeletion {
+		if err := s.check(ctx, found); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	s.metrics.settingInvalid.WithLabelValues(request.Name).Set(invalid(request.Name, found))
 	return ctrl.Result{}, s.migrate(ctx)
 }
 
-// check says once per version of a setting that its value is not understood.
-func (s *settingReconciler) check(ctx context.Context, name string, found *v1beta2.Setting) {
-	var bad error
-	if found != nil {
-		bad = setting.Check(name, found.Value)
+// invalid is 1 for a setting whose value is not understood, else 0.
+func invalid(name string, found *v1beta2.Setting) float64 {
+	if found == nil || setting.Check(name, found.Value) == nil {
+		return 0
 	}
-	if bad == nil {
-		s.metrics.settingInvalid.WithLabelValues(name).Set(0)
-		return
+	return 1
+}
+
+// check says in a setting's status whether its value is in force, and by an event that it is not understood.
+func (s *settingReconciler) check(ctx context.Context, found *v1beta2.Setting) error {
+	bad := setting.Check(found.Name, found.Value)
+	changed, err := settingcontroller.Tell(ctx, s.client, found, Owner, bad, s.clock.Now())
+	if err != nil || !changed || bad == nil {
+		return client.IgnoreNotFound(err)
 	}
-	s.metrics.settingInvalid.WithLabelValues(name).Set(1)
-	events.Emit(s.recorder, found, settingInvalidEvent(name, bad))
-	log.FromContext(ctx).Info("the value of a setting is not understood", "name", name, "reason", bad.Error())
+	events.Emit(s.recorder, found, settingInvalidEvent(found.Name, bad))
+	log.FromContext(ctx).Info("the value of a setting is not understood", "name", found.Name, "reason", bad.Error())
+	return nil
 }
 
 // migrate merges the old switch into the new setting and then deletes it, each bound to the version that was read.
@@ -84,8 +97,7 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	}
 	merged, changed, err := setting.Merge(old.Value, value)
 	if err != nil {
-		events.Emit(s.recorder, old, migrationWaitsEvent(err))
-		return nil
+		return s.wait(ctx, old, err)
 	}
 	if changed {
 		if err := s.write(ctx, present, merged); err != nil {
@@ -97,6 +109,16 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	}
 	events.Emit(s.recorder, old, migratedEvent(setting.OldAutoDeletion+"="+old.Value, merged))
 	log.FromContext(ctx).Info("setting migrated", "name", setting.OldAutoDeletion, "reason", merged)
+	return nil
+}
+
+// wait says on the old switch, in its status and by an event, why it does not become the new setting.
+func (s *settingReconciler) wait(ctx context.Context, old *v1beta2.Setting, why error) error {
+	changed, err := settingcontroller.Tell(ctx, s.client, old, Owner, why, s.clock.Now())
+	if err != nil || !changed {
+		return client.IgnoreNotFound(err)
+	}
+	events.Emit(s.recorder, old, migrationWaitsEvent(why))
 	return nil
 }
 

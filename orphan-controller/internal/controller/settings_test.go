@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // withoutRules makes the API server of this package's tests take any value from now on, as one with older CRDs does.
@@ -38,6 +39,14 @@ func (w *world) value(name string) *string {
 	return &s.Value
 }
 
+// why returns the reason that the setting's status gives.
+func (w *world) why(name string) string {
+	w.t.Helper()
+	s := &v1beta2.Setting{}
+	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, s))
+	return conditions.Reason(s.Status.Conditions, v1beta2.SettingApplied)
+}
+
 // O14: the running process keeps its last good value; after a restart auto deletion is off; somebody can see why.
 func TestASettingInvalidKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *testing.T) {
 	for name, c := range map[string]struct{ setting, bad string }{
@@ -57,6 +66,7 @@ func TestASettingInvalidKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *te
 			w.setting(c.setting, c.bad)
 			w.until("no metric", func() bool { return p.metric(t, "drover_orphan_controller_setting_invalid") == 1 })
 			w.until("no event", func() bool { return w.said("SettingInvalid") })
+			w.until("its status says nothing", func() bool { return w.why(c.setting) == v1beta2.ReasonInvalidValue })
 			second := w.orphan("vol-2-e-0", v1beta2.ReasonNoOwnerCR)
 			w.reaches(second, v1beta2.ReasonApproved, true)
 
@@ -120,6 +130,7 @@ func TestTheMigrationNeverOverwritesWhatItCannotRead(t *testing.T) {
 	w.setting(setting.AutoDeletion, "instance;engines")
 	w.start()
 	w.until("no event", func() bool { return w.said("MigrationWaits") })
+	w.until("its status says nothing", func() bool { return w.why(setting.OldAutoDeletion) == v1beta2.ReasonInvalidValue })
 	require.Equal(t, "true", *w.value(setting.OldAutoDeletion))
 	w.setting(setting.AutoDeletion, "instance")
 	w.until("it never went on", func() bool { return w.value(setting.OldAutoDeletion) == nil })

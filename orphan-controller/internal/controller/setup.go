@@ -39,7 +39,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 		return fmt.Errorf("setting up the controller of orphans: %w", err)
 	}
 	s := &settingReconciler{
-		cached: rt.Client, client: rt.Client, namespace: rt.Namespace, recorder: rt.Recorder, metrics: m,
+		cached: rt.Client, client: rt.Client, namespace: rt.Namespace, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
 	}
 	if err := s.setUp(rt.Manager); err != nil {
 		return fmt.Errorf("setting up the controller of settings: %w", err)

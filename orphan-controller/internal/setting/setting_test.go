@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"drover.dev/drover/shared/setting"
 )
 
 func TestParseItems(t *testing.T) {
@@ -144,4 +146,8 @@ func TestAnyValueIsReadOrRefused(t *testing.T) {
 			require.GreaterOrEqual(t, min(grace.V1, grace.V2), time.Duration(0))
 		}
 	})
+}
+
+func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
+	require.ElementsMatch(t, setting.ObeyedBy(setting.OrphanController), []string{AutoDeletion, GracePeriod, OldAutoDeletion})
 }

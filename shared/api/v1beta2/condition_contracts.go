@@ -23,6 +23,7 @@ func ConditionContracts() []ConditionContract {
 	for _, part := range [][]ConditionContract{
 		orphanContracts(), snapshotContracts(), backupContracts(), replicaContracts(), nodeDownContracts(), creationContracts(),
 		attachmentContracts(), volumeContracts(), nodeContracts(), instanceManagerContracts(), upgradeContracts(),
+		settingContracts(),
 	} {
 		table = append(table, part...)
 	}
@@ -135,4 +136,11 @@ func nodeDownContracts() []ConditionContract {
 		Means: "a live upgrade lost it, and it was created anew; until the volume is detached", True: []string{ReasonCreatedAnew}},
 		ConditionContract{Kind: "EngineFrontend", Type: FrontendSwitchover, Writer: "im-monitor", Means: "a switch-over that waited does not wait any more",
 			True: []string{ReasonGoesOn}, False: []string{ReasonSwitchoverUnsupported, ReasonNodeBusy, ReasonEngineRebuilding, ReasonTargetUnknown}})
+}
+
+func settingContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "Setting", Type: SettingApplied, Writer: "the controller that reads the setting", Means: "mirrors status.applied",
+			True: []string{ReasonInForce}, False: []string{ReasonInvalidValue, ReasonNotObeyed}},
+	}
 }

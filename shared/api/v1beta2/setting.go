@@ -6,9 +6,17 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:pruning:PreserveUnknownFields
 type SettingStatus struct {
 	// Whether the value is in force; false beside a value that cannot be read: the last good one is then still in
-	// force. Written by the controller that reads the setting; absent means false.
+	// force, and beside a setting that no controller of Drover obeys. Written by the controller that reads the setting;
+	// absent means false. Where several read it one of them writes, and where none does attach-controller.
 	// +required
 	Applied bool `json:"applied"`
+	// Whether the value is in force, and why it is not: Applied. Written by the controller that reads the setting;
+	// absent means nothing is known.
+	// +nullable
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []Condition `json:"conditions,omitempty"`
 	// The metadata.generation that this status describes. Written by the controller that reads the setting; absent
 	// means not told.
 	// +optional
@@ -21,7 +29,9 @@ type SettingStatus struct {
 // +kubebuilder:resource:path=settings,shortName=lhs,scope=Namespaced,categories=longhorn
 // +kubebuilder:printcolumn:name="Value",type=string,JSONPath=`.value`
 // +kubebuilder:printcolumn:name="Applied",type=boolean,JSONPath=`.status.applied`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Applied")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Applied")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || self.metadata.name != 'orphan-resource-auto-deletion' || self.value.size() <= 256`,message="orphan-resource-auto-deletion is too long: name each of replica-data and instance once, separated by a semicolon",fieldPath=".value",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || self.metadata.name != 'orphan-resource-auto-deletion' || self.value.matches('^[[:blank:]]*((replica-data|instance)[[:blank:]]*(;[[:blank:]]*(replica-data|instance)[[:blank:]]*)*)?$')`,message="orphan-resource-auto-deletion is a list of replica-data and instance, separated by semicolons, without an empty or trailing item; an empty value turns auto deletion off",fieldPath=".value",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`(oldSelf.hasValue() && oldSelf.value().value == self.value) || !(self.metadata.name in ['orphan-auto-deletion', 'disable-snapshot-purge', 'auto-cleanup-system-generated-snapshot', 'auto-salvage', 'detach-manually-attached-volumes-when-cordoned', 'replica-soft-anti-affinity', 'replica-zone-soft-anti-affinity', 'replica-disk-soft-anti-affinity', 'disable-scheduling-on-cordoned-node', 'offline-replica-rebuilding', 'allow-recurring-job-while-volume-detached', 'v1-data-engine', 'v2-data-engine']) || self.value.matches('^((true|false)|[{] *"v[12]" *: *"(true|false)" *(, *"v[12]" *: *"(true|false)" *)?[}])$')`,message="this setting is true or false",fieldPath=".value",optionalOldSelf=true

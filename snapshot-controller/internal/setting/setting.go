@@ -31,7 +31,7 @@ func Defaults() Values { return Values{PurgesPerNode: 5, SnapshotMaxCount: 250} 
 // Catalogue reads them.
 var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[string]setting.Reader[Values]{
 	DisablePurge:     setting.Boolean(func(v *Values) *bool { return &v.PurgeDisabled }),
-	PurgesPerNode:    setting.Number(0, 100_000, func(v *Values, n int) { v.PurgesPerNode = n }),
+	PurgesPerNode:    setting.Number(0, setting.MostPurgesPerNode, func(v *Values, n int) { v.PurgesPerNode = n }),
 	SnapshotMaxCount: setting.Number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
 
 	JobsWhileDetached: setting.Boolean(func(v *Values) *bool { return &v.JobsWhileDetached }),

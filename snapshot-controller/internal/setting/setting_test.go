@@ -33,3 +33,7 @@ func TestValues(t *testing.T) {
 	require.Equal(t, 250, m.Values("").SnapshotMaxCount, "what is not named for a data engine has its default")
 	require.Len(t, Catalogue.Names(), 4)
 }
+
+func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
+	require.Equal(t, setting.ObeyedBy(setting.SnapshotController), Catalogue.Names())
+}

@@ -1,0 +1,88 @@
+package setting
+
+import (
+	"maps"
+	"slices"
+)
+
+// Names of the binaries that read Settings.
+const (
+	AttachController   = "attach-controller"
+	ImMonitor          = "im-monitor"
+	OrphanController   = "orphan-controller"
+	SnapshotController = "snapshot-controller"
+	UpgradeController  = "upgrade-controller"
+)
+
+// Numbers that two controllers read alike: the highest value of a setting, in the setting's own unit.
+const (
+	// MostOverProvisioning is a percentage.
+	MostOverProvisioning = 100_000
+	// MostPurgesPerNode is a number of volumes.
+	MostPurgesPerNode = 100_000
+)
+
+// obeyed are the Settings that a controller of Drover obeys, by name: with the binaries that do. The first of them writes the Setting's
+// status.
+var obeyed = map[string][]string{
+	"allow-recurring-job-while-volume-detached":      {SnapshotController},
+	"auto-cleanup-system-generated-snapshot":         {ImMonitor},
+	"auto-salvage":                                   {AttachController},
+	"concurrent-replica-rebuild-per-node-limit":      {AttachController},
+	"default-engine-image":                           {AttachController},
+	"default-instance-manager-image":                 {ImMonitor, UpgradeController},
+	"default-nvme-tcp-nr-io-queues":                  {ImMonitor},
+	"default-replica-count":                          {AttachController},
+	"default-ublk-number-of-queue":                   {ImMonitor},
+	"default-ublk-queue-depth":                       {ImMonitor},
+	"detach-manually-attached-volumes-when-cordoned": {AttachController},
+	"disable-revision-counter":                       {AttachController},
+	"disable-scheduling-on-cordoned-node":            {AttachController, ImMonitor},
+	"disable-snapshot-purge":                         {SnapshotController, ImMonitor},
+	"engine-replica-timeout":                         {ImMonitor},
+	"kubernetes-cluster-autoscaler-enabled":          {ImMonitor},
+	"node-drain-policy":                              {ImMonitor},
+	"offline-replica-rebuilding":                     {AttachController},
+	"orphan-auto-deletion":                           {OrphanController},
+	"orphan-resource-auto-deletion":                  {OrphanController},
+	"orphan-resource-auto-deletion-grace-period":     {OrphanController},
+	"priority-class":                                 {ImMonitor},
+	"registry-secret":                                {ImMonitor, UpgradeController},
+	"remove-snapshots-during-filesystem-trim":        {AttachController},
+	"replica-disk-soft-anti-affinity":                {AttachController},
+	"replica-file-sync-http-client-timeout":          {ImMonitor},
+	"replica-rebuild-concurrent-sync-limit":          {ImMonitor},
+	"replica-replenishment-wait-interval":            {AttachController},
+	"replica-soft-anti-affinity":                     {AttachController},
+	"replica-zone-soft-anti-affinity":                {AttachController},
+	"snapshot-heavy-task-concurrent-limit":           {SnapshotController, ImMonitor},
+	"snapshot-max-count":                             {SnapshotController, AttachController},
+	"storage-minimal-available-percentage":           {AttachController, ImMonitor},
+	"storage-over-provisioning-percentage":           {AttachController, ImMonitor},
+	"system-managed-components-node-selector":        {ImMonitor},
+	"taint-toleration":                               {ImMonitor},
+	"v1-data-engine":                                 {ImMonitor},
+	"v2-data-engine":                                 {ImMonitor},
+}
+
+// Obeying are the binaries that obey the Setting of that name; none for one that Drover does not obey, whether Longhorn knows it or not.
+func Obeying(name string) []string { return slices.Clone(obeyed[name]) }
+
+// ObeyedBy are the names of the Settings that the binary obeys, in order.
+func ObeyedBy(binary string) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(obeyed)) {
+		if slices.Contains(obeyed[name], binary) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Writer is the binary that alone writes the status of the Setting of that name: the first that obeys it, attach-controller where none does.
+func Writer(name string) string {
+	if binaries := obeyed[name]; len(binaries) > 0 {
+		return binaries[0]
+	}
+	return AttachController
+}

@@ -1,0 +1,88 @@
+package settingcontroller_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/setting"
+	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/shell"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	testkit.Main(m)
+}
+
+const (
+	patience = 30 * time.Second
+	poll     = 20 * time.Millisecond
+	watched  = time.Second
+)
+
+// values is what the settings of this test say.
+type values struct{ salvage, trim bool }
+
+var catalogue = setting.Catalogue[values]{Defaults: func() values { return values{salvage: true} }, Readers: map[string]setting.Reader[values]{
+	"auto-salvage": setting.Boolean(func(v *values) *bool { return &v.salvage }),
+	"remove-snapshots-during-filesystem-trim": setting.Boolean(func(v *values) *bool { return &v.trim }),
+}}
+
+// S13: a person sees on each Setting whether it is in force, and why not; a Setting of another binary is that one's to tell about.
+func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
+	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
+	create := func(name, value string) *v1beta2.Setting {
+		s := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Value: value}
+		require.NoError(t, admin.Create(t.Context(), s))
+		return s
+	}
+	good := create("auto-salvage", "true")
+	bad := create("remove-snapshots-during-filesystem-trim", "perhaps")
+	unobeyed := create("storage-network", "")
+	another := create("priority-class", "high")
+	require.NoError(t, status.MergeStatus(t.Context(), admin, unobeyed, map[string]any{"applied": true})) // as Longhorn leaves it
+
+	p := shell.Start(t, shell.Options{
+		Identity: testkit.BinaryIdentity(t, namespace, setting.AttachController), Namespace: namespace, Owner: setting.AttachController,
+	}, func(_ context.Context, rt *runkit.Runtime) error {
+		source := settingcontroller.NewSource(rt.Client, rt.Namespace, catalogue)
+		return settingcontroller.Setup(rt, source, setting.AttachController, "drover_test_setting_invalid")
+	})
+	defer func() {
+		p.Stop()
+		require.NoError(t, p.Wait())
+	}()
+	now := func(s *v1beta2.Setting) *v1beta2.Setting {
+		read := &v1beta2.Setting{}
+		require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(s), read))
+		return read
+	}
+	says := func(s *v1beta2.Setting, applied bool, reason string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			s := now(s)
+			return s.Status.Applied == applied && s.Status.ObservedGeneration == s.Generation && conditions.Reason(s.Status.Conditions, v1beta2.SettingApplied) == reason
+		}, patience, poll, "%s does not say %s", s.Name, reason)
+	}
+	says(good, true, v1beta2.ReasonInForce)
+	says(bad, false, v1beta2.ReasonInvalidValue)
+	says(unobeyed, false, v1beta2.ReasonNotObeyed)
+
+	written := now(bad).ResourceVersion
+	require.Never(t, func() bool { return now(bad).ResourceVersion != written }, watched, poll, "a quiet Setting is written")
+	require.NoError(t, admin.Patch(t.Context(), bad, client.RawPatch("application/merge-patch+json", []byte(`{"value":"true"}`))))
+	says(bad, true, v1beta2.ReasonInForce)
+	require.Empty(t, now(another).Status.Conditions, "im-monitor tells about its own")
+}
