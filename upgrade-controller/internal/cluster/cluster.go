@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -82,13 +83,42 @@ func (c Cluster) Engines(node string) int {
 	return count
 }
 
-// Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. A node that
-// a person keeps free (no scheduling, or an eviction) comes last; one with a healthy replica goes before others, then one that has the image already, then the one with fewest engines, those
-// that are about to come counted, then the name decides.
-func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]int) string {
+// Taking tells that the node may take targets of others: it serves, it is not closed for an upgrade of its own, and no person keeps it free.
+func (n Node) Taking() bool { return n.Serves() && !n.Object.Spec.UpgradeRequested && n.KeptFree() == "" }
+
+// KeptFree says how a person keeps the node free, in words for a message; empty where nobody does.
+func (n Node) KeptFree() string {
+	switch {
+	case !n.Exists():
+		return ""
+	case n.Object.Spec.EvictionRequested:
+		return "being evicted"
+	case !n.Object.Spec.AllowScheduling:
+		return "scheduling off"
+	}
+	return ""
+}
+
+// KeptFree names the nodes beside this one that could hold targets and that a person keeps free, and how, in order: "b (being evicted), c (scheduling
+// off)".
+func (c Cluster) KeptFree(beside string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
+		if n := c.Nodes[name]; name != beside && n.Serves() && !n.Object.Spec.UpgradeRequested && n.KeptFree() != "" {
+			out = append(out, name+" ("+n.KeptFree()+")")
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. One with
+// a healthy replica goes before others, then one that has the image already, then the one with fewest engines, those that
+// are about to come counted, then the name decides. A node that a person keeps free (no scheduling, or an eviction) is left
+// out; it is the last choice for a target that lost its place (lost), which has nowhere to be else.
+func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]int, lost bool) string {
 	var candidates []string
 	for name, node := range c.Nodes {
-		if name != upgraded && node.Serves() && !node.Object.Spec.UpgradeRequested {
+		if name != upgraded && (node.Taking() || lost && node.Serves() && !node.Object.Spec.UpgradeRequested) {
 			candidates = append(candidates, name)
 		}
 	}
@@ -99,8 +129,8 @@ func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]i
 		return 1
 	}
 	rank := func(name string) [4]int {
-		spec := c.Nodes[name].Object.Spec
-		return [4]int{first(spec.AllowScheduling && !spec.EvictionRequested), first(c.healthyOn(v, name)), first(c.Nodes[name].Runs(image)), c.Engines(name) + coming[name]}
+		n := c.Nodes[name]
+		return [4]int{first(n.Taking()), first(c.healthyOn(v, name)), first(n.Runs(image)), c.Engines(name) + coming[name]}
 	}
 	slices.SortFunc(candidates, func(a, b string) int {
 		x, y := rank(a), rank(b)

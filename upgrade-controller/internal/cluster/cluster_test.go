@@ -33,23 +33,23 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*model.World)
 		coming map[string]int
+		lost   bool
 		want   string
 	}{
-		"the first by name of those with a healthy replica": {want: "b"},
-		"one that is upgraded already":                      {change: func(w *model.World) { upgrade(w, "c") }, want: "c"},
-		"but a healthy replica counts more":                 {change: func(w *model.World) { upgrade(w, "d") }, want: "b"},
-		"one with fewer engines":                            {change: func(w *model.World) { w.AddVolume("more", "b", "b", "c") }, want: "c"},
-		"those that are about to come count":                {coming: map[string]int{"b": 1}, want: "c"},
-		"not one that is down":                              {change: func(w *model.World) { down(w, "b") }, want: "c"},
-		"not one that a person keeps free": {change: func(w *model.World) {
-			w.Nodes["c"].Spec.AllowScheduling, w.Nodes["d"].Spec.AllowScheduling = true, true
-		}, want: "c"},
-		"nor one that is to be emptied": {change: func(w *model.World) {
-			for _, n := range w.Nodes {
-				n.Spec.AllowScheduling = true
-			}
-			w.Nodes["b"].Spec.EvictionRequested = true
-		}, want: "c"},
+		"the first by name of those with a healthy replica":    {want: "b"},
+		"one that is upgraded already":                         {change: func(w *model.World) { upgrade(w, "c") }, want: "c"},
+		"but a healthy replica counts more":                    {change: func(w *model.World) { upgrade(w, "d") }, want: "b"},
+		"one with fewer engines":                               {change: func(w *model.World) { w.AddVolume("more", "b", "b", "c") }, want: "c"},
+		"those that are about to come count":                   {coming: map[string]int{"b": 1}, want: "c"},
+		"not one that is down":                                 {change: func(w *model.World) { down(w, "b") }, want: "c"},
+		"not one that a person keeps free":                     {change: func(w *model.World) { w.Nodes["b"].Spec.AllowScheduling = false }, want: "c"},
+		"nor one that is to be emptied":                        {change: func(w *model.World) { w.Nodes["b"].Spec.EvictionRequested = true }, want: "c"},
+		"none, where all others are":                           {change: func(w *model.World) { keepFree(w) }},
+		"one of them for a target that has nowhere to be else": {lost: true, change: func(w *model.World) { keepFree(w) }, want: "b"},
+		"another one where there is one": {lost: true, change: func(w *model.World) {
+			keepFree(w)
+			w.Nodes["d"].Spec.AllowScheduling = true
+		}, want: "d"},
 		"not one that is closed":                           {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true }, want: "c"},
 		"any that runs, where no other replica is healthy": {change: func(w *model.World) { down(w, "b"); down(w, "c") }, want: "d"},
 		"none": {change: func(w *model.World) { down(w, "b"); down(w, "c"); down(w, "d") }},
@@ -60,9 +60,15 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 				c.change(w)
 			}
 			found := w.Cluster()
-			require.Equal(t, c.want, found.Temporary(found.Volumes["vol"], "a", model.NewImage, c.coming))
+			require.Equal(t, c.want, found.Temporary(found.Volumes["vol"], "a", model.NewImage, c.coming, c.lost))
 		})
 	}
+}
+
+// keepFree lets a person keep every node beside a free.
+func keepFree(w *model.World) {
+	w.Nodes["b"].Spec.AllowScheduling, w.Nodes["d"].Spec.AllowScheduling = false, false
+	w.Nodes["c"].Spec.EvictionRequested = true
 }
 
 // Where not all volumes are known, the load of each node is.

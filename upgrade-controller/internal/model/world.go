@@ -50,7 +50,7 @@ func (w *World) Meta(name string) metav1.ObjectMeta {
 
 // AddNode adds a node with a running instance manager of the old image.
 func (w *World) AddNode(name string) {
-	node := &v1beta2.Node{ObjectMeta: w.Meta(name)}
+	node := &v1beta2.Node{ObjectMeta: w.Meta(name), Spec: v1beta2.NodeSpec{AllowScheduling: true}}
 	node.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}}
 	w.Nodes[name] = node
 	w.addManager(name, OldImage, v1beta2.InstanceManagerStateRunning)

@@ -130,6 +130,11 @@ func (s *scene) manager(image string) *v1beta2.InstanceManager {
 	return s.Managers[v1beta2.InstanceManagerName("node-1", image, v1beta2.DataEngineV2)]
 }
 
+// keepFree lets a person keep the other nodes free.
+func (s *scene) keepFree() {
+	s.Nodes["node-2"].Spec.EvictionRequested, s.Nodes["node-3"].Spec.AllowScheduling = true, false
+}
+
 func (s *scene) down(node string) {
 	if s.Nodes[node] == nil {
 		return

@@ -145,8 +145,11 @@ func TestSwitchingOver(t *testing.T) {
 			old.Name, old.Spec.NodeID, old.Spec.Active = "vol-e-9", "node-1", false
 			s.Engines[old.Name] = old
 		}, to: over, reason: v1beta2.ReasonWaitingForTarget},
-		"the temporary node died":          {from: over, change: func(s *scene) { planned("node-2")(s); s.down("node-2") }, to: over, reason: v1beta2.ReasonWaitingForTarget},
-		"no node can hold it":              {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3") }, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
+		"the temporary node died":       {from: over, change: func(s *scene) { planned("node-2")(s); s.down("node-2") }, to: over, reason: v1beta2.ReasonWaitingForTarget},
+		"no node can hold it":           {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3") }, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
+		"every other node is kept free": {from: over, change: (*scene).keepFree, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
+		"the temporary node died, and the other one is kept free": {from: over, change: func(s *scene) { planned("node-2")(s); s.keepFree(); s.down("node-2") },
+			to: over, reason: v1beta2.ReasonWaitingForTarget},
 		"no node can hold it for too long": {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3"); s.late() }, to: rolling},
 		"it never moves":                   {from: over, change: func(s *scene) { planned("node-2")(s); s.late() }, to: rolling, effects: effects(sends("node-2"))},
 		"aborted":                          {from: over, change: (*scene).abort, to: rolling},

@@ -96,7 +96,8 @@ func snapshotName(u *v1beta2.NodeDataEngineUpgrade, volume string) string {
 }
 
 // moved brings the volume's target off the node: to a temporary node while the volume is attached here, home while it is
-// attached elsewhere. A temporary node that does not serve any more is replaced by another.
+// attached elsewhere. A temporary node that does not serve any more is replaced by another, if need be by
+// one that a person keeps free: the target runs nowhere meanwhile.
 func (p *pass) moved(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	if v.Holder() != p.nodeID() {
@@ -109,9 +110,13 @@ func (p *pass) moved(name string) bool {
 	}
 	planned := x.TemporaryNodeID
 	if planned == "" || !p.Cluster.Nodes[planned].Serves() {
-		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target(), p.coming())
+		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target(), p.coming(), planned != "")
 		if chosen == "" {
-			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTemporaryNode, "no other node can hold its target meanwhile: another node must be ready and have a running v2 instance manager.")
+			why := "no other node can hold its target meanwhile: another node must be ready and have a running v2 instance manager"
+			if free := p.Cluster.KeptFree(p.nodeID()); free != "" {
+				why += "; left out are " + free
+			}
+			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTemporaryNode, why+".")
 		}
 		x.TemporaryNodeID = chosen
 		p.status.Volumes[name] = x

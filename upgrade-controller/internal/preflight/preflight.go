@@ -195,9 +195,13 @@ func noOtherNode(w World) string {
 		return ""
 	}
 	for name, node := range w.Cluster.Nodes {
-		if name != w.Node && node.Serves() && !node.Object.Spec.UpgradeRequested {
+		if name != w.Node && node.Taking() {
 			return ""
 		}
+	}
+	if free := w.Cluster.KeptFree(w.Node); free != "" {
+		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Let one of them take them for as long as the upgrade lasts "+
+			"(Node spec.allowScheduling true, spec.evictionRequested false), enable v2 on another node, or detach the volumes.", free)
 	}
 	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile; enable v2 on another node, repair the instance manager there, or detach the volumes."
 }

@@ -88,6 +88,10 @@ func TestEachBlockerIsNamed(t *testing.T) {
 					}
 				}
 			}, want: []preflight.Kind{preflight.NoOtherNode}},
+		"every other node is kept free by a person": {
+			change: func(w *model.World) {
+				w.Nodes["node-2"].Spec.AllowScheduling, w.Nodes["node-3"].Spec.EvictionRequested = false, true
+			}, want: []preflight.Kind{preflight.NoOtherNode}},
 		"an image that the node does not have": {
 			ask: func(w *preflight.World) { w.Image.Missing = "ErrImagePull" }, want: []preflight.Kind{preflight.ImageMissing}},
 		"a skipped volume that is attached": {

@@ -175,7 +175,7 @@ func managerFacts(m *v1beta2.DataEngineUpgradeManager) []any { return []any{m.Sp
 func upgradeFacts(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status} }
 
 func nodeFacts(n *v1beta2.Node) []any {
-	return []any{n.Spec.UpgradeRequested, v1beta2.IsNodeDown(n), cluster.Node{Object: n}.DiskNotReady(time.Time{}), loads(n)}
+	return []any{n.Spec.UpgradeRequested, cluster.Node{Object: n}.KeptFree(), v1beta2.IsNodeDown(n), cluster.Node{Object: n}.DiskNotReady(time.Time{}), loads(n)}
 }
 
 // loads are when the node's v2 disks were loaded.
