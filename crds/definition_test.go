@@ -93,7 +93,7 @@ func requireColumns(t *testing.T, version apiextensionsv1.CustomResourceDefiniti
 	root := *version.Schema.OpenAPIV3Schema
 	var narrow []string
 	for _, column := range version.AdditionalPrinterColumns {
-		if column.JSONPath != ".metadata.creationTimestamp" {
+		if column.JSONPath != ".metadata.creationTimestamp" && column.JSONPath != ".metadata.deletionTimestamp" {
 			field, _, _ := strings.Cut(column.JSONPath, "[")
 			requireField(t, root, field)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // Else a volume that is deleted at once would leave an engine behind that nobody lets go.
@@ -54,4 +55,41 @@ func TestAnEngineThatIsDeletedWhileItRunsStays(t *testing.T) {
 	require.True(t, s.settle())
 	require.Equal(t, "vol-e-0", s.Engines[0].Name)
 	require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
+}
+
+// A16: whoever deleted it sees what became of that, and what to do.
+func TestAnEngineThatIsDeletedInUseIsToldAndMadeAnewAtTheNextDetach(t *testing.T) {
+	for name, of := range map[string]func(*stageWorld) string{
+		"the engine":   func(s *stageWorld) string { deleted(s.Engines[0]); return "Engine vol-e-0" },
+		"the frontend": func(s *stageWorld) string { deleted(s.Frontends[0]); return "Frontend " + s.Frontends[0].Name },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV2, "x", "y")
+			which := of(s)
+			require.Contains(t, reasons(Decide(s.World)), EventDeletedInUse)
+			require.True(t, s.settle())
+			c := conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeAttached)
+			require.Equal(t, v1beta2.ConditionTrue, c.Status)
+			require.Equal(t, v1beta2.ReasonDeletedInUse, c.Reason)
+			require.Contains(t, c.Message, which+" is being deleted, but is in use")
+			require.NotContains(t, reasons(Decide(s.World)), EventDeletedInUse, "told once")
+
+			s.Volume.Spec.NodeID = ""
+			require.True(t, s.settle())
+			require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State)
+			require.Nil(t, s.Engines[0].DeletionTimestamp)
+			require.Nil(t, s.Frontends[0].DeletionTimestamp)
+			s.Volume.Spec.NodeID = "x"
+			require.True(t, s.settle())
+			require.Equal(t, v1beta2.ReasonAttached, conditions.Reason(s.Volume.Status.Conditions, v1beta2.VolumeAttached))
+		})
+	}
+}
+
+// reasons are those of a verdict's events.
+func reasons(v Verdict) (out []string) {
+	for _, h := range v.Events {
+		out = append(out, h.Reason)
+	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 const (
 	EventAttached      = "Attached"
 	EventDetached      = "Detached"
+	EventDeletedInUse  = "DeletedInUse"
 	EventFaulted       = "Faulted"
 	EventSalvaged      = "AutoSalvaged"
 	EventDegraded      = "Degraded"
@@ -129,6 +130,10 @@ func (p *pass) attachedCondition() v1beta2.Condition {
 	switch {
 	case p.state == v1beta2.VolumeStateAttached && p.current != "":
 		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, "The volume is attached to "+p.current+"."
+		if going := p.deletedInUse(); going != "" {
+			c.Reason = v1beta2.ReasonDeletedInUse
+			c.Message += " " + going + " is being deleted, but is in use: it stays until the volume is detached, and is then made anew."
+		}
 		if p.why.message != "" {
 			c.Message += " " + p.why.message
 		}
@@ -143,6 +148,17 @@ func (p *pass) attachedCondition() v1beta2.Condition {
 	return c
 }
 
+// deletedInUse names what of an attached volume somebody deleted under it; "" is nothing.
+func (p *pass) deletedInUse() string {
+	switch {
+	case p.engine != nil && p.engine.DeletionTimestamp != nil:
+		return "Engine " + p.engine.Name
+	case p.frontend != nil && p.frontend.DeletionTimestamp != nil:
+		return "Frontend " + p.frontend.Name
+	}
+	return ""
+}
+
 // transitions are the events of what changed.
 func (p *pass) transitions(robustness string) {
 	s := p.v.Status
@@ -151,6 +167,10 @@ func (p *pass) transitions(robustness string) {
 		p.say(Happening{Reason: EventAttached, Note: "The volume is attached to " + p.current + "."})
 	case p.state == v1beta2.VolumeStateDetached && s.State == v1beta2.VolumeStateDetaching:
 		p.say(Happening{Reason: EventDetached, Note: "The volume is detached."})
+	}
+	if going := p.deletedInUse(); going != "" && p.state == v1beta2.VolumeStateAttached &&
+		conditions.Reason(s.Conditions, v1beta2.VolumeAttached) != v1beta2.ReasonDeletedInUse {
+		p.say(Happening{Reason: EventDeletedInUse, Warning: true, Note: going + " is being deleted, but is in use: it stays until the volume is detached, and is then made anew."})
 	}
 	switch {
 	case robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness:

@@ -19,7 +19,7 @@ func volumeContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Volume", Type: VolumeAttached, Writer: "attach-controller",
 			Means: "usable on status.currentNodeID; the reason says what is waited for",
-			True:  []string{ReasonAttached},
+			True:  []string{ReasonAttached, ReasonDeletedInUse},
 			False: []string{ReasonDetached, ReasonDetaching, ReasonWaitingForReplicas, ReasonWaitingForEngine, ReasonWaitingForFrontend,
 				ReasonWaitingForSnapshots, ReasonInstanceUnknown, ReasonReplicaNotStarting, ReasonNoUsableReplica, ReasonNodeDown, ReasonNodeUpgrading, ReasonFaulted,
 				ReasonRestoring, ReasonCloning, ReasonMigrating, ReasonVolumeDeleting}},

@@ -113,6 +113,7 @@ type EngineSpec struct {
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeID`
 // +kubebuilder:printcolumn:name="Instance Manager",type=string,JSONPath=`.status.instanceManagerName`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].reason`
+// +kubebuilder:printcolumn:name="Deleted",type=date,JSONPath=`.metadata.deletionTimestamp`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volumeName`,priority=1
 // +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.status.uuid`,priority=1

@@ -259,6 +259,7 @@ type NvmeTCPPath struct {
 // +kubebuilder:printcolumn:name="Engine",type=string,JSONPath=`.spec.engineName`
 // +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.status.targetIP`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="NodeDown")].reason`
+// +kubebuilder:printcolumn:name="Deleted",type=date,JSONPath=`.metadata.deletionTimestamp`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.volumeName`,priority=1
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.endpoint`,priority=1

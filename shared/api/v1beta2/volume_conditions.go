@@ -33,6 +33,8 @@ const (
 
 // Reasons of VolumeAttached and VolumeFaulted beside those of other kinds.
 const (
+	// ReasonDeletedInUse surfaces while the volume is attached although its engine or frontend is being deleted; it is made anew at the next detach.
+	ReasonDeletedInUse = "DeletedInUse"
 	// ReasonWaitingForReplicas surfaces while replicas start or stop.
 	ReasonWaitingForReplicas = "WaitingForReplicas"
 	// ReasonWaitingForEngine surfaces while the engine starts or stops.

@@ -51,6 +51,6 @@ func (w World) volume() *v1beta2.Volume {
 
 // attached tells that the volume's engine serves.
 func (w World) attached() bool {
-	return w.Volume.Status.State == v1beta2.VolumeStateAttached && w.Engine != nil && w.Engine.DeletionTimestamp == nil &&
+	return w.Volume.Status.State == v1beta2.VolumeStateAttached && w.Engine != nil &&
 		w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning
 }

@@ -20,6 +20,9 @@ type row struct {
 func TestCreation(t *testing.T) {
 	for name, r := range map[string]row{
 		"on an attached volume taking it is approved at once":         {world(), StepStatus, v1beta2.ReasonCreating},
+		"an engine that is deleted under its volume takes it":         {world(going), StepStatus, v1beta2.ReasonCreating},
+		"and its snapshots are ready":                                 {world(taken, listed, going), StepStatus, v1beta2.ReasonReady},
+		"nor are those that nobody saw called detached":               {world(system, going), StepStatus, v1beta2.ReasonLost},
 		"a detached volume gets a ticket first":                       {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"then it says that it waits":                                  {world(detached, holdsTicket), StepStatus, v1beta2.ReasonWaitingForAttach},
 		"what the engine lists is ready":                              {world(listed, requested), StepStatus, v1beta2.ReasonReady},

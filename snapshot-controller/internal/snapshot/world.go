@@ -73,9 +73,9 @@ func UID(s *v1beta2.Snapshot) types.UID {
 	return ""
 }
 
-// running tells that the volume's engine serves, and nothing but it.
+// running tells that the volume's engine serves. One that was deleted under its volume serves until that is detached.
 func (w World) running() bool {
-	return w.Engine != nil && w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning && w.Engine.DeletionTimestamp == nil
+	return w.Engine != nil && w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning
 }
 
 // known tells that the engine's list of snapshots can be believed: a whole one always has the head.

@@ -46,6 +46,12 @@ func detached(w *World) {
 	w.Engine.Status.CurrentState = v1beta2.InstanceStateStopped
 }
 
+// going: somebody deleted the engine, which runs.
+func going(w *World) {
+	now := at(0)
+	w.Engine.DeletionTimestamp = &now
+}
+
 // listed: the engine has it.
 func listed(w *World) {
 	w.Engine.Status.Snapshots["snap-1"] = v1beta2.SnapshotInfo{Name: "snap-1", Created: "2026-08-01T11:00:00Z", Size: "42", Children: map[string]bool{VolumeHead: true}}

@@ -85,7 +85,6 @@ type ofEngines struct {
 	uid                       types.UID
 	state, node               string
 	known, active, rebuilding bool
-	going                     bool
 }
 
 func engineFacts(e *v1beta2.Engine) ofEngines {
@@ -93,7 +92,7 @@ func engineFacts(e *v1beta2.Engine) ofEngines {
 	_, whole := packed.List(e)[snapshot.VolumeHead]
 	return ofEngines{
 		uid: e.UID, state: e.Status.CurrentState, node: e.Spec.NodeID, known: running && whole, active: e.Spec.Active,
-		rebuilding: len(e.Status.ReplicaModeMap) > 0, going: e.DeletionTimestamp != nil,
+		rebuilding: len(e.Status.ReplicaModeMap) > 0,
 	}
 }
 
