@@ -84,7 +84,7 @@ func watch(w World) Verdict {
 	case !w.Here.Known && w.Here.PodMissing && !w.Node.Out() && !w.frontend():
 		return missing(w, fmt.Sprintf("%s has no pod.", w.Here.InstanceManager))
 	case !w.Here.Known:
-		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
+		return blind(w)
 	case w.Here.Absent && w.frontend() && w.Node.Upgrading && w.Status.Switchover.Phase == "":
 		return lost(w)
 	case w.Here.Absent:
@@ -97,6 +97,15 @@ func watch(w World) Verdict {
 	v := keep(w, ReasonUnproven, "")
 	v.ExpectAbsence = true
 	return v
+}
+
+// blind says that nobody can see what became of an instance. Until the server answered this process for the first time, or did not answer, that is
+// no news: a process that begins would else call every healthy instance unknown.
+func blind(w World) Verdict {
+	if w.Here.Unheard && !w.Node.Out() {
+		return keep(w, ReasonUnknown, fmt.Sprintf("%s is being asked what runs there.", w.Here.InstanceManager))
+	}
+	return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
 }
 
 // unloaded says which disks keep a list from proving anything.

@@ -53,6 +53,8 @@ func without(w *World) { w.Here.Entry.UUID = "" }
 
 func unread(w *World) { w.Here.Known, w.Here.Entry = false, nil }
 
+func unheard(w *World) { unread(w); w.Here.Unheard = true }
+
 func absent(w *World) { w.Here.Absent = true }
 
 func notLoaded(w *World) { w.Here.Unloaded = []string{"disk-1"} }
@@ -156,6 +158,8 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"proven absent is an error", world(wanted, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
 		{"an unknown inventory makes it unknown, not stopped", world(wanted, status(was(running)), unread), outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"so does a node that is down", world(wanted, status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"what an earlier process saw running stays so until the server was asked", world(wanted, status(was(running)), unheard), outcome{running, OpNone, "", ReasonUnknown}},
+		{"a node that is down is news before that", world(wanted, status(was(running)), unheard, down), outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"what still answers on a node that is down is told as it is", world(wanted, status(was(running)), lists(running), down), outcome{running, OpNone, "", ReasonDone}},
 		{"an error stays one until it was stopped", world(wanted, status(was(failed)), unread), outcome{failed, OpNone, "", ReasonFailed}},
 		{"a list of a server that has not loaded the disk says nothing", world(wanted, asReplica, v2, status(was(running)), notLoaded),
@@ -197,6 +201,7 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"proven absent is stopped", world(status(was(running)), absent), outcome{halted, OpNone, "", ReasonDone}},
 		{"an unknown inventory is unknown", world(status(was(running)), unread), outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"but not before the server was asked", world(status(was(running)), unheard), outcome{running, OpNone, "", ReasonUnknown}},
 		{"what was stopped before stays so", world(status(stopped("")), unread), outcome{halted, OpNone, "", ReasonDone}},
 		{"what never had a node is stopped", world(nowhere), outcome{halted, OpNone, "", ReasonDone}},
 		{"what never began is stopped once a list lacks it", world(), outcome{halted, OpNone, "", ReasonDone}},

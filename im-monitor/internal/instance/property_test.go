@@ -27,6 +27,7 @@ func drawEntry(t *rapid.T) *Entry {
 func drawPlace(t *rapid.T, name string) Place {
 	p := Place{InstanceManager: name, Node: rapid.SampledFrom([]string{"node-1", "node-2"}).Draw(t, "node"), IP: "10.0.0.1",
 		Running: rapid.Bool().Draw(t, "running"), PodMissing: rapid.Bool().Draw(t, "podMissing"), Known: rapid.Bool().Draw(t, "known")}
+	p.Unheard = !p.Known && rapid.Bool().Draw(t, "unheard")
 	if p.Known {
 		p.Entry = drawEntry(t)
 		p.Absent = p.Entry == nil && rapid.Bool().Draw(t, "absent")

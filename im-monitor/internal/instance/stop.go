@@ -27,7 +27,7 @@ func stop(w World) Verdict {
 	case w.Here == nil || w.HereGone && !w.frontend(), !w.Here.Known && w.Here.PodMissing && !w.frontend():
 		return settle(w)
 	case !w.Here.Known && w.Status.Begun():
-		return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
+		return blind(w)
 	case !w.Here.Known:
 		return keep(w, ReasonUnknown, "")
 	}

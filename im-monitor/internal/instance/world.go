@@ -168,6 +168,9 @@ type Place struct {
 	CannotStart string
 	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
 	Known bool
+	// Unheard is true beside Known false where this process was not told yet whether the server answers: what an earlier one saw is still the last
+	// that is known.
+	Unheard bool
 	// Out tells that its node is out: what ran there was concluded to be cut off, and nobody there can be asked.
 	Out bool
 	// Entry is the instance in that list; nil where the list lacks it.

@@ -34,6 +34,7 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 		place := s.place(key, im.Name, w)
 		place.Node, place.IP, place.Image = im.Spec.NodeID, im.Status.IP, im.Spec.Image
 		place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
+		place.Unheard = !place.Known && place.Running && !s.store.Heard(im.Name)
 		pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
 		place.PodMissing = pod != nil && pod.Reason == v1beta2.ReasonPodMissing
 		if pod != nil && pod.Reason == v1beta2.ReasonPodCannotStart {

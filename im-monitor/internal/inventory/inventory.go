@@ -32,6 +32,8 @@ type Inventory struct {
 	nodes   map[string][]string // instance managers by node, sorted
 	// addresses are the v2 members by their address.
 	addresses map[string]*member
+	// heard are the instance managers of which a first attempt ended, also those that were removed: some bytes for each there ever was.
+	heard map[string]bool
 	// started is when this process began to lead.
 	started time.Time
 	run     context.Context // nil while it does not run
@@ -46,7 +48,7 @@ func New(config Config) *Inventory {
 		config:  config.withDefaults(),
 		index:   index{names: map[string]holders{}},
 		members: map[string]*member{},
-		nodes:   map[string][]string{}, addresses: map[string]*member{},
+		nodes:   map[string][]string{}, addresses: map[string]*member{}, heard: map[string]bool{},
 	}
 }
 
@@ -201,6 +203,22 @@ func (i *Inventory) Err(instanceManager string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err
+}
+
+// Heard implements Store.
+func (i *Inventory) Heard(instanceManager string) bool {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.heard[instanceManager]
+}
+
+// hear notes that an attempt ended, and tells whether it was the first one.
+func (i *Inventory) hear(instanceManager string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	first := !i.heard[instanceManager]
+	i.heard[instanceManager] = true
+	return first
 }
 
 // Fresh implements Store.

@@ -44,6 +44,28 @@ func TestAnInventoryIsUnknownUntilReadAndKnownAfterwards(t *testing.T) {
 	})
 }
 
+// N5: whoever waits for the first answer hears of it, whichever it is; afterwards an instance manager that is unknown is news.
+func TestAnInstanceManagerIsUnheardUntilItsFirstAnswerOrFailure(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		require.False(t, b.Heard(manager))
+		b.server.set(func(s *server) { s.latency = 2 * time.Second })
+		b.Set(b.target)
+		b.after(time.Second)
+		require.False(t, b.Heard(manager), "the first list is under way")
+		b.after(2 * time.Second)
+		require.True(t, b.Heard(manager))
+		b.Remove(manager)
+		require.True(t, b.Heard(manager))
+	})
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.set(func(s *server) { s.down = true })
+		b.Set(b.target)
+		b.after(time.Second)
+		require.True(t, b.Heard(manager), "the first attempt failed")
+		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen(), "told once, however many attempts fail")
+	})
+}
+
 func TestTheWatchIsOpenBeforeAnythingIsRead(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
 		b.Set(b.target)

@@ -44,18 +44,20 @@ func (m *member) open(ctx context.Context) (*session, bool) {
 	return s, true
 }
 
-// close ends a session: the inventory is unknown until the next one has read it, and subscribers hear of it if they knew it.
+// close ends a session: the inventory is unknown until the next one has read it, and subscribers hear of it if they knew it, or waited for the first
+// answer.
 func (m *member) close(s *session, err error) {
 	m.mu.Lock()
 	m.stop()
 	m.stop = nil
-	answer := func() {}
-	if m.turns == s.turn {
+	answer, failed := func() {}, m.turns == s.turn
+	if failed {
 		answer = m.forget(err)
 	}
 	m.mu.Unlock()
 	answer()
-	if s.published {
+	first := failed && m.inventory.hear(s.target.InstanceManager)
+	if first || s.published {
 		m.inventory.emit(Change{InstanceManager: s.target.InstanceManager, Node: s.target.Node, Whole: true})
 	}
 }

@@ -180,6 +180,9 @@ func (s *session) publish(instances map[string]Instance, waiters []chan result) 
 		reply(waiters, result{err: errReplaced})
 		return
 	}
+	if !s.published {
+		s.member.inventory.hear(s.target.InstanceManager)
+	}
 	s.published = true
 	reply(waiters, result{snapshot: list})
 	if change.Whole || len(change.Names) > 0 {

@@ -19,6 +19,7 @@ type Servers struct {
 	mu        sync.Mutex
 	instances map[string]map[string]inventory.Instance
 	shut      map[string]bool
+	slow      map[string]*slowness
 	open      map[*connection]struct{}
 	disks     map[string]imclient.Disk
 	loaded    map[string]string // states of disks by server and name
@@ -33,7 +34,7 @@ type Servers struct {
 }
 
 func newServers() *Servers {
-	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, open: map[*connection]struct{}{},
+	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, slow: map[string]*slowness{}, open: map[*connection]struct{}{},
 		disks: map[string]imclient.Disk{}, loaded: map[string]string{}, paths: map[string]string{}, linked: map[string]map[string]bool{}}
 }
 
@@ -57,6 +58,26 @@ func (s *Servers) Shut(manager string, shut bool) {
 			c.end()
 		}
 	}
+}
+
+// slowness holds new connections: asked is closed when the first one comes, over when they are answered.
+type slowness struct {
+	asked, over chan struct{}
+	once        sync.Once
+}
+
+// Slow makes a server leave new connections without an answer until answer is called; asked is closed when the first one comes.
+func (s *Servers) Slow(manager string) (asked <-chan struct{}, answer func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slow := &slowness{asked: make(chan struct{}), over: make(chan struct{})}
+	s.slow[manager] = slow
+	return slow.asked, sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.slow, manager)
+		close(slow.over)
+	})
 }
 
 // PutDisk gives every node a device with an lvstore. A server knows it once it was created there.
@@ -171,8 +192,18 @@ func (c *connection) down() bool {
 }
 
 // Version answers as a server of API version 7.
-func (c *connection) Version(context.Context) (imclient.Version, error) {
+func (c *connection) Version(ctx context.Context) (imclient.Version, error) {
 	c.servers.mu.Lock()
+	if slow := c.servers.slow[c.manager]; slow != nil {
+		c.servers.mu.Unlock()
+		slow.once.Do(func() { close(slow.asked) })
+		select {
+		case <-slow.over:
+		case <-ctx.Done():
+			return imclient.Version{}, ctx.Err()
+		}
+		c.servers.mu.Lock()
+	}
 	defer c.servers.mu.Unlock()
 	if c.down() {
 		return imclient.Version{}, errDown
