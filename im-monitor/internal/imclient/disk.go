@@ -149,12 +149,12 @@ func diskNotFound(err error, name string) error {
 	message := status.Convert(err).Message()
 	for _, gone := range []string{"no disk bdev found with name", "failed to update disk from lvstore"} {
 		if strings.Contains(message, gone) {
-			return fmt.Errorf("%w: %s", ErrDeviceGone, cut(message))
+			return fmt.Errorf("%w: %s", ErrDeviceGone, inWords(message))
 		}
 	}
 	for _, after, found := strings.Cut(message, text); found; _, after, found = strings.Cut(after, text) {
 		if after == "" || !strings.ContainsRune(nameCharacters, rune(after[0])) {
-			return fmt.Errorf("%w: %s", ErrDiskNotFound, cut(message))
+			return fmt.Errorf("%w: %s", ErrDiskNotFound, inWords(message))
 		}
 	}
 	return err

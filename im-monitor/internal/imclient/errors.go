@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -39,9 +42,24 @@ type CallError struct {
 	Err error
 }
 
-// Error names the call, the address and the reason, which a server may make long: it is cut at 1 KiB.
+// Error names the call, the address and the reason in words; a server may make it long: it is cut at 1 KiB.
 func (e *CallError) Error() string {
-	return fmt.Sprintf("%s at %s: %v: %s", e.Method, e.Address, e.Kind, cut(e.Err.Error()))
+	return fmt.Sprintf("%s at %s: %v: %s", e.Method, e.Address, e.Kind, inWords(e.Err.Error()))
+}
+
+// wrapped is how gRPC prints a status. Servers pass the ones on that they got themselves, in the midst of their own texts.
+var wrapped = regexp.MustCompile(`rpc error: code = (\S+) desc = `)
+
+// inWords is a server's text as people read it: without what gRPC puts around it, cut at 1 KiB. Of a status without a text the code stays.
+func inWords(text string) string {
+	if !strings.Contains(text, "rpc error: ") {
+		return cut(text)
+	}
+	said := strings.TrimSpace(wrapped.ReplaceAllString(text, ""))
+	if last := wrapped.FindAllStringSubmatch(text, -1); len(last) > 0 && (said == "" || strings.HasSuffix(text, last[len(last)-1][0])) {
+		said = strings.TrimSpace(said + " " + last[len(last)-1][1])
+	}
+	return cut(strings.Join(slices.Compact(strings.Split(said, "\n")), "\n")) // a status and the context's own error say the same
 }
 
 // Unwrap makes the kind and the underlying error visible to errors.Is.

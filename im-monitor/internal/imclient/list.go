@@ -84,7 +84,7 @@ func convert(name string, entry *imrpc.InstanceResponse) Instance {
 		DataEngine:      engineName(spec.GetDataEngine()),
 		State:           intern(status.GetState()),
 		UUID:            status.GetUuid(),
-		ErrorMsg:        cut(status.GetErrorMsg()),
+		ErrorMsg:        inWords(status.GetErrorMsg()),
 		Endpoint:        cut(status.GetEndpoint()),
 		PortStart:       status.GetPortStart(),
 		PortEnd:         status.GetPortEnd(),

@@ -82,7 +82,7 @@ func (p *Proxy) Volume(ctx context.Context, t Target) (EngineVolume, error) {
 	}
 	v := answer.GetVolume()
 	return EngineVolume{
-		Size: volumesize.Backend(v.GetSize()), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(), ExpansionError: cut(v.GetLastExpansionError()),
+		Size: volumesize.Backend(v.GetSize()), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(), ExpansionError: inWords(v.GetLastExpansionError()),
 		ExpansionEnd: cut(v.GetLastExpansionFailedAt()), SnapshotMaxCount: int(v.GetSnapshotMaxCount()), SnapshotMaxSize: v.GetSnapshotMaxSize(),
 		UnmapMarkSnapChainRemoved: v.GetUnmapMarkSnapChainRemoved(),
 	}, nil
@@ -116,7 +116,7 @@ func (p *Proxy) Rebuilds(ctx context.Context, t Target) (map[string]v1beta2.Rebu
 	}
 	out := map[string]v1beta2.RebuildStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.RebuildStatus{IsRebuilding: s.GetIsRebuilding(), Error: cut(s.GetError()), Progress: int(s.GetProgress()),
+		out[WithScheme(where)] = v1beta2.RebuildStatus{IsRebuilding: s.GetIsRebuilding(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()),
 			State: s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), FromReplicaAddressList: s.GetFromReplicaAddressList()}
 	}
 	return out, nil
@@ -132,7 +132,7 @@ func (p *Proxy) Clones(ctx context.Context, t Target) (map[string]v1beta2.Snapsh
 	}
 	out := map[string]v1beta2.SnapshotCloneStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.SnapshotCloneStatus{IsCloning: s.GetIsCloning(), Error: cut(s.GetError()), Progress: int(s.GetProgress()),
+		out[WithScheme(where)] = v1beta2.SnapshotCloneStatus{IsCloning: s.GetIsCloning(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()),
 			State: s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), SnapshotName: s.GetSnapshotName()}
 	}
 	return out, nil
@@ -148,7 +148,7 @@ func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.Rest
 	}
 	out := map[string]v1beta2.RestoreStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.RestoreStatus{IsRestoring: s.GetIsRestoring(), Error: cut(s.GetError()), Progress: int(s.GetProgress()),
+		out[WithScheme(where)] = v1beta2.RestoreStatus{IsRestoring: s.GetIsRestoring(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()),
 			State: s.GetState(), LastRestored: s.GetLastRestored(), CurrentRestoringBackup: s.GetCurrentRestoringBackup(),
 			Filename: s.GetFilename(), BackupURL: s.GetBackupUrl()}
 	}

@@ -52,7 +52,7 @@ func (p *Proxy) Purges(ctx context.Context, t Target) (map[string]v1beta2.PurgeS
 	}
 	out := map[string]v1beta2.PurgeStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.PurgeStatus{IsPurging: s.GetIsPurging(), Error: cut(s.GetError()), Progress: int(s.GetProgress()), State: s.GetState()}
+		out[WithScheme(where)] = v1beta2.PurgeStatus{IsPurging: s.GetIsPurging(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()), State: s.GetState()}
 	}
 	return out, nil
 }
@@ -100,6 +100,6 @@ func (p *Proxy) Backup(ctx context.Context, t Target, name, replica string) (Bac
 	if err != nil {
 		return BackupProgress{}, callError(ctx, "SnapshotBackupStatus", p.address, err)
 	}
-	return BackupProgress{State: answer.GetState(), Error: cut(answer.GetError()), URL: cut(answer.GetBackupUrl()),
+	return BackupProgress{State: answer.GetState(), Error: inWords(answer.GetError()), URL: cut(answer.GetBackupUrl()),
 		Replica: cut(answer.GetReplicaAddress()), Percent: int(answer.GetProgress())}, nil
 }
