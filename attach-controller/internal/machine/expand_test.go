@@ -11,6 +11,16 @@ import (
 
 const twice = int64(2) << 30
 
+// A23: the column SIZE has a unit, and follows the spec.
+func TestAVolumeTellsItsSizeWithAUnit(t *testing.T) {
+	for size, want := range map[int64]string{20 << 30: "20Gi", 3 << 29: "1536Mi", 1 << 40: "1Ti", 20<<30 + 1: "21474836481"} {
+		s := newStage(v1beta2.DataEngineV1, "x")
+		s.Volume.Spec.Size = size
+		require.True(t, s.settle())
+		require.Equal(t, want, s.Volume.Status.Capacity)
+	}
+}
+
 func TestAVolumeGrowsStepByStep(t *testing.T) {
 	for name, one := range map[string]struct {
 		is                        func(*stageWorld)

@@ -158,6 +158,8 @@ func (s *stageWorld) status(key string, value any) {
 	switch key {
 	case "state":
 		v.State = value.(string)
+	case "capacity":
+		v.Capacity = value.(string)
 	case "currentNodeID":
 		v.CurrentNodeID = value.(string)
 	case "currentMigrationNodeID":

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -61,6 +63,7 @@ func (p *pass) status() {
 		target = p.engine.Spec.NodeID
 	}
 	p.set("currentTargetNodeID", s.CurrentTargetNodeID, target)
+	p.set("capacity", s.Capacity, resource.NewQuantity(p.v.Spec.Size, resource.BinarySI).String())
 	robustness := p.robustness()
 	p.set("robustness", s.Robustness, robustness)
 	if robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness {

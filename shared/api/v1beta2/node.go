@@ -64,12 +64,20 @@ type NodeStatus struct {
 	// +nullable
 	// +optional
 	DiskStatus map[string]DiskStatus `json:"diskStatus,omitempty"`
+	// How many of the disks in spec.disks are ready, of how many, such as 2/3, for people. Written by im-monitor;
+	// absent means that there is none.
+	// +optional
+	DisksReady string `json:"disksReady,omitempty"`
 	// Region of the node, from its label topology.kubernetes.io/region. Written by im-monitor; absent means none.
 	// +optional
 	Region string `json:"region,omitempty"`
 	// When the snapshots of the node were checked. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
+	// What is free on the disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people. Written
+	// by im-monitor; absent means that there is no disk.
+	// +optional
+	Storage string `json:"storage,omitempty"`
 	// Zone of the node, from its label topology.kubernetes.io/zone. Written by im-monitor; absent means none.
 	// +optional
 	Zone string `json:"zone,omitempty"`
@@ -359,6 +367,8 @@ type SnapshotCheckStatus struct {
 // +kubebuilder:printcolumn:name="Schedulable",type=string,JSONPath=`.status.conditions[?(@.type=="Schedulable")].status`
 // +kubebuilder:printcolumn:name="Evicting",type=boolean,JSONPath=`.spec.evictionRequested`
 // +kubebuilder:printcolumn:name="Upgrading",type=boolean,JSONPath=`.spec.upgradeRequested`
+// +kubebuilder:printcolumn:name="Disks",type=string,JSONPath=`.status.disksReady`
+// +kubebuilder:printcolumn:name="Free",type=string,JSONPath=`.status.storage`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.status.zone`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1

@@ -289,7 +289,7 @@ type TopologyRequirement struct {
 // +kubebuilder:printcolumn:name="Robustness",type=string,JSONPath=`.status.robustness`
 // +kubebuilder:printcolumn:name="Wanted",type=string,JSONPath=`.spec.nodeID`
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.currentNodeID`
-// +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.spec.size`
+// +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.status.capacity`
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Attached")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Attached By",type=string,JSONPath=`.spec.lastAttachedBy`,priority=1

@@ -11,6 +11,9 @@ type VolumeStatus struct {
 	// replica was told a size.
 	// +optional
 	AcceptedSize int64 `json:"acceptedSize,omitempty"`
+	// spec.size with its unit, such as 20Gi, for people. Written by attach-controller; absent means not told.
+	// +optional
+	Capacity string `json:"capacity,omitempty"`
 	// How far filling the volume from another one is. Written by attach-controller; absent means it is no clone.
 	// +optional
 	CloneStatus VolumeCloneStatus `json:"cloneStatus,omitzero"`
