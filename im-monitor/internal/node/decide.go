@@ -41,6 +41,8 @@ type Verdict struct {
 type Status struct {
 	Conditions   []v1beta2.Condition
 	Region, Zone string
+	// DisksReady and Storage are those of Disks.
+	DisksReady, Storage string
 }
 
 // Types are the conditions of a Node that are written here.
@@ -101,10 +103,13 @@ func (v *Verdict) observe(w World, wanted ...v1beta2.Condition) {
 		status.Region = w.Kubernetes.Labels[corev1.LabelTopologyRegion]
 		status.Zone = w.Kubernetes.Labels[corev1.LabelTopologyZone]
 	}
+	status.DisksReady, status.Storage = Disks(w.Node)
 	for _, c := range wanted {
 		status.Conditions = conditions.Set(status.Conditions, c, w.Now)
 	}
-	if conditions.Equal(old, status.Conditions) && status.Region == w.Node.Status.Region && status.Zone == w.Node.Status.Zone {
+	said := w.Node.Status
+	if conditions.Equal(old, status.Conditions) && status.Region == said.Region && status.Zone == said.Zone && status.DisksReady == said.DisksReady &&
+		status.Storage == said.Storage {
 		return
 	}
 	v.Status = &status

@@ -115,7 +115,8 @@ func TestReady(t *testing.T) {
 			require.Equal(t, c.status, got.Status)
 			require.Equal(t, c.reason, got.Reason)
 			require.Len(t, v.Events, 1, "a change of readiness is said once")
-			c.world.Node.Status = v1beta2.NodeStatus{Conditions: v.Status.Conditions, Region: v.Status.Region, Zone: v.Status.Zone}
+			c.world.Node.Status = v1beta2.NodeStatus{Conditions: v.Status.Conditions, Region: v.Status.Region, Zone: v.Status.Zone,
+				DisksReady: v.Status.DisksReady, Storage: v.Status.Storage}
 			require.Equal(t, c.down, IsDown(c.world.Node))
 			c.world.Now = now.Add(time.Hour)
 			require.Equal(t, Verdict{}, Decide(c.world), "deciding again changes nothing")
@@ -150,4 +151,28 @@ func TestZoneStaysKnownWhenTheKubernetesNodeIsGone(t *testing.T) {
 	v := Decide(world(gone, func(w *World) { w.Node.Status.Zone, w.Node.Status.Region = "a", "r" }))
 	require.Equal(t, "a", v.Status.Zone)
 	require.Equal(t, "r", v.Status.Region)
+}
+
+// A23: kubectl get lhn shows disks and space.
+func TestANodeSumsUpItsDisks(t *testing.T) {
+	const gib = 1 << 30
+	status := func(ready v1beta2.ConditionStatus, available, maximum int64) v1beta2.DiskStatus {
+		return v1beta2.DiskStatus{StorageAvailable: available, StorageMaximum: maximum,
+			Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: ready}}}
+	}
+	w := world(func(w *World) {
+		w.Node.Spec.Disks = map[string]v1beta2.DiskSpec{"a": {}, "b": {}, "c": {}, "d": {}}
+		w.Node.Status.DiskStatus = map[string]v1beta2.DiskStatus{"a": status(v1beta2.ConditionTrue, 20*gib+7, 100*gib),
+			"b": status(v1beta2.ConditionTrue, 100*gib, 400*gib), "c": status(v1beta2.ConditionFalse, 1000*gib, 1000*gib), "gone": status(v1beta2.ConditionTrue, gib, gib)}
+	})
+	v := Decide(w)
+	require.Equal(t, "2/4", v.Status.DisksReady)
+	require.Equal(t, "120Gi/500Gi", v.Status.Storage)
+	w.Node.Status.Conditions, w.Node.Status.Region, w.Node.Status.Zone = v.Status.Conditions, v.Status.Region, v.Status.Zone
+	w.Node.Status.DisksReady, w.Node.Status.Storage = v.Status.DisksReady, v.Status.Storage
+	require.Nil(t, Decide(w).Status)
+	w.Node.Status.DiskStatus["a"] = status(v1beta2.ConditionTrue, 20*gib+8, 100*gib)
+	require.Nil(t, Decide(w).Status, "a few bytes are no news")
+	w.Node.Status.DiskStatus["a"] = status(v1beta2.ConditionTrue, 19*gib, 100*gib)
+	require.Equal(t, "119Gi/500Gi", Decide(w).Status.Storage)
 }

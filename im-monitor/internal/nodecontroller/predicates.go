@@ -19,15 +19,21 @@ func kubernetesChanged() predicate.Predicate {
 	}}
 }
 
-// nodeChanged lets disk statuses go by.
+// nodeChanged lets what disks report go by, but for what is summed up of it.
 func nodeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1beta2.Node), e.ObjectNew.(*v1beta2.Node)
 		return before.UID != after.UID || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
 			!reflect.DeepEqual(before.Finalizers, after.Finalizers) ||
 			!conditions.Equal(before.Status.Conditions, after.Status.Conditions) ||
-			before.Status.Region != after.Status.Region || before.Status.Zone != after.Status.Zone
+			before.Status.Region != after.Status.Region || before.Status.Zone != after.Status.Zone || disks(before) != disks(after)
 	}}
+}
+
+// disks are the sums, and what the status says of them.
+func disks(n *v1beta2.Node) [4]string {
+	ready, storage := node.Disks(n)
+	return [4]string{ready, storage, n.Status.DisksReady, n.Status.Storage}
 }
 
 // managerChanged lets instances go by.

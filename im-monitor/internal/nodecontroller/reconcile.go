@@ -95,6 +95,7 @@ func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
 	}
 	fields := map[string]any{
 		"conditions": status.ConditionsField(v.Status.Conditions), "region": v.Status.Region, "zone": v.Status.Zone,
+		"disksReady": v.Status.DisksReady, "storage": v.Status.Storage,
 	}
 	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields); err != nil {
 		return client.IgnoreNotFound(err)
