@@ -84,7 +84,9 @@ func (c Cluster) Engines(node string) int {
 }
 
 // Taking tells that the node may take targets of others: it serves, it is not closed for an upgrade of its own, and no person keeps it free.
-func (n Node) Taking() bool { return n.Serves() && !n.Object.Spec.UpgradeRequested && n.KeptFree() == "" }
+func (n Node) Taking() bool {
+	return n.Serves() && !n.Object.Spec.UpgradeRequested && n.KeptFree() == ""
+}
 
 // KeptFree says how a person keeps the node free, in words for a message; empty where nobody does.
 func (n Node) KeptFree() string {
