@@ -1,17 +1,21 @@
 // The attach-controller decides who may hold a volume and brings it there: attachment tickets, the volume's attach and
-// detach machine, its replicas, and the attach of Kubernetes. It never speaks to the data plane.
+// detach machine, its replicas, the attach of Kubernetes, and pods that lost their volume. It never speaks to the data plane.
 package main
 
 import (
 	"context"
 	_ "embed"
+	"maps"
 
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/attachcontroller"
 	"drover.dev/drover/attach-controller/internal/csicontroller"
 	"drover.dev/drover/attach-controller/internal/machinecontroller"
+	"drover.dev/drover/attach-controller/internal/podrecoverycontroller"
 	"drover.dev/drover/attach-controller/internal/replicacontroller"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
@@ -34,9 +38,16 @@ replicas through their objects, places, rebuilds and salvages replicas, and atta
 Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 		Flags:     attach.AddFlags,
 		Contracts: []string{"1"},
-		Cache:     csicontroller.Cache(),
+		Cache:     cached(),
 		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, attach) },
 	})
+}
+
+// cached says what is kept of Kubernetes' own objects.
+func cached() map[client.Object]cache.ByObject {
+	out := csicontroller.Cache()
+	maps.Copy(out, podrecoverycontroller.Cache())
+	return out
 }
 
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
@@ -61,6 +72,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options
 		return err
 	}
 	if err := ticketcontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	if err := podrecoverycontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
 	return csicontroller.Setup(ctx, rt, attach, metrics.Registry)

@@ -6,8 +6,32 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/scenarios"
 	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
 )
+
+// aPodIsLeftBehind lets a node die under a pod that is being deleted: its VolumeAttachment goes, and then the pod.
+func aPodIsLeftBehind(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	const name = "left-behind"
+	require.NoError(t, w.Set(ctx, "node-down-pod-deletion-policy", "delete-statefulset-pod"))
+	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil))
+	require.NoError(t, w.PersistentVolume(ctx, name))
+	require.NoError(t, w.Claim(ctx, name))
+	require.NoError(t, w.ControlledPod(ctx, name, "StatefulSet", name, scenarios.Near))
+	_, err := w.WaitKubernetesAttached(ctx, name, scenarios.Near, patience)
+	require.NoError(t, err)
+	require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+	require.NoError(t, w.WaitReported(ctx, name, scenarios.Near, patience))
+	require.NoError(t, w.MountOn(ctx, scenarios.Near, name))
+	require.NoError(t, w.EndPod(ctx, name))
+	require.NoError(t, w.CutNode(ctx, scenarios.Near))
+	require.NoError(t, w.WaitPodGone(ctx, name, 2*patience))
+	require.NoError(t, w.JoinNode(ctx, scenarios.Near))
+	require.NoError(t, w.WaitNode(ctx, scenarios.Near, v1beta2.ConditionTrue, patience))
+	require.NoError(t, w.Set(ctx, "node-down-pod-deletion-policy", "do-nothing"))
+}
 
 // kubernetesTakesSnapshots lets Kubernetes ask snapshot-controller: its API server about Snapshots, and its users, by
 // VolumeSnapshots, for a snapshot and a backup of the volume, which are deleted again.

@@ -134,6 +134,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	require.NoError(t, w.Admin.Delete(ctx, job))
 	require.NoError(t, w.Admin.Delete(ctx, &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume, Namespace: w.Namespace}}))
 	require.NoError(t, w.WaitSnapshotGone(ctx, "stays", patience))
+	aPodIsLeftBehind(ctx, t, w)
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
 }

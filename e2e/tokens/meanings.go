@@ -11,7 +11,8 @@ var strengths = map[string]strong{
 	},
 	"attach-controller": {
 		root: "no", data: "**yes**: it approves the removal of replicas", volumes: "**yes**", secrets: "no",
-		summary: "It decides where volumes are attached and which replicas they have. A thief can delete every volume, and the answer is a backup.",
+		summary: "It decides where volumes are attached and which replicas they have. A thief can delete every volume, and the answer is a backup; and he ends " +
+			"pods with volumes in all namespaces.",
 	},
 	"snapshot-controller": {
 		root: "no", data: "snapshots and backups only", volumes: "**yes**: by tickets of a higher priority", secrets: "the webhook's only",
@@ -39,8 +40,9 @@ type meaningKey struct{ kind, name, binary string }
 
 // meanings say what a thief does with the rights to write one kind. They go on after "so a thief".
 var meanings = map[meaningKey]string{
-	{kind: "events.events.k8s.io"}:        "invents events, and changes existing ones",
-	{kind: "settings.longhorn.io/status"}: "says of a setting that it is in force, or is not; nobody acts on that",
+	{kind: "events.events.k8s.io"}:                              "invents events, and changes existing ones",
+	{kind: "events.events.k8s.io", binary: "attach-controller"}: "invents events in all namespaces, and changes existing ones in its own",
+	{kind: "settings.longhorn.io/status"}:                       "says of a setting that it is in force, or is not; nobody acts on that",
 
 	// Leases: each names the one of its binary.
 	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}:                              "keeps every im-monitor from leading",
@@ -72,8 +74,11 @@ var meanings = map[meaningKey]string{
 	{kind: "poddisruptionbudgets.policy"}: "lets a drain take instance managers with the volumes that they serve, or take none at all; also budgets of other programs in the namespace",
 
 	// attach-controller.
-	{kind: "persistentvolumes", binary: "attach-controller"}:             "puts and drops the attacher's finalizer on PersistentVolumes of Longhorn's driver, and reads all; anything else is refused (`drover-attach-controller`)",
-	{kind: "volumeattachments.storage.k8s.io"}:                           "puts and drops the attacher's finalizer and annotation on VolumeAttachments of Longhorn's driver; anything else is refused (`drover-attach-controller`)",
+	{kind: "persistentvolumes", binary: "attach-controller"}: "puts and drops the attacher's finalizer on PersistentVolumes of Longhorn's driver, and reads all; anything else is refused (`drover-attach-controller`)",
+	{kind: "volumeattachments.storage.k8s.io"}: "deletes VolumeAttachments of Longhorn's driver, and drops their finalizer, so that Kubernetes attaches a volume elsewhere under its pod; " +
+		"anything else is refused (`drover-attach-controller`, `drover-attach-controller-deletions`)",
+	{kind: "pods", binary: "attach-controller"}: "ends any pod of any namespace that uses a claim and has a controller, which makes another one, also by force while it runs; any other pod's " +
+		"deletion is refused (`drover-attach-controller-deletions`); reads all pods, with what their environment says",
 	{kind: "volumeattachments.storage.k8s.io/status"}:                    "tells Kubernetes that volumes of Longhorn's driver are attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
 	{kind: "snapshots.longhorn.io", binary: "attach-controller"}:         "**deletes snapshots**, and takes some",
 	{kind: "enginefrontends.longhorn.io"}:                                "stops the block devices of running volumes",

@@ -156,6 +156,47 @@ func TestAStolenTokenOfAttachControllerTouchesNoAttachmentOfAnotherDriver(t *tes
 	require.NoError(t, th.merge(ours, "metadata: {finalizers: null}"))
 }
 
+// A24: attach-controller deletes pods of all namespaces and VolumeAttachments, but only such as it has a reason to.
+func TestAStolenTokenOfAttachControllerDeletesOnlyWhatComesBack(t *testing.T) {
+	th := steal(t, "attach-controller")
+	th.make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "default"}})
+	yes := true
+	pod := func(name string, controlled bool, claim string) *corev1.Pod {
+		p := &corev1.Pod{}
+		require.NoError(t, yaml.UnmarshalStrict([]byte(checkPod), p))
+		p.Namespace, p.Name, p.Labels = th.namespace, name, nil
+		if controlled {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "s", UID: "s", Controller: &yes}}
+		}
+		if claim != "" {
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}}
+		}
+		th.make(p)
+		return p
+	}
+	attachment := func(name, driver string) *storagev1.VolumeAttachment {
+		va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: "node-1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
+		th.make(va)
+		return va
+	}
+	end := func(object client.Object) error {
+		var options []client.DeleteOption
+		if th.dry {
+			options = append(options, client.DryRunAll)
+		}
+		return th.client.Delete(t.Context(), object.DeepCopyObject().(client.Object), options...)
+	}
+	const only = "only pods that use a claim and have a controller"
+	bare := pod("bare", false, "data")
+	th.inForce(func() error { return end(bare) }, only)
+	th.refused(end(pod("stateless", true, "")), only)
+	th.refused(end(attachment("tokens-other", "disk.example.com")), "tokens-other is another driver's")
+	require.NoError(t, end(pod("web-0", true, "data")))
+	require.NoError(t, end(attachment("tokens-ours", "driver.longhorn.io")))
+}
+
 func TestAStolenTokenOfSnapshotControllerWidensNoWebhook(t *testing.T) {
 	const name = "drover-snapshot-controller"
 	th := steal(t, "snapshot-controller")

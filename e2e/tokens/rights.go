@@ -55,10 +55,20 @@ func read(root string) ([]token, error) {
 				t.rights = append(t.rights, rightsOf(rule.APIGroups, rule.Resources, rule.ResourceNames, rule.Verbs, role.Kind == "ClusterRole")...)
 			}
 		}
-		t.rights = sorted(t.rights)
+		t.rights = sorted(withoutCovered(t.rights))
 		tokens = append(tokens, t)
 	}
 	return tokens, nil
+}
+
+// withoutCovered drops what is granted in the namespace although it is granted everywhere.
+func withoutCovered(rights []right) []right {
+	all := slices.Clone(rights)
+	return slices.DeleteFunc(rights, func(r right) bool {
+		covered := r
+		covered.everywhere = true
+		return !r.everywhere && slices.Contains(all, covered)
+	})
 }
 
 // rightsOf lists what one rule allows, each right once.

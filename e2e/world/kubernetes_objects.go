@@ -3,13 +3,17 @@ package world
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/lookup"
 )
 
 const (
@@ -79,15 +83,65 @@ func (w *World) Claim(ctx context.Context, volume string) error {
 
 // Pod makes a pod on the node that uses the claim of the volume. No kubelet runs it.
 func (w *World) Pod(ctx context.Context, name, volume, node string) error {
+	return w.makePod(ctx, podOf(name, volume, node))
+}
+
+// ControlledPod makes a pod as a controller of that kind of the group apps makes it, and says in its status what a kubelet says that runs it.
+func (w *World) ControlledPod(ctx context.Context, name, kind, volume, node string) error {
+	yes, grace := true, int64(1)
+	pod := podOf(name, volume, node)
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "owner", UID: "owner", Controller: &yes}}
+	pod.Spec.TerminationGracePeriodSeconds = &grace
+	if err := w.makePod(ctx, pod); err != nil {
+		return err
+	}
+	running := corev1.ContainerStatus{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}
+	return w.setStatus(ctx, pod, map[string]any{"phase": corev1.PodRunning, "startTime": metav1.Now(), "containerStatuses": []corev1.ContainerStatus{running}})
+}
+
+// EndPod asks for the end of a pod, as its controller or Kubernetes does: it goes when its kubelet has ended it.
+func (w *World) EndPod(ctx context.Context, name string) error {
+	if err := w.Admin.Delete(ctx, &corev1.Pod{ObjectMeta: podMeta(name)}); err != nil {
+		return fmt.Errorf("deleting pod %s: %w", name, err)
+	}
+	return nil
+}
+
+// PodNow is a pod as it is; nil: it is gone.
+func (w *World) PodNow(ctx context.Context, name string) (*corev1.Pod, error) {
+	return lookup.Get(ctx, w.Admin, podNamespace, name, &corev1.Pod{})
+}
+
+// WaitPodGone waits until a pod is gone.
+func (w *World) WaitPodGone(ctx context.Context, name string, within time.Duration) error {
+	return w.Wait(ctx, "the end of pod "+name, within, func(ctx context.Context) (string, error) {
+		pod, err := w.PodNow(ctx, name)
+		return unless(pod == nil, "it is there"), err
+	})
+}
+
+// PodTold tells whether an event of that reason was said about a pod.
+func (w *World) PodTold(ctx context.Context, name, reason string) (bool, error) {
+	var list eventsv1.EventList
+	if err := w.Admin.List(ctx, &list, client.InNamespace(podNamespace)); err != nil {
+		return false, fmt.Errorf("listing the events about pods: %w", err)
+	}
+	return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Regarding.Name == name && e.Reason == reason }), nil
+}
+
+func podOf(name, volume, node string) *corev1.Pod {
 	token := false
-	pod := &corev1.Pod{ObjectMeta: podMeta(name), Spec: corev1.PodSpec{
+	return &corev1.Pod{ObjectMeta: podMeta(name), Spec: corev1.PodSpec{
 		NodeName: node, AutomountServiceAccountToken: &token,
 		Containers: []corev1.Container{{Name: "main", Image: "none", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
 		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: volume},
 		}}},
 	}}
-	return w.Wait(ctx, "pod "+name, time.Minute, func(ctx context.Context) (string, error) {
+}
+
+func (w *World) makePod(ctx context.Context, pod *corev1.Pod) error {
+	return w.Wait(ctx, "pod "+pod.Name, time.Minute, func(ctx context.Context) (string, error) {
 		// The namespace's ServiceAccount may not be there yet.
 		return "", client.IgnoreAlreadyExists(w.Admin.Create(ctx, pod))
 	})

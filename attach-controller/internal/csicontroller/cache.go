@@ -10,7 +10,8 @@ import (
 	"drover.dev/drover/attach-controller/internal/csi"
 )
 
-// Cache says what is kept of Kubernetes' own objects: what package csi reads. Nothing that is read from the cache is ever
+// Cache says what is kept of Kubernetes' own objects: what package csi reads, and of PersistentVolumes to which claim they are bound, for package
+// podrecovery. Nothing that is read from the cache is ever
 // written back as a whole.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
@@ -51,6 +52,10 @@ func thinPersistentVolume(obj any) (any, error) {
 	thin.Spec.AccessModes = pv.Spec.AccessModes
 	if source := pv.Spec.CSI; source != nil {
 		thin.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: source.Driver, VolumeHandle: source.VolumeHandle}
+	}
+	thin.Status.Phase = pv.Status.Phase
+	if claim := pv.Spec.ClaimRef; claim != nil {
+		thin.Spec.ClaimRef = &corev1.ObjectReference{Namespace: claim.Namespace, Name: claim.Name}
 	}
 	return thin, nil
 }

@@ -112,7 +112,7 @@ func (p *pass) salvageLatest() {
 	p.tell(last, Happening{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
 }
 
-// remount asks whoever mounted the volume to mount it anew: its device went away under it.
+// remount asks for pods that mount the volume anew, which package podrecovery sees to: the device went away under those of before.
 func (p *pass) remount() {
 	p.set("remountRequestedAt", p.v.Status.RemountRequestedAt, stamp(p.Now))
 }

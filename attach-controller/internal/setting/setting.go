@@ -25,6 +25,9 @@ const (
 	OfflineRebuilding           = "offline-replica-rebuilding"
 	RemoveSnapshotsOnTrim       = "remove-snapshots-during-filesystem-trim"
 	DisableRevisionCounter      = "disable-revision-counter"
+	AutoDeletePod               = "auto-delete-pod-when-volume-detached-unexpectedly"
+	SparedControllers           = "blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly"
+	NodeDownPodDeletion         = "node-down-pod-deletion-policy"
 )
 
 // Values is what the settings say to volumes of one data engine.
@@ -55,6 +58,11 @@ type Values struct {
 	RemoveSnapshotsOnTrim bool
 	// DisableRevisionCounter is for new v1 volumes. Longhorn's own default is true; where the setting does not exist the counter is kept, which is safer.
 	DisableRevisionCounter bool
+	// AutoDeletePod lets pods be deleted whose volume was detached under them; not those of SparedControllers, each as KindOf writes it.
+	AutoDeletePod     bool
+	SparedControllers []string
+	// NodeDownPolicy says whose pods are deleted by force from a node that is down.
+	NodeDownPolicy NodeDownPolicy
 }
 
 // Defaults are in force where a setting does not exist or is empty.
@@ -63,6 +71,7 @@ func Defaults() Values {
 		AutoSalvage: true, DefaultReplicaCount: 3,
 		ZoneSoftAntiAffinity: true, DiskSoftAntiAffinity: true, ReplenishmentWait: 600 * time.Second, RebuildsPerNode: 5,
 		OverProvisioning: 100, MinimalAvailable: 25, DisableSchedulingOnCordoned: true, SnapshotMaxCount: 250,
+		AutoDeletePod: true, NodeDownPolicy: DoNothing,
 	}
 }
 
@@ -86,4 +95,13 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	}),
 	DefaultEngineImage:  func(v *Values, text string) error { v.DefaultEngineImage = text; return nil },
 	DefaultReplicaCount: setting.Number(1, 20, func(v *Values, n int) { v.DefaultReplicaCount = n }),
+	AutoDeletePod:       setting.Boolean(func(v *Values) *bool { return &v.AutoDeletePod }),
+	SparedControllers:   func(v *Values, text string) error { v.SparedControllers = kindsOf(text); return nil },
+	NodeDownPodDeletion: func(v *Values, text string) error {
+		policy, err := parseNodeDownPolicy(text)
+		if err == nil {
+			v.NodeDownPolicy = policy
+		}
+		return err
+	},
 }}

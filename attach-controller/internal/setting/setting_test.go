@@ -36,7 +36,7 @@ func TestValues(t *testing.T) {
 	require.True(t, m.Values("v2").AutoSalvage)
 	require.Equal(t, 2, m.Values("v2").DefaultReplicaCount)
 	require.Equal(t, 3, m.Values("").DefaultReplicaCount, "what is not named for a data engine has its default")
-	require.Len(t, Catalogue.Names(), 16)
+	require.Len(t, Catalogue.Names(), 19)
 }
 
 func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {

@@ -82,8 +82,9 @@ type VolumeStatus struct {
 	// Reverted says how it ended. Written by attach-controller; absent means never.
 	// +optional
 	LastRevert string `json:"lastRevert,omitempty"`
-	// RFC 3339 time at which the workload's pods were asked to mount the volume again. Written by attach-controller;
-	// absent means never.
+	// RFC 3339 time at which the volume was usable again after it was detached under its users: pods that started
+	// before have a mount that is dead, and are deleted (auto-delete-pod-when-volume-detached-unexpectedly). Written
+	// by attach-controller; absent means never.
 	// +optional
 	RemountRequestedAt string `json:"remountRequestedAt,omitempty"`
 	// Whether the restore of a volume made from a backup has begun. Written by attach-controller; absent means

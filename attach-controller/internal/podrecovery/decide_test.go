@@ -1,0 +1,224 @@
+package podrecovery
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var (
+	remount = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	zero    time.Time
+)
+
+const set, deployed, alone = "apps/StatefulSet", "apps/ReplicaSet", "apps/DaemonSet"
+
+// detached is a pod whose volume was detached under it, long enough ago.
+func detached(change func(*Facts)) Facts {
+	f := Facts{
+		Now: remount.Add(remountPause), Pod: Pod{Node: "n", Controller: set, Started: remount.Add(-time.Second)}, Node: Node{Name: "n"},
+		Volumes: []Volume{{Name: "v", RemountRequestedAt: remount, Settings: setting.Defaults()}},
+	}
+	change(&f)
+	return f
+}
+
+func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		want   Action
+		at     time.Time
+	}{
+		"after 5 s":                           {func(*Facts) {}, ActionDelete, zero},
+		"not before, and then by itself":      {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
+		"whatever kind its controller is":     {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
+		"not without a controller":            {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
+		"not of a kind that is spared":        {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone, zero},
+		"not where the setting is false":      {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
+		"not one that started later":          {func(f *Facts) { f.Pod.Started = remount.Add(time.Second) }, ActionNone, zero},
+		"not one that started then":           {func(f *Facts) { f.Pod.Started = remount }, ActionNone, zero},
+		"not one that has not started":        {func(f *Facts) { f.Pod.Started = zero }, ActionNone, zero},
+		"not one that ended":                  {func(f *Facts) { f.Pod.Ended = true }, ActionNone, zero},
+		"not one that is nowhere":             {func(f *Facts) { f.Pod.Node = "" }, ActionNone, zero},
+		"not one that is being deleted":       {func(f *Facts) { f.Pod.DeletedAt = remount }, ActionNone, zero},
+		"not one whose volume was never lost": {func(f *Facts) { f.Volumes[0].RemountRequestedAt = zero }, ActionNone, zero},
+		"not one without a Longhorn volume":   {func(f *Facts) { f.Volumes = nil }, ActionNone, zero},
+		"not before the share serves":         {func(f *Facts) { f.Volumes[0].Shared = true }, ActionNone, zero},
+		"not while the old share serves":      {func(f *Facts) { f.Volumes[0].Shared, f.Volumes[0].SharedSince = true, remount }, ActionNone, zero},
+		"once a new share serves":             {func(f *Facts) { f.Volumes[0].Shared, f.Volumes[0].SharedSince = true, remount.Add(time.Second) }, ActionDelete, zero},
+		"for any of its volumes": {func(f *Facts) {
+			f.Volumes = append([]Volume{{Name: "u", Settings: setting.Defaults()}}, f.Volumes...)
+		}, ActionDelete, zero},
+		"the first of two to come": {func(f *Facts) {
+			f.Now = remount
+			f.Volumes = append(f.Volumes, Volume{Name: "w", Settings: setting.Defaults(), RemountRequestedAt: remount.Add(-time.Millisecond)})
+		}, ActionNone, remount.Add(remountPause - time.Millisecond)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := Decide(detached(c.change))
+			require.Equal(t, c.want, v.Action, v.Why)
+			require.Equal(t, c.at, v.At)
+			require.NotEmpty(t, v.Why)
+			if v.Action == ActionDelete {
+				require.Equal(t, []string{"v"}, v.Volumes)
+				require.Empty(t, v.Attachments)
+			}
+		})
+	}
+}
+
+// leftBehind is a pod that is being deleted on a node that is down, whose grace is over and whose volume is still attached there.
+func leftBehind(change func(*Facts)) Facts {
+	settings := setting.Defaults()
+	settings.NodeDownPolicy = setting.DeleteBothStatefulSetAndDeploymentPod
+	down := Node{Name: "n", Down: true}
+	f := Facts{
+		Now: remount, Pod: Pod{Node: "n", Controller: set, Started: remount.Add(-time.Hour), DeletedAt: remount}, Node: down,
+		Volumes: []Volume{{Name: "v", Settings: settings, Attachments: []Attachment{{Name: "a", Node: down}}}},
+	}
+	change(&f)
+	return f
+}
+
+func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T) {
+	free := func(f *Facts) { f.Volumes[0].Attachments = nil }
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		want   Action
+		at     time.Time
+	}{
+		"its attachments go first": {func(*Facts) {}, ActionDetach, zero},
+		"even before its grace is over": {func(f *Facts) {
+			f.Pod.DeletedAt = remount.Add(time.Minute)
+		}, ActionDetach, zero},
+		"they are waited for": {func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }, ActionNone, zero},
+		"then it goes":        {free, ActionForceDelete, zero},
+		"its grace is waited for": {func(f *Facts) {
+			free(f)
+			f.Pod.DeletedAt = remount.Add(time.Nanosecond)
+		}, ActionNone, remount.Add(time.Nanosecond)},
+		"not once it was forced": {func(f *Facts) { free(f); f.Pod.Forced = true }, ActionNone, zero},
+		"what another pod there uses stays attached": {func(f *Facts) {
+			f.Volumes[0].Attachments[0].Users = []User{{Name: "leaves", Leaves: true}, {Name: "stays"}}
+		}, ActionForceDelete, zero},
+		"what only leaving pods there use does not": {func(f *Facts) {
+			f.Volumes[0].Attachments[0].Users = []User{{Name: "leaves", Leaves: true}}
+		}, ActionDetach, zero},
+		"what is attached elsewhere is another pod's":    {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Name = "m" }, ActionForceDelete, zero},
+		"not where the node is up":                       {func(f *Facts) { f.Node.Down = false }, ActionNone, zero},
+		"not where Kubernetes calls it ready":            {func(f *Facts) { f.Node.Ready = true }, ActionNone, zero},
+		"not where it holds nothing, either":             {func(f *Facts) { free(f); f.Node.Down = false }, ActionNone, zero},
+		"not by default":                                 {func(f *Facts) { f.Volumes[0].Settings = setting.Defaults() }, ActionNone, zero},
+		"not one without a controller":                   {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
+		"not one of a DaemonSet, which comes back there": {func(f *Facts) { f.Pod.Controller = alone }, ActionNone, zero},
+		"one of a ReplicaSet":                            {func(f *Facts) { f.Pod.Controller = deployed }, ActionDetach, zero},
+		"not one of a ReplicaSet where only others may go": {func(f *Facts) {
+			f.Pod.Controller = deployed
+			f.Volumes[0].Settings.NodeDownPolicy = setting.DeleteStatefulSetPod
+		}, ActionNone, zero},
+		"not one that nobody deletes": {func(f *Facts) { f.Pod.DeletedAt = zero }, ActionNone, zero},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := Decide(leftBehind(c.change))
+			require.Equal(t, c.want, v.Action, v.Why)
+			require.Equal(t, c.at, v.At)
+			require.NotEmpty(t, v.Why)
+			if v.Action == ActionDetach {
+				require.Equal(t, []string{"a"}, v.Attachments)
+			}
+			if v.Action != ActionNone {
+				require.Equal(t, []string{"v"}, v.Volumes)
+			}
+		})
+	}
+}
+
+// waiting is a pod on another node that waits for a volume whose pod was deleted by force.
+func waiting(change func(*Facts)) Facts {
+	f := Facts{
+		Now: remount, Pod: Pod{Node: "m", Controller: set, Started: remount, Waits: true},
+		Volumes: []Volume{{Name: "v", Settings: setting.Defaults(), Attachments: []Attachment{
+			{Name: "a", Node: Node{Name: "n", Down: true}}, {Name: "b", Node: Node{Name: "m"}},
+		}}},
+	}
+	change(&f)
+	return f
+}
+
+func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		want   Action
+	}{
+		"by default":                              {func(*Facts) {}, ActionDetach},
+		"also without a controller":               {func(f *Facts) { f.Pod.Controller = "" }, ActionDetach},
+		"not where the node is up":                {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Down = false }, ActionNone},
+		"not where Kubernetes calls it ready":     {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Ready = true }, ActionNone},
+		"not where a pod uses it, even a leaving": {func(f *Facts) { f.Volumes[0].Attachments[0].Users = []User{{Name: "p", Leaves: true}} }, ActionNone},
+		"not twice":                               {func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }, ActionNone},
+		"not where several nodes may have it":     {func(f *Facts) { f.Volumes[0].ManyNodes = true }, ActionNone},
+		"not for a pod that runs":                 {func(f *Facts) { f.Pod.Waits = false }, ActionNone},
+		"not on its own node":                     {func(f *Facts) { f.Pod.Node = "n" }, ActionNone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := Decide(waiting(c.change))
+			require.Equal(t, c.want, v.Action, v.Why)
+			if v.Action != ActionNone {
+				require.Equal(t, []string{"a"}, v.Attachments)
+				require.Equal(t, []string{"v"}, v.Volumes)
+			}
+		})
+	}
+	v := Decide(waiting(func(f *Facts) {
+		f.Pod.Started, f.Volumes[0].RemountRequestedAt = remount.Add(-time.Minute), remount
+	}))
+	require.Equal(t, ActionDetach, v.Action)
+	require.Equal(t, remount.Add(remountPause), v.At, "its other rule is not forgotten")
+}
+
+func TestWhatAPodSays(t *testing.T) {
+	yes, none := true, int64(0)
+	at := metav1.NewTime(remount)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "v1", Kind: "ConfigMap"}, {APIVersion: "apps/v1", Kind: "StatefulSet", Controller: &yes},
+		}},
+		Spec: corev1.PodSpec{NodeName: "n", Volumes: []corev1.Volume{
+			{Name: "a", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "claim"}}},
+			{Name: "b", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}, {Name: "c"},
+		}},
+		Status: corev1.PodStatus{Phase: corev1.PodPending, StartTime: &at},
+	}
+	require.Equal(t, Pod{Node: "n", Controller: set, Started: remount, Waits: true}, FromPod(pod))
+	require.Equal(t, []string{"claim", "p-b"}, Claims(pod))
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds, pod.Status.Phase = &at, &none, corev1.PodFailed
+	require.Equal(t, Pod{Node: "n", Controller: set, Started: remount, Ended: true, DeletedAt: remount, Forced: true}, FromPod(pod))
+	require.Equal(t, Pod{}, FromPod(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}))
+}
+
+func TestWhatAVolumeSays(t *testing.T) {
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "v"}}
+	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil))
+	v.Status.RemountRequestedAt = "2026-08-01T12:00:00Z"
+	require.Equal(t, Volume{Name: "v", RemountRequestedAt: remount}, FromVolume(v, nil))
+	v.Status.RemountRequestedAt = "yesterday"
+	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil), "what cannot be read ends nobody's pod")
+
+	at := metav1.NewTime(remount)
+	share := &corev1.Pod{Status: corev1.PodStatus{StartTime: &at}}
+	v.Spec.AccessMode = v1beta2.AccessModeReadWriteMany
+	require.Equal(t, Volume{Name: "v", Shared: true}, FromVolume(v, share))
+	v.Status.ShareState = shareRunning
+	require.Equal(t, Volume{Name: "v", Shared: true, SharedSince: remount}, FromVolume(v, share))
+	require.Equal(t, Volume{Name: "v", Shared: true}, FromVolume(v, nil))
+	share.DeletionTimestamp = &at
+	require.Equal(t, Volume{Name: "v", Shared: true}, FromVolume(v, share))
+	v.Spec.Migratable = true
+	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil))
+}

@@ -1,0 +1,140 @@
+// Package podrecovery decides about pods whose Longhorn volume went away under them, or whose node did. There are three rules:
+//
+//	the pod                                   and                                                     is answered by
+//	started before remountRequestedAt         it has a controller that the settings do not spare      a deletion with 30 s of grace
+//	is being deleted, on a node that is down  node-down-pod-deletion-policy covers its controller     the deletion of its VolumeAttachments there; once they are
+//	                                                                                                  gone and its grace is over, a deletion by force
+//	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     the deletion of that VolumeAttachment
+//	                                          no pod uses the volume any more, holds it
+//
+// A mount outlives neither the end of the volume's engine nor a new device: what the pod has mounted answers with errors until a new pod mounts the volume
+// again. A node is down as v1beta2.IsNodeDown says, and only as long as Kubernetes does not call it ready. The package refuses to know how pods are
+// found or deleted.
+package podrecovery
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Facts is what one decision about a pod looks at.
+type Facts struct {
+	Now time.Time
+	Pod Pod
+	// Node is the pod's; it is looked at only for a pod that is being deleted.
+	Node Node
+	// Volumes are the Longhorn volumes of the pod's claims, as far as those are bound, in order of their names.
+	Volumes []Volume
+}
+
+// Pod is a pod with claims.
+type Pod struct {
+	// Node is where it was scheduled to; empty: nowhere yet.
+	Node string
+	// Controller is the kind of the owner that makes another pod in its place, as setting.KindOf writes it; empty: nobody does.
+	Controller string
+	// Started is when its kubelet accepted it; zero: it did not yet.
+	Started time.Time
+	// Waits: it is scheduled, and none of its containers has run. Ended: all have, and none runs again.
+	Waits, Ended bool
+	// DeletedAt is when its grace is over; zero: it is not being deleted. Forced: it was deleted without grace, and waits for its finalizers.
+	DeletedAt time.Time
+	Forced    bool
+}
+
+// Leaving tells that the pod is being deleted.
+func (p Pod) Leaving() bool { return !p.DeletedAt.IsZero() }
+
+// Volume is a Longhorn volume of the pod.
+type Volume struct {
+	Name string
+	// Settings are those for its data engine.
+	Settings setting.Values
+	// RemountRequestedAt is when it was detached under its users for the last time; zero: never.
+	RemountRequestedAt time.Time
+	// Shared: pods reach it through a share. SharedSince is when that was started which serves now; zero: none serves.
+	Shared      bool
+	SharedSince time.Time
+	// ManyNodes: Kubernetes attaches it to several nodes at once.
+	ManyNodes bool
+	// Attachments are the VolumeAttachments of Kubernetes for it, of Longhorn's driver, in order of their names. They are looked at only for a pod that
+	// is being deleted, or waits.
+	Attachments []Attachment
+}
+
+// Attachment is a VolumeAttachment of Kubernetes.
+type Attachment struct {
+	Name string
+	Node Node
+	// Deleting: whoever attaches lets it go once the volume has left the node.
+	Deleting bool
+	// Users are the other pods on that node with the same claim.
+	Users []User
+}
+
+// Node is a node of Kubernetes, and of Longhorn.
+type Node struct {
+	Name string
+	// Down is positive evidence, as v1beta2.IsNodeDown says. Ready: Kubernetes calls the node ready all the same, as where Longhorn's Node was deleted.
+	Down, Ready bool
+}
+
+func (n Node) lost() bool { return n.Down && !n.Ready }
+
+// User is a pod that is not the one that is decided on.
+type User struct {
+	Name string
+	// Leaves: it ended, or is being deleted.
+	Leaves bool
+}
+
+// FromPod takes what matters of a pod.
+func FromPod(pod *corev1.Pod) Pod {
+	p := Pod{Node: pod.Spec.NodeName, Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
+	p.Waits = p.Node != "" && pod.Status.Phase == corev1.PodPending
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		p.Controller = setting.KindOf(owner.APIVersion, owner.Kind)
+	}
+	if at := pod.Status.StartTime; at != nil {
+		p.Started = at.Time
+	}
+	if at := pod.DeletionTimestamp; at != nil {
+		p.DeletedAt = at.Time
+		p.Forced = pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
+	}
+	return p
+}
+
+// Claims are the names of the PersistentVolumeClaims that a pod uses, those that are made for it included.
+func Claims(pod *corev1.Pod) []string {
+	var out []string
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out = append(out, pod.Name+"-"+v.Name)
+		}
+	}
+	return out
+}
+
+// FromVolume takes what matters of a Longhorn volume. share is the pod of its share manager, nil where there is none.
+func FromVolume(v *v1beta2.Volume, share *corev1.Pod) Volume {
+	out := Volume{Name: v.Name, Shared: v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable}
+	if at, err := time.Parse(time.RFC3339, v.Status.RemountRequestedAt); err == nil {
+		out.RemountRequestedAt = at
+	}
+	if out.Shared && v.Status.ShareState == shareRunning && share != nil && share.DeletionTimestamp == nil && share.Status.StartTime != nil {
+		out.SharedSince = share.Status.StartTime.Time
+	}
+	return out
+}
+
+// shareRunning is Volume.status.shareState while the share can be mounted.
+const shareRunning = "running"

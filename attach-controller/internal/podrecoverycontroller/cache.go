@@ -1,0 +1,43 @@
+package podrecoverycontroller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Cache says what is kept of pods: of those with claims what package podrecovery reads, of all others little more than their names.
+func Cache() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&corev1.Pod{}: {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: thinPod},
+	}
+}
+
+func thinPod(obj any) (any, error) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil
+	}
+	thin := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+		DeletionTimestamp: pod.DeletionTimestamp}}
+	thin.Status.StartTime = pod.Status.StartTime
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.PersistentVolumeClaim.ClaimName}
+			thin.Spec.Volumes = append(thin.Spec.Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
+		case v.Ephemeral != nil:
+			thin.Spec.Volumes = append(thin.Spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}})
+		}
+	}
+	if len(thin.Spec.Volumes) == 0 {
+		return thin, nil
+	}
+	thin.DeletionGracePeriodSeconds = pod.DeletionGracePeriodSeconds
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		thin.OwnerReferences = []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Controller: owner.Controller}}
+	}
+	thin.Spec.NodeName, thin.Status.Phase = pod.Spec.NodeName, pod.Status.Phase
+	return thin, nil
+}

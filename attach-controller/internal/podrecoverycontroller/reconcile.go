@@ -1,0 +1,117 @@
+// Package podrecoverycontroller makes the verdicts of package podrecovery true, one key per pod with claims: it deletes pods whose volume was detached
+// under them, and frees what pods held on nodes that are down. Nothing is deleted but what the API server itself says right before.
+package podrecoverycontroller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/attach-controller/internal/podrecovery"
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
+)
+
+// workers is how many pods are looked at at once.
+const workers = 4
+
+type reconciler struct {
+	rt           *runkit.Runtime
+	cached, live observer
+}
+
+// Setup registers the controller of pods that lost their volume.
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
+	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r := &reconciler{rt: rt,
+		cached: observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
+		live:   observer{cache: rt.Client, reader: rt.Uncached, live: true, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
+	}
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	if err := (watches{reader: rt.Client, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
+		return fmt.Errorf("setting up the controller of pods that lost their volume: %w", err)
+	}
+	return nil
+}
+
+// Reconcile decides on one pod. What the cache says is decided again on what the API server says.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	s, err := r.cached.observe(ctx, request.NamespacedName)
+	if s == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	v := podrecovery.Decide(s.facts)
+	if v.Action != podrecovery.ActionNone {
+		if s, err = r.live.observe(ctx, request.NamespacedName); s == nil || err != nil {
+			return ctrl.Result{}, err
+		}
+		if v = podrecovery.Decide(s.facts); v.Action != podrecovery.ActionNone {
+			if err := r.apply(ctx, s, v); err != nil {
+				return ctrl.Result{}, err
+			}
+		}
+	}
+	if v.At.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(v.At.Sub(r.rt.Clock.Now()), 1)}, nil
+}
+
+// apply deletes, each object by the UID that was judged, and says so.
+func (r *reconciler) apply(ctx context.Context, s *seen, v podrecovery.Verdict) error {
+	done := false
+	for _, d := range deletions(s, v) {
+		deleted, err := r.delete(ctx, d)
+		if err != nil {
+			return err
+		}
+		done = done || deleted
+	}
+	if !done {
+		return nil
+	}
+	actions.WithLabelValues(string(v.Action)).Inc()
+	r.announce(s, v)
+	log.FromContext(ctx).Info("pod recovered", "action", v.Action, "volumes", v.Volumes, "attachments", v.Attachments, "why", v.Why)
+	return nil
+}
+
+type deletion struct {
+	object  client.Object
+	options []client.DeleteOption
+}
+
+func deletions(s *seen, v podrecovery.Verdict) []deletion {
+	switch v.Action {
+	case podrecovery.ActionDelete:
+		return []deletion{{s.pod, []client.DeleteOption{client.GracePeriodSeconds(podrecovery.GracePeriod)}}}
+	case podrecovery.ActionForceDelete:
+		return []deletion{{s.pod, []client.DeleteOption{client.GracePeriodSeconds(0)}}}
+	}
+	var out []deletion
+	for _, name := range v.Attachments {
+		out = append(out, deletion{object: s.attachments[name]})
+	}
+	return out
+}
+
+// delete tells whether the object is being deleted now; one that is gone, or was replaced, is not.
+func (r *reconciler) delete(ctx context.Context, d deletion) (bool, error) {
+	uid := d.object.GetUID()
+	err := r.rt.Client.Delete(ctx, d.object, append(d.options, client.Preconditions{UID: &uid})...)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil // its event is on the way
+	case err != nil:
+		return false, fmt.Errorf("deleting %T %s: %w", d.object, client.ObjectKeyFromObject(d.object), err)
+	}
+	return true, nil
+}

@@ -1,0 +1,193 @@
+package podrecoverycontroller
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"drover.dev/drover/attach-controller/internal/podrecovery"
+	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/settingcontroller"
+)
+
+// watches maps the events of other objects to the pods that they are about.
+type watches struct {
+	reader    client.Reader
+	namespace string
+}
+
+func (w watches) add(b *builder.Builder) *builder.Builder {
+	to := func(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
+		return handler.EnqueueRequestsFromMapFunc(find)
+	}
+	return b.For(&corev1.Pod{}, builder.WithPredicates(usesClaims(), changed())).
+		Watches(&corev1.Pod{}, to(w.thoseThatWaitFor), builder.WithPredicates(usesClaims(), gone())).
+		Watches(&corev1.Pod{}, to(w.usersOfShare), builder.WithPredicates(w.shares(), changed())).
+		Watches(&corev1.PersistentVolume{}, to(w.ofPersistentVolume), builder.WithPredicates(changed())).
+		Watches(&v1beta2.Volume{}, to(w.ofVolume), builder.WithPredicates(detached())).
+		Watches(&storagev1.VolumeAttachment{}, to(w.ofAttachment), builder.WithPredicates(cameOrWent())).
+		Watches(&v1beta2.Node{}, to(w.ofNode), builder.WithPredicates(downChanged())).
+		Watches(&v1beta2.Setting{}, to(w.all), builder.WithPredicates(settingcontroller.Concerns(obeyed)))
+}
+
+func obeyed(name string) bool {
+	return slices.Contains([]string{setting.AutoDeletePod, setting.SparedControllers, setting.NodeDownPodDeletion}, name)
+}
+
+func usesClaims() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return len(podrecovery.Claims(o.(*corev1.Pod))) > 0 })
+}
+
+func (w watches) shares() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetNamespace() == w.namespace && shareOf(o) != "" })
+}
+
+// changed lets an update pass where something of what the cache keeps has changed.
+func changed() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.DeepCopyObject().(client.Object), e.ObjectNew.DeepCopyObject().(client.Object)
+		before.SetResourceVersion("")
+		after.SetResourceVersion("")
+		return !equality.Semantic.DeepEqual(before, after)
+	}}
+}
+
+func gone() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// detached lets Volumes pass that were detached under their users, and changes of whether their share serves.
+func detached() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return e.Object.(*v1beta2.Volume).Status.RemountRequestedAt != "" },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, after := e.ObjectOld.(*v1beta2.Volume).Status, e.ObjectNew.(*v1beta2.Volume).Status
+			return before.RemountRequestedAt != after.RemountRequestedAt || before.ShareState != after.ShareState
+		},
+	}
+}
+
+// cameOrWent lets by what a VolumeAttachment says between its beginning and its end.
+func cameOrWent() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
+	}}
+}
+
+func downChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return v1beta2.IsNodeDown(e.Object.(*v1beta2.Node)) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return v1beta2.IsNodeDown(e.ObjectOld.(*v1beta2.Node)) != v1beta2.IsNodeDown(e.ObjectNew.(*v1beta2.Node))
+		},
+	}
+}
+
+// pods lists pods from the cache, and maps those that pass.
+func (w watches) pods(ctx context.Context, pass func(podrecovery.Pod) bool, which ...client.ListOption) []reconcile.Request {
+	var list corev1.PodList
+	w.list(ctx, &list, which...)
+	var out []reconcile.Request
+	for i := range list.Items {
+		if pass(podrecovery.FromPod(&list.Items[i])) {
+			out = append(out, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return out
+}
+
+func (w watches) list(ctx context.Context, list client.ObjectList, which ...client.ListOption) {
+	if err := w.reader.List(ctx, list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
+		// A list from a running cache fails only while the process stops.
+		log.FromContext(ctx).Error(err, "listing from the cache")
+	}
+}
+
+func everyPod(podrecovery.Pod) bool { return true }
+
+// open is about pods for which VolumeAttachments are looked at.
+func open(p podrecovery.Pod) bool { return p.Leaving() || p.Waits }
+
+func waits(p podrecovery.Pod) bool { return p.Waits }
+
+func (w watches) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	return w.pods(ctx, func(p podrecovery.Pod) bool { return p.Node != "" })
+}
+
+// thoseThatWaitFor what a pod used that is gone.
+func (w watches) thoseThatWaitFor(ctx context.Context, o client.Object) []reconcile.Request {
+	var out []reconcile.Request
+	for _, claim := range claimsOf(o.(*corev1.Pod)) {
+		out = append(out, w.pods(ctx, waits, client.MatchingFields{byClaim: claim})...)
+	}
+	return out
+}
+
+func (w watches) usersOfShare(ctx context.Context, o client.Object) []reconcile.Request {
+	return w.usersOf(ctx, shareOf(o))
+}
+
+func (w watches) ofVolume(ctx context.Context, o client.Object) []reconcile.Request {
+	return w.usersOf(ctx, o.GetName())
+}
+
+func (w watches) usersOf(ctx context.Context, volume string) []reconcile.Request {
+	var list corev1.PersistentVolumeList
+	w.list(ctx, &list, client.MatchingFields{byHandle: volume})
+	var out []reconcile.Request
+	for i := range list.Items {
+		out = append(out, w.ofPersistentVolume(ctx, &list.Items[i])...)
+	}
+	return out
+}
+
+func (w watches) ofPersistentVolume(ctx context.Context, o client.Object) []reconcile.Request {
+	return w.ofClaim(ctx, o.(*corev1.PersistentVolume), everyPod)
+}
+
+func (w watches) ofClaim(ctx context.Context, pv *corev1.PersistentVolume, pass func(podrecovery.Pod) bool) []reconcile.Request {
+	claim := claimOf(pv)
+	if claim == "" {
+		return nil
+	}
+	return w.pods(ctx, pass, client.MatchingFields{byClaim: claim})
+}
+
+func (w watches) ofAttachment(ctx context.Context, o client.Object) []reconcile.Request {
+	return w.ofSource(ctx, o.(*storagev1.VolumeAttachment), open)
+}
+
+func (w watches) ofSource(ctx context.Context, va *storagev1.VolumeAttachment, pass func(podrecovery.Pod) bool) []reconcile.Request {
+	name := sourceOf(va)
+	if name == "" {
+		return nil
+	}
+	var pv corev1.PersistentVolume
+	if err := w.reader.Get(ctx, client.ObjectKey{Name: name}, &pv, client.UnsafeDisableDeepCopy); err != nil {
+		return nil // one that is gone is bound to no claim
+	}
+	return w.ofClaim(ctx, &pv, pass)
+}
+
+// ofNode finds the pods that leave the node, and those elsewhere that wait for what is attached to it.
+func (w watches) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
+	out := w.pods(ctx, podrecovery.Pod.Leaving, client.MatchingFields{byNode: o.GetName()})
+	var list storagev1.VolumeAttachmentList
+	w.list(ctx, &list, client.MatchingFields{byNode: o.GetName()})
+	for i := range list.Items {
+		out = append(out, w.ofSource(ctx, &list.Items[i], waits)...)
+	}
+	return out
+}
