@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/attach-controller/internal/csi"
 )
 
-// Cache says what is kept of Kubernetes' own objects: what package csi reads, and of PersistentVolumes to which claim they are bound, for package
-// podrecovery. Nothing that is read from the cache is ever
+// Cache says what is kept of Kubernetes' own objects: what package csi reads, and for package podrecovery to which claim PersistentVolumes are
+// bound, and whether nodes are ready. Nothing that is read from the cache is ever
 // written back as a whole.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
@@ -38,6 +38,11 @@ func thinHost(obj any) (any, error) {
 	for _, t := range node.Spec.Taints {
 		if t.Key == corev1.TaintNodeOutOfService {
 			thin.Spec.Taints = []corev1.Taint{{Key: t.Key, Effect: t.Effect}}
+		}
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			thin.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
 		}
 	}
 	return thin, nil

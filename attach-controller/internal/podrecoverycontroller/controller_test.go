@@ -100,16 +100,16 @@ func TestAPodOnANodeThatIsDownGoesAfterItsVolumes(t *testing.T) {
 	w.end(pod)
 	leaves := leaving(w, pod)
 	w.stays(leaves, ours[0], ours[1])
+	w.host("a", false)
+	w.stays(leaves, ours[0], ours[1])
+	require.Empty(t, p.Client.Writes(), "what Longhorn does not call down is not")
+
+	w.host("a", true)
 	w.turn("a", false)
 	w.stays(leaves, ours[0], ours[1])
 	require.Empty(t, p.Client.Writes(), "Kubernetes calls the node ready")
 
 	w.host("a", false)
-	w.turn("a", true)
-	w.stays(leaves, ours[0], ours[1])
-	require.Empty(t, p.Client.Writes(), "what Longhorn does not call down is not")
-
-	w.turn("a", false)
 	for _, va := range ours {
 		leaving(w, va)
 	}

@@ -22,7 +22,7 @@ import (
 type observer struct {
 	// cache finds what belongs together, by indexes; reader then reads each object: the cache, or the API server.
 	cache, reader client.Reader
-	// live tells that the reader is the API server.
+	// live tells that the reader is the API server, which knows other indexes.
 	live      bool
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]
@@ -138,7 +138,7 @@ func (o observer) readAttachments(ctx context.Context, s *seen, pv, claim string
 	return out, nil
 }
 
-// node reads what is known of a node. The cache keeps no conditions of Kubernetes' nodes: only the API server says that one is ready all the same.
+// node reads what is known of a node.
 func (o observer) node(ctx context.Context, s *seen, name string) (podrecovery.Node, error) {
 	if known, ok := s.nodes[name]; ok {
 		return known, nil
@@ -148,17 +148,22 @@ func (o observer) node(ctx context.Context, s *seen, name string) (podrecovery.N
 		return podrecovery.Node{}, err
 	}
 	n := podrecovery.Node{Name: name, Down: v1beta2.IsNodeDown(longhorn)}
-	if o.live && n.Down {
+	if n.Down {
 		host, err := lookup.Get(ctx, o.reader, "", name, &corev1.Node{})
 		if err != nil {
 			return podrecovery.Node{}, err
 		}
-		n.Ready = host != nil && slices.ContainsFunc(host.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		})
+		n.Ready = host != nil && isReady(host)
 	}
 	s.nodes[name] = n
 	return n, nil
+}
+
+// isReady tells what Kubernetes calls a node.
+func isReady(host *corev1.Node) bool {
+	return slices.ContainsFunc(host.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // users are the other pods on a node with a claim.

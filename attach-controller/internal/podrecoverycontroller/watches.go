@@ -39,6 +39,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Volume{}, to(w.ofVolume), builder.WithPredicates(detached())).
 		Watches(&storagev1.VolumeAttachment{}, to(w.ofAttachment), builder.WithPredicates(cameOrWent())).
 		Watches(&v1beta2.Node{}, to(w.ofNode), builder.WithPredicates(downChanged())).
+		Watches(&corev1.Node{}, to(w.ofNode), builder.WithPredicates(readyChanged())).
 		Watches(&v1beta2.Setting{}, to(w.all), builder.WithPredicates(settingcontroller.Concerns(obeyed)))
 }
 
@@ -91,6 +92,16 @@ func downChanged() predicate.Predicate {
 		CreateFunc: func(e event.CreateEvent) bool { return v1beta2.IsNodeDown(e.Object.(*v1beta2.Node)) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return v1beta2.IsNodeDown(e.ObjectOld.(*v1beta2.Node)) != v1beta2.IsNodeDown(e.ObjectNew.(*v1beta2.Node))
+		},
+	}
+}
+
+// readyChanged lets by what Kubernetes' nodes say when the process begins: those that are down are told as Longhorn's.
+func readyChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return isReady(e.ObjectOld.(*corev1.Node)) != isReady(e.ObjectNew.(*corev1.Node))
 		},
 	}
 }
