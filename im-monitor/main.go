@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 
+	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/disruptioncontroller"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
@@ -20,7 +21,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/trim"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -37,7 +37,7 @@ func main() {
 instances are orphaned, and carries out deletions that orphan-controller approved. It decides no policy.`,
 		Flags:     options.Add,
 		Contracts: []string{"1"},
-		Cache:     trim.Cache(),
+		Cache:     cachetransform.Cache(),
 		Setup:     func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, &options) },
 	})
 }

@@ -40,5 +40,6 @@ func addFlags(flags *pflag.FlagSet, limits *orphan.Limits) {
 	flags.IntVar(&limits.FloodCount, "flood-count", limits.FloodCount, "auto deletion is held back when at least so many instances of a node lost their CRs at once")
 	flags.IntVar(&limits.FloodPercent, "flood-percent", limits.FloodPercent, "and when they are more than so many percent of the node's instances")
 	flags.DurationVar(&limits.FloodWindow, "flood-window", limits.FloodWindow, "what counts as at once")
-	flags.DurationVar(&limits.JudgementWait, "judgement-wait", limits.JudgementWait, "how long an orphan that was deleted before im-monitor judged it waits for the judgement")
+	flags.DurationVar(&limits.EvaluationWait, "evaluation-wait", limits.EvaluationWait, "how long an orphan that was deleted before im-monitor evaluated it waits for that")
+	runkit.RenamedFlag(flags, "judgement-wait", "evaluation-wait")
 }

@@ -16,13 +16,13 @@ import (
 	"drover.dev/drover/shared/runkit"
 	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/webhookserver"
 )
 
@@ -68,7 +68,7 @@ func cached() map[client.Object]cache.ByObject {
 
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
-	if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)

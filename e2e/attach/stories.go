@@ -110,7 +110,6 @@ func served(ctx context.Context, s *scenarios.Scene, ticket string) error {
 	})
 }
 
-
 // A7: a node goes down under an attached volume, the pod moves, the node comes back.
 func nodeDies() scenarios.Story {
 	return scenarios.Story{

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"syscall"
 
-	"drover.dev/drover/e2e/oneof"
+	"drover.dev/drover/e2e/enumflag"
 )
 
 // group is one part of the benchmark, with a World of its own.
@@ -38,8 +38,8 @@ func main() {
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
 	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
 	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded, "most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
-	flag.Func("upgrade-part", "part of the group upgrade: pauses, writes, growth; empty means all", oneof.Words(&upgradePart, "pauses", "writes", "growth"))
-	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both", oneof.Words(&snapshotPart, "stored", "living"))
+	flag.Func("upgrade-part", "part of the group upgrade: pauses, writes, growth; empty means all", enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
+	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both", enumflag.Words(&snapshotPart, "stored", "living"))
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot watches that nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

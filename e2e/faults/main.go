@@ -27,7 +27,7 @@ import (
 	"syscall"
 	"time"
 
-	"drover.dev/drover/e2e/oneof"
+	"drover.dev/drover/e2e/enumflag"
 )
 
 type options struct {
@@ -54,10 +54,10 @@ func main() {
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
 	flag.IntVar(&o.comb, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
-	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only", oneof.Words(&o.rules, "all", "first"))
+	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only", enumflag.Words(&o.rules, "all", "first"))
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, tell so many scenarios in each of which a leader is stopped by a signal for 20 to 60 s, with two processes of each controller")
 	o.plants = "yes"
-	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", oneof.Words(&o.plants, "yes", "no", "only"))
+	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", enumflag.Words(&o.plants, "yes", "no", "only"))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, o)

@@ -109,7 +109,7 @@ func plantedMistakes() []plant {
 			name: "withdrawal executed", sentence: "an orphan that was withdrawn is executed when its object is deleted",
 			edits: []world.Edit{
 				{File: withdrawFile, From: "	return o.Deleting && !ended(o) && conditions.IsTrue(o.Conditions, v1beta2.OrphanCleanupApproved) &&\n		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved", To: "	return o.Deleting"},
-				{File: statusFile, From: "	if ended(o) || o.Quarantined {\n		return v\n	}\n", To: "	if o.Quarantined {\n		return v\n	}\n	v.Execute = o.Deleting && w.Inventory != nil && w.Inventory.Instance != nil && w.Inventory.Instance.UUID == o.UUID\n	if ended(o) || o.Deleting {\n		return v\n	}\n"},
+				{File: statusFile, From: "	if ended(o) || o.FencingDelayed {\n		return v\n	}\n", To: "	if o.FencingDelayed {\n		return v\n	}\n	v.Execute = o.Deleting && w.Inventory != nil && w.Inventory.Instance != nil && w.Inventory.Instance.UUID == o.UUID\n	if ended(o) || o.Deleting {\n		return v\n	}\n"},
 				{File: policyFile, From: "	withdrawn,           // nothing to execute, final\n	terminated,          // deleting", To: "	terminated,          // deleting"},
 			},
 			trial: trial{story: story("O10"), name: "undisturbed"},

@@ -42,7 +42,7 @@ func (b *builder) people() {
 	}
 	if s.monitors[1-s.leader].phase == idle {
 		b.environment(&left.elections, elections, "fault: the leader pauses or crashes, another leads", func(t *state) {
-			t.leader, t.quarantine = 1-t.leader, true
+			t.leader, t.fencingDelay = 1-t.leader, true
 		})
 	}
 	if !s.window {

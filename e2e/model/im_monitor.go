@@ -20,7 +20,7 @@ func (b *builder) imMonitor(i uint8) {
 			b.start()
 			b.firstVerdict(i)
 			b.check(i)
-			b.work("im: the quarantine ends", func(t *state) { t.quarantine = t.quarantine && t.monitors[1-i].phase == inFlight })
+			b.work("im: the post-election delay ends", func(t *state) { t.fencingDelay = t.fencingDelay && t.monitors[1-i].phase == inFlight })
 		}
 	case judged:
 		b.secondLook(i, leads)
@@ -41,15 +41,15 @@ func (b *builder) imMonitor(i uint8) {
 
 func (b *builder) lookOf(r replica) look {
 	s := b.from
-	return look{r, s.runtime, s.uuid, s.window, s.orphans, s.quarantine}
+	return look{r, s.runtime, s.uuid, s.window, s.orphans, s.fencingDelay}
 }
 
-// start is what the hands of later versions do: never while a call is out, nor in the quarantine of a deleted orphan.
+// start is what the hands of later versions do: never while a call is out, nor in the post-election delay of a deleted orphan.
 func (b *builder) start() {
 	s, r := b.from, b.from.cached
 	quiet := true
 	for _, o := range s.orphans {
-		quiet = quiet && !(s.quarantine && o.exists && o.deleting)
+		quiet = quiet && !(s.fencingDelay && o.exists && o.deleting)
 	}
 	if !quiet || s.window || r != s.replica || !r.exists || r.deleting || r.node != 1 {
 		return
@@ -142,7 +142,7 @@ func (b *builder) check(i uint8) {
 		read = s.cached
 	}
 	for k, o := range s.orphans {
-		if !o.exists || !o.deleting || s.quarantine {
+		if !o.exists || !o.deleting || s.fencingDelay {
 			continue
 		}
 		call, ok := b.decideCall(read, k)

@@ -114,12 +114,12 @@ func desired(running bool) string {
 
 // look is what one judgement depends on, the key of its memory.
 type look struct {
-	replica    replica
-	runtime    runtimeState
-	uuid       uint8
-	window     bool
-	orphans    [2]orphan
-	quarantine bool
+	replica      replica
+	runtime      runtimeState
+	uuid         uint8
+	window       bool
+	orphans      [2]orphan
+	fencingDelay bool
 }
 
 // world is the judge's view of a look. list tells a list that is known from one that is not.
@@ -141,7 +141,7 @@ func (m *machine) world(l look) judge.World {
 	}
 	for k, o := range l.orphans {
 		if o.exists {
-			w.Orphans = append(w.Orphans, m.orphanOf(o, uint8(k+1), list.Instance, w.Inventory != nil, l.quarantine))
+			w.Orphans = append(w.Orphans, m.orphanOf(o, uint8(k+1), list.Instance, w.Inventory != nil, l.fencingDelay))
 		}
 	}
 	return w
@@ -154,12 +154,12 @@ func runtimeWord(r runtimeState) string {
 	return v1beta2.InstanceStateStopped
 }
 
-func (m *machine) orphanOf(o orphan, uuid uint8, instance *judge.Instance, known, quarantine bool) judge.Orphan {
+func (m *machine) orphanOf(o orphan, uuid uint8, instance *judge.Instance, known, fencingDelay bool) judge.Orphan {
 	out := judge.Orphan{
 		Name:       v1beta2.OrphanName(instanceName, uuidOf(uuid), firstManager, m.dataEngine()),
 		OrphanType: v1beta2.OrphanTypeReplicaInstance, DataEngine: m.dataEngine(), Node: "node-1",
 		InstanceName: instanceName, InstanceManager: firstManager, UUID: uuidOf(uuid), OwnerID: "node-1",
-		Deleting: o.deleting, Conditions: o.conditions(), Quarantined: quarantine && o.deleting,
+		Deleting: o.deleting, Conditions: o.conditions(), FencingDelayed: fencingDelay && o.deleting,
 		Absent: known && (instance == nil || instance.UUID != uuidOf(uuid)),
 	}
 	if o.deleting {

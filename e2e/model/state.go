@@ -17,11 +17,11 @@ type state struct {
 	volume, otherCopy, auto bool
 	// engine is a forgotten engine on the second node that maps the replica; reachable tells of that node's manager.
 	engine, reachable bool
-	// leader is the im-monitor that leads; quarantine holds while the other's calls may still be executed.
-	leader     uint8
-	quarantine bool
-	monitors   [2]monitor
-	left       budget
+	// leader is the im-monitor that leads; fencingDelay holds while the other's calls may still be executed.
+	leader       uint8
+	fencingDelay bool
+	monitors     [2]monitor
+	left         budget
 }
 
 // budget bounds what the environment does.

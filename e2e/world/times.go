@@ -16,17 +16,18 @@ import (
 const TimeFactor = "DROVER_TIME_FACTOR"
 
 // usualTimeFactor is what the tests that everybody runs take. With it the longest time that a story waits out, the
-// quarantine, lasts 9 s.
+// post-election delay, lasts 9 s.
 const usualTimeFactor = 20
 
 // shortened are the flags, by binary, whose times are divided by the one factor, so that their ratios stay: what a data plane
 // takes, and what is waited out because it takes so long. Not among them are leases and the deadlines of calls, progress and
-// reachability, which a slow machine would miss, what makes a crowd of many changes (--snapshot-gather, --flood-window), how
+// reachability, which a slow machine would miss, what makes a crowd of many changes (--snapshot-delete-batch-delay, --flood-window), how
 // long work itself takes, and --safety-list-period, which nothing waits for.
 var shortened = map[string][]string{
-	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-look-busy", "engine-look-period",
-		"engine-loss-pause", "path-loss-timeout", "quarantine", "rebuild-hand-over", "snapshot-absence-gap",
-		"v2-quiet", "v2-rediscovery", "v2-settle"},
+	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-poll-active-interval", "engine-poll-interval",
+		"engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over", "snapshot-absence-gap",
+		"v2-quiet", "v2-rediscovery", "v2-settle",
+		"engine-look-busy", "engine-look-period", "quarantine"}, // as they were called in 0.1
 	SimulatorBinary: {"disk-create-time", "node-grace", "path-loss-time", "spdk-list-cycle"},
 }
 

@@ -98,8 +98,8 @@ func sizeOf(snapshot string, listed map[string]v1beta2.SnapshotInfo) string {
 // openUntil is until when a call for it may still be under way of which nobody knows.
 func (p *pass) openUntil(b Backup) time.Time {
 	until := p.Open[b.Name]
-	if b.Requested.Before(p.ElectedAt) && p.QuarantineEnds.After(until) {
-		until = p.QuarantineEnds
+	if b.Requested.Before(p.ElectedAt) && p.FencingDelayEnds.After(until) {
+		until = p.FencingDelayEnds
 	}
 	return until
 }

@@ -18,7 +18,7 @@ const thisRun, otherRun = "run-1", "run-0"
 func world(list ...Backup) World {
 	return World{
 		Now: noon, Run: thisRun, Usable: true, Listed: map[string]v1beta2.SnapshotInfo{"snap": {Name: "snap"}}, Backups: list,
-		Answers: map[string]Answer{}, ElectedAt: noon.Add(-time.Hour), QuarantineEnds: noon.Add(-time.Hour + time.Minute), Pause: time.Second,
+		Answers: map[string]Answer{}, ElectedAt: noon.Add(-time.Hour), FencingDelayEnds: noon.Add(-time.Hour + time.Minute), Pause: time.Second,
 	}
 }
 
@@ -62,7 +62,7 @@ func TestDecide(t *testing.T) {
 			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{Known: true, State: "in_progress", Percent: 37, Replica: "tcp://r"}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupInProgress, Replica: "tcp://r", Progress: 30}}, Wake: pause}},
 		"one that an earlier leader may still call for is not begun again": {
-			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), func(w *World) { w.QuarantineEnds = noon.Add(time.Minute) }),
+			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), func(w *World) { w.FencingDelayEnds = noon.Add(time.Minute) }),
 			Verdict{Wake: noon.Add(time.Minute)}},
 		"one that an earlier leader did not come to is begun": {
 			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), Verdict{Begin: "a"}},
@@ -114,7 +114,7 @@ func TestNothingIsBegunTwice(t *testing.T) {
 			})
 		}
 		w := world(list...)
-		w.QuarantineEnds = noon.Add(time.Duration(rapid.IntRange(-60, 60).Draw(t, "quarantine")) * time.Minute)
+		w.FencingDelayEnds = noon.Add(time.Duration(rapid.IntRange(-60, 60).Draw(t, "post-election delay")) * time.Minute)
 		w.Usable, w.Busy = rapid.Bool().Draw(t, "usable"), rapid.Bool().Draw(t, "busy")
 		for _, b := range Ask(thisRun, list) {
 			if rapid.Bool().Draw(t, "answered") {
@@ -131,7 +131,7 @@ func TestNothingIsBegunTwice(t *testing.T) {
 			if b.Name == v.Begin {
 				require.True(t, b.Approved && !b.ended() && b.Snapshot == "snap")
 				require.False(t, b.begunBy(thisRun) && (!answered || a.Known || b.State == v1beta2.BackupInProgress))
-				require.False(t, b.begunBy(thisRun) && b.Requested.Before(w.ElectedAt) && noon.Before(w.QuarantineEnds))
+				require.False(t, b.begunBy(thisRun) && b.Requested.Before(w.ElectedAt) && noon.Before(w.FencingDelayEnds))
 			}
 			if v.Begin != "" && b.Name != v.Begin && !b.ended() && b.begunBy(thisRun) && answered && a.Known {
 				require.NotEqual(t, "in_progress", a.State, "two at a time")

@@ -47,8 +47,8 @@ type World struct {
 	Answers map[string]Answer
 	// Open tells until when a call of this process may be under way that nobody answered, by name.
 	Open map[string]time.Time
-	// QuarantineEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
-	ElectedAt, QuarantineEnds time.Time
+	// FencingDelayEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
+	ElectedAt, FencingDelayEnds time.Time
 	// Pause is the time between looks while something goes on.
 	Pause time.Duration
 }

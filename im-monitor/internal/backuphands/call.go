@@ -52,7 +52,7 @@ func (h *Hands) begin(ctx context.Context, l Look, name string) (time.Duration, 
 		err = h.answered(ctx, l, o, backup.Change{State: v1beta2.BackupInProgress, Replica: replica})
 	case errors.Is(err, imclient.ErrUnreachable):
 		calls.WithLabelValues("unanswered").Inc()
-		h.memory.unanswered(l.Engine.Name, name, h.rt.Clock.Now().Add(h.options.Quarantine))
+		h.memory.unanswered(l.Engine.Name, name, h.rt.Clock.Now().Add(h.options.PostElectionDelay))
 		h.log.Info("the call was not answered", "backup", name, "engine", l.Engine.Name, "error", err.Error())
 		err = nil
 	default:

@@ -31,7 +31,7 @@ func (h *Hands) observe(ctx context.Context, l Look) (backup.World, error) {
 	w.Usable = l.Usable()
 	if h.rt.ElectedAt != nil {
 		w.ElectedAt = h.rt.ElectedAt()
-		w.QuarantineEnds = w.ElectedAt.Add(h.options.Quarantine)
+		w.FencingDelayEnds = w.ElectedAt.Add(h.options.PostElectionDelay)
 	}
 	for _, b := range backup.Ask(l.Run, w.Backups) {
 		if answer, ok := h.ask(ctx, l, b); ok {

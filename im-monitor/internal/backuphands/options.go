@@ -4,8 +4,8 @@ import "time"
 
 // Options are the settings of this package.
 type Options struct {
-	// Quarantine is how long after its election a leader takes a call of an earlier one to be under way.
-	Quarantine time.Duration
+	// PostElectionDelay is how long after its election a leader takes a call of an earlier one to be under way.
+	PostElectionDelay time.Duration
 }
 
 const (

@@ -20,9 +20,9 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// copying is quick, with a short quarantine.
-var copying = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildPatience: time.Hour, Snapshots: times,
-	Backups: backuphands.Options{Quarantine: 200 * time.Millisecond}}
+// copying is quick, with a short post-election delay.
+var copying = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times,
+	Backups: backuphands.Options{PostElectionDelay: 200 * time.Millisecond}}
 
 const backupName, snapName = "backup-1", "snap-1"
 

@@ -149,8 +149,8 @@ func (c *Controller) watchRebuild(e *v1beta2.Engine, v engine.Verdict) {
 	for _, one := range v.Status.RebuildStatus {
 		percent += one.Progress
 	}
-	if c.memory.stuck(e.Name, v.Rebuilding, percent, c.rt.Clock.Now(), c.options.RebuildPatience) {
-		c.rt.Log.Info("a rebuild made no progress and is given up", "engine", e.Name, "replica", v.Rebuilding, "patience", c.options.RebuildPatience)
+	if c.memory.stuck(e.Name, v.Rebuilding, percent, c.rt.Clock.Now(), c.options.RebuildStallTimeout) {
+		c.rt.Log.Info("a rebuild made no progress and is aborted", "engine", e.Name, "replica", v.Rebuilding, "timeout", c.options.RebuildStallTimeout)
 	}
 }
 

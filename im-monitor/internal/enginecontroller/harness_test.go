@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
-	"drover.dev/drover/im-monitor/internal/trim"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
@@ -48,7 +48,7 @@ const (
 var addresses = map[string]string{first: "10.0.0.11:10000", second: "10.0.0.12:10000", third: "10.0.0.13:10000"}
 
 // quick are the options of most tests.
-var quick = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildPatience: time.Hour}
+var quick = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour}
 
 // world is a namespace of a real API server with the controller of engines in it, as im-monitor's ServiceAccount with its
 // generated roles, and one instance manager with one engine. The test plays everybody else.
@@ -203,7 +203,7 @@ func (w *world) process(at cut.Point) (*process, error) {
 	skip := true
 	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
 		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &skip},
-		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields(), ByObject: trim.Cache()},
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields(), ByObject: cachetransform.Cache()},
 	})
 	if err != nil {
 		return nil, err

@@ -8,14 +8,15 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/backuphands"
 	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/shared/runkit"
 )
 
 // Options are the settings of this package.
 type Options struct {
-	// Period is the time between two looks at a quiet engine, Busy the one while something goes on.
+	// Period is the time between two polls of a quiet engine, Busy the one while something goes on.
 	Period, Busy time.Duration
-	// RebuildPatience is how long a rebuild may be without progress before it is given up.
-	RebuildPatience time.Duration
+	// RebuildStallTimeout is how long a rebuild may be without progress before it is aborted.
+	RebuildStallTimeout time.Duration
 	// HandOver is how long a process that was asked to stop keeps the calls of running v1 rebuilds open; 0: not at all.
 	HandOver time.Duration
 	// Cleanup reads what is done about the system snapshots of rebuilds; nil: nothing.
@@ -29,10 +30,13 @@ type Options struct {
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.Snapshots.AddFlags(flags)
-	flags.DurationVar(&o.Period, "engine-look-period", 30*time.Second, "time between two looks at a quiet engine's replicas and snapshots (up to a fifth longer)")
-	flags.DurationVar(&o.Busy, "engine-look-busy", time.Second, "time between two looks at an engine while something goes on with it")
+	flags.DurationVar(&o.Period, "engine-poll-interval", 30*time.Second, "time between two polls of a quiet engine (up to a fifth longer)")
+	flags.DurationVar(&o.Busy, "engine-poll-active-interval", time.Second, "time between two polls of an engine that rebuilds, expands, copies, restores or purges")
 	flags.DurationVar(&o.HandOver, "rebuild-hand-over", 10*time.Minute, "how long a process that was asked to stop, and has released its lease, keeps the calls of running v1 rebuilds open; keep it below the pod's terminationGracePeriodSeconds; 0 ends them at once, and the next leader repeats the rebuilds")
-	flags.DurationVar(&o.RebuildPatience, "rebuild-patience", 10*time.Minute, "how long a rebuild may be without progress before it is given up; there is no other deadline")
+	flags.DurationVar(&o.RebuildStallTimeout, "rebuild-stall-timeout", 10*time.Minute, "how long a rebuild may be without progress before it is aborted; there is no other deadline")
+	runkit.RenamedFlag(flags, "engine-look-period", "engine-poll-interval")
+	runkit.RenamedFlag(flags, "engine-look-busy", "engine-poll-active-interval")
+	runkit.RenamedFlag(flags, "rebuild-patience", "rebuild-stall-timeout")
 }
 
 const (

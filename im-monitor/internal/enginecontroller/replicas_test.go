@@ -133,7 +133,7 @@ func TestWhoDidNotAnswerAnAdditionHasNotFailedIt(t *testing.T) {
 
 func TestARebuildWithoutProgressIsGivenUp(t *testing.T) {
 	impatient := quick
-	impatient.RebuildPatience = 500 * time.Millisecond
+	impatient.RebuildStallTimeout = 500 * time.Millisecond
 	w := started(t, impatient)
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: failed})
@@ -145,7 +145,7 @@ func TestARebuildWithoutProgressIsGivenUp(t *testing.T) {
 
 func TestARebuildThatAnotherProcessBeganIsGivenUp(t *testing.T) {
 	impatient := quick
-	impatient.RebuildPatience = 500 * time.Millisecond
+	impatient.RebuildStallTimeout = 500 * time.Millisecond
 	w := newWorld(t, impatient)
 	w.server.has(addresses[second], ptypes.ReplicaMode_WO)
 	w.maps(second, addresses[second])
@@ -156,11 +156,11 @@ func TestARebuildThatAnotherProcessBeganIsGivenUp(t *testing.T) {
 
 func TestARebuildThatMovesIsNotGivenUp(t *testing.T) {
 	impatient := quick
-	impatient.RebuildPatience = 2 * time.Second
+	impatient.RebuildStallTimeout = 2 * time.Second
 	w := started(t, impatient)
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: wo})
-	for began := time.Now(); time.Since(began) < 2*impatient.RebuildPatience; {
+	for began := time.Now(); time.Since(began) < 2*impatient.RebuildStallTimeout; {
 		w.server.do(func() { w.server.find("tcp://"+addresses[second]).progress++ })
 		w.looks(1)
 		require.Equal(t, wo, w.get().Status.ReplicaModeMap[second])

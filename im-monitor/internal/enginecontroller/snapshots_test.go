@@ -22,12 +22,12 @@ import (
 )
 
 // lazy looks by itself once an hour: what happens, an event brought about.
-var lazy = enginecontroller.Options{Period: time.Hour, Busy: 20 * time.Millisecond, RebuildPatience: time.Hour, Snapshots: times}
+var lazy = enginecontroller.Options{Period: time.Hour, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times}
 
 // lively looks all the time.
-var lively = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildPatience: time.Hour, Snapshots: times}
+var lively = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times}
 
-var times = snapshothands.Options{Gap: 300 * time.Millisecond, Gather: 200 * time.Millisecond, Quarantine: 200 * time.Millisecond}
+var times = snapshothands.Options{Gap: 300 * time.Millisecond, Gather: 200 * time.Millisecond, PostElectionDelay: 200 * time.Millisecond}
 
 // snapshots is a world whose engine says whose volume's it is. The test plays snapshot-controller.
 type snapshots struct {

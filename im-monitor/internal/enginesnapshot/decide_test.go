@@ -27,7 +27,7 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		}
 	}
 	earlier := func(w *looked) {
-		w.ElectedAt, w.QuarantineEnds = now.Add(-time.Second), now.Add(3*time.Minute)
+		w.ElectedAt, w.FencingDelayEnds = now.Add(-time.Second), now.Add(3*time.Minute)
 	}
 	for _, c := range []struct {
 		name string

@@ -22,7 +22,7 @@ func anyWorld(t *rapid.T) enginesnapshot.World {
 	w.VolumeUID = rapid.SampledFrom([]string{"", "uid-1", "uid-1", "uid-2"}).Draw(t, "uid")
 	w.PurgeError = rapid.SampledFrom([]string{"", "disk on fire"}).Draw(t, "purge error")
 	w.Limits.Count = rapid.IntRange(0, 3).Draw(t, "most")
-	w.QuarantineEnds = moment(t, "quarantine")
+	w.FencingDelayEnds = moment(t, "post-election delay")
 	if flag.Draw(t, "no head") {
 		delete(w.Listed, enginesnapshot.Head)
 	}

@@ -60,8 +60,8 @@ func (p *pass) cancel(s Snapshot) {
 		return
 	}
 	until := p.Memory.Open[s.Name]
-	if s.Requested.Before(p.ElectedAt) && p.QuarantineEnds.After(until) {
-		until = p.QuarantineEnds
+	if s.Requested.Before(p.ElectedAt) && p.FencingDelayEnds.After(until) {
+		until = p.FencingDelayEnds
 	}
 	if p.Began.Before(until) {
 		p.wake(until)

@@ -85,10 +85,10 @@ type World struct {
 	// Snapshots are the volume's objects; Others are listed names that objects of other volumes have.
 	Snapshots []Snapshot
 	Others    map[string]bool
-	// QuarantineEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
-	ElectedAt, QuarantineEnds time.Time
-	Memory                    Memory
-	Rules                     Rules
+	// FencingDelayEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
+	ElectedAt, FencingDelayEnds time.Time
+	Memory                      Memory
+	Rules                       Rules
 }
 
 // Change is one condition of one Snapshot.

@@ -88,7 +88,7 @@ func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]
 	known := inventory.New(inventory.Config{
 		Connect: func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
 		AskDisk: dialer.Disk, ListReplicas: dialer.DiskReplicas, DeleteReplica: dialer.DeleteDiskReplica, Disks: disks,
-		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.Quarantine, SafetyPeriod: o.SafetyPeriod, Clock: c,
+		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.PostElectionDelay, SafetyPeriod: o.SafetyPeriod, Clock: c,
 	})
 	metrics.Registry.MustRegister(known)
 	return known
@@ -109,21 +109,21 @@ func (o *Options) OrphanOptions() orphancontroller.Options {
 	return out
 }
 
-// InstanceOptions are those of starting and stopping, with the judge's quarantine and locks.
+// InstanceOptions are those of starting and stopping, with the judge's post-election delay and locks.
 func (o *Options) InstanceOptions() instancecontroller.Options {
 	out := o.Instance
-	out.Quarantine, out.Locks, out.ControlPath = o.Orphan.Quarantine, &o.locks, o.Manager.ControlPath
+	out.PostElectionDelay, out.Locks, out.ControlPath = o.Orphan.PostElectionDelay, &o.locks, o.Manager.ControlPath
 	return out
 }
 
-// EngineOptions are those of looking at engines, with the judge's quarantine.
+// EngineOptions are those of looking at engines, with the judge's post-election delay.
 func (o *Options) EngineOptions() enginecontroller.Options {
 	out := o.Engine
-	out.Snapshots.Quarantine, out.Backups.Quarantine = o.Orphan.Quarantine, o.Orphan.Quarantine
+	out.Snapshots.PostElectionDelay, out.Backups.PostElectionDelay = o.Orphan.PostElectionDelay, o.Orphan.PostElectionDelay
 	return out
 }
 
-// RemovalOptions are those of destroying the data of deleted replicas, with the judge's quarantine and locks.
+// RemovalOptions are those of destroying the data of deleted replicas, with the judge's post-election delay and locks.
 func (o *Options) RemovalOptions() removalcontroller.Options {
-	return removalcontroller.Options{Quarantine: o.Orphan.Quarantine, Locks: &o.locks}
+	return removalcontroller.Options{PostElectionDelay: o.Orphan.PostElectionDelay, Locks: &o.locks}
 }

@@ -10,7 +10,7 @@ import (
 
 var cpuMask = regexp.MustCompile(`^0x[0-9a-fA-F]+$|^\[[0-9,-]+\]$`)
 
-// Validate names every value that cannot be served, and what to give instead. The rules of absence and the quarantine
+// Validate names every value that cannot be served, and what to give instead. The rules of absence and the post-election delay
 // keep claimed instances safe, so that a mistyped sign must not switch them off.
 func (o *Options) Validate() error {
 	m := o.Manager
@@ -23,11 +23,11 @@ func (o *Options) Validate() error {
 		positive("disk-retry-max", o.Disk.RetryMax),
 		positive("safety-list-period", o.SafetyPeriod),
 		positive("list-timeout", o.ListTimeout),
-		positive("engine-look-period", o.Engine.Period),
-		positive("engine-look-busy", o.Engine.Busy),
-		positive("rebuild-patience", o.Engine.RebuildPatience),
+		positive("engine-poll-interval", o.Engine.Period),
+		positive("engine-poll-active-interval", o.Engine.Busy),
+		positive("rebuild-stall-timeout", o.Engine.RebuildStallTimeout),
 		notNegative("rebuild-hand-over", o.Engine.HandOver),
-		notNegative("quarantine", o.Orphan.Quarantine),
+		notNegative("post-election-delay", o.Orphan.PostElectionDelay),
 		notNegative("v2-rediscovery", o.Instance.Rediscovery),
 		absolute("engine-binary-prefix", o.Instance.EnginePrefix),
 		absolute("host-prefix", o.Instance.HostPrefix),

@@ -19,12 +19,12 @@ func parsed(t *testing.T, args ...string) *Options {
 
 func TestTheDefaultsAndShortWaitsAreValid(t *testing.T) {
 	require.NoError(t, parsed(t).Validate())
-	require.NoError(t, parsed(t, "--quarantine=0", "--v2-settle=0", "--absence-gap=1ms", "--v2-cpu-mask=[0,1]").Validate())
+	require.NoError(t, parsed(t, "--post-election-delay=0", "--v2-settle=0", "--absence-gap=1ms", "--v2-cpu-mask=[0,1]").Validate())
 }
 
 func TestEachValueThatSafetyCannotRestOnIsRefusedByName(t *testing.T) {
 	for _, flag := range []string{
-		"--quarantine=-1s", "--absence-gap=-5s", "--absence-gap=0s", "--v2-settle=-1s", "--list-timeout=0s", "--safety-list-period=0s",
+		"--post-election-delay=-1s", "--absence-gap=-5s", "--absence-gap=0s", "--v2-settle=-1s", "--list-timeout=0s", "--safety-list-period=0s",
 		"--unreachable-after=0s", "--v2-cpu-mask=zz", "--v2-memory-mib=-1", "--v2-rediscovery=-1s", "--host-prefix=host", "--engine-binary-prefix=bin", "--instance-manager-cpu-percent=900",
 	} {
 		t.Run(flag, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRequiredTLSEndsTheProcessWhereThereAreNoCertificates(t *testing.T) {
 }
 
 func TestAllMistakesAreSaidAtOnce(t *testing.T) {
-	err := parsed(t, "--quarantine=-1s", "--list-timeout=0s").Validate()
-	require.ErrorContains(t, err, "--quarantine")
+	err := parsed(t, "--post-election-delay=-1s", "--list-timeout=0s").Validate()
+	require.ErrorContains(t, err, "--post-election-delay")
 	require.ErrorContains(t, err, "--list-timeout")
 }

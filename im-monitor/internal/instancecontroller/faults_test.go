@@ -289,9 +289,9 @@ func TestARunningEngineIsLookedAtBeforeItStopsAndAFailedLookHoldsNothingUp(t *te
 	require.Equal(t, []string{"vol-e-0 running"}, looks)
 }
 
-func TestANameWithADeletingOrphanIsLeftAloneUntilTheQuarantineEnds(t *testing.T) {
-	const quarantine = 4 * time.Second
-	w := newWorldWith(t, cut.Point{}, func(o *instancecontroller.Options) { o.Quarantine = quarantine }, "held-1")
+func TestANameWithADeletingOrphanIsLeftAloneUntilTheFencingDelayEnds(t *testing.T) {
+	const fencingDelay = 4 * time.Second
+	w := newWorldWith(t, cut.Point{}, func(o *instancecontroller.Options) { o.PostElectionDelay = fencingDelay }, "held-1")
 	began := time.Now()
 	im := manager("held-1", "v1")
 	w.volume("vol", "v1")
@@ -305,7 +305,7 @@ func TestANameWithADeletingOrphanIsLeftAloneUntilTheQuarantineEnds(t *testing.T)
 	w.run(held)
 	w.run(free)
 	w.replicaIs(free.Name, v1beta2.InstanceStateRunning)
-	require.Less(t, time.Since(began), quarantine, "the test was too slow to prove anything")
+	require.Less(t, time.Since(began), fencingDelay, "the test was too slow to prove anything")
 	require.Empty(t, w.creations(held.Name))
 	w.replicaIs(held.Name, v1beta2.InstanceStateRunning)
 }

@@ -65,7 +65,7 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 // readSettings reads what instances are made with, but only for those that a setting concerns.
 func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
 	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, ControlPath: s.options.ControlPath,
-		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss, CallPatience: s.options.Quarantine}
+		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss, CallPatience: s.options.PostElectionDelay}
 	v2 := w.Object.DataEngine == v1beta2.DataEngineV2
 	if !w.Object.Running || w.Object.Kind == v1beta2.InstanceTypeReplica || w.Object.Kind == v1beta2.InstanceTypeEngineFrontend && !v2 {
 		return nil
@@ -144,7 +144,7 @@ func diskName(n *v1beta2.Node, uuid string) string {
 
 // hold finds out until when the name must be left alone: a server may still execute what the leader before asked for.
 func (s *shell) hold(ctx context.Context, key Key, w *instance.World) error {
-	ends := s.quarantineEnds()
+	ends := s.fencingDelayEnds()
 	if !ends.After(w.Now) {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 
 // Options are the settings of this package.
 type Options struct {
-	// Quarantine is how long after its election a leader leaves names alone whose Orphan or Replica is being deleted.
-	Quarantine time.Duration
+	// PostElectionDelay is how long after its election a leader leaves names alone whose Orphan or Replica is being deleted.
+	PostElectionDelay time.Duration
 	// Locks are shared with every other hand that changes instances.
 	Locks *instancelock.Locks
 	// EnginePrefix and HostPrefix are where engine binaries and the host's file system are inside a v1 instance manager.

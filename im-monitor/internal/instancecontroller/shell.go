@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"drover.dev/drover/im-monitor/internal/fencingdelay"
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/quarantine"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/im-monitor/internal/wake"
@@ -38,9 +38,9 @@ func newShell(rt *runkit.Runtime, settings *settingcontroller.Source, store inve
 	return s
 }
 
-// quarantineEnds is when this leader may touch names whose deletion a server may still execute. Who is not elected never may.
-func (s *shell) quarantineEnds() time.Time {
-	return quarantine.Ends(s.rt.ElectedAt(), s.rt.Clock.Now(), s.options.Quarantine)
+// fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. Who is not elected never may.
+func (s *shell) fencingDelayEnds() time.Time {
+	return fencingdelay.Ends(s.rt.ElectedAt(), s.rt.Clock.Now(), s.options.PostElectionDelay)
 }
 
 func (s *shell) logFor(key Key) logr.Logger {

@@ -138,7 +138,7 @@ func comesBack(n *Node, o Orphan) bool {
 // judgeDataOrphan composes what one Orphan of data shall say.
 func judgeDataOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
-	if ended(o) || o.Quarantined {
+	if ended(o) || o.FencingDelayed {
 		return v
 	}
 	v.OwnerID = o.Node

@@ -77,7 +77,7 @@ func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		flip := func(name string) bool { return rapid.IntRange(0, 11).Draw(t, name) == 7 }
 		w := lying(orphanedData(func(o *orphan.Orphan) {
-			o.Absent, o.Quarantined, o.Deleting = flip("absent"), flip("quarantined"), !flip("standing")
+			o.Absent, o.FencingDelayed, o.Deleting = flip("absent"), flip("delayed"), !flip("standing")
 			if flip("not approved") {
 				o.Conditions = nil
 			}
@@ -105,7 +105,7 @@ func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 			return
 		}
 		executed++
-		require.False(t, w.Node.Down || w.Node.Deleting || w.Node.Evicting || w.Node.Disks[1].Evicting || w.Orphans[0].Quarantined)
+		require.False(t, w.Node.Down || w.Node.Deleting || w.Node.Evicting || w.Node.Disks[1].Evicting || w.Orphans[0].FencingDelayed)
 		require.Nil(t, w.Replica)
 		require.True(t, w.Node.Disks[1].Ready && w.Node.Disks[1].Path == "/dev/a" && w.Orphans[0].Deleting)
 		require.Equal(t, lvstore, w.Inventory.Instance.DiskUUID)

@@ -281,7 +281,7 @@ func TestEvidence(t *testing.T) {
 		{"a v1 replica never stays stopped", seen(claimed(detached), state("stopped"), known(approved)), false},
 		{"pending is not stopped", with(state("pending"), known(approved)), false},
 		{"an unknown list is no evidence", seen(known(approved, gone), unknownList), false},
-		{"a quarantined orphan is left alone", seen(noInstance, known(approved, gone, func(o *orphan.Orphan) { o.Quarantined = true })), false},
+		{"an orphan in the post-election delay is left alone", seen(noInstance, known(approved, gone, func(o *orphan.Orphan) { o.FencingDelayed = true })), false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -326,7 +326,7 @@ func TestExecution(t *testing.T) {
 		{"no identity", seen(noUUID, known(approved)), false},
 		{"unknown list", seen(known(approved), unknownList), false},
 		{"node down", seen(known(approved), func(w *orphan.World) { w.Node.Down = true }), false},
-		{"quarantined", seen(known(approved, func(o *orphan.Orphan) { o.Quarantined = true })), false},
+		{"delayed", seen(known(approved, func(o *orphan.Orphan) { o.FencingDelayed = true })), false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, orphan.Judge(c.world).Orphans[0].Execute) })

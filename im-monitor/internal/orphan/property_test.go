@@ -38,7 +38,7 @@ func drawOrphan(t *rapid.T) orphan.Orphan {
 	o := orphan.Orphan{
 		OrphanType: "replica-instance", DataEngine: pick(t, "orphan engine", "v1", "v2"), Node: pick(t, "orphan node", "node-1", "node-1", "node-2"),
 		InstanceName: replica, InstanceManager: here, UUID: pick(t, "orphan uuid", uuid1, uuid2, ""), Deleting: rapid.Bool().Draw(t, "orphan deleting"),
-		Absent: rapid.Bool().Draw(t, "absent"), Quarantined: rapid.Bool().Draw(t, "quarantined"),
+		Absent: rapid.Bool().Draw(t, "absent"), FencingDelayed: rapid.Bool().Draw(t, "delayed"),
 		DeletedAt: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "deleted")) * time.Second),
 	}
 	o.Name = v1beta2.OrphanName(replica, o.UUID, here, o.DataEngine)

@@ -17,7 +17,7 @@ func OwnedConditions() []string {
 // judgeOrphan composes what one Orphan shall say.
 func judgeOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
-	if ended(o) || o.Quarantined {
+	if ended(o) || o.FencingDelayed {
 		return v
 	}
 	if w.Manager != nil {

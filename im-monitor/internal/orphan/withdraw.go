@@ -95,7 +95,7 @@ func (o Orphan) ByPolicy() bool {
 
 // open tells whether something is still to be said about an orphan after its verdict.
 func open(o Orphan, v OrphanVerdict) bool {
-	return !o.Quarantined && !ended(o) && v.Withdrawn == "" && !v.Terminated
+	return !o.FencingDelayed && !ended(o) && v.Withdrawn == "" && !v.Terminated
 }
 
 // expectAbsence tells whether an orphan's instance is missing without a proof yet.

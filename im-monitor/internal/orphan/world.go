@@ -110,8 +110,8 @@ type Orphan struct {
 	Unloaded []string
 	// Absent is true when the lists prove that this instance, by name and UUID, is not there.
 	Absent bool
-	// Quarantined is true while an earlier leader's call may still be executed: nothing is done or written.
-	Quarantined bool
+	// FencingDelayed is true while an earlier leader's call may still be executed: nothing is done or written.
+	FencingDelayed bool
 	// Failure is the outcome of this process's last attempt to delete the instance; nil when it made none.
 	Failure *Failure
 }

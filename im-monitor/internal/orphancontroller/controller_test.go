@@ -200,13 +200,13 @@ func TestTheLastCopyIsKeptFromAPolicyAlsoAfterItsApproval(t *testing.T) {
 func TestANewLeaderLeavesDeletingOrphansAloneAtFirst(t *testing.T) {
 	w := newWorld(t)
 	w.store.put(imV1, instance("vol-1-e-0", "engine", "running", uuid1))
-	w.quarantine = 3 * time.Second
+	w.fencingDelay = 3 * time.Second
 	began := time.Now()
 	w.start()
 	o := w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
 	w.approve(o)
 	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
-	require.Greater(t, time.Since(began), w.quarantine)
+	require.Greater(t, time.Since(began), w.fencingDelay)
 	require.Len(t, w.store.executed(), 1)
 }
 

@@ -10,6 +10,6 @@
 //
 // Neither deletes an Orphan or touches its finalizer: that is the orphan-controller's.
 //
-// All memory here may be lost: a new process looks again. It is quarantined first: while a call of the leader before
+// All memory here may be lost: a new process looks again. It waits for the post-election delay first: while a call of the leader before
 // it may still be executed, it does nothing about an Orphan that is being deleted.
 package orphancontroller

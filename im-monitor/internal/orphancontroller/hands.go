@@ -40,7 +40,7 @@ func (r *hands) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result
 // serve makes one try where one is due, and says when to come back; zero means when something changes.
 func (r *hands) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (time.Duration, error) {
 	now := r.clock.Now()
-	if wait := r.quarantineEnds().Sub(now); wait > 0 {
+	if wait := r.fencingDelayEnds().Sub(now); wait > 0 {
 		return wait, nil
 	}
 	if wait := r.attempts.of(o.UID).notBefore.Sub(now); wait > 0 {

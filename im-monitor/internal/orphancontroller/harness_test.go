@@ -50,8 +50,8 @@ type world struct {
 	recorder  *recorder
 	// wrap changes the client that the controllers write with.
 	wrap func(client.Client) client.Client
-	// quarantine and electedAt are what the next start uses.
-	quarantine time.Duration
+	// fencingDelay and electedAt are what the next start uses.
+	fencingDelay time.Duration
 	// observe forbids the hands every effect.
 	observe bool
 }
@@ -89,7 +89,7 @@ func (w *world) start() {
 		Clock: clock.RealClock{}, Log: logr.Discard(), RenewDeadline: 10 * time.Second, ElectedAt: func() time.Time { return elected },
 		Observe: w.observe,
 	}
-	options := orphancontroller.Options{Quarantine: w.quarantine, Rules: orphan.Rules{AbsenceGap: absenceGap, V2Settle: time.Second}}
+	options := orphancontroller.Options{PostElectionDelay: w.fencingDelay, Rules: orphan.Rules{AbsenceGap: absenceGap, V2Settle: time.Second}}
 	require.NoError(w.t, orphancontroller.Setup(rt, w.store, options))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stopped = make(chan struct{})

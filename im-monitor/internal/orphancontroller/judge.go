@@ -101,7 +101,7 @@ func (r *judge) wake(ctx context.Context, seen scene, v orphan.Verdict) (reconci
 			r.store.ExpectAbsence(subject(o))
 		}
 	}
-	result := reconcile.Result{RequeueAfter: r.quarantineLeft(seen)}
+	result := reconcile.Result{RequeueAfter: r.fencingDelayLeft(seen)}
 	if v.LookAt.IsZero() {
 		return result, nil
 	}
@@ -119,11 +119,11 @@ func (r *judge) wake(ctx context.Context, seen scene, v orphan.Verdict) (reconci
 	return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 }
 
-// quarantineLeft is how long an Orphan of this key stays untouched; zero when none is.
-func (r *judge) quarantineLeft(seen scene) time.Duration {
+// fencingDelayLeft is how long an Orphan of this key stays untouched; zero when none is.
+func (r *judge) fencingDelayLeft(seen scene) time.Duration {
 	for _, o := range seen.world.Orphans {
-		if o.Quarantined {
-			return max(r.quarantineEnds().Sub(r.clock.Now()), time.Millisecond)
+		if o.FencingDelayed {
+			return max(r.fencingDelayEnds().Sub(r.clock.Now()), time.Millisecond)
 		}
 	}
 	return 0

@@ -170,7 +170,7 @@ func (s *shell) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orpha
 	}
 	if out.Deleting {
 		out.DeletedAt = o.DeletionTimestamp.Time
-		out.Quarantined = s.quarantineEnds().After(s.clock.Now())
+		out.FencingDelayed = s.fencingDelayEnds().After(s.clock.Now())
 	}
 	attempt := s.attempts.of(o.UID)
 	out.Failure = attempt.failure

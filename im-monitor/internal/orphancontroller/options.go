@@ -7,12 +7,13 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/orphan"
+	"drover.dev/drover/shared/runkit"
 )
 
 // Options are the settings of this package.
 type Options struct {
-	// Quarantine is how long after its election a leader leaves deleting Orphans alone.
-	Quarantine time.Duration
+	// PostElectionDelay is how long after its election a leader leaves deleting Orphans alone.
+	PostElectionDelay time.Duration
 	// Rules are the waiting times of the absence rule, the same as the inventory's.
 	Rules orphan.Rules
 	// Locks are shared with every other hand that changes instances; nil means that there is no other.
@@ -41,6 +42,7 @@ const (
 
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.DurationVar(&o.Quarantine, "quarantine", 3*time.Minute,
+	flags.DurationVar(&o.PostElectionDelay, "post-election-delay", 3*time.Minute,
 		"how long after its election a leader does nothing to instances whose Orphan is being deleted, because a server may still execute a call of the leader before it")
+	runkit.RenamedFlag(flags, "quarantine", "post-election-delay")
 }

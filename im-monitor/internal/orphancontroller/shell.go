@@ -11,11 +11,11 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/fencingdelay"
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
-	"drover.dev/drover/im-monitor/internal/quarantine"
 	"drover.dev/drover/im-monitor/internal/slots"
 	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -48,9 +48,9 @@ type shell struct {
 	judgeQueue, handsQueue wake.Queue[orphan.Key]
 }
 
-// quarantineEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.
-func (s *shell) quarantineEnds() time.Time {
-	return quarantine.Ends(s.electedAt(), s.clock.Now(), s.options.Quarantine)
+// fencingDelayEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.
+func (s *shell) fencingDelayEnds() time.Time {
+	return fencingdelay.Ends(s.electedAt(), s.clock.Now(), s.options.PostElectionDelay)
 }
 
 // absent asks the inventory for the proof that an Orphan's instance is not there. After a call of our own less is

@@ -39,8 +39,8 @@ func Judge(w World) Verdict {
 	if !Wanted(w.Replica) {
 		return Verdict{}
 	}
-	if w.QuarantineEnds.After(w.Now) {
-		return Verdict{WakeAt: w.QuarantineEnds}
+	if w.FencingDelayEnds.After(w.Now) {
+		return Verdict{WakeAt: w.FencingDelayEnds}
 	}
 	if v, ok := withoutLists(w); ok {
 		return v

@@ -22,7 +22,7 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // seen is a world in which everything is ready: an approved removal of data that a list shows.
 func seen(change ...func(*removal.World)) removal.World {
 	w := removal.World{
-		Now: now, Node: &removal.Node{}, QuarantineEnds: now,
+		Now: now, Node: &removal.Node{}, FencingDelayEnds: now,
 		Replica: removal.Replica{Name: name, Volume: volume, VolumeUID: "uid-1", DataEngine: "v2", Node: "node-1", Disk: disk,
 			Current: "stopped", Deleting: true, DeletedAt: now.Add(-time.Minute), Approval: v1beta2.ReasonVolumeDeleting},
 		Places: []removal.Place{{InstanceManager: here, Known: true,
@@ -122,7 +122,7 @@ func TestJudge(t *testing.T) {
 func TestNothingIsSaidOrDoneWhileAnEarlierLeadersCallMayBeOut(t *testing.T) {
 	ends := now.Add(time.Minute)
 	for _, w := range []removal.World{seen(), seen(missing(true)), seen(func(w *removal.World) { w.Node = nil })} {
-		w.QuarantineEnds = ends
+		w.FencingDelayEnds = ends
 		require.Equal(t, removal.Verdict{WakeAt: ends}, removal.Judge(w))
 	}
 }

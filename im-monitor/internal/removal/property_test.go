@@ -57,7 +57,7 @@ func drawPlace(t *rapid.T) removal.Place {
 
 func drawWorld(t *rapid.T) removal.World {
 	w := removal.World{Now: now, Replica: drawReplica(t), Places: some(t, "places", 2, func() removal.Place { return drawPlace(t) }),
-		QuarantineEnds: pick(t, "quarantine", now, now.Add(-time.Hour), now.Add(time.Minute)), Called: flip(t, "called")}
+		FencingDelayEnds: pick(t, "post-election delay", now, now.Add(-time.Hour), now.Add(time.Minute)), Called: flip(t, "called")}
 	if pick(t, "has node", true, true, false) {
 		w.Node = &removal.Node{Down: pick(t, "down", false, false, true)}
 	}
@@ -79,7 +79,7 @@ func drawCall(t *rapid.T) removal.CallWorld {
 	spoil("replica", func() { c.World.Replica = drawReplica(t) })
 	spoil("node", func() { c.World.Node = pick(t, "node", nil, &removal.Node{Down: true}) })
 	spoil("lists", func() { c.World.Places = some(t, "places", 2, func() removal.Place { return drawPlace(t) }) })
-	spoil("leader", func() { c.World.QuarantineEnds = now.Add(time.Minute) })
+	spoil("leader", func() { c.World.FencingDelayEnds = now.Add(time.Minute) })
 	spoil("volume", func() {
 		c.Volume = pick(t, "volume", nil, &removal.Volume{UID: "uid-1"}, &removal.Volume{UID: "uid-2"})
 	})
@@ -134,7 +134,7 @@ func TestAnEndIsProven(t *testing.T) {
 			return
 		}
 		require.True(t, removal.Wanted(w.Replica))
-		require.False(t, w.QuarantineEnds.After(w.Now))
+		require.False(t, w.FencingDelayEnds.After(w.Now))
 		require.Equal(t, removal.Rest, v.Step)
 		switch {
 		case w.Replica.Node == "":
@@ -166,7 +166,7 @@ func TestNothingIsDestroyedThatSomebodyMayNeed(t *testing.T) {
 		allowed++
 		r := c.World.Replica
 		require.True(t, r.Deleting && r.DataEngine == "v2" && !r.Begun)
-		require.False(t, c.World.QuarantineEnds.After(now))
+		require.False(t, c.World.FencingDelayEnds.After(now))
 		require.NotNil(t, c.World.Node)
 		require.False(t, c.World.Node.Down)
 		require.Equal(t, uuid, got.Instance.UUID)

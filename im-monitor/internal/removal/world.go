@@ -15,8 +15,8 @@ type World struct {
 	Node *Node
 	// Places are the v2 instance managers of that node that can be connected to.
 	Places []Place
-	// QuarantineEnds is when nothing that an earlier leader asked for can still be executed.
-	QuarantineEnds time.Time
+	// FencingDelayEnds is when nothing that an earlier leader asked for can still be executed.
+	FencingDelayEnds time.Time
 	// Called is true when this process asked for the removal.
 	Called bool
 	// Failure is what this process's last try failed with; nil when it did not fail.

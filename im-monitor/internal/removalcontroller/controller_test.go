@@ -218,7 +218,7 @@ func TestAnotherVolumeOfTheNameDoesNotKeepTheData(t *testing.T) {
 }
 
 func TestANewLeaderLeavesDeletedReplicasAlone(t *testing.T) {
-	w := newWorldWith(t, cut.Point{}, removalcontroller.Options{Quarantine: time.Hour}, "leader-1")
+	w := newWorldWith(t, cut.Point{}, removalcontroller.Options{PostElectionDelay: time.Hour}, "leader-1")
 	v := w.volume("vol")
 	r := w.replica("vol-r-00000001", v, "leader-1", uuid1)
 	gone := w.replica("vol-r-00000002", v, "nowhere-2", "")

@@ -15,7 +15,7 @@ import (
 
 // observe reads what there is to know about a Replica. That a Node does not exist is never a cache's word.
 func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica *v1beta2.Replica, known attempt) (removal.World, error) {
-	w := removal.World{Replica: replicaOf(replica), QuarantineEnds: r.quarantineEnds(), Called: known.call != nil, Failure: known.failure}
+	w := removal.World{Replica: replicaOf(replica), FencingDelayEnds: r.fencingDelayEnds(), Called: known.call != nil, Failure: known.failure}
 	if !removal.Wanted(w.Replica) {
 		return w, nil
 	}

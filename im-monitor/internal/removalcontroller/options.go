@@ -10,8 +10,8 @@ import (
 
 // Options are the settings of this package.
 type Options struct {
-	// Quarantine is how long after its election a leader leaves Replicas alone that are being deleted.
-	Quarantine time.Duration
+	// PostElectionDelay is how long after its election a leader leaves Replicas alone that are being deleted.
+	PostElectionDelay time.Duration
 	// Locks are shared with every other hand that changes instances; nil means that there is no other.
 	Locks *instancelock.Locks
 	// Look asks a running engine for the modes of its replicas, by name, right before a call. Nil believes the engine's

@@ -9,10 +9,10 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/im-monitor/internal/fencingdelay"
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
-	"drover.dev/drover/im-monitor/internal/quarantine"
 	"drover.dev/drover/im-monitor/internal/slots"
 	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/im-monitor/internal/wake"
@@ -57,7 +57,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 	return nil
 }
 
-// quarantineEnds is when this leader may touch Replicas that are being deleted. Who is not elected never may.
-func (r *reconciler) quarantineEnds() time.Time {
-	return quarantine.Ends(r.rt.ElectedAt(), r.rt.Clock.Now(), r.options.Quarantine)
+// fencingDelayEnds is when this leader may touch Replicas that are being deleted. Who is not elected never may.
+func (r *reconciler) fencingDelayEnds() time.Time {
+	return fencingdelay.Ends(r.rt.ElectedAt(), r.rt.Clock.Now(), r.options.PostElectionDelay)
 }

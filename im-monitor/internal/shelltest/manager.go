@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/instancelock"
@@ -31,7 +32,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/trim"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
@@ -169,7 +169,7 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cuts, onCut f
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{e.Namespace: {}},
-			DefaultTransform:  cache.TransformStripManagedFields(), ByObject: trim.Cache(),
+			DefaultTransform:  cache.TransformStripManagedFields(), ByObject: cachetransform.Cache(),
 		},
 	})
 	if err != nil {
@@ -215,7 +215,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 	)
 }
 
-// instances are the options of starting and stopping: as in the binary, without a quarantine.
+// instances are the options of starting and stopping: as in the binary, without a post-election delay.
 func (e *Env) instances() instancecontroller.Options {
 	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn", Locks: &instancelock.Locks{}}
 	e.change(&options)

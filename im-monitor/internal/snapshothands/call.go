@@ -29,7 +29,7 @@ func (h *Hands) take(ctx context.Context, l Look, names []string) (called bool) 
 		err := l.Proxy.CreateSnapshot(ctx, l.Target, name, s.Spec.Labels)
 		now := h.rt.Clock.Now()
 		if errors.Is(err, imclient.ErrUnreachable) {
-			h.memory.took(l, name, now, now.Add(h.options.Quarantine))
+			h.memory.took(l, name, now, now.Add(h.options.PostElectionDelay))
 		} else {
 			h.memory.took(l, name, now, now)
 		}

@@ -30,7 +30,7 @@ func (h *Hands) observe(ctx context.Context, l Look) (enginesnapshot.World, erro
 	}
 	if h.rt.ElectedAt != nil {
 		w.ElectedAt = h.rt.ElectedAt()
-		w.QuarantineEnds = w.ElectedAt.Add(h.options.Quarantine)
+		w.FencingDelayEnds = w.ElectedAt.Add(h.options.PostElectionDelay)
 	}
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"drover.dev/drover/shared/runkit"
 )
 
 // Options are the settings of this package.
@@ -12,14 +14,15 @@ type Options struct {
 	Gap time.Duration
 	// Gather is how long nobody may delete another Snapshot of a volume before the deleted ones are removed together.
 	Gather time.Duration
-	// Quarantine is how long after its election a leader takes a call of an earlier one to be under way.
-	Quarantine time.Duration
+	// PostElectionDelay is how long after its election a leader takes a call of an earlier one to be under way.
+	PostElectionDelay time.Duration
 }
 
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.Gap, "snapshot-absence-gap", 5*time.Second, "time between two looks at an engine that prove a snapshot gone")
-	flags.DurationVar(&o.Gather, "snapshot-gather", time.Second, "how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most ten times as long")
+	flags.DurationVar(&o.Gather, "snapshot-delete-batch-delay", time.Second, "how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most ten times as long")
+	runkit.RenamedFlag(flags, "snapshot-gather", "snapshot-delete-batch-delay")
 }
 
 const (

@@ -61,7 +61,7 @@ type process struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), limits: orphan.DefaultLimits()}
-	w.limits.JudgementWait = time.Second
+	w.limits.EvaluationWait = time.Second
 	w.identity = testkit.BinaryIdentity(t, w.namespace, Owner)
 	w.create(&v1beta2.Node{ObjectMeta: w.meta("node-1")})
 	w.nodeReady("node-1")

@@ -22,7 +22,7 @@ func notJudged(w World) *ruling {
 	case !deleting(w):
 		return leaveAlone(w)
 	}
-	due := w.Orphan.DeletionTimestamp.Add(w.Limits.JudgementWait)
+	due := w.Orphan.DeletionTimestamp.Add(w.Limits.EvaluationWait)
 	r := &ruling{
 		outcome: v1beta2.ReasonNotJudged, own: ownApproval, approval: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged,
 		message: fmt.Sprintf("im-monitor has never judged this orphan, so nothing is executed. Unless it does so by %s, the orphan ends.",

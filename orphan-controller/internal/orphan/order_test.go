@@ -52,8 +52,8 @@ func TestTheOrderOfRules(t *testing.T) {
 
 func TestLimitsThatMakeNoSenseAreNamed(t *testing.T) {
 	require.NoError(t, DefaultLimits().Validate())
-	err := Limits{FloodPercent: 101, JudgementWait: -1}.Validate()
-	for _, problem := range []string{"flood count 0", "flood percent 101", "flood window 0s", "policy deletions per node 0", "judgement wait -1ns"} {
+	err := Limits{FloodPercent: 101, EvaluationWait: -1}.Validate()
+	for _, problem := range []string{"flood count 0", "flood percent 101", "flood window 0s", "policy deletions per node 0", "evaluation wait -1ns"} {
 		require.ErrorContains(t, err, problem)
 	}
 }

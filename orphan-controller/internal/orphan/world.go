@@ -89,15 +89,15 @@ type Limits struct {
 	FloodWindow  time.Duration
 	// InFlightPerNode bounds the deletions by policy that are under way at once on a node.
 	InFlightPerNode int
-	// JudgementWait is how long a deleted orphan that im-monitor never judged waits for a judgement.
-	JudgementWait time.Duration
+	// EvaluationWait is how long a deleted orphan that im-monitor never judged waits for a judgement.
+	EvaluationWait time.Duration
 	// DryRun says what policy would delete and deletes nothing by policy.
 	DryRun bool
 }
 
 // DefaultLimits are the numbers of the design.
 func DefaultLimits() Limits {
-	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: time.Minute, InFlightPerNode: 10, JudgementWait: 30 * time.Second}
+	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: time.Minute, InFlightPerNode: 10, EvaluationWait: 30 * time.Second}
 }
 
 // Validate names every limit that makes no sense.
@@ -115,8 +115,8 @@ func (l Limits) Validate() error {
 	if l.InFlightPerNode < 1 {
 		problems = append(problems, fmt.Errorf("policy deletions per node %d: give at least 1", l.InFlightPerNode))
 	}
-	if l.JudgementWait < 0 {
-		problems = append(problems, fmt.Errorf("judgement wait %s is negative", l.JudgementWait))
+	if l.EvaluationWait < 0 {
+		problems = append(problems, fmt.Errorf("evaluation wait %s is negative", l.EvaluationWait))
 	}
 	return errors.Join(problems...)
 }

@@ -20,10 +20,10 @@ import (
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 func TestMain(m *testing.M) {
@@ -86,7 +86,7 @@ func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 	p := shell.Start(w.t, shell.Options{
 		Identity: testkit.BinaryIdentity(w.t, w.namespace, owner), Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(), At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 			return err
 		}
 		return Setup(ctx, rt)

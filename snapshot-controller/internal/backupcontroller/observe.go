@@ -8,8 +8,8 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/backup"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // observer reads worlds. It only reads.
@@ -48,7 +48,7 @@ func (o observer) readVolume(ctx context.Context, w *backup.World) (err error) {
 	if w.Target, err = lookup.Get(ctx, o.reader, o.namespace, w.TargetName, &v1beta2.BackupTarget{}); err != nil {
 		return err
 	}
-	surroundings := around.Reader{Client: o.reader, Namespace: o.namespace}
+	surroundings := volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
 	if w.Engine, _, err = surroundings.Engine(ctx, w.Volume); err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ import (
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -102,7 +102,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	p := shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := around.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+		if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 			return err
 		}
 		return Setup(ctx, rt, Options{Take: true, Lease: quick}, prometheus.NewRegistry())

@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -92,6 +92,6 @@ func (o observer) readClones(ctx context.Context, _ client.Reader, w *csisnapsho
 	if snapshot == "" {
 		return nil
 	}
-	w.Clones, err = around.Reader{Client: o.rt.Client, Namespace: o.rt.Namespace}.Clones(ctx, volume, snapshot)
+	w.Clones, err = volumecontext.Reader{Client: o.rt.Client, Namespace: o.rt.Namespace}.Clones(ctx, volume, snapshot)
 	return err
 }

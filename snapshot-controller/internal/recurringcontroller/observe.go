@@ -11,9 +11,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 	"drover.dev/drover/snapshot-controller/internal/setting"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // observer reads worlds. It only reads.
@@ -111,7 +111,7 @@ func (o observer) ofVolume(ctx context.Context, job *v1beta2.RecurringJob, v *v1
 
 // readAll reads all snapshots of a volume, and which of them linked clones share.
 func (o observer) readAll(ctx context.Context, w *recurring.World, v *v1beta2.Volume) (err error) {
-	surroundings := around.Reader{Client: o.reader, Namespace: o.namespace}
+	surroundings := volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
 	if w.Snapshots, err = surroundings.Snapshots(ctx, v.Name); err != nil {
 		return err
 	}

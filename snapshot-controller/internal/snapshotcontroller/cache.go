@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/snapshot-controller/internal/packed"
+	"drover.dev/drover/snapshot-controller/internal/compactcache"
 )
 
 // Cached says what is kept of each kind. There are as many Snapshots as everything else together, times ten: of them, and
@@ -42,7 +42,7 @@ func thinSnapshot(obj any) any {
 	if !ok {
 		return obj
 	}
-	if packed.Is(s) {
+	if compactcache.Is(s) {
 		return s // it may be done twice
 	}
 	thin := &v1beta2.Snapshot{ObjectMeta: thinMeta(s.ObjectMeta), Spec: s.Spec, Status: s.Status}
@@ -59,7 +59,7 @@ func thinSnapshot(obj any) any {
 	thin.Status.Conditions = thinConditions(slices.DeleteFunc(slices.Clone(s.Status.Conditions), func(c v1beta2.Condition) bool {
 		return c.Type == v1beta2.SnapshotProvisioned && c.Status == v1beta2.ConditionTrue // only that it was not taken decides anything
 	}))
-	packed.Snapshot(thin)
+	compactcache.Snapshot(thin)
 	return thin
 }
 
@@ -93,7 +93,7 @@ func thinEngine(obj any) any {
 	if !ok {
 		return obj
 	}
-	if packed.Is(e) {
+	if compactcache.Is(e) {
 		return e
 	}
 	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
@@ -105,7 +105,7 @@ func thinEngine(obj any) any {
 			thin.Status.ReplicaModeMap = map[string]string{name: mode}
 		}
 	}
-	packed.Engine(thin)
+	compactcache.Engine(thin)
 	return thin
 }
 

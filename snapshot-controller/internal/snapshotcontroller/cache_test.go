@@ -12,7 +12,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/snapshot-controller/internal/packed"
+	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
@@ -104,7 +104,7 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 			require.Nil(t, thin.Status.Snapshots)
 			require.Equal(t, thin, thinEngine(thin), "it may be done twice")
 			w.Engine = thin.DeepCopy()
-			packed.OpenEngine(w.Engine)
+			compactcache.OpenEngine(w.Engine)
 			require.Equal(t, len(whole.Status.Children), len(snapshot.Decide(w).Status.Children))
 			for child := range list["s"].Children {
 				require.Contains(t, snapshot.Decide(w).Status.Children, child)
@@ -117,7 +117,7 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 func TestAChangeOfAListIsAboutThoseThatItConcerns(t *testing.T) {
 	const head = snapshot.VolumeHead
 	thin := func(list map[string]v1beta2.SnapshotInfo) map[string]v1beta2.SnapshotInfo {
-		return packed.List(thinEngine(&v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: list}}).(*v1beta2.Engine))
+		return compactcache.List(thinEngine(&v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: list}}).(*v1beta2.Engine))
 	}
 	info := func(parent, child, size string) v1beta2.SnapshotInfo {
 		return v1beta2.SnapshotInfo{Parent: parent, Children: map[string]bool{child: true}, Size: size}
@@ -151,7 +151,7 @@ func TestThinIsEnough(t *testing.T) {
 	w := snapshot.World{Snapshot: whole, Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: whole.Spec.Volume, UID: snapshot.UID(whole)}}}
 	first := snapshot.Decide(w)
 	w.Snapshot = thin.DeepCopy()
-	packed.OpenSnapshot(w.Snapshot)
+	compactcache.OpenSnapshot(w.Snapshot)
 	require.Equal(t, whole.Status.Children, w.Snapshot.Status.Children)
 	require.Equal(t, first.Step, snapshot.Decide(w).Step)
 }

@@ -10,10 +10,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
-	"drover.dev/drover/snapshot-controller/internal/around"
-	"drover.dev/drover/snapshot-controller/internal/packed"
+	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // observer reads worlds. It only reads.
@@ -32,7 +32,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 	if s == nil || err != nil {
 		return nil, setting.Values{}, err
 	}
-	packed.OpenSnapshot(s)
+	compactcache.OpenSnapshot(s)
 	w := &snapshot.World{Now: o.clock.Now(), Snapshot: s}
 	volumes := o.reader
 	if live {
@@ -69,8 +69,8 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values set
 }
 
 // around reads what there is around the volume.
-func (o observer) around() around.Reader {
-	return around.Reader{Client: o.reader, Namespace: o.namespace}
+func (o observer) around() volumecontext.Reader {
+	return volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
 }
 
 // readCandidate finds the node to attach the volume to.
@@ -96,7 +96,7 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 		return nil
 	}
 	var list v1beta2.SnapshotList
-	err := o.list(ctx, &list, around.ByVolume, w.Volume.Name)
+	err := o.list(ctx, &list, volumecontext.ByVolume, w.Volume.Name)
 	for i := range list.Items {
 		if one := list.Items[i].Status; one.CreationTime != "" && !one.MarkRemoved {
 			w.Taken++

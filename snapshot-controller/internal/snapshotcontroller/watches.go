@@ -18,10 +18,10 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/settingcontroller"
-	"drover.dev/drover/snapshot-controller/internal/around"
-	"drover.dev/drover/snapshot-controller/internal/packed"
+	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // watches maps the events of other objects to the snapshots that they are about.
@@ -67,10 +67,10 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q queue
 	before, after := e.ObjectOld.(*v1beta2.Engine), e.ObjectNew.(*v1beta2.Engine)
 	was, is := engineFacts(before), engineFacts(after)
 	if !was.known && is.known || was.active != is.active || was.uid != is.uid {
-		w.volume(ctx, q, around.ByVolume, after.Spec.VolumeName)
+		w.volume(ctx, q, volumecontext.ByVolume, after.Spec.VolumeName)
 		return
 	}
-	names := changedInfos(packed.List(before), packed.List(after))
+	names := changedInfos(compactcache.List(before), compactcache.List(after))
 	if was != is || len(names) > 0 {
 		names = append(names, w.names(ctx, byBusy, after.Spec.VolumeName)...)
 	}
@@ -89,7 +89,7 @@ type ofEngines struct {
 
 func engineFacts(e *v1beta2.Engine) ofEngines {
 	running := e.Status.CurrentState == v1beta2.InstanceStateRunning
-	_, whole := packed.List(e)[snapshot.VolumeHead]
+	_, whole := compactcache.List(e)[snapshot.VolumeHead]
 	return ofEngines{
 		uid: e.UID, state: e.Status.CurrentState, node: e.Spec.NodeID, known: running && whole, active: e.Spec.Active,
 		rebuilding: len(e.Status.ReplicaModeMap) > 0,
@@ -124,13 +124,13 @@ func sameInfo(a, b v1beta2.SnapshotInfo) bool {
 func (w watches) volumeCame(ctx context.Context, e event.CreateEvent, q queue) {
 	v := e.Object.(*v1beta2.Volume)
 	if !e.IsInInitialList {
-		w.volume(ctx, q, around.ByVolume, v.Name)
+		w.volume(ctx, q, volumecontext.ByVolume, v.Name)
 	}
 	w.source(q, v)
 }
 
 func (w watches) volumeGone(ctx context.Context, e event.DeleteEvent, q queue) {
-	w.volume(ctx, q, around.ByVolume, e.Object.GetName())
+	w.volume(ctx, q, volumecontext.ByVolume, e.Object.GetName())
 	w.source(q, e.Object.(*v1beta2.Volume))
 }
 
@@ -143,7 +143,7 @@ func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q queue
 	was, is := volumeFacts(before), volumeFacts(after)
 	switch {
 	case was.uid != is.uid || was.going != is.going:
-		w.volume(ctx, q, around.ByVolume, e.ObjectNew.GetName())
+		w.volume(ctx, q, volumecontext.ByVolume, e.ObjectNew.GetName())
 	case was != is:
 		w.volume(ctx, q, byBusy, e.ObjectNew.GetName())
 	}

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 func (w watches) attachmentCame(ctx context.Context, e event.CreateEvent, q queue) {
@@ -72,14 +72,14 @@ func replicaFacts(obj client.Object) ofReplicas {
 
 // backupChanged: that it begins to need its snapshot, or does so no longer, matters to one that is to go.
 func (w watches) backupChanged(_ context.Context, e event.UpdateEvent, q queue) {
-	was, is := around.Copied(e.ObjectOld.(*v1beta2.Backup)), around.Copied(e.ObjectNew.(*v1beta2.Backup))
+	was, is := volumecontext.Copied(e.ObjectOld.(*v1beta2.Backup)), volumecontext.Copied(e.ObjectNew.(*v1beta2.Backup))
 	if was != is {
 		q.Add(w.request(cmp.Or(was, is)))
 	}
 }
 
 func (w watches) backupGone(_ context.Context, e event.DeleteEvent, q queue) {
-	if name := around.Copied(e.Object.(*v1beta2.Backup)); name != "" {
+	if name := volumecontext.Copied(e.Object.(*v1beta2.Backup)); name != "" {
 		q.Add(w.request(name))
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/snapshot-controller/internal/around"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/webhook"
 )
 
@@ -124,7 +124,7 @@ func (j *judge) observe(ctx context.Context, request admission.Request) (w webho
 	case webhook.Create:
 		w.Volume, err = j.volumes.find(ctx, w.New.Spec.Volume)
 	case webhook.Delete:
-		reader := around.Reader{Client: j.rt.Client, Namespace: j.rt.Namespace}
+		reader := volumecontext.Reader{Client: j.rt.Client, Namespace: j.rt.Namespace}
 		if w.Clones, err = reader.Clones(ctx, w.Old.Spec.Volume, w.Old.Name); len(w.Clones) > 0 {
 			w.Volume, err = j.volumes.find(ctx, w.Old.Spec.Volume)
 		}

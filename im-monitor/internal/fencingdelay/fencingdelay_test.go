@@ -1,4 +1,4 @@
-package quarantine
+package fencingdelay
 
 import (
 	"testing"
@@ -13,5 +13,5 @@ func TestALeaderWaitsFromItsElectionAndAnybodyElseForEver(t *testing.T) {
 	for _, now := range []time.Time{elected, elected.Add(24 * time.Hour)} {
 		require.True(t, Ends(time.Time{}, now, 3*time.Minute).After(now))
 	}
-	require.True(t, Ends(time.Time{}, elected, 0).After(elected), "also where no quarantine is kept")
+	require.True(t, Ends(time.Time{}, elected, 0).After(elected), "also where there is no delay")
 }

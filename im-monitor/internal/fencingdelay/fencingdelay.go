@@ -1,6 +1,6 @@
-// Package quarantine keeps a new leader from names that the leader before it may have asked a server to delete: a server may execute such
+// Package fencingdelay keeps a new leader from names that the leader before it may have asked a server to delete: a server may execute such
 // a call long after its caller died.
-package quarantine
+package fencingdelay
 
 import "time"
 

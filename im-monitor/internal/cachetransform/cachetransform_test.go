@@ -1,4 +1,4 @@
-package trim_test
+package cachetransform_test
 
 import (
 	"reflect"
@@ -9,14 +9,14 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/trim"
+	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // transform is how objects of a kind are stored.
 func transform(t *testing.T, like client.Object) toolscache.TransformFunc {
 	t.Helper()
-	for object, by := range trim.Cache() {
+	for object, by := range cachetransform.Cache() {
 		if reflect.TypeOf(object) == reflect.TypeOf(like) {
 			return by.Transform
 		}
@@ -48,7 +48,7 @@ func TestAnEngineKeepsAllThatALookWrites(t *testing.T) {
 // The deletion of an object may arrive as a tombstone.
 func TestWhatIsOfAnotherTypeStaysAsItIs(t *testing.T) {
 	tombstone := toolscache.DeletedFinalStateUnknown{Key: "k"}
-	for object, by := range trim.Cache() {
+	for object, by := range cachetransform.Cache() {
 		stored, err := by.Transform(tombstone)
 		require.NoError(t, err, "%T", object)
 		require.Equal(t, tombstone, stored, "%T", object)

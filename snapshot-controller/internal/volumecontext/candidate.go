@@ -1,4 +1,4 @@
-package around
+package volumecontext
 
 import (
 	"context"

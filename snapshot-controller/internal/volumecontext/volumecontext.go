@@ -1,5 +1,5 @@
-// Package around reads what there is around a volume and its snapshots, by indexes that every part of the binary shares.
-package around
+// Package volumecontext reads what belongs to a volume and its snapshots, by indexes that every part of the binary shares.
+package volumecontext
 
 import (
 	"context"
@@ -12,18 +12,18 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/snapshot-controller/internal/packed"
+	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // The indexes.
 const (
 	// ByVolume finds the engines, the replicas and the Snapshots of a volume.
-	ByVolume = "around.volume"
+	ByVolume = "volumecontext.volume"
 	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
-	bySource = "around.source"
+	bySource = "volumecontext.source"
 	// byCopied finds the Backups that are under way by their snapshot.
-	byCopied = "around.copied"
+	byCopied = "volumecontext.copied"
 )
 
 // AddIndexes adds them, once for the binary and before its first Setup.
@@ -70,7 +70,7 @@ func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.
 		}
 	}
 	if active != nil {
-		packed.OpenEngine(active)
+		compactcache.OpenEngine(active)
 	}
 	return active, len(list.Items), nil
 }
@@ -93,7 +93,7 @@ func (r Reader) Snapshots(ctx context.Context, volume string) ([]*v1beta2.Snapsh
 	}
 	out := make([]*v1beta2.Snapshot, 0, len(list.Items))
 	for i := range list.Items {
-		packed.OpenSnapshot(&list.Items[i])
+		compactcache.OpenSnapshot(&list.Items[i])
 		out = append(out, &list.Items[i])
 	}
 	return out, nil

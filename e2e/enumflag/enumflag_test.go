@@ -1,16 +1,16 @@
-package oneof_test
+package enumflag_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"drover.dev/drover/e2e/oneof"
+	"drover.dev/drover/e2e/enumflag"
 )
 
 func TestAnotherWordIsRefusedAndNamesThem(t *testing.T) {
 	into := "before"
-	set := oneof.Words(&into, "all", "first")
+	set := enumflag.Words(&into, "all", "first")
 	require.ErrorContains(t, set("al"), "all, first")
 	require.Equal(t, "before", into)
 	require.NoError(t, set("first"))

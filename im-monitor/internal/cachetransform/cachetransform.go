@@ -1,7 +1,7 @@
-// Package trim says what of each object im-monitor keeps in memory. A cluster of 1,000 nodes has 100,000 instances and
+// Package cachetransform says what of each object im-monitor keeps in memory. A cluster of 1,000 nodes has 100,000 instances and
 // as many Replica objects; what nobody here reads is dropped before it is stored, and words that occur in every object
 // are stored once.
-package trim
+package cachetransform
 
 import (
 	"slices"

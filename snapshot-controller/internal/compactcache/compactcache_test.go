@@ -1,4 +1,4 @@
-package packed
+package compactcache
 
 import (
 	"testing"
@@ -70,7 +70,7 @@ func TestChildrenSurvive(t *testing.T) {
 	})
 }
 
-// A name that somebody had generated is not taken for something packed.
+// A name that somebody had generated is not taken for something compact.
 func TestANameIsNotPacked(t *testing.T) {
 	s := &v1beta2.Snapshot{}
 	s.GenerateName = "snapshot-"

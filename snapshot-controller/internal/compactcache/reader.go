@@ -1,4 +1,4 @@
-package packed
+package compactcache
 
 import "drover.dev/drover/shared/api/v1beta2"
 

@@ -1,4 +1,4 @@
-package packed
+package compactcache
 
 import (
 	"encoding/binary"

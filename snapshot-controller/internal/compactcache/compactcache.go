@@ -1,4 +1,4 @@
-package packed
+package compactcache
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// mark is the first byte of what is packed.
+// mark is the first byte of what is kept compact.
 const mark = "\x00"
 
 func put(obj client.Object, text []byte) { obj.SetGenerateName(mark + string(text)) }
@@ -21,7 +21,7 @@ func get(obj client.Object) (reader, bool) {
 	return reader{text}, ok
 }
 
-// Is tells that something is packed in the object.
+// Is reports whether something is kept compact in the object.
 func Is(obj client.Object) bool {
 	_, ok := get(obj)
 	return ok
@@ -42,7 +42,7 @@ func Engine(e *v1beta2.Engine) {
 	e.Status.Snapshots = nil
 }
 
-// denies tells that a name is there to say that it is none; nobody writes such, and it is not packed.
+// denies tells that a name is there to say that it is none; nobody writes such, and it is not kept compact.
 func denies(children map[string]bool) bool {
 	for _, is := range children {
 		if !is {

@@ -1,5 +1,5 @@
-// Package oneof makes flags that take one of a few words.
-package oneof
+// Package enumflag makes flags that take one of a few words.
+package enumflag
 
 import (
 	"fmt"
