@@ -10,7 +10,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test quick nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: controlplane ## the main job, on a real API server
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	$(GO) test -timeout 30m ./...
+
+quick: controlplane ## what needs no control plane, and one volume from ticket to end: for each save; about a minute once built
+	GO=$(GO) tools/quick.sh
 
 nightly: ## the end-to-end tests with every time as long as in a cluster, for hours; PACKAGES=./e2e/disks runs some
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter

@@ -347,6 +347,9 @@ func TestRandomWorldsKeepTheInvariants(t *testing.T) {
 		return
 	}
 	var next atomic.Int64
+	if testing.Short() {
+		*worlds = min(*worlds, 300)
+	}
 	var mutex sync.Mutex
 	bad := map[string][]int64{}
 	var upgraded, failed atomic.Int64
