@@ -89,7 +89,7 @@ func plantedMistakes() []plant {
 		},
 		{
 			name: "finalizer on error", sentence: "the finalizer is dropped when a cleanup failed",
-			edits: []world.Edit{{File: policyFile, From: "	terminated,          // deleting", To: "	func(w World) *ruling { if deleting(w) && conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupFailed) { return &ruling{outcome: OutcomeTerminated, finish: finishEnd} }; return nil },\n	terminated,          // deleting"}},
+			edits: []world.Edit{{File: policyFile, From: "	terminated,          // deleting", To: "	func(w World) *ruleResult { if deleting(w) && conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupFailed) { return &ruleResult{outcome: OutcomeTerminated, finish: finishEnd} }; return nil },\n	terminated,          // deleting"}},
 			trial: trial{story: story("O11"), name: "undisturbed"},
 		},
 		{

@@ -7,7 +7,7 @@ import (
 )
 
 // orphanController takes the one step that its policy asks for. Every write carries the version that was read, so that
-// on a stale read nothing happens; where the policy asks to confirm, it is asked again past the cache.
+// on a stale read nothing happens; where the policy asks to confirm, it is asked again uncached.
 func (b *builder) orphanController() {
 	for k := range b.from.orphans {
 		read, stored := b.from.seen[k], b.from.orphans[k]

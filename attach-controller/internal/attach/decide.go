@@ -23,7 +23,7 @@ type Step struct {
 	Kind StepKind
 	// AtVersion binds the write to the version of its object that was judged.
 	AtVersion bool
-	// Fresh wants the Volume read past the cache right before: where VolumeOf it is not what was judged, the write, and
+	// Fresh wants the Volume read uncached right before: where VolumeOf it is not what was judged, the write, and
 	// all that follows, is left to the verdict on that.
 	Fresh bool
 	// Answers are the tickets' that StepAnswer writes, by id; nil removes one. The rest of the status is Verdict.Status.

@@ -71,7 +71,7 @@ func (p *pass) clone() {
 		p.dropCloneSnapshot()
 		if p.robustness() == v1beta2.VolumeRobustnessHealthy {
 			p.cloneState(v1beta2.CloneCompleted, c.Snapshot)
-			p.say(Happening{Reason: EventCloned, Note: "The volume was cloned from " + p.v.Spec.DataSource + "."})
+			p.say(Event{Reason: EventCloned, Note: "The volume was cloned from " + p.v.Spec.DataSource + "."})
 		}
 	case v1beta2.CloneCompleted:
 		p.dropCloneSnapshot()
@@ -158,7 +158,7 @@ func (p *pass) cloneFailed(volume, snapshot, where, why string) {
 	pause := min(clonePause<<min(max(attempts-1, 0), 6), longestClonePause)
 	at := stamp(p.Now.Add(pause))
 	p.set("cloneStatus", nil, map[string]any{"state": v1beta2.CloneFailed, "sourceVolume": volume, "snapshot": snapshot, "attemptCount": attempts, "nextAllowedAttemptAt": at})
-	p.say(Happening{Reason: EventCloneFailed, Warning: true, Note: fmt.Sprintf("Copying from %s to %s failed: %s. It is tried again at %s.", volume, where, strings.TrimSuffix(why, "."), at)})
+	p.say(Event{Reason: EventCloneFailed, Warning: true, Note: fmt.Sprintf("Copying from %s to %s failed: %s. It is tried again at %s.", volume, where, strings.TrimSuffix(why, "."), at)})
 }
 
 // cloneAgain tries a copy that failed once more, after a pause. It waits until the volume is detached: an engine that goes on running still tells of

@@ -61,7 +61,7 @@ func Decide(w World) Verdict {
 		p.findFaults()
 		p.failReplicas()
 		p.move()
-		p.goOn()
+		p.resumeIO()
 		p.salvage()
 		p.progress()
 		p.revert()

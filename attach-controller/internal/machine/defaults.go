@@ -106,12 +106,12 @@ func (p *pass) secondEngine(node string) *v1beta2.Engine {
 	e := p.newEngine(p.next("-e-"), false)
 	e.Labels[v1beta2.LabelNode] = node
 	e.Spec.NodeID, e.Spec.DesireState, e.Spec.VolumeSize = node, v1beta2.InstanceStateRunning, p.engine.Spec.VolumeSize
-	e.Spec.ReplicaAddressMap = p.sound()
+	e.Spec.ReplicaAddressMap = p.rwReplicas()
 	return e
 }
 
-// sound are the addresses of the replicas that are RW in the volume's engine.
-func (p *pass) sound() map[string]string {
+// rwReplicas are the addresses of the replicas that are RW in the volume's engine.
+func (p *pass) rwReplicas() map[string]string {
 	out := map[string]string{}
 	for name, where := range p.engine.Spec.ReplicaAddressMap {
 		if p.mode(name) == v1beta2.ReplicaModeRW {

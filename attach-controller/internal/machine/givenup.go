@@ -33,7 +33,7 @@ func (p *pass) cutOff() bool {
 	case err != nil, lost(f):
 		p.patch(StageStop, f, "suspendRequestedAt", now)
 		w := p.writeTo(StageStop, f)
-		w.Events = append(w.Events, Happening{Reason: EventIOHeld, Warning: true, Note: why + " another one takes over."})
+		w.Events = append(w.Events, Event{Reason: EventIOHeld, Warning: true, Note: why + " another one takes over."})
 		return p.held(v1beta2.ReasonNodeDown, why+" that is asked for.")
 	case !answered(f) || f.Status.CurrentState != v1beta2.InstanceStateSuspended:
 		return p.held(v1beta2.ReasonNodeDown, fmt.Sprintf("%s that was asked for, and the frontend is %s.", why, f.Status.CurrentState))
@@ -87,8 +87,8 @@ func lookedAfter(e *v1beta2.Engine, requested time.Time) bool {
 	return err == nil && !looked.Before(requested)
 }
 
-// heir tells that another engine could go on without the replicas on nodes that are down.
-func (p *pass) heir() bool {
+// hasHealthySuccessor reports whether another engine could go on without the replicas on nodes that are down.
+func (p *pass) hasHealthySuccessor() bool {
 	for _, r := range p.Replicas {
 		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.healthy(r) && !p.down(r.Spec.NodeID) && p.running(ofReplica(r)) {
 			return true
@@ -97,8 +97,8 @@ func (p *pass) heir() bool {
 	return false
 }
 
-// goOn lets I/O go on that was held, where it finds everything that was acknowledged.
-func (p *pass) goOn() {
+// resumeIO lets I/O go on that was held, where it finds everything that was acknowledged.
+func (p *pass) resumeIO() {
 	f, e := p.frontend, p.engine
 	if f == nil || f.Spec.SuspendRequestedAt == "" || p.givenUp || !ofFrontend(f).wanted {
 		return
@@ -124,7 +124,7 @@ func (p *pass) goOn() {
 	}
 	p.patch(StageStop, f, "suspendRequestedAt", "")
 	w := p.writeTo(StageStop, f)
-	w.Events = append(w.Events, Happening{Reason: EventIOGoesOn, Note: fmt.Sprintf("I/O goes on, to engine %s on %s.", e.Name, e.Spec.NodeID)})
+	w.Events = append(w.Events, Event{Reason: EventIOGoesOn, Note: fmt.Sprintf("I/O goes on, to engine %s on %s.", e.Name, e.Spec.NodeID)})
 }
 
 // marked tells that a replica counts as failed which the engine, as far as it said, reads and writes.

@@ -57,7 +57,7 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	p.failed[r.Name] = true
 	p.patch(StageFail, r, "failedAt", stamp(p.Now))
 	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
-	p.tell(r, Happening{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
+	p.tell(r, Event{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
 	return true
 }
 
@@ -141,7 +141,7 @@ func (p *pass) allDropped() bool {
 
 func (p *pass) fault(why string) {
 	p.faulted, p.because = true, why
-	p.say(Happening{Reason: EventFaulted, Warning: true, Note: why + " The volume is detached, and attached again from what is left."})
+	p.say(Event{Reason: EventFaulted, Warning: true, Note: why + " The volume is detached, and attached again from what is left."})
 }
 
 // failReplicas marks replicas that are known to lack data: dropped by the running engine, or unable to start.

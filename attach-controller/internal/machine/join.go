@@ -10,7 +10,7 @@ import (
 // join keeps the running engine's replicas: those that were rebuilt become healthy, new ones come in once they run, those
 // that failed or leave go out.
 func (p *pass) join() {
-	if !p.engineUp() || p.engine.Spec.NodeID != p.seat(p.v.Spec.NodeID) {
+	if !p.engineUp() || p.engine.Spec.NodeID != p.engineNode(p.v.Spec.NodeID) {
 		return
 	}
 	wanted := maps.Clone(p.engine.Spec.ReplicaAddressMap)
@@ -107,7 +107,7 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 			p.patch(StageFail, r, "salvageRequested", false)
 		}
 		if !first {
-			p.tell(r, Happening{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
+			p.tell(r, Event{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
 		}
 	case mode == v1beta2.ReplicaModeRW && r.Spec.SalvageRequested:
 		p.patch(StageFail, r, "salvageRequested", false)

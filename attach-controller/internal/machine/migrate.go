@@ -139,7 +139,7 @@ func (p *pass) handOver(target string) {
 			p.drop(p.frontend)
 		}
 		p.current, p.migration = target, ""
-		p.say(Happening{Reason: EventMigrated, Note: "The volume has moved to " + target + "."})
+		p.say(Event{Reason: EventMigrated, Note: "The volume has moved to " + target + "."})
 	}
 }
 

@@ -17,8 +17,8 @@ func (p *pass) open(node string) bool {
 	if p.engine == nil {
 		return p.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be made.")
 	}
-	seat := p.seat(node)
-	if e := ofEngine(p.engine); !(e.wanted && e.node == seat && p.running(e)) && !p.startEngine(seat) {
+	at := p.engineNode(node)
+	if e := ofEngine(p.engine); !(e.wanted && e.node == at && p.running(e)) && !p.startEngine(at) {
 		return false
 	}
 	return !p.isV2() || p.v.Spec.DisableFrontend || p.startFrontend(node)

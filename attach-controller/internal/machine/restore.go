@@ -133,7 +133,7 @@ func (p *pass) restored(backup string) {
 	}
 	p.set("isStandby", p.v.Status.IsStandby, false)
 	p.set("restoreRequired", true, false)
-	p.say(Happening{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+	p.say(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
 }
 
 // OperationFailed is what an engine says of the operations that fail; empty where none does.
@@ -166,7 +166,7 @@ func (p *pass) leftUnfilled(backup string) bool {
 	}
 	if !others {
 		p.faulted, p.because = true, p.notRestored(backup)
-		p.say(Happening{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " + restoreAgain.String() + "."})
+		p.say(Event{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " + restoreAgain.String() + "."})
 		return true
 	}
 	for _, r := range p.Replicas {

@@ -79,9 +79,9 @@ func (p *pass) withdrawRevert() {
 func (p *pass) endRevert(request, reason, message string) {
 	p.set("lastRevert", p.v.Status.LastRevert, request)
 	p.sayRevert(reason, message)
-	h := Happening{Reason: EventReverted, Note: message}
+	h := Event{Reason: EventReverted, Note: message}
 	if reason != v1beta2.ReasonReverted {
-		h = Happening{Reason: EventRevertFailed, Warning: true, Note: message}
+		h = Event{Reason: EventRevertFailed, Warning: true, Note: message}
 	}
 	p.say(h)
 }

@@ -109,7 +109,7 @@ func (p *pass) salvageLatest() {
 	p.faulted = false
 	p.remount()
 	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
-	p.tell(last, Happening{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
+	p.tell(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
 }
 
 // remount asks for pods that mount the volume anew, which package podrecovery sees to: the device went away under those of before.

@@ -34,9 +34,9 @@ const (
 )
 
 // say is for what the status tells, tell for what the patch of a replica does.
-func (p *pass) say(h Happening) { p.out.Events = append(p.out.Events, h) }
+func (p *pass) say(h Event) { p.out.Events = append(p.out.Events, h) }
 
-func (p *pass) tell(r *v1beta2.Replica, h Happening) {
+func (p *pass) tell(r *v1beta2.Replica, h Event) {
 	w := p.writeTo(StageFail, r)
 	w.Events = append(w.Events, h)
 }
@@ -167,18 +167,18 @@ func (p *pass) transitions(robustness string) {
 	s := p.v.Status
 	switch {
 	case p.state == v1beta2.VolumeStateAttached && s.State != p.state:
-		p.say(Happening{Reason: EventAttached, Note: "The volume is attached to " + p.current + "."})
+		p.say(Event{Reason: EventAttached, Note: "The volume is attached to " + p.current + "."})
 	case p.state == v1beta2.VolumeStateDetached && s.State == v1beta2.VolumeStateDetaching:
-		p.say(Happening{Reason: EventDetached, Note: "The volume is detached."})
+		p.say(Event{Reason: EventDetached, Note: "The volume is detached."})
 	}
 	if going := p.deletedInUse(); going != "" && p.state == v1beta2.VolumeStateAttached &&
 		conditions.Reason(s.Conditions, v1beta2.VolumeAttached) != v1beta2.ReasonDeletedInUse {
-		p.say(Happening{Reason: EventDeletedInUse, Warning: true, Note: going + " is being deleted, but is in use: it stays until the volume is detached, and is then made anew."})
+		p.say(Event{Reason: EventDeletedInUse, Warning: true, Note: going + " is being deleted, but is in use: it stays until the volume is detached, and is then made anew."})
 	}
 	switch {
 	case robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness:
-		p.say(Happening{Reason: EventDegraded, Warning: true, Note: "The volume has fewer healthy replicas than it should have."})
+		p.say(Event{Reason: EventDegraded, Warning: true, Note: "The volume has fewer healthy replicas than it should have."})
 	case robustness == v1beta2.VolumeRobustnessHealthy && s.Robustness == v1beta2.VolumeRobustnessDegraded:
-		p.say(Happening{Reason: EventHealthy, Note: "All replicas are healthy again."})
+		p.say(Event{Reason: EventHealthy, Note: "All replicas are healthy again."})
 	}
 }

@@ -53,8 +53,8 @@ func (p *pass) away() bool {
 	return p.movable(p.current) && e.wanted && e.node != "" && e.node != p.current
 }
 
-// seat is where the engine of a volume is to be that is wanted on a node.
-func (p *pass) seat(node string) string {
+// engineNode is where the engine of a volume is to be that is wanted on a node.
+func (p *pass) engineNode(node string) string {
 	if p.current == node && p.away() {
 		return p.engine.Spec.NodeID
 	}
@@ -75,7 +75,7 @@ func (p *pass) moveTarget(home string) {
 		p.upgraded(home)
 	case p.second == nil:
 		p.beginMove(goal)
-	case p.fit(goal):
+	case p.targetReady(goal):
 		p.carryOn(home, goal)
 	case p.arriving(goal): // to be left again from there: turning back and forth would never end
 		p.orderFrontend(p.frontend, p.second, home)
@@ -108,7 +108,7 @@ func (p *pass) goal(home string) string {
 // broken tells that the target is away and has failed, while copies are left that it served from: another engine takes over from it under the
 // frontend, since the volume could not be attached anew where it is.
 func (p *pass) broken() bool {
-	return p.away() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.good(p.sound()) > 0
+	return p.away() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
 }
 
 // beginMove makes the second engine.
@@ -120,7 +120,7 @@ func (p *pass) beginMove(goal string) {
 		if !p.unfinished() && p.freshLook() {
 			p.makeTarget(goal)
 		}
-	case p.broken(), p.down(at) && at != goal && p.heir() && p.cutOff():
+	case p.broken(), p.down(at) && at != goal && p.hasHealthySuccessor() && p.cutOff():
 		if !p.failUnreachable() {
 			p.makeTarget(goal)
 		}
@@ -130,14 +130,14 @@ func (p *pass) beginMove(goal string) {
 
 func (p *pass) makeTarget(node string) {
 	p.out.Fresh = true
-	if e := p.secondEngine(node); p.good(e.Spec.ReplicaAddressMap) > 0 {
+	if e := p.secondEngine(node); p.dropFailed(e.Spec.ReplicaAddressMap) > 0 {
 		p.makes = true
 		p.add(Write{Kind: Create, Stage: StageMake, Object: e})
 	}
 }
 
-// good leaves those replicas in a map that did not fail, and counts them.
-func (p *pass) good(addresses map[string]string) int {
+// dropFailed leaves those replicas in a map that did not fail, and counts them.
+func (p *pass) dropFailed(addresses map[string]string) int {
 	for _, r := range p.Replicas {
 		if r.Spec.FailedAt != "" || p.failed[r.Name] {
 			delete(addresses, r.Name)

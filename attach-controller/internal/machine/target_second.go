@@ -7,9 +7,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// fit tells that the second engine may become the volume's: it is where it shall be, and neither failed nor knows of fewer good replicas than the
+// targetReady reports whether the second engine may become the volume's: it is where it shall be, and neither failed nor knows of fewer good replicas than the
 // first one. One that is not has a moment to become so.
-func (p *pass) fit(goal string) bool {
+func (p *pass) targetReady(goal string) bool {
 	e := ofEngine(p.second)
 	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.broken() {
 		return false

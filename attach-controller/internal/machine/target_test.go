@@ -210,7 +210,7 @@ func TestTheFrontendIsToldOnlyAfterAFreshLookAtTheFirstEngine(t *testing.T) {
 	require.NotNil(t, writeOf(t, verdict, s.Engines[0]).Spec["lookRequestedAt"])
 }
 
-// UPG-3: where the frontend leads to is read past the cache before an engine ends because of it.
+// UPG-3: where the frontend leads to is read uncached before an engine ends because of it.
 func TestAnEngineEndsOnlyAfterAFreshReadOfItsFrontend(t *testing.T) {
 	s := secondIs(t)
 	for s.Engines[0].Spec.DesireState == v1beta2.InstanceStateRunning {

@@ -52,22 +52,22 @@ type Write struct {
 	// Record is what Abandon stores on a Node; Object is what is let go then.
 	Record abandoned.Record
 	// Events are said on the Volume once this write was done, whatever becomes of the later ones.
-	Events []Happening
+	Events []Event
 }
 
-// Happening is one event on the Volume, said after the write that it tells of succeeded.
-type Happening struct {
+// Event is one event on the Volume, said after the write that it tells of succeeded.
+type Event struct {
 	Reason, Note string
 	Warning      bool
 }
 
 // Verdict is everything that one look at the World leads to.
 type Verdict struct {
-	// Fresh wants Engines and Replicas read past the cache, and the verdict on that instead of this one: whether a replica is
+	// Fresh wants Engines and Replicas read uncached, and the verdict on that instead of this one: whether a replica is
 	// marked as failed or healthy, and which ones an engine is asked for over, hangs on what the engine said last and on how
 	// the others were marked a moment ago, which the cache may not show yet. [UPG-1]
 	Fresh bool
-	// FreshFrontends wants the frontends read past the cache, too: an engine is about to end, or to serve, because of where a
+	// FreshFrontends wants the frontends read uncached, too: an engine is about to end, or to serve, because of where a
 	// frontend leads to. It comes with Fresh. [UPG-3]
 	FreshFrontends bool
 	// Writes are in order of their stages.
@@ -77,7 +77,7 @@ type Verdict struct {
 	// Conditions are all of attach-controller's own on the Volume.
 	Conditions []v1beta2.Condition
 	// Events are said when Status was written.
-	Events []Happening
+	Events []Event
 	// WakeAt is when time alone changes the verdict; zero is never.
 	WakeAt time.Time
 }

@@ -7,15 +7,15 @@ import (
 	"drover.dev/drover/attach-controller/internal/machine"
 )
 
-var happenings = prometheus.NewCounterVec(prometheus.CounterOpts{
+var volumeEvents = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "drover_attach_controller_volume_events_total",
 	Help: "What happened to volumes, by the reason of the event that said so.",
 }, []string{"reason"})
 
 func init() {
-	metrics.Registry.MustRegister(happenings)
+	metrics.Registry.MustRegister(volumeEvents)
 	// An alert does not see the first event of a counter that appears with it.
 	for _, reason := range []string{machine.EventFaulted, machine.EventCloneFailed} {
-		happenings.WithLabelValues(reason)
+		volumeEvents.WithLabelValues(reason)
 	}
 }

@@ -65,7 +65,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	return w, nil
 }
 
-// refresh reads engines and replicas again, past the cache, and where it is asked for the frontends.
+// refresh reads engines and replicas again, uncached, and where it is asked for the frontends.
 func (o observer) refresh(ctx context.Context, w *machine.World, frontends bool) (err error) {
 	if frontends {
 		if err := o.refreshFrontends(ctx, w); err != nil {

@@ -30,7 +30,7 @@ func (o observer) snapshots(ctx context.Context, w *machine.World, index string)
 	return nil
 }
 
-// left reads past the cache what belongs to a volume whose finalizer is about to go: nobody would look after it later.
+// left reads uncached what belongs to a volume whose finalizer is about to go: nobody would look after it later.
 func (o observer) left(ctx context.Context, w *machine.World) error {
 	if err := past(o).lists(ctx, w, "spec.volumeName"); err != nil {
 		return err

@@ -81,13 +81,13 @@ func next(left time.Duration, wakeAt, now time.Time) time.Duration {
 const conflictPause = 20 * time.Millisecond
 
 // announce says what happened to the volume.
-func (r *reconciler) announce(v *v1beta2.Volume, list []machine.Happening) {
+func (r *reconciler) announce(v *v1beta2.Volume, list []machine.Event) {
 	for _, h := range list {
 		kind := corev1.EventTypeNormal
 		if h.Warning {
 			kind = corev1.EventTypeWarning
 		}
 		events.Emit(r.recorder, v, events.Event{Type: kind, Reason: h.Reason, Action: "MoveVolume", Note: h.Note})
-		happenings.WithLabelValues(h.Reason).Inc()
+		volumeEvents.WithLabelValues(h.Reason).Inc()
 	}
 }

@@ -51,7 +51,7 @@ func (w *world) machineWorld() machine.World {
 	return out
 }
 
-// refresh reads engines and replicas again, past the cache.
+// refresh reads engines and replicas again, uncached.
 func (w *world) refresh(look *machine.World) {
 	look.Engines, look.Replicas = again(w.engines, look.Engines), again(w.replicas, look.Replicas)
 }

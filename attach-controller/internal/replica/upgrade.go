@@ -52,7 +52,7 @@ func (w *World) moving() bool {
 	return wanted != v.Status.CurrentTargetNodeID
 }
 
-// seat is where the engine of an attached volume is to be seen before anything is concluded from it.
-func (w *World) seat() string {
+// engineNode is where the engine of an attached volume is to be seen before anything is concluded from it.
+func (w *World) engineNode() string {
 	return cmp.Or(w.Volume.Status.CurrentTargetNodeID, w.Volume.Status.CurrentNodeID)
 }

@@ -44,7 +44,7 @@ func (w *World) attached() bool {
 	v := w.Volume
 	return v.Status.State == v1beta2.VolumeStateAttached && v.Spec.NodeID != "" && v.Spec.NodeID == v.Status.CurrentNodeID &&
 		v.Spec.MigrationNodeID == "" && v.Status.CurrentMigrationNodeID == "" &&
-		v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp() && w.Engine.Spec.NodeID == w.seat()
+		v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp() && w.Engine.Spec.NodeID == w.engineNode()
 }
 
 func (w *World) engineUp() bool {

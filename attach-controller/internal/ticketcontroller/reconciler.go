@@ -43,7 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 // decide returns a nil world where there is nothing to decide about. A verdict that changes anything is taken from a
-// second look, past the cache: generations then count up from what is stored, and an owner is gone for certain.
+// second look, uncached: generations then count up from what is stored, and an owner is gone for certain.
 func (r *reconciler) decide(ctx context.Context, name string) (*ticket.World, ticket.Verdict, error) {
 	world, err := r.observer.observe(ctx, name, false)
 	if world == nil || err != nil {

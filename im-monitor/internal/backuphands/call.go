@@ -65,7 +65,7 @@ func (h *Hands) begin(ctx context.Context, l Look, name string) (time.Duration, 
 	return soon, client.IgnoreNotFound(err)
 }
 
-// still reads what a call depends on past the cache, and says why it is not to be made.
+// still reads what a call depends on uncached, and says why it is not to be made.
 func (h *Hands) still(ctx context.Context, l Look, name string) (order, error) {
 	if err := l.Still(ctx); err != nil {
 		return order{}, err

@@ -58,7 +58,7 @@ type Look struct {
 	Busy bool
 	// Period is the time between looks while something goes on.
 	Period time.Duration
-	// Still reads the engine past the cache; an error says why nothing may be called on it now.
+	// Still reads the engine uncached; an error says why nothing may be called on it now.
 	Still func(ctx context.Context) error
 }
 

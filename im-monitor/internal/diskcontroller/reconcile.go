@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// Reconcile looks at the v2 disks of one node. What leads to a call is decided again on the node past the cache, and written before the
+// Reconcile looks at the v2 disks of one node. What leads to a call is decided again on the node uncached, and written before the
 // call.
 func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var n v1beta2.Node
@@ -131,7 +131,7 @@ func (s *shell) write(ctx context.Context, n *v1beta2.Node, changes map[string]*
 	return nil
 }
 
-// act decides on the node and its replicas past the cache, records the attempts bound to that version, and makes the calls.
+// act decides on the node and its replicas uncached, records the attempts bound to that version, and makes the calls.
 func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard *disk.Server) (ctrl.Result, error) {
 	var n v1beta2.Node
 	if err := s.rt.Uncached.Get(ctx, request.NamespacedName, &n); err != nil {
@@ -175,7 +175,7 @@ func (s *shell) tellKept(n *v1beta2.Node, at *server, call disk.Call, err error)
 			"be when no engine runs on the node; then nothing uses it.", call.Key, call.Path, n.Name, at.name, err)})
 }
 
-// readerFor reads every Replica past the cache where a device may be formatted, or released; nil is the cache.
+// readerFor reads every Replica uncached where a device may be formatted, or released; nil is the cache.
 func (s *shell) readerFor(n *v1beta2.Node) client.Reader {
 	for key, spec := range n.Spec.Disks {
 		if spec.Initialize == v1beta2.InitializeNew && n.Status.DiskStatus[key].DiskUUID == "" {

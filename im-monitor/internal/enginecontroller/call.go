@@ -62,7 +62,7 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	c.ended(e, call, err)
 }
 
-// still reads the engine past the cache: what is called must be what its spec asks for now.
+// still reads the engine uncached: what is called must be what its spec asks for now.
 func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.Call) error {
 	now := &v1beta2.Engine{}
 	if err := c.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {

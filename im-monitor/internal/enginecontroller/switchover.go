@@ -17,7 +17,7 @@ import (
 const reasonSwitchover = "WaitingForSwitchover"
 
 // held reports why work may not go through a v2 engine's frontend now. Its server sends that to the engine on record, while a switch-over may have led
-// the writes to another one: a snapshot would lack some of them, a replica that is added would never get them. The frontends are read past the cache.
+// the writes to another one: a snapshot would lack some of them, a replica that is added would never get them. The frontends are read uncached.
 // Work that changes nothing through the frontend is not held.
 func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) error {
 	if e.Spec.DataEngine != v1beta2.DataEngineV2 || op == engine.OpRemove {

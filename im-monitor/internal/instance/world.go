@@ -25,7 +25,7 @@ type World struct {
 	HereGone bool
 	// Elsewhere are the other instance managers whose newest whole list has the name, by name.
 	Elsewhere []Place
-	// Peers are the volume's other objects, read past the cache; Read is false where nobody read them.
+	// Peers are the volume's other objects, read uncached; Read is false where nobody read them.
 	Peers Peers
 	// Held is until when the name must not be touched, because a server may still execute a deletion of the leader before; zero is not held.
 	Held time.Time

@@ -71,7 +71,7 @@ func (r *hands) alone(key Key, volume string, call instance.Call) (unlock func()
 // triesToCall is how often the object is read again because what came before the call took longer than readToCall.
 const triesToCall = 3
 
-// serve decides again on the object past the cache and, within readToCall of that, calls; then the reporter looks what came of it. It calls nothing
+// serve decides again on the object uncached and, within readToCall of that, calls; then the reporter looks what came of it. It calls nothing
 // but what it holds the lock for, and says when to come back; zero means when something changes.
 func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.Duration, error) {
 	looked := false
@@ -112,7 +112,7 @@ func (r *hands) serve(ctx context.Context, key Key, first instance.Call) (time.D
 	return failureDelay, nil
 }
 
-// decide reads the object, and before a creation its volume's others, past the cache.
+// decide reads the object, and before a creation its volume's others, uncached.
 func (r *hands) decide(ctx context.Context, key Key) (client.Object, instance.Verdict, error) {
 	o, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {

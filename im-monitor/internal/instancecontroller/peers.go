@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// readReplicas reads the volume's replicas past the cache: what speaks for concluding that something is cut off is asked of the API server.
+// readReplicas reads the volume's replicas uncached: what speaks for concluding that something is cut off is asked of the API server.
 func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
 	replicas, err := s.replicasOf(ctx, w.Object.Volume)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
 	return nil
 }
 
-// readVolume reads the volume, what its instances are started with, and its other engines, or frontends, past the cache: what speaks for starting one
+// readVolume reads the volume, what its instances are started with, and its other engines, or frontends, uncached: what speaks for starting one
 // more is asked of the API server. Replicas are not started one after the other.
 func (s *shell) readVolume(ctx context.Context, key Key, w *instance.World) error {
 	volume := w.Object.Volume

@@ -1,6 +1,6 @@
 package instancecontroller
 
-// What starting and stopping instances needs. Volumes, Engines, EngineFrontends and Replicas are read past the cache right before a call.
+// What starting and stopping instances needs. Volumes, Engines, EngineFrontends and Replicas are read uncached right before a call.
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines;enginefrontends;replicas,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines/status;enginefrontends/status;replicas/status,verbs=patch,namespace=longhorn-system

@@ -13,7 +13,7 @@ import (
 )
 
 // unsettled says which volume with a replica on the node of an idle instance manager may need that replica in a moment, and why. Volumes and engines
-// are read past the cache, right before the end of the pod.
+// are read uncached, right before the end of the pod.
 func (s *shell) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (string, error) {
 	var replicas v1beta2.ReplicaList
 	err := s.rt.Client.List(ctx, &replicas, client.InNamespace(s.rt.Namespace), client.MatchingFields{ownershipcontroller.ByNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)

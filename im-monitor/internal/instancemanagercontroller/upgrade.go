@@ -51,7 +51,7 @@ func (s *shell) upgradeOf(ctx context.Context, node string) (*instancemanager.Up
 	return out, nil
 }
 
-// readMapped finds where the frontends lead, and the engines that map a replica on the instance manager, where its end hangs on that. They are read past the cache: what speaks
+// readMapped finds where the frontends lead, and the engines that map a replica on the instance manager, where its end hangs on that. They are read uncached: what speaks
 // for ending what serves is asked of the API server. The newest lists of the other nodes testify, too.
 func (s *shell) readMapped(ctx context.Context, w *instancemanager.World) error {
 	w.Mapped, w.Frontends = nil, nil

@@ -64,7 +64,7 @@ func OfVolume(volume string) client.MatchingLabels {
 	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 }
 
-// Volume reads the volume past the cache, and its engines from a reader, selected as given.
+// Volume reads the volume uncached, and its engines from a reader, selected as given.
 func (r Reader) Volume(ctx context.Context, engines client.Reader, selected client.ListOption, name string) (Volume, error) {
 	out := Volume{Name: name}
 	if name == "" {

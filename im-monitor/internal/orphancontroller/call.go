@@ -26,7 +26,7 @@ const (
 const triesToCall = 3
 
 // checkAndCall reads, in this order: a list begun after the approval was seen, the inventories of places that may run
-// an engine of the volume, the custom resources past the cache, and, where the server does not tell UUIDs, the SPDK
+// an engine of the volume, the custom resources uncached, and, where the server does not tell UUIDs, the SPDK
 // inventory once more. Only then, within readToCall of the custom resources, it calls.
 func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (outcome, error) {
 	listCtx, cancel := context.WithTimeout(ctx, listTimeout)
@@ -69,7 +69,7 @@ type checked struct {
 	refused *outcome
 }
 
-// check judges on objects past the cache and decides about the call.
+// check judges on objects uncached and decides about the call.
 func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
 	began := r.clock.Now()
 	o, err := lookup.Shared(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})

@@ -46,7 +46,7 @@ func (r *judge) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result
 	return result, err
 }
 
-// secondLook reads a fresh list and the claim past the cache, both begun now, and judges again. Its inventory is nil
+// secondLook reads a fresh list and the claim uncached, both begun now, and judges again. Its inventory is nil
 // where no list came in time.
 func (r *judge) secondLook(ctx context.Context, first scene) (scene, orphan.Verdict, error) {
 	var snapshot *inventory.Snapshot

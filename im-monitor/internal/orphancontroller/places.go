@@ -17,7 +17,7 @@ import (
 // few; where it is unknown the newest whole lists of all must do.
 const freshPlaces = 4
 
-// readVolume reads the volume past the cache, and its engines from the reader.
+// readVolume reads the volume uncached, and its engines from the reader.
 func (s *shell) readVolume(ctx context.Context, engines client.Reader, name string) (mappingreader.Volume, error) {
 	var selected client.ListOption = mappingreader.OfVolume(name)
 	if engines == s.client {

@@ -18,7 +18,7 @@
 //	its absence is proven ................ Removed, NothingToRemove (end)
 //	else ................................. prove its absence
 //
-// DecideCall has the last word, on objects that were read past the cache right before the call. It asks for the premise of
+// DecideCall has the last word, on objects that were read uncached right before the call. It asks for the premise of
 // the approval once more, and for every engine that may use the replica.
 //
 //	approved VolumeDeleting ........ the Volume is gone, being deleted, or of another UID than the replica's owner

@@ -68,7 +68,7 @@ func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, v
 	return out
 }
 
-// callWorld reads everything past the cache that DecideCall asks for. Lists of other copies count only if they are newer
+// callWorld reads everything uncached that DecideCall asks for. Lists of other copies count only if they are newer
 // than this try.
 func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, since time.Time, looked looks) (removal.CallWorld, error) {
 	var out removal.CallWorld

@@ -2,7 +2,7 @@
 // deleted, once attach-controller approved that, and writes the condition DataRemoved. It never drops a finalizer.
 //
 // Right before each call everything is looked at again: a list begun after the approval was seen, the lists of nodes where
-// an engine or another copy of the volume is, and, last, the objects past the cache. The call carries the UUID of that
+// an engine or another copy of the volume is, and, last, the objects uncached. The call carries the UUID of that
 // list, goes out within two seconds of the last read and ends before the lease could. What it did is read from a list begun
 // after it, never from its answer.
 //

@@ -1,6 +1,6 @@
 package removalcontroller
 
-// What destroying the data of deleted replicas needs. Volumes, Engines, Replicas and Nodes are read past the cache right
+// What destroying the data of deleted replicas needs. Volumes, Engines, Replicas and Nodes are read uncached right
 // before a call.
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=replicas;engines;nodes;instancemanagers,verbs=get;list;watch,namespace=longhorn-system

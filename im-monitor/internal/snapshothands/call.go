@@ -113,7 +113,7 @@ func approved(s *v1beta2.Snapshot) bool {
 	return now.Deleting && now.Approved && now.Withdrawn == nil
 }
 
-// may reads the engine and the volume past the cache: nothing is called on a volume that moves or goes.
+// may reads the engine and the volume uncached: nothing is called on a volume that moves or goes.
 func (h *Hands) may(ctx context.Context, l Look, op string) bool {
 	err := l.Still(ctx)
 	if err == nil {

@@ -2,6 +2,6 @@
 // time is done per engine, and so is one call. It makes Snapshot objects for snapshots that have none, says what became of
 // those that were asked for, takes and removes snapshots.
 //
-// Right before a call the Engine, the Volume and each Snapshot are read past the cache. What came of a call is what the
+// Right before a call the Engine, the Volume and each Snapshot are read uncached. What came of a call is what the
 // next look sees; that comes at once.
 package snapshothands

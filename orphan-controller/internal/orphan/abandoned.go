@@ -9,7 +9,7 @@ import (
 // notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it gave up exactly this
 // instance [ORP-5]. That no object is there proves nothing: after etcd was restored to an earlier state, what was made since has none and serves,
 // whether its volume has one or not. Nor does it matter whether an engine runs: a detached volume is as dear as an attached one.
-func notAbandoned(w World) *ruling {
+func notAbandoned(w World) *ruleResult {
 	if w.Engine != nil || w.Replica != nil || recorded(w) || isData(w) && known(w) {
 		return nil
 	}
@@ -37,7 +37,7 @@ func recorded(w World) bool {
 }
 
 // usedUnnamed holds policy back from a replica without an object while an engine of its volume uses one that no object names.
-func usedUnnamed(w World) *ruling {
+func usedUnnamed(w World) *ruleResult {
 	if w.UsesUnnamed == "" || w.Replica != nil || w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance || deleting(w) && !deletedByPolicy(w) {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // approveDeletion approves what exactly the spec names. A person is warned, and obeyed [UPG-1].
-func approveDeletion(w World) *ruling {
+func approveDeletion(w World) *ruleResult {
 	message := approvalMessage(w)
 	if !deletedByPolicy(w) {
 		if last, why := lastCopy(w); last {
@@ -18,14 +18,14 @@ func approveDeletion(w World) *ruling {
 }
 
 // deleteByPolicy stores the reason together with the approval; the deletion follows once both are stored.
-func deleteByPolicy(w World) *ruling {
+func deleteByPolicy(w World) *ruleResult {
 	r := approved(w, approvalMessage(w))
 	r.deletionReason, r.finish, r.confirm = policyOf(w), finishEnd, true
 	return r
 }
 
-func approved(w World, message string) *ruling {
-	return &ruling{
+func approved(w World, message string) *ruleResult {
+	return &ruleResult{
 		outcome: v1beta2.ReasonApproved, message: message, own: ownApproval,
 		approval: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, announce: AnnounceApproved,
 		// A person waits for nobody; a policy looks once more.

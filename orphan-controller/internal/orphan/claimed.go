@@ -8,7 +8,7 @@ import (
 
 // claimed refuses the cleanup of an instance that a CR wants [ORP-1]. It also takes back what was approved before. The
 // orphan stays until im-monitor withdraws it, or the claim falls.
-func claimed(w World) *ruling {
+func claimed(w World) *ruleResult {
 	if !Claims(w) {
 		return nil
 	}

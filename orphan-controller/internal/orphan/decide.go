@@ -8,10 +8,10 @@ import (
 )
 
 // rule looks at one thing. It returns nil where it has nothing to say.
-type rule func(World) *ruling
+type rule func(World) *ruleResult
 
-// ruling is what a rule wants: which conditions, and what to do once they are stored.
-type ruling struct {
+// ruleResult is what a rule wants: which conditions, and what to do once they are stored.
+type ruleResult struct {
 	outcome, message string
 	own              own
 	approval         v1beta2.ConditionStatus // of CleanupApproved, where own is ownApproval
@@ -92,11 +92,11 @@ func Decide(w World) Verdict {
 			}
 		}
 	}
-	return conclude(w, ruling{outcome: OutcomeStanding})
+	return conclude(w, ruleResult{outcome: OutcomeStanding})
 }
 
-// conclude turns a ruling into the next single write.
-func conclude(w World, r ruling) Verdict {
+// conclude turns a ruleResult into the next single write.
+func conclude(w World, r ruleResult) Verdict {
 	stored := ownConditions(w)
 	v := Verdict{
 		Conditions: wanted(w, r), WakeAt: r.wakeAt, Outcome: r.outcome, Message: r.message,
@@ -116,8 +116,8 @@ func conclude(w World, r ruling) Verdict {
 	return v
 }
 
-// wanted is the full set of this controller's conditions under the ruling.
-func wanted(w World, r ruling) []v1beta2.Condition {
+// wanted is the full set of this controller's conditions under the ruleResult.
+func wanted(w World, r ruleResult) []v1beta2.Condition {
 	stored := ownConditions(w)
 	switch r.own {
 	case ownKept:
@@ -157,7 +157,7 @@ func said(stored, wanted []v1beta2.Condition) bool {
 	return before == nil || before.Status != after.Status || before.Reason != after.Reason
 }
 
-func endAnnouncement(r ruling) Announcement {
+func endAnnouncement(r ruleResult) Announcement {
 	switch r.outcome {
 	case OutcomeWithdrawn:
 		return AnnounceWithdrawn

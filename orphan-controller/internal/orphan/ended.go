@@ -15,17 +15,17 @@ var ends = []string{v1beta2.ReasonNodeGone, v1beta2.ReasonInstanceManagerGone, v
 
 // concluded keeps an end that was said. Without it, an orphan that was deleted because its node was down would be
 // taken for a person's deletion once the node comes back, and be executed.
-func concluded(w World) *ruling {
+func concluded(w World) *ruleResult {
 	c := conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
 	if !deleting(w) || c == nil || c.Status != v1beta2.ConditionFalse || !slices.Contains(ends, c.Reason) {
 		return nil
 	}
-	return &ruling{outcome: c.Reason, message: c.Message, finish: finishEnd}
+	return &ruleResult{outcome: c.Reason, message: c.Message, finish: finishEnd}
 }
 
 // end says why there is nothing to execute; the deletion and the finalizer follow once that is stored.
-func end(reason, message string) *ruling {
-	return &ruling{
+func end(reason, message string) *ruleResult {
+	return &ruleResult{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
 		finish: finishEnd, announce: AnnounceEnded, confirm: true,
 	}
@@ -33,7 +33,7 @@ func end(reason, message string) *ruling {
 
 // nodeGone ends the orphans of a node that is down, deleted or unknown. Nobody else can reach what runs there; when
 // the node comes back, im-monitor judges anew.
-func nodeGone(w World) *ruling {
+func nodeGone(w World) *ruleResult {
 	if !NodeDown(w.Node) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func nodeGone(w World) *ruling {
 }
 
 // replicaData lets the CR of an orphaned replica directory end: nothing in this version can delete the directory.
-func replicaData(w World) *ruling {
+func replicaData(w World) *ruleResult {
 	switch {
 	case w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaData || isData(w):
 		return nil
@@ -65,7 +65,7 @@ func replicaData(w World) *ruling {
 }
 
 // instanceManagerGone ends the orphans of an instance manager that does not exist any more.
-func instanceManagerGone(w World) *ruling {
+func instanceManagerGone(w World) *ruleResult {
 	if w.InstanceManager != nil || !isInstance(w) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func isData(w World) bool {
 
 // notCleanable leaves an orphan of data alone until im-monitor says that the data can be destroyed. Where it says that it cannot, it also
 // withdraws the orphan.
-func notCleanable(w World) *ruling {
+func notCleanable(w World) *ruleResult {
 	if !isData(w) || conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanDataCleanable) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func notCleanable(w World) *ruling {
 }
 
 // foreignData holds policy back from what was on its disk before the disk came to this cluster: it may be the data of another one.
-func foreignData(w World) *ruling {
+func foreignData(w World) *ruleResult {
 	if judgement(w) != v1beta2.ReasonForeignData || deleting(w) && !deletedByPolicy(w) {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // flood holds auto deletion back when so many instances of a node lost their CRs at once that rather the CRs are
 // missing, as after restoring an old backup of the cluster. It counts only what has no CR at all: a node that comes
 // back after its volumes moved is no flood. What was acknowledged is not counted again.
-func flood(w World) *ruling {
+func flood(w World) *ruleResult {
 	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || !disowned(judgement(w)) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // notJudged waits for im-monitor's judgement. im-monitor creates an orphan and judges it in two writes; one that was
 // deleted in between still gets its judgement, and one that somebody else made, and deleted, ends after a while.
-func notJudged(w World) *ruling {
+func notJudged(w World) *ruleResult {
 	rule := judgement(w)
 	switch {
 	case !isInstance(w) && !isData(w):
@@ -23,7 +23,7 @@ func notJudged(w World) *ruling {
 		return leaveAlone(w)
 	}
 	due := w.Orphan.DeletionTimestamp.Add(w.Limits.EvaluationWait)
-	r := &ruling{
+	r := &ruleResult{
 		outcome: v1beta2.ReasonNotJudged, own: ownApproval, approval: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged,
 		message: fmt.Sprintf("im-monitor has never judged this orphan, so nothing is executed. Unless it does so by %s, the orphan ends.",
 			due.UTC().Format(time.RFC3339)),
@@ -35,5 +35,5 @@ func notJudged(w World) *ruling {
 	return r
 }
 
-// leaveAlone is the ruling on an orphan that nobody wants gone: whatever this controller said about it falls.
-func leaveAlone(World) *ruling { return &ruling{outcome: OutcomeStanding, own: ownCleared} }
+// leaveAlone is the ruleResult on an orphan that nobody wants gone: whatever this controller said about it falls.
+func leaveAlone(World) *ruleResult { return &ruleResult{outcome: OutcomeStanding, own: ownCleared} }

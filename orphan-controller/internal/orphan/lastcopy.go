@@ -8,7 +8,7 @@ import (
 )
 
 // policyLastCopy holds policy back from what may be the last copy of a volume [UPG-1].
-func policyLastCopy(w World) *ruling {
+func policyLastCopy(w World) *ruleResult {
 	if deleting(w) && !deletedByPolicy(w) {
 		return nil
 	}

@@ -38,7 +38,7 @@ func item(w World) string {
 // notWanted leaves an orphan alone that no policy wants gone. One that was held back becomes acknowledged when auto
 // deletion is turned off: somebody has looked at it. A setting that cannot be read was not turned off by anybody, so
 // nothing is said anew.
-func notWanted(w World) *ruling {
+func notWanted(w World) *ruleResult {
 	if policyOf(w) != "" {
 		return nil
 	}
@@ -46,7 +46,7 @@ func notWanted(w World) *ruling {
 		if deletedByPolicy(w) {
 			return leaveAlone(w)
 		}
-		return &ruling{outcome: OutcomeStanding, message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
+		return &ruleResult{outcome: OutcomeStanding, message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
 	}
 	if heldFor(w, v1beta2.ReasonFlood) || heldFor(w, v1beta2.ReasonLastCopy) || acknowledged(w) {
 		return hold(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more; a last copy is still held.")
@@ -57,7 +57,7 @@ func notWanted(w World) *ruling {
 // premiseFallen takes the approval of a policy deletion back while no policy wants it. The reason of the deletion
 // stays; nobody can undo a deletion, but the instance is left alone until the policy holds again, a CR claims it, or
 // it ends by itself.
-func premiseFallen(w World) *ruling {
+func premiseFallen(w World) *ruleResult {
 	switch {
 	case !deletedByPolicy(w):
 		return nil
@@ -74,7 +74,7 @@ func premiseFallen(w World) *ruling {
 }
 
 // gracePeriod waits until the orphan is old enough for auto deletion; eviction does not wait.
-func gracePeriod(w World) *ruling {
+func gracePeriod(w World) *ruleResult {
 	due := w.Orphan.CreationTimestamp.Add(w.Settings.GracePeriod)
 	if policyOf(w) != v1beta2.ReasonAutoDeletion || !w.Now.Before(due) {
 		return nil
@@ -83,7 +83,7 @@ func gracePeriod(w World) *ruling {
 }
 
 // dryRun says what policy would delete.
-func dryRun(w World) *ruling {
+func dryRun(w World) *ruleResult {
 	if !w.Limits.DryRun {
 		return nil
 	}
@@ -94,7 +94,7 @@ func dryRun(w World) *ruling {
 }
 
 // rateLimited lets only so many policy deletions of a node be under way at once. One that was approved is under way.
-func rateLimited(w World) *ruling {
+func rateLimited(w World) *ruleResult {
 	if approvedNow(w) || w.InFlight < w.Limits.InFlightPerNode {
 		return nil
 	}
@@ -103,11 +103,11 @@ func rateLimited(w World) *ruling {
 }
 
 // hold withholds the approval for a reason until something changes.
-func hold(reason, message string) *ruling { return holdUntil(reason, message, time.Time{}) }
+func hold(reason, message string) *ruleResult { return holdUntil(reason, message, time.Time{}) }
 
 // holdUntil is a hold at whose end it is looked at again.
-func holdUntil(reason, message string, wakeAt time.Time) *ruling {
-	return &ruling{
+func holdUntil(reason, message string, wakeAt time.Time) *ruleResult {
+	return &ruleResult{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
 		announce: AnnounceHeld, wakeAt: wakeAt,
 	}
@@ -115,7 +115,7 @@ func holdUntil(reason, message string, wakeAt time.Time) *ruling {
 
 // holdMarked is a hold that only takes time. It keeps the mark of an acknowledged orphan, which would else be counted
 // as part of the same flood again.
-func holdMarked(w World, reason, message string, wakeAt time.Time) *ruling {
+func holdMarked(w World, reason, message string, wakeAt time.Time) *ruleResult {
 	r := holdUntil(reason, message, wakeAt)
 	if acknowledged(w) {
 		r.reason = v1beta2.ReasonAcknowledged

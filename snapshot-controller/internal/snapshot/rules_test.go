@@ -118,7 +118,7 @@ func check(t *testing.T, r row) {
 	require.Equal(t, r.step, v.Step)
 	if v.Step == StepDelete || v.Step == StepDropFinalizer {
 		require.Equal(t, v.End == EndVolumeGone && (r.world.Volume == nil || r.world.Volume.DeletionTimestamp == nil), v.Confirm,
-			"a volume's absence is seen past the cache")
+			"a volume's absence is seen uncached")
 	}
 }
 

@@ -43,7 +43,7 @@ type Verdict struct {
 	Holds bool
 	// NeedsPlace tells that the next decision depends on a place; ask for one and decide again.
 	NeedsPlace bool
-	// Confirm tells that the volume's absence must be seen past the cache before this is done.
+	// Confirm tells that the volume's absence must be seen uncached before this is done.
 	Confirm bool
 	// Wake is when time alone changes the verdict; zero: never.
 	Wake time.Time

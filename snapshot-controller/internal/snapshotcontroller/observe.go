@@ -25,7 +25,7 @@ type observer struct {
 	clock     clock.PassiveClock
 }
 
-// observe reads the world of a snapshot; nil: it does not exist. With live the volume is read past the cache. What the cache
+// observe reads the world of a snapshot; nil: it does not exist. With live the volume is read uncached. What the cache
 // has is shared with it, since the core changes nothing.
 func (o observer) observe(ctx context.Context, name string, live bool) (*snapshot.World, setting.Values, error) {
 	s, err := lookup.Shared(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})

@@ -70,7 +70,7 @@ func (r *reconciler) sooner(again time.Duration, at time.Time) time.Duration {
 }
 
 // decide returns a nil world where the snapshot is gone, and when to ask for a place again. A volume's absence counts once
-// it was seen past the cache.
+// it was seen uncached.
 func (r *reconciler) decide(ctx context.Context, name string) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
 	world, verdict, again, err := r.look(ctx, name, false)
 	if world == nil || err != nil || !verdict.Confirm {

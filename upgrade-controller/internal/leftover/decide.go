@@ -15,13 +15,13 @@ type World struct {
 	// Upgrades are all upgrades of nodes; Cluster has the node, and every volume that is attached there.
 	Upgrades []*v1beta2.NodeDataEngineUpgrade
 	Cluster  cluster.Cluster
-	// Fresh tells that all this was read past the cache.
+	// Fresh tells that all this was read uncached.
 	Fresh bool
 }
 
 // Verdict is what shall be made true.
 type Verdict struct {
-	// Confirm asks for the same decision on reads past the cache; nothing else of the verdict counts then.
+	// Confirm asks for the same decision on reads uncached; nothing else of the verdict counts then.
 	Confirm bool
 	// Home are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
 	Home []cluster.Volume

@@ -56,7 +56,7 @@ func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
 
 	stale := closed(nil)
 	stale.Fresh = false
-	require.Equal(t, leftover.Verdict{Confirm: true}, leftover.Decide(stale), "that nobody has the node is read past the cache")
+	require.Equal(t, leftover.Verdict{Confirm: true}, leftover.Decide(stale), "that nobody has the node is read uncached")
 }
 
 func TestANodeIsLeftAloneThatIsOpenOrGoneOrHasAnUpgradeOrCannotHoldItsTargets(t *testing.T) {

@@ -59,7 +59,7 @@ func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 	})
 	s := at(replacing, gone)
 	s.stale = true
-	require.True(t, s.decide().Confirm, "that it is gone is read past the cache")
+	require.True(t, s.decide().Confirm, "that it is gone is read uncached")
 }
 
 func TestAClosedNodeIsBroughtToRightsBeforeAnotherUpgradeTakesIt(t *testing.T) {

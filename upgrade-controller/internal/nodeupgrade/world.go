@@ -19,13 +19,13 @@ type World struct {
 	Cluster cluster.Cluster
 	// Snapshots are those that the upgrade's status names, by name; what is absent does not exist.
 	Snapshots map[string]*v1beta2.Snapshot
-	// Fresh tells that all this was read past the cache.
+	// Fresh tells that all this was read uncached.
 	Fresh bool
 }
 
 // Verdict is what shall be made true: the effects in their order, then the status.
 type Verdict struct {
-	// Confirm asks for the same decision on reads past the cache; nothing else of the verdict counts then.
+	// Confirm asks for the same decision on reads uncached; nothing else of the verdict counts then.
 	Confirm bool
 	Effects []Effect
 	// Status is the whole wanted status.

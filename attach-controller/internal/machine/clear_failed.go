@@ -19,7 +19,7 @@ func (p *pass) takeBack() {
 	}
 	for _, r := range alone {
 		p.patch(StageFail, r, "failedAt", "")
-		p.tell(r, Happening{Reason: EventStillGood, Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
+		p.tell(r, Event{Reason: EventStillGood, Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
 	}
 }
 
