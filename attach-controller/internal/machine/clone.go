@@ -127,14 +127,20 @@ func (p *pass) beginCopy(volume, snapshot, from string) {
 		p.wait(v1beta2.ReasonCloning, "Volume "+volume+" has no snapshot "+snapshot+" to copy yet"+why)
 		return
 	}
+	p.noteSnapshot(snapshot)
+	p.patch(StageStop, p.engine, "requestedDataSource", from)
+}
+
+// noteSnapshot writes which snapshot is copied: before the engine is asked, and after it where that write was lost.
+func (p *pass) noteSnapshot(snapshot string) {
 	if p.v.Status.CloneStatus.Snapshot != snapshot {
 		p.cloneState(v1beta2.CloneInitiated, snapshot)
 	}
-	p.patch(StageStop, p.engine, "requestedDataSource", from)
 }
 
 // copied reads what the engine says of the copy, replica by replica in the order of their addresses.
 func (p *pass) copied(volume, snapshot string) {
+	p.noteSnapshot(snapshot)
 	all := p.engine.Status.CloneStatus
 	done := len(all) > 0
 	if !done {

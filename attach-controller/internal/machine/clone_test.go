@@ -54,7 +54,9 @@ func TestAWholeVolumeIsCopiedFromASnapshotThatIsMadeForIt(t *testing.T) {
 	require.Equal(t, "snap://other/"+madeForTheCopy, writeOf(t, v, s.Engines[0]).Spec["requestedDataSource"])
 	require.Equal(t, madeForTheCopy, cloneStatus(v)["snapshot"])
 
-	s.Engines[0].Spec.RequestedDataSource, s.Volume.Status.CloneStatus.Snapshot = "snap://other/"+madeForTheCopy, madeForTheCopy
+	s.Engines[0].Spec.RequestedDataSource = "snap://other/" + madeForTheCopy
+	require.Equal(t, madeForTheCopy, cloneStatus(Decide(s.World))["snapshot"], "the status was not written before the engine was asked")
+	s.Volume.Status.CloneStatus.Snapshot = madeForTheCopy
 	s.Engines[0].Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": {State: "complete"}}
 	v = Decide(s.World)
 	require.Equal(t, v1beta2.CloneCopyCompleted, cloneStatus(v)["state"])
