@@ -257,8 +257,10 @@ func TestAKilledNodeComesBackWithItsPodFailed(t *testing.T) {
 func TestARestartedContainerIsAnotherRunAtTheSameAddress(t *testing.T) {
 	w := newWorld(t, nil)
 	pod := w.pod(dataplane.V1)
-	stream, err := imrpc.NewInstanceServiceClient(w.dial(pod, "8503")).InstanceWatch(t.Context(), &emptypb.Empty{})
+	instances := imrpc.NewInstanceServiceClient(w.dial(pod, "8503"))
+	stream, err := instances.InstanceWatch(t.Context(), &emptypb.Empty{})
 	require.NoError(t, err)
+	require.Empty(t, names(t, instances), "the answer comes after the watch has arrived")
 	w.do("POST", "/v1/pods/"+w.node+":v1/restart", control.Restart{}, nil)
 	_, err = stream.Recv()
 	require.Equal(t, codes.Unavailable, status.Code(err))
