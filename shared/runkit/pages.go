@@ -107,7 +107,8 @@ func (p pages) keep(page runtime.Object, all *internalversion.List) error {
 		return fmt.Errorf("reading a page of a list: %w", err)
 	}
 	all.ResourceVersion, all.Continue = about.GetResourceVersion(), about.GetContinue()
-	return meta.EachListItem(page, func(item runtime.Object) error {
+	// Each item is allocated alone: a pointer into the page would keep all of it.
+	return meta.EachListItemWithAlloc(page, func(item runtime.Object) error {
 		thin, err := p.thin(item)
 		if err != nil {
 			return fmt.Errorf("reading %T: %w", item, err)
