@@ -148,8 +148,14 @@ func TestSwitchingOver(t *testing.T) {
 		"the temporary node died":       {from: over, change: func(s *scene) { planned("node-2")(s); s.down("node-2") }, to: over, reason: v1beta2.ReasonWaitingForTarget},
 		"no node can hold it":           {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3") }, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
 		"every other node is kept free": {from: over, change: (*scene).keepFree, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
-		"the temporary node died, and the other one is kept free": {from: over, change: func(s *scene) { planned("node-2")(s); s.keepFree(); s.down("node-2") },
-			to: over, reason: v1beta2.ReasonWaitingForTarget},
+		"the temporary node died before the target went there, and the other one is kept free": {from: over, change: func(s *scene) { planned("node-2")(s); s.keepFree(); s.down("node-2") },
+			to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
+		"the temporary node died under the target, and the other one is kept free": {from: over, change: func(s *scene) {
+			planned("node-2")(s)
+			s.moveTo("node-2")
+			s.keepFree()
+			s.down("node-2")
+		}, to: over, reason: v1beta2.ReasonWaitingForTarget},
 		"no node can hold it for too long": {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3"); s.late() }, to: rolling},
 		"it never moves":                   {from: over, change: func(s *scene) { planned("node-2")(s); s.late() }, to: rolling, effects: effects(sends("node-2"))},
 		"aborted":                          {from: over, change: (*scene).abort, to: rolling},

@@ -110,7 +110,7 @@ func (p *pass) moved(name string) bool {
 	}
 	planned := x.TemporaryNodeID
 	if planned == "" || !p.Cluster.Nodes[planned].Serves() {
-		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target(), p.coming(), planned != "")
+		chosen := p.Cluster.Temporary(v, p.nodeID(), p.target(), p.coming(), planned != "" && !v.EngineOn(p.nodeID()))
 		if chosen == "" {
 			why := "no other node can hold its target meanwhile: another node must be ready and have a running v2 instance manager"
 			if free := p.Cluster.KeptFree(p.nodeID()); free != "" {
