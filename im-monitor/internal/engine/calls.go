@@ -124,6 +124,11 @@ func (p *pass) has(mode string) bool {
 
 // addition lets the next missing replica in, while there is one to rebuild it from.
 func (p *pass) addition() {
+	for name := range p.Engine.Spec.ReplicaAddressMap {
+		if _, ok := p.listed[name]; !ok {
+			p.due[Call{Op: OpAdd, Name: name}.Key()] = true // whatever keeps it from being called
+		}
+	}
 	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) {
 		return
 	}
@@ -131,15 +136,14 @@ func (p *pass) addition() {
 		if _, ok := p.listed[name]; ok {
 			continue
 		}
-		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}
 		if p.Failures[name] >= FailuresToErr {
-			p.due[call.Key()] = true // and left to its owner
-			continue
+			continue // left to its owner
 		}
 		if p.makeRoom() {
 			return
 		}
 		p.going = true
+		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}
 		if !p.waits(call) {
 			p.call(call)
 			return

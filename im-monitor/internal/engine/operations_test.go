@@ -60,6 +60,15 @@ func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 	w.Adding = ""
 	require.Equal(t, before, *operations(fails(w, engine.Key{Op: engine.OpRemove, Name: "z"})), "what is not due says nothing")
 
+	w.Room = nil
+	require.Equal(t, before, *operations(w), "nobody knows whether it can be added")
+	w.Room = new(volumesize.Room)
+	w.Engine.Status.SnapshotMaxCount = 1
+	w.Seen.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true}, "b": {Name: "b", UserCreated: true}}
+	require.NotEmpty(t, engine.Decide(w).Held)
+	require.Equal(t, before, *operations(w), "a limit keeps it from being tried")
+	w.Seen.Snapshots, w.Engine.Status.SnapshotMaxCount = nil, 250
+
 	done := lists(w, "b", rw)
 	require.Equal(t, v1beta2.ReasonNoOperationFails, operations(done).Reason)
 	require.Equal(t, v1beta2.ConditionTrue, operations(done).Status)

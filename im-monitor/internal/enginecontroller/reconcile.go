@@ -240,5 +240,7 @@ func (c *Controller) LookBeforeStop(ctx context.Context, e *v1beta2.Engine) erro
 		c.pool.failed(t.manager, proxy, err)
 		return err
 	}
-	return c.write(ctx, e, engine.Decide(engine.World{Now: c.rt.Clock.Now(), Engine: e, Seen: seen}).Status)
+	wanted := engine.Decide(engine.World{Now: c.rt.Clock.Now(), Engine: e, Seen: seen}).Status
+	wanted.Conditions = e.Status.Conditions // what fails was not asked about
+	return c.write(ctx, e, wanted)
 }

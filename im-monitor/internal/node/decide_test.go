@@ -161,9 +161,11 @@ func TestANodeSumsUpItsDisks(t *testing.T) {
 			Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: ready}}}
 	}
 	w := world(func(w *World) {
-		w.Node.Spec.Disks = map[string]v1beta2.DiskSpec{"a": {}, "b": {}, "c": {}, "d": {}}
+		w.Node.Spec.Disks = map[string]v1beta2.DiskSpec{"a": {DiskType: "block"}, "b": {DiskType: "block"}, "c": {DiskType: "block"}, "d": {DiskType: "block"},
+			"files": {DiskType: "filesystem"}}
 		w.Node.Status.DiskStatus = map[string]v1beta2.DiskStatus{"a": status(v1beta2.ConditionTrue, 20*gib+7, 100*gib),
-			"b": status(v1beta2.ConditionTrue, 100*gib, 400*gib), "c": status(v1beta2.ConditionFalse, 1000*gib, 1000*gib), "gone": status(v1beta2.ConditionTrue, gib, gib)}
+			"b": status(v1beta2.ConditionTrue, 100*gib, 400*gib), "c": status(v1beta2.ConditionFalse, 1000*gib, 1000*gib), "gone": status(v1beta2.ConditionTrue, gib, gib),
+			"files": status(v1beta2.ConditionTrue, 7*gib, 7*gib)}
 	})
 	v := Decide(w)
 	require.Equal(t, "2/4", v.Status.DisksReady)

@@ -64,7 +64,7 @@ type NodeStatus struct {
 	// +nullable
 	// +optional
 	DiskStatus map[string]DiskStatus `json:"diskStatus,omitempty"`
-	// How many of the disks in spec.disks are ready, of how many, such as 2/3, for people. Written by im-monitor;
+	// How many of the v2 disks in spec.disks are ready, of how many, such as 2/3, for people. Written by im-monitor;
 	// absent means that there is none.
 	// +optional
 	DisksReady string `json:"disksReady,omitempty"`
@@ -74,7 +74,7 @@ type NodeStatus struct {
 	// When the snapshots of the node were checked. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
-	// What is free on the disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people. Written
+	// What is free on the v2 disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people. Written
 	// by im-monitor; absent means that there is no disk.
 	// +optional
 	Storage string `json:"storage,omitempty"`
