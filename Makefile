@@ -22,9 +22,10 @@ setup: controlplane ## once in a working copy: modules, the control plane of the
 demo: controlplane ## the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
 
+# One package more than there are processors: those with a control plane wait for a good part of their time.
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
-	$(GO) test -timeout 30m ./...
+	$(GO) test -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./...
 
 quick: controlplane ## what needs no control plane, and one volume from ticket to end: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
