@@ -26,9 +26,13 @@ const usualTimeFactor = 20
 var shortened = map[string][]string{
 	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-poll-active-interval", "engine-poll-interval",
 		"engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over", "snapshot-absence-gap",
-		"v2-quiet", "v2-rediscovery", "v2-settle",
-		"engine-look-busy", "engine-look-period", "quarantine"}, // as they were called in 0.1
+		"v2-quiet", "v2-rediscovery", "v2-settle"},
 	SimulatorBinary: {"disk-create-time", "node-grace", "path-loss-time", "spdk-list-cycle"},
+}
+
+// renamed are the flags that an earlier version called otherwise, by their present name.
+var renamed = map[string]string{
+	"engine-poll-active-interval": "engine-look-busy", "engine-poll-interval": "engine-look-period", "post-election-delay": "quarantine", // as they were called before
 }
 
 // timeDefault is a line of a binary's help about a flag that is a time: its name and its default.
@@ -66,6 +70,10 @@ func (w *World) times(ctx context.Context, binary string) ([]string, error) {
 	var out []string
 	for _, name := range shortened[binary] {
 		text, found := defaults[name]
+		if !found && defaults[renamed[name]] != "" {
+			name, found = renamed[name], true
+			text = defaults[name]
+		}
 		if !found {
 			if w.options.Sources[binary] != "" {
 				continue
