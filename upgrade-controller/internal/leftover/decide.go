@@ -21,7 +21,7 @@ type World struct {
 
 // Verdict is what shall be made true.
 type Verdict struct {
-	// Confirm asks for the same decision on reads uncached; nothing else of the verdict counts then.
+	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
 	Confirm bool
 	// Home are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
 	Home []cluster.Volume

@@ -70,7 +70,7 @@ func (p *pass) target() string { return p.Upgrade.Spec.InstanceManagerImage }
 
 func (p *pass) nodeID() string { return p.Upgrade.Spec.NodeID }
 
-// confirmed asks for reads uncached before a step that cannot be taken back.
+// confirmed asks for uncached reads before a step that cannot be taken back.
 func (p *pass) confirmed() bool {
 	if !p.Fresh {
 		p.verdict.Confirm = true

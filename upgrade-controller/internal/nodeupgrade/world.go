@@ -25,7 +25,7 @@ type World struct {
 
 // Verdict is what shall be made true: the effects in their order, then the status.
 type Verdict struct {
-	// Confirm asks for the same decision on reads uncached; nothing else of the verdict counts then.
+	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
 	Confirm bool
 	Effects []Effect
 	// Status is the whole wanted status.

@@ -93,7 +93,7 @@ func (p *pass) fail(reason, why string) {
 	p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, reason, why)
 }
 
-// confirmed asks for reads uncached before a step that cannot be taken back.
+// confirmed asks for uncached reads before a step that cannot be taken back.
 func (p *pass) confirmed() bool {
 	if !p.Fresh {
 		p.verdict.Confirm = true

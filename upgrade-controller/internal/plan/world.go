@@ -34,7 +34,7 @@ type Image struct {
 // Verdict is what shall be made true: checks, then the status, then one deletion or creation. A status is written alone
 // where a creation rests on it.
 type Verdict struct {
-	// Confirm asks for the same decision on reads uncached; nothing else of the verdict counts then.
+	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
 	Confirm bool
 	// AddFinalizer, DropFinalizer change the manager's finalizer.
 	AddFinalizer, DropFinalizer bool
