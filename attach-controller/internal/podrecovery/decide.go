@@ -30,15 +30,18 @@ const GracePeriod int64 = 30
 // Verdict says what becomes of a pod.
 type Verdict struct {
 	Action Action
-	// Volumes are those that the action is about.
+	// Volumes are why a pod is deleted.
 	Volumes []string
-	// Attachments are what ActionDetach deletes.
-	Attachments []string
+	// Detachments are what ActionDetach deletes.
+	Detachments []Detachment
 	// Why is a sentence, also where nothing is done.
 	Why string
 	// At is when to decide again though nothing has changed; zero: only when something does.
 	At time.Time
 }
+
+// Detachment is the deletion of one VolumeAttachment of Kubernetes.
+type Detachment struct{ Attachment, Volume, Why string }
 
 func nothing(format string, args ...any) Verdict { return Verdict{Why: fmt.Sprintf(format, args...)} }
 
@@ -110,9 +113,8 @@ func leaving(f Facts) Verdict {
 		return nothing("It was deleted by force, and waits for its finalizers.")
 	case !f.Node.lost():
 		return nothing("Its node %s is not down: its kubelet ends it.", f.Pod.Node)
-	case len(held.Attachments) > 0:
-		held.Action, held.Why = ActionDetach, fmt.Sprintf("Node %s is down, and a pod there is being deleted.", f.Pod.Node)
-		return held
+	case len(held) > 0:
+		return Verdict{Action: ActionDetach, Detachments: held, Why: held[0].Why}
 	case going != "":
 		return nothing("VolumeAttachment %s is not gone yet.", going)
 	case f.Now.Before(f.Pod.DeletedAt):
@@ -129,7 +131,7 @@ func leaving(f Facts) Verdict {
 }
 
 // attachedHere collects what holds the pod's volumes on its node, but for what another pod there keeps, and names one that is on its way out.
-func attachedHere(f Facts) (held Verdict, going string) {
+func attachedHere(f Facts) (held []Detachment, going string) {
 	for _, v := range f.Volumes {
 		for _, a := range v.Attachments {
 			kept := slices.ContainsFunc(a.Users, func(u User) bool { return !u.Leaves })
@@ -138,11 +140,11 @@ func attachedHere(f Facts) (held Verdict, going string) {
 			case a.Deleting:
 				going = a.Name
 			default:
-				held.Attachments, held.Volumes = append(held.Attachments, a.Name), append(held.Volumes, v.Name)
+				held = append(held, Detachment{Attachment: a.Name, Volume: v.Name,
+					Why: fmt.Sprintf("Node %s is down, and a pod there that uses volume %s is being deleted.", f.Pod.Node, v.Name)})
 			}
 		}
 	}
-	held.Volumes = slices.Compact(held.Volumes)
 	return held, going
 }
 
@@ -155,11 +157,11 @@ func heldElsewhere(f Facts) Verdict {
 				continue
 			}
 			out.Action = ActionDetach
-			out.Attachments, out.Volumes = append(out.Attachments, a.Name), append(out.Volumes, v.Name)
-			out.Why = fmt.Sprintf("Node %s is down, no pod there uses volume %s any more, and a pod on node %s waits for it.", a.Node.Name, v.Name, f.Pod.Node)
+			out.Detachments = append(out.Detachments, Detachment{Attachment: a.Name, Volume: v.Name, Why: fmt.Sprintf(
+				"Node %s is down, no pod there uses volume %s any more, and a pod on node %s waits for it.", a.Node.Name, v.Name, f.Pod.Node)})
+			out.Why = out.Detachments[0].Why
 		}
 	}
-	out.Volumes = slices.Compact(out.Volumes)
 	return out
 }
 

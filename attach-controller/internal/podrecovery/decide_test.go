@@ -67,7 +67,7 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 			require.NotEmpty(t, v.Why)
 			if v.Action == ActionDelete {
 				require.Equal(t, []string{"v"}, v.Volumes)
-				require.Empty(t, v.Attachments)
+				require.Empty(t, v.Detachments)
 			}
 		})
 	}
@@ -130,9 +130,9 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 			require.Equal(t, c.at, v.At)
 			require.NotEmpty(t, v.Why)
 			if v.Action == ActionDetach {
-				require.Equal(t, []string{"a"}, v.Attachments)
+				require.Equal(t, []Detachment{{Attachment: "a", Volume: "v", Why: v.Why}}, v.Detachments)
 			}
-			if v.Action != ActionNone {
+			if v.Action == ActionForceDelete {
 				require.Equal(t, []string{"v"}, v.Volumes)
 			}
 		})
@@ -170,8 +170,7 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 			v := Decide(waiting(c.change))
 			require.Equal(t, c.want, v.Action, v.Why)
 			if v.Action != ActionNone {
-				require.Equal(t, []string{"a"}, v.Attachments)
-				require.Equal(t, []string{"v"}, v.Volumes)
+				require.Equal(t, []Detachment{{Attachment: "a", Volume: "v", Why: v.Why}}, v.Detachments)
 			}
 		})
 	}
@@ -180,6 +179,25 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 	}))
 	require.Equal(t, ActionDetach, v.Action)
 	require.Equal(t, remount.Add(remountPause), v.At, "its other rule is not forgotten")
+}
+
+// Each VolumeAttachment is deleted for its own volume and reason.
+func TestEachDetachmentNamesItsVolume(t *testing.T) {
+	down := Node{Name: "n", Down: true}
+	second := Volume{Name: "w", Settings: setting.Defaults(), Attachments: []Attachment{{Name: "c", Node: Node{Name: "o", Down: true}}}}
+	v := Decide(waiting(func(f *Facts) { f.Volumes = append(f.Volumes, second) }))
+	require.Equal(t, []Detachment{
+		{"a", "v", "Node n is down, no pod there uses volume v any more, and a pod on node m waits for it."},
+		{"c", "w", "Node o is down, no pod there uses volume w any more, and a pod on node m waits for it."},
+	}, v.Detachments)
+	v = Decide(leftBehind(func(f *Facts) {
+		second.Settings, second.Attachments = f.Volumes[0].Settings, []Attachment{{Name: "c", Node: down}}
+		f.Volumes = append(f.Volumes, second)
+	}))
+	require.Equal(t, []Detachment{
+		{"a", "v", "Node n is down, and a pod there that uses volume v is being deleted."},
+		{"c", "w", "Node n is down, and a pod there that uses volume w is being deleted."},
+	}, v.Detachments)
 }
 
 func TestWhatAPodSays(t *testing.T) {

@@ -113,7 +113,9 @@ func TestAPodOnANodeThatIsDownGoesAfterItsVolumes(t *testing.T) {
 	for _, va := range ours {
 		leaving(w, va)
 	}
-	w.said(w.namespace, "Volume", w.name("data"), "AttachmentDeleted")
+	for i, volume := range []string{"data", "logs"} {
+		require.Contains(t, w.said(w.namespace, "Volume", w.name(volume), "AttachmentDeleted"), "VolumeAttachment "+ours[i].Name+" ", volume)
+	}
 	w.letGo(ours[0])
 	w.stays(leaves)
 	w.letGo(ours[1])

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/shared/events"
@@ -11,27 +13,53 @@ import (
 
 const action = "RecoverPod"
 
-// announce says on the Volumes, and on a pod that is deleted, what was done: a pod is deleted once, so that none of its events is said twice.
-func (r *reconciler) announce(s *seen, v podrecovery.Verdict) {
-	e := eventOf(s, v)
-	for _, name := range v.Volumes {
-		events.Emit(r.rt.Recorder, s.volumes[name], e)
-	}
-	if v.Action != podrecovery.ActionDetach {
-		events.Emit(r.rt.Recorder, s.pod, e)
-	}
+// deletion is one object to be deleted, and what is emitted about it.
+type deletion struct {
+	object  client.Object
+	options []client.DeleteOption
+	// regarding are the objects that event is about.
+	regarding []runtime.Object
+	event     events.Event
 }
 
-func eventOf(s *seen, v podrecovery.Verdict) events.Event {
-	e := events.Event{Type: corev1.EventTypeWarning, Action: action}
+// deletions are those of a verdict, each with the Volumes that it is about: a pod is deleted once, so that none of its events is emitted twice.
+func deletions(s *seen, v podrecovery.Verdict) []deletion {
 	pod := s.pod.Namespace + "/" + s.pod.Name
 	switch v.Action {
 	case podrecovery.ActionDelete:
-		e.Reason, e.Note = "PodDeleted", fmt.Sprintf("Pod %s is deleted, so that its controller makes another one. %s", pod, v.Why)
+		return []deletion{ofPod(s, v, podrecovery.GracePeriod, warning("PodDeleted", "Pod %s is deleted, so that its controller makes another one. %s", pod, v.Why))}
 	case podrecovery.ActionForceDelete:
-		e.Reason, e.Note = "PodForceDeleted", fmt.Sprintf("Pod %s is deleted by force. %s", pod, v.Why)
-	default:
-		e.Reason, e.Note = "AttachmentDeleted", fmt.Sprintf("VolumeAttachment %s of Kubernetes is deleted. %s", v.Attachments[0], v.Why)
+		return []deletion{ofPod(s, v, 0, warning("PodForceDeleted", "Pod %s is deleted by force. %s", pod, v.Why))}
 	}
-	return e
+	var out []deletion
+	for _, d := range v.Detachments {
+		out = append(out, deletion{object: s.attachments[d.Attachment], regarding: []runtime.Object{s.volumes[d.Volume]},
+			event: warning("AttachmentDeleted", "VolumeAttachment %s of Kubernetes is deleted. %s", d.Attachment, d.Why)})
+	}
+	return out
+}
+
+func ofPod(s *seen, v podrecovery.Verdict, grace int64, e events.Event) deletion {
+	d := deletion{object: s.pod, options: []client.DeleteOption{client.GracePeriodSeconds(grace)}, regarding: []runtime.Object{s.pod}, event: e}
+	for _, name := range v.Volumes {
+		d.regarding = append(d.regarding, s.volumes[name])
+	}
+	return d
+}
+
+func (r *reconciler) emit(d deletion, e events.Event) {
+	for _, object := range d.regarding {
+		events.Emit(r.rt.Recorder, object, e)
+	}
+}
+
+// refused is what is emitted where the API server refuses to delete a VolumeAttachment.
+func refused(name string, answer error) events.Event {
+	return warning("AttachmentNotDeleted", "VolumeAttachment %s of Kubernetes, which holds the volume on a node that is down, is not deleted. Allow "+
+		"attach-controller to delete volumeattachments.storage.k8s.io, or run kubectl delete volumeattachments.storage.k8s.io %s. The API server says: %s",
+		name, name, answer)
+}
+
+func warning(reason, format string, args ...any) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: action, Note: fmt.Sprintf(format, args...)}
 }

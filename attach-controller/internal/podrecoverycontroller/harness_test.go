@@ -240,17 +240,33 @@ func (w *world) stays(objects ...client.Object) {
 	}, watched, poll)
 }
 
-// said waits for an event about an object.
-func (w *world) said(namespace, kind, name, reason string) {
+// said waits for an event about an object, and returns its note.
+func (w *world) said(namespace, kind, name, reason string) (note string) {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		var list eventsv1.EventList
 		require.NoError(w.t, w.admin.List(context.Background(), &list, client.InNamespace(namespace)))
 		for _, e := range list.Items {
 			if e.Regarding.Kind == kind && e.Regarding.Name == name && e.Reason == reason {
+				note = e.Note
 				return true
 			}
 		}
 		return false
 	}, patience, poll, "no event %s on %s %s", reason, kind, name)
+	return note
+}
+
+// events counts the events about a Volume.
+func (w *world) events(volume, reason string) int {
+	w.t.Helper()
+	var list eventsv1.EventList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	n := 0
+	for _, e := range list.Items {
+		if e.Regarding.Kind == "Volume" && e.Regarding.Name == volume && e.Reason == reason {
+			n++
+		}
+	}
+	return n
 }

@@ -4,8 +4,10 @@ package podrecoverycontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,10 +33,10 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt,
-		cached: observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
-		live:   observer{cache: rt.Client, reader: rt.Uncached, live: true, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
-	}
+	cached := observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock}
+	live := cached
+	live.reader, live.live = rt.Uncached, true
+	r := &reconciler{rt: rt, cached: cached, live: live}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := (watches{reader: rt.Client, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of pods that lost their volume: %w", err)
@@ -65,53 +67,36 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: max(v.At.Sub(r.rt.Clock.Now()), 1)}, nil
 }
 
-// apply deletes, each object by the UID that was judged, and says so.
+// apply deletes, each object by the UID that was evaluated, and emits each deletion once it succeeded. One that fails holds up no other.
 func (r *reconciler) apply(ctx context.Context, s *seen, v podrecovery.Verdict) error {
-	done := false
+	var failed []error
 	for _, d := range deletions(s, v) {
 		deleted, err := r.delete(ctx, d)
 		if err != nil {
-			return err
+			failed = append(failed, err)
 		}
-		done = done || deleted
+		if !deleted {
+			continue
+		}
+		actions.WithLabelValues(string(v.Action)).Inc()
+		r.emit(d, d.event)
+		log.FromContext(ctx).Info("pod recovered", "action", v.Action, "deleted", d.object.GetName(), "why", d.event.Note)
 	}
-	if !done {
-		return nil
-	}
-	actions.WithLabelValues(string(v.Action)).Inc()
-	r.announce(s, v)
-	log.FromContext(ctx).Info("pod recovered", "action", v.Action, "volumes", v.Volumes, "attachments", v.Attachments, "why", v.Why)
-	return nil
+	return errors.Join(failed...)
 }
 
-type deletion struct {
-	object  client.Object
-	options []client.DeleteOption
-}
-
-func deletions(s *seen, v podrecovery.Verdict) []deletion {
-	switch v.Action {
-	case podrecovery.ActionDelete:
-		return []deletion{{s.pod, []client.DeleteOption{client.GracePeriodSeconds(podrecovery.GracePeriod)}}}
-	case podrecovery.ActionForceDelete:
-		return []deletion{{s.pod, []client.DeleteOption{client.GracePeriodSeconds(0)}}}
-	}
-	var out []deletion
-	for _, name := range v.Attachments {
-		out = append(out, deletion{object: s.attachments[name]})
-	}
-	return out
-}
-
-// delete tells whether the object is being deleted now; one that is gone, or was replaced, is not.
+// delete reports whether the object is being deleted now; one that is gone, or was replaced, is not.
 func (r *reconciler) delete(ctx context.Context, d deletion) (bool, error) {
 	uid := d.object.GetUID()
 	err := r.rt.Client.Delete(ctx, d.object, append(d.options, client.Preconditions{UID: &uid})...)
 	switch {
+	case err == nil:
+		return true, nil
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return false, nil // its event is on the way
-	case err != nil:
-		return false, fmt.Errorf("deleting %T %s: %w", d.object, client.ObjectKeyFromObject(d.object), err)
 	}
-	return true, nil
+	if _, ok := d.object.(*storagev1.VolumeAttachment); ok && (apierrors.IsForbidden(err) || apierrors.IsInvalid(err)) {
+		r.emit(d, refused(d.object.GetName(), err))
+	}
+	return false, fmt.Errorf("deleting %T %s: %w", d.object, client.ObjectKeyFromObject(d.object), err)
 }
