@@ -11,7 +11,7 @@ import (
 )
 
 // Cache says what is kept of Kubernetes' own objects: what package csi reads, and for package podrecovery to which claim PersistentVolumes are
-// bound, and whether nodes are ready. Nothing that is read from the cache is ever
+// bound, and whether nodes are ready, and since when. Nothing that is read from the cache is ever
 // written back as a whole.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
@@ -42,7 +42,7 @@ func thinHost(obj any) (any, error) {
 	}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			thin.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
+			thin.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}}
 		}
 	}
 	return thin, nil

@@ -56,12 +56,15 @@ func Decide(f Facts) Verdict {
 		return nothing("It has ended: it mounts nothing any more.")
 	}
 	v := detachedUnderIt(f)
-	if v.Action == ActionNone && f.Pod.Waits {
-		if free := heldElsewhere(f); free.Action != ActionNone {
-			free.At = v.At
-			return free
-		}
+	if v.Action != ActionNone || !f.Pod.Waits {
+		return v
 	}
+	free := heldElsewhere(f)
+	at := sooner(v.At, free.At)
+	if free.Action != ActionNone {
+		v = free
+	}
+	v.At = at
 	return v
 }
 
@@ -89,9 +92,7 @@ func detachedUnderIt(f Facts) Verdict {
 			out.Why = fmt.Sprintf("The share of volume %s does not serve again yet.", v.Name)
 		case f.Now.Before(due):
 			out.Why = fmt.Sprintf("Volume %s was detached under it a moment ago.", v.Name)
-			if out.At.IsZero() || due.Before(out.At) {
-				out.At = due
-			}
+			out.At = sooner(out.At, due)
 		default:
 			return Verdict{Action: ActionDelete, Volumes: []string{v.Name}, Why: fmt.Sprintf("Volume %s was detached unexpectedly at %s; the pod, "+
 				"which started at %s, still has the mount of before.", v.Name, stamp(at), stamp(f.Pod.Started))}
@@ -100,27 +101,29 @@ func detachedUnderIt(f Facts) Verdict {
 	return out
 }
 
-// leaving ends a pod that its kubelet cannot end: its volumes are free for another node before its name is.
+// leaving ends a pod that its kubelet cannot end: its volumes are free for another node before its name is. Nothing is done before its grace is over: a
+// pod that still writes what it has keeps its volumes, and a node that is down needs no haste.
 func leaving(f Facts) Verdict {
 	for _, v := range f.Volumes {
 		if !v.Settings.NodeDownPolicy.Covers(f.Pod.Controller) {
 			return nothing("node-down-pod-deletion-policy is %s, and its controller %q.", v.Settings.NodeDownPolicy, f.Pod.Controller)
 		}
 	}
-	held, going := attachedHere(f)
+	here := attachedHere(f)
+	lostFrom, lost := f.Node.lostFrom()
 	switch {
 	case f.Pod.Forced:
 		return nothing("It was deleted by force, and waits for its finalizers.")
-	case !f.Node.lost():
+	case !lost:
 		return nothing("Its node %s is not down: its kubelet ends it.", f.Pod.Node)
-	case len(held) > 0:
-		return Verdict{Action: ActionDetach, Detachments: held, Why: held[0].Why}
-	case going != "":
-		return nothing("VolumeAttachment %s is not gone yet.", going)
-	case f.Now.Before(f.Pod.DeletedAt):
-		out := nothing("Its grace is over at %s.", stamp(f.Pod.DeletedAt))
-		out.At = f.Pod.DeletedAt
-		return out
+	case f.Now.Before(lostFrom):
+		return until(lostFrom, "Its node %s is not ready, which its kubelet says itself: it is left alone until %s.", f.Pod.Node, stamp(lostFrom))
+	case f.Now.Before(here.until):
+		return until(here.until, "Its grace, and that of other pods with its volumes, is over at %s.", stamp(here.until))
+	case len(here.held) > 0:
+		return Verdict{Action: ActionDetach, Detachments: here.held, Why: here.held[0].Why}
+	case here.going != "":
+		return nothing("VolumeAttachment %s is not gone yet.", here.going)
 	}
 	out := Verdict{Action: ActionForceDelete, Why: fmt.Sprintf("Node %s is down, and the grace of the pod was over at %s; its controller may make another one.",
 		f.Pod.Node, stamp(f.Pod.DeletedAt))}
@@ -130,22 +133,34 @@ func leaving(f Facts) Verdict {
 	return out
 }
 
-// attachedHere collects what holds the pod's volumes on its node, but for what another pod there keeps, and names one that is on its way out.
-func attachedHere(f Facts) (held []Detachment, going string) {
+// here is what holds a pod's volumes on its node, but for what another pod there keeps.
+type here struct {
+	held []Detachment
+	// going names a VolumeAttachment that is on its way out.
+	going string
+	// until is when the grace of all pods is over that leave what is held.
+	until time.Time
+}
+
+func attachedHere(f Facts) here {
+	out := here{until: f.Pod.DeletedAt}
 	for _, v := range f.Volumes {
 		for _, a := range v.Attachments {
 			kept := slices.ContainsFunc(a.Users, func(u User) bool { return !u.Leaves })
 			switch {
 			case a.Node.Name != f.Pod.Node || kept:
 			case a.Deleting:
-				going = a.Name
+				out.going = a.Name
 			default:
-				held = append(held, Detachment{Attachment: a.Name, Volume: v.Name,
+				out.held = append(out.held, Detachment{Attachment: a.Name, Volume: v.Name,
 					Why: fmt.Sprintf("Node %s is down, and a pod there that uses volume %s is being deleted.", f.Pod.Node, v.Name)})
+				for _, u := range a.Users {
+					out.until = later(out.until, u.Until)
+				}
 			}
 		}
 	}
-	return held, going
+	return out
 }
 
 // heldElsewhere frees what a pod waits for from a node that is down, where the pod that used it there was deleted by force.
@@ -153,16 +168,34 @@ func heldElsewhere(f Facts) Verdict {
 	var out Verdict
 	for _, v := range f.Volumes {
 		for _, a := range v.Attachments {
-			if v.ManyNodes || a.Node.Name == f.Pod.Node || a.Deleting || !a.Node.lost() || len(a.Users) > 0 {
-				continue
+			lostFrom, lost := a.Node.lostFrom()
+			switch {
+			case v.ManyNodes || a.Node.Name == f.Pod.Node || a.Deleting || !lost || len(a.Users) > 0:
+			case f.Now.Before(lostFrom):
+				out.At = sooner(out.At, lostFrom)
+			default:
+				out.Action = ActionDetach
+				out.Detachments = append(out.Detachments, Detachment{Attachment: a.Name, Volume: v.Name, Why: fmt.Sprintf(
+					"Node %s is down, no pod there uses volume %s any more, and a pod on node %s waits for it.", a.Node.Name, v.Name, f.Pod.Node)})
+				out.Why = out.Detachments[0].Why
 			}
-			out.Action = ActionDetach
-			out.Detachments = append(out.Detachments, Detachment{Attachment: a.Name, Volume: v.Name, Why: fmt.Sprintf(
-				"Node %s is down, no pod there uses volume %s any more, and a pod on node %s waits for it.", a.Node.Name, v.Name, f.Pod.Node)})
-			out.Why = out.Detachments[0].Why
 		}
 	}
 	return out
+}
+
+func until(at time.Time, format string, args ...any) Verdict {
+	out := nothing(format, args...)
+	out.At = at
+	return out
+}
+
+// sooner is the first of two times, of which zero is none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -94,9 +94,12 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 		at     time.Time
 	}{
 		"its attachments go first": {func(*Facts) {}, ActionDetach, zero},
-		"even before its grace is over": {func(f *Facts) {
+		"not before its grace is over: it may still write": {func(f *Facts) {
 			f.Pod.DeletedAt = remount.Add(time.Minute)
-		}, ActionDetach, zero},
+		}, ActionNone, remount.Add(time.Minute)},
+		"nor before that of another pod that leaves them": {func(f *Facts) {
+			f.Volumes[0].Attachments[0].Users = []User{{Name: "leaves", Leaves: true, Until: remount.Add(time.Minute)}}
+		}, ActionNone, remount.Add(time.Minute)},
 		"they are waited for": {func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }, ActionNone, zero},
 		"then it goes":        {free, ActionForceDelete, zero},
 		"its grace is waited for": {func(f *Facts) {
@@ -110,9 +113,17 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 		"what only leaving pods there use does not": {func(f *Facts) {
 			f.Volumes[0].Attachments[0].Users = []User{{Name: "leaves", Leaves: true}}
 		}, ActionDetach, zero},
-		"what is attached elsewhere is another pod's":    {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Name = "m" }, ActionForceDelete, zero},
-		"not where the node is up":                       {func(f *Facts) { f.Node.Down = false }, ActionNone, zero},
-		"not where Kubernetes calls it ready":            {func(f *Facts) { f.Node.Ready = true }, ActionNone, zero},
+		"what is attached elsewhere is another pod's":   {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Name = "m" }, ActionForceDelete, zero},
+		"not where the node is up":                      {func(f *Facts) { f.Node.Down = false }, ActionNone, zero},
+		"not where Kubernetes calls it ready":           {kubernetes(Host{Ready: corev1.ConditionTrue, OutOfService: true}), ActionNone, zero},
+		"not where Kubernetes does not know yet":        {kubernetes(Host{}), ActionNone, zero},
+		"where Kubernetes hears nothing of its kubelet": {kubernetes(Host{Ready: corev1.ConditionUnknown, Since: remount}), ActionDetach, zero},
+		"where a person says that it is off":            {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount, OutOfService: true}), ActionDetach, zero},
+		"not where its kubelet was not ready just now":  {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount}), ActionNone, remount.Add(kubeletPause)},
+		"nor up to 15 s later": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount.Add(time.Nanosecond - kubeletPause)}),
+			ActionNone, remount.Add(time.Nanosecond)},
+		"then it is":                                     {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount.Add(-kubeletPause)}), ActionDetach, zero},
+		"not where it is unknown since when":             {kubernetes(Host{Ready: corev1.ConditionFalse}), ActionNone, zero},
 		"not where it holds nothing, either":             {func(f *Facts) { free(f); f.Node.Down = false }, ActionNone, zero},
 		"not by default":                                 {func(f *Facts) { f.Volumes[0].Settings = setting.Defaults() }, ActionNone, zero},
 		"not one without a controller":                   {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
@@ -139,6 +150,9 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 	}
 }
 
+// kubernetes lets Kubernetes say that of the pod's node.
+func kubernetes(h Host) func(*Facts) { return func(f *Facts) { f.Node.Kubernetes = &h } }
+
 // waiting is a pod on another node that waits for a volume whose pod was deleted by force.
 func waiting(change func(*Facts)) Facts {
 	f := Facts{
@@ -159,7 +173,7 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 		"by default":                              {func(*Facts) {}, ActionDetach},
 		"also without a controller":               {func(f *Facts) { f.Pod.Controller = "" }, ActionDetach},
 		"not where the node is up":                {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Down = false }, ActionNone},
-		"not where Kubernetes calls it ready":     {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Ready = true }, ActionNone},
+		"not where Kubernetes calls it ready":     {held(Host{Ready: corev1.ConditionTrue}), ActionNone},
 		"not where a pod uses it, even a leaving": {func(f *Facts) { f.Volumes[0].Attachments[0].Users = []User{{Name: "p", Leaves: true}} }, ActionNone},
 		"not twice":                               {func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }, ActionNone},
 		"not where several nodes may have it":     {func(f *Facts) { f.Volumes[0].ManyNodes = true }, ActionNone},
@@ -179,6 +193,14 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 	}))
 	require.Equal(t, ActionDetach, v.Action)
 	require.Equal(t, remount.Add(remountPause), v.At, "its other rule is not forgotten")
+	v = Decide(waiting(held(Host{Ready: corev1.ConditionFalse, Since: remount.Add(-time.Second)})))
+	require.Equal(t, ActionNone, v.Action)
+	require.Equal(t, remount.Add(kubeletPause-time.Second), v.At, "the kubelet has 15 s")
+}
+
+// held lets Kubernetes say that of the node that holds the volume.
+func held(h Host) func(*Facts) {
+	return func(f *Facts) { f.Volumes[0].Attachments[0].Node.Kubernetes = &h }
 }
 
 // Each VolumeAttachment is deleted for its own volume and reason.
@@ -217,7 +239,20 @@ func TestWhatAPodSays(t *testing.T) {
 	require.Equal(t, []string{"claim", "p-b"}, Claims(pod))
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds, pod.Status.Phase = &at, &none, corev1.PodFailed
 	require.Equal(t, Pod{Node: "n", Controller: set, Started: remount, Ended: true, DeletedAt: remount, Forced: true}, FromPod(pod))
+	require.Equal(t, User{Name: "p", Leaves: true}, FromUser(pod), "it has ended")
+	pod.Status.Phase = corev1.PodRunning
+	require.Equal(t, User{Name: "p", Leaves: true, Until: remount}, FromUser(pod))
 	require.Equal(t, Pod{}, FromPod(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}))
+}
+
+func TestWhatANodeSays(t *testing.T) {
+	require.Nil(t, FromHost(nil))
+	require.Equal(t, &Host{}, FromHost(&corev1.Node{}))
+	require.Equal(t, &Host{Ready: corev1.ConditionFalse, Since: remount, OutOfService: true}, FromHost(&corev1.Node{
+		Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeUnreachable}, {Key: corev1.TaintNodeOutOfService}}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue},
+			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(remount)}}},
+	}))
 }
 
 func TestWhatAVolumeSays(t *testing.T) {

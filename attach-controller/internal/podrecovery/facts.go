@@ -2,17 +2,17 @@
 //
 //	the pod                                   and                                                     is answered by
 //	started before remountRequestedAt         it has a controller that the settings do not spare      a deletion with 30 s of grace
-//	is being deleted, on a node that is down  node-down-pod-deletion-policy covers its controller     the deletion of its VolumeAttachments there; once they are
-//	                                                                                                  gone and its grace is over, a deletion by force
+//	is being deleted, on a node that is down  node-down-pod-deletion-policy covers its controller,    the deletion of its VolumeAttachments there; once they are
+//	                                          and its grace is over                                   gone, a deletion by force
 //	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     the deletion of that VolumeAttachment
 //	                                          no pod uses the volume any more, holds it
 //
 // A mount outlives neither the end of the volume's engine nor a new device: what the pod has mounted answers with errors until a new pod mounts the volume
-// again. A node is down as v1beta2.IsNodeDown says, and only as long as Kubernetes does not call it ready. The package refuses to know how pods are
-// found or deleted.
+// again. A node is down where Longhorn and Kubernetes both say so: see Node. The package refuses to know how pods are found or deleted.
 package podrecovery
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,34 +80,101 @@ type Attachment struct {
 // Node is a node of Kubernetes, and of Longhorn.
 type Node struct {
 	Name string
-	// Down is positive evidence, as v1beta2.IsNodeDown says. Ready: Kubernetes calls the node ready all the same, as where Longhorn's Node was deleted.
-	Down, Ready bool
+	// Down is positive evidence of Longhorn's Node, as v1beta2.IsNodeDown says.
+	Down bool
+	// Kubernetes is what Kubernetes says of it, nil: it does not exist there. It is read only where Down is true.
+	Kubernetes *Host
 }
 
-func (n Node) lost() bool { return n.Down && !n.Ready }
+// Host is a node of Kubernetes.
+type Host struct {
+	// Ready is the status of its Ready condition, empty: it has none. Since is when that became so, by the clock of who said it; zero: unknown.
+	Ready corev1.ConditionStatus
+	Since time.Time
+	// OutOfService: it has the taint node.kubernetes.io/out-of-service, by which a person says that the machine is off.
+	OutOfService bool
+}
+
+// kubeletPause is how long a kubelet is left alone that says itself that its node is not ready: it still runs pods, and is often back at once.
+const kubeletPause = 15 * time.Second
+
+// lostFrom reports whether the node is down by what is known now, and since or from when.
+func (n Node) lostFrom() (time.Time, bool) {
+	k := n.Kubernetes
+	switch {
+	case !n.Down:
+		return time.Time{}, false
+	case k == nil:
+		return time.Time{}, true
+	case k.Ready == corev1.ConditionTrue:
+		return time.Time{}, false
+	case k.OutOfService, k.Ready == corev1.ConditionUnknown:
+		return time.Time{}, true
+	case k.Ready != corev1.ConditionFalse || k.Since.IsZero():
+		return time.Time{}, false
+	}
+	return k.Since.Add(kubeletPause), true
+}
 
 // User is a pod that is not the one that is decided on.
 type User struct {
 	Name string
-	// Leaves: it ended, or is being deleted.
+	// Leaves: it ended, or is being deleted. Until is when the grace of one that has not ended is over.
 	Leaves bool
+	Until  time.Time
 }
 
 // FromPod takes what matters of a pod.
 func FromPod(pod *corev1.Pod) Pod {
-	p := Pod{Node: pod.Spec.NodeName, Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
+	p := Pod{Node: pod.Spec.NodeName, Started: startOf(pod), Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
 	p.Waits = p.Node != "" && pod.Status.Phase == corev1.PodPending
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		p.Controller = setting.KindOf(owner.APIVersion, owner.Kind)
-	}
-	if at := pod.Status.StartTime; at != nil {
-		p.Started = at.Time
 	}
 	if at := pod.DeletionTimestamp; at != nil {
 		p.DeletedAt = at.Time
 		p.Forced = pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
 	}
 	return p
+}
+
+// startOf is when a pod's kubelet accepted it; zero: it did not yet.
+func startOf(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime == nil {
+		return time.Time{}
+	}
+	return pod.Status.StartTime.Time
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// FromHost takes what matters of a node of Kubernetes, nil: it does not exist.
+func FromHost(node *corev1.Node) *Host {
+	if node == nil {
+		return nil
+	}
+	h := &Host{OutOfService: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			h.Ready, h.Since = c.Status, c.LastTransitionTime.Time
+		}
+	}
+	return h
+}
+
+// FromUser takes what matters of another pod.
+func FromUser(pod *corev1.Pod) User {
+	p := FromPod(pod)
+	u := User{Name: pod.Name, Leaves: p.Ended || p.Leaving()}
+	if !p.Ended {
+		u.Until = p.DeletedAt
+	}
+	return u
 }
 
 // Claims are the names of the PersistentVolumeClaims that a pod uses, those that are made for it included.
@@ -130,8 +197,8 @@ func FromVolume(v *v1beta2.Volume, share *corev1.Pod) Volume {
 	if at, err := time.Parse(time.RFC3339, v.Status.RemountRequestedAt); err == nil {
 		out.RemountRequestedAt = at
 	}
-	if out.Shared && v.Status.ShareState == shareRunning && share != nil && share.DeletionTimestamp == nil && share.Status.StartTime != nil {
-		out.SharedSince = share.Status.StartTime.Time
+	if out.Shared && v.Status.ShareState == shareRunning && share != nil && share.DeletionTimestamp == nil {
+		out.SharedSince = startOf(share)
 	}
 	return out
 }

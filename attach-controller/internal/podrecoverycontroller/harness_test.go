@@ -202,15 +202,21 @@ func (w *world) turn(name string, ready bool) {
 	w.status(node, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{c})})
 }
 
-// host lets Kubernetes' node say so.
+// host lets Kubernetes' node say that it is ready, or that nothing is heard of its kubelet.
 func (w *world) host(name string, ready bool) {
 	w.t.Helper()
-	says := corev1.ConditionUnknown
 	if ready {
-		says = corev1.ConditionTrue
+		w.kubelet(name, corev1.ConditionTrue, time.Now())
+		return
 	}
-	w.status(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.name(name)}},
-		map[string]any{"conditions": []corev1.NodeCondition{{Type: corev1.NodeReady, Status: says}}})
+	w.kubelet(name, corev1.ConditionUnknown, time.Now())
+}
+
+// kubelet lets Kubernetes' node be ready or not since then.
+func (w *world) kubelet(name string, ready corev1.ConditionStatus, since time.Time) {
+	w.t.Helper()
+	c := corev1.NodeCondition{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.NewTime(since)}
+	w.status(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.name(name)}}, map[string]any{"conditions": []corev1.NodeCondition{c}})
 }
 
 // end asks for the pod's end, as its controller or Kubernetes does.

@@ -153,17 +153,10 @@ func (o observer) node(ctx context.Context, s *seen, name string) (podrecovery.N
 		if err != nil {
 			return podrecovery.Node{}, err
 		}
-		n.Ready = host != nil && isReady(host)
+		n.Kubernetes = podrecovery.FromHost(host)
 	}
 	s.nodes[name] = n
 	return n, nil
-}
-
-// isReady tells what Kubernetes calls a node.
-func isReady(host *corev1.Node) bool {
-	return slices.ContainsFunc(host.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // users are the other pods on a node with a claim.
@@ -182,8 +175,7 @@ func (o observer) users(ctx context.Context, s *seen, node, claim string) ([]pod
 		if pod.UID == s.pod.UID || pod.Spec.NodeName != node || !slices.Contains(claimsOf(pod), claim) {
 			continue
 		}
-		p := podrecovery.FromPod(pod)
-		out = append(out, podrecovery.User{Name: pod.Name, Leaves: p.Ended || p.Leaving()})
+		out = append(out, podrecovery.FromUser(pod))
 	}
 	return out, nil
 }

@@ -39,7 +39,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Volume{}, to(w.ofVolume), builder.WithPredicates(detached())).
 		Watches(&storagev1.VolumeAttachment{}, to(w.ofAttachment), builder.WithPredicates(cameOrWent())).
 		Watches(&v1beta2.Node{}, to(w.ofNode), builder.WithPredicates(downChanged())).
-		Watches(&corev1.Node{}, to(w.ofNode), builder.WithPredicates(readyChanged())).
+		Watches(&corev1.Node{}, to(w.ofNode), builder.WithPredicates(hostChanged())).
 		Watches(&v1beta2.Setting{}, to(w.all), builder.WithPredicates(settingcontroller.Concerns(obeyed)))
 }
 
@@ -96,14 +96,9 @@ func downChanged() predicate.Predicate {
 	}
 }
 
-// readyChanged lets by what Kubernetes' nodes say when the process begins: those that are down are told as Longhorn's.
-func readyChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return isReady(e.ObjectOld.(*corev1.Node)) != isReady(e.ObjectNew.(*corev1.Node))
-		},
-	}
+// hostChanged passes changes and the end of Kubernetes' nodes, and not what they are when the process begins: those that are down pass as Longhorn's.
+func hostChanged() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: changed().Update}
 }
 
 // pods lists pods from the cache, and maps those that pass.
