@@ -84,6 +84,8 @@ func detachedUnderIt(f Facts) Verdict {
 		}
 		due := at.Add(remountPause)
 		switch {
+		case !v.FirstDeletionAt.IsZero() && !f.Pod.Created.Before(v.FirstDeletionAt):
+			out.Why = fmt.Sprintf("Volume %s was detached, and the pod was created after the first pod was deleted for that.", v.Name)
 		case !v.Settings.AutoDeletePod:
 			out.Why = fmt.Sprintf("Volume %s was detached under it, and auto-delete-pod-when-volume-detached-unexpectedly is false.", v.Name)
 		case slices.Contains(v.Settings.SparedControllers, f.Pod.Controller):

@@ -35,14 +35,20 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 		want   Action
 		at     time.Time
 	}{
-		"after 5 s":                           {func(*Facts) {}, ActionDelete, zero},
-		"not before, and then by itself":      {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
-		"whatever kind its controller is":     {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
-		"not without a controller":            {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
-		"not of a kind that is spared":        {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone, zero},
-		"not where the setting is false":      {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
-		"not one that started later":          {func(f *Facts) { f.Pod.Started = remount.Add(time.Second) }, ActionNone, zero},
-		"not one that started then":           {func(f *Facts) { f.Pod.Started = remount }, ActionNone, zero},
+		"after 5 s":                       {func(*Facts) {}, ActionDelete, zero},
+		"not before, and then by itself":  {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
+		"whatever kind its controller is": {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
+		"not without a controller":        {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
+		"not of a kind that is spared":    {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone, zero},
+		"not where the setting is false":  {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
+		"not one that started later":      {func(f *Facts) { f.Pod.Started = remount.Add(time.Second) }, ActionNone, zero},
+		"not one that started then":       {func(f *Facts) { f.Pod.Started = remount }, ActionNone, zero},
+		"one that was there when the first was deleted for it": {func(f *Facts) {
+			f.Pod.Created, f.Volumes[0].FirstDeletionAt = remount.Add(-time.Second), remount
+		}, ActionDelete, zero},
+		"not one that was created after that, whatever the clocks say": {func(f *Facts) {
+			f.Pod.Created, f.Volumes[0].FirstDeletionAt = remount, remount
+		}, ActionNone, zero},
 		"not one that has not started":        {func(f *Facts) { f.Pod.Started = zero }, ActionNone, zero},
 		"not one that ended":                  {func(f *Facts) { f.Pod.Ended = true }, ActionNone, zero},
 		"not one that is nowhere":             {func(f *Facts) { f.Pod.Node = "" }, ActionNone, zero},
@@ -239,6 +245,11 @@ func TestWhatAPodSays(t *testing.T) {
 	require.Equal(t, []string{"claim", "p-b"}, Claims(pod))
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds, pod.Status.Phase = &at, &none, corev1.PodFailed
 	require.Equal(t, Pod{Node: "n", Controller: set, Started: remount, Ended: true, DeletedAt: remount, Forced: true}, FromPod(pod))
+	pod.CreationTimestamp = metav1.NewTime(remount.Add(time.Second))
+	require.Equal(t, remount.Add(time.Second), FromPod(pod).Started, "a kubelet whose clock is behind accepts no pod before its creation")
+	require.Equal(t, remount.Add(time.Second), FromPod(pod).Created)
+	pod.CreationTimestamp = metav1.NewTime(remount.Add(-time.Second))
+	require.Equal(t, remount, FromPod(pod).Started)
 	require.Equal(t, User{Name: "p", Leaves: true}, FromUser(pod), "it has ended")
 	pod.Status.Phase = corev1.PodRunning
 	require.Equal(t, User{Name: "p", Leaves: true, Until: remount}, FromUser(pod))

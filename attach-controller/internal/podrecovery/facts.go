@@ -38,8 +38,10 @@ type Pod struct {
 	Node string
 	// Controller is the kind of the owner that makes another pod in its place, as setting.KindOf writes it; empty: nobody does.
 	Controller string
-	// Started is when its kubelet accepted it; zero: it did not yet.
+	// Started is when its kubelet accepted it, and not before Created, as the two times come from two clocks; zero: it did not accept it yet.
 	Started time.Time
+	// Created is when it was created, by the API server's clock.
+	Created time.Time
 	// Waits: it is scheduled, and none of its containers has run. Ended: all have, and none runs again.
 	Waits, Ended bool
 	// DeletedAt is when its grace is over; zero: it is not being deleted. Forced: it was deleted without grace, and waits for its finalizers.
@@ -57,6 +59,8 @@ type Volume struct {
 	Settings setting.Values
 	// RemountRequestedAt is when it was detached under its users for the last time; zero: never.
 	RemountRequestedAt time.Time
+	// FirstDeletionAt is when this process deleted a pod for RemountRequestedAt first, by the API server's clock; zero: it did not.
+	FirstDeletionAt time.Time
 	// Shared: pods reach it through a share. SharedSince is when that was started which serves now; zero: none serves.
 	Shared      bool
 	SharedSince time.Time
@@ -126,7 +130,7 @@ type User struct {
 
 // FromPod takes what matters of a pod.
 func FromPod(pod *corev1.Pod) Pod {
-	p := Pod{Node: pod.Spec.NodeName, Started: startOf(pod), Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
+	p := Pod{Node: pod.Spec.NodeName, Created: pod.CreationTimestamp.Time, Started: startOf(pod), Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
 	p.Waits = p.Node != "" && pod.Status.Phase == corev1.PodPending
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		p.Controller = setting.KindOf(owner.APIVersion, owner.Kind)
@@ -138,12 +142,12 @@ func FromPod(pod *corev1.Pod) Pod {
 	return p
 }
 
-// startOf is when a pod's kubelet accepted it; zero: it did not yet.
+// startOf is when a pod's kubelet accepted it, and not before its creation; zero: it did not yet.
 func startOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime == nil {
 		return time.Time{}
 	}
-	return pod.Status.StartTime.Time
+	return later(pod.Status.StartTime.Time, pod.CreationTimestamp.Time)
 }
 
 func later(a, b time.Time) time.Time {

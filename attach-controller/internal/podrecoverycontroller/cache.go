@@ -20,7 +20,7 @@ func thinPod(obj any) (any, error) {
 		return obj, nil
 	}
 	thin := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
-		DeletionTimestamp: pod.DeletionTimestamp}}
+		CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp}}
 	thin.Status.StartTime = pod.Status.StartTime
 	for _, v := range pod.Spec.Volumes {
 		switch {

@@ -55,6 +55,7 @@ func TestAPodWhoseVolumeWasDetachedUnderItIsDeleted(t *testing.T) {
 // What the cache says ends no pod: here it tells of a detachment that the API server knows nothing of.
 func TestAPodIsNotDeletedForWhatOnlyTheCacheSays(t *testing.T) {
 	w := newWorld(t)
+	w.ahead = time.Hour // the pod was created an hour ago by the controller's clock
 	w.wrap = func(c client.Client) client.Client { return stale{c} }
 	w.volume("data")
 	pod := w.pod("web-0", set, "a", time.Now().Add(-time.Hour), "data")
@@ -69,7 +70,7 @@ type stale struct{ client.Client }
 func (s stale) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	err := s.Client.Get(ctx, key, obj, opts...)
 	if v, ok := obj.(*v1beta2.Volume); ok && err == nil {
-		v.Status.RemountRequestedAt = time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+		v.Status.RemountRequestedAt = time.Now().Add(time.Hour - time.Minute).UTC().Format(time.RFC3339)
 	}
 	return err
 }
@@ -185,8 +186,9 @@ func TestAVolumeIsFreedForAPodThatWaitsOnceNoPodOnTheDeadNodeUsesIt(t *testing.T
 
 func TestASettingThatChangesIsObeyedAtOnce(t *testing.T) {
 	w := newWorld(t)
+	w.ahead = time.Hour
 	w.set(setting.AutoDeletePod, "false")
-	w.detached(w.volume("data"), time.Now().Add(-time.Minute))
+	w.detached(w.volume("data"), time.Now().Add(time.Hour-time.Minute))
 	pod := w.pod("web-0", set, "a", time.Now().Add(-time.Hour), "data")
 	w.start()
 	w.stays(pod)
@@ -198,10 +200,11 @@ func TestASettingThatChangesIsObeyedAtOnce(t *testing.T) {
 // The pods of an RWX volume keep the mount of a share, which a new share manager serves.
 func TestPodsOfAShareAreDeletedOnceANewShareServes(t *testing.T) {
 	w := newWorld(t)
+	w.ahead = time.Hour
 	w.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "default"}})
 	volume := w.volume("data")
 	require.NoError(t, status.MergeSpec(t.Context(), w.admin, volume, map[string]any{"accessMode": v1beta2.AccessModeReadWriteMany}))
-	w.detached(volume, time.Now().Add(-time.Minute))
+	w.detached(volume, time.Now().Add(time.Hour-time.Minute))
 	w.status(volume, map[string]any{"shareState": "running"})
 	pod := w.pod("web-0", set, "a", time.Now().Add(-time.Hour), "data")
 	w.start()
@@ -209,6 +212,6 @@ func TestPodsOfAShareAreDeletedOnceANewShareServes(t *testing.T) {
 	share := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: sharePrefix + volume.Name},
 		Spec: corev1.PodSpec{AutomountServiceAccountToken: new(bool), Containers: []corev1.Container{{Name: "main", Image: "none"}}}}
 	w.create(share)
-	w.status(share, map[string]any{"startTime": metav1.NewTime(time.Now())})
+	w.status(share, map[string]any{"startTime": metav1.NewTime(time.Now().Add(time.Hour))})
 	leaving(w, pod)
 }

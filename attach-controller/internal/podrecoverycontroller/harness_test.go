@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,6 +55,8 @@ type world struct {
 	admin           client.Client
 	identity        *rest.Config
 	wrap            func(client.Client) client.Client
+	// ahead is the controller's clock before that of the API server.
+	ahead time.Duration
 
 	mutex   sync.Mutex
 	running *shell.Process
@@ -76,7 +79,8 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
 	kept := csicontroller.Cache()
 	maps.Copy(kept, Cache())
-	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, Cache: kept, Wrap: w.wrap, At: at, OnCut: onCut},
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, Cache: kept, Wrap: w.wrap, At: at, OnCut: onCut,
+		Clock: skewed{ahead: w.ahead}},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 		})
@@ -85,6 +89,15 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.mutex.Unlock()
 	return p
 }
+
+// skewed is a clock that is ahead.
+type skewed struct {
+	clock.RealClock
+	ahead time.Duration
+}
+
+// Now implements clock.PassiveClock.
+func (s skewed) Now() time.Time { return s.RealClock.Now().Add(s.ahead) }
 
 func (w *world) stop() {
 	w.mutex.Lock()

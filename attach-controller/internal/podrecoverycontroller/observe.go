@@ -27,6 +27,7 @@ type observer struct {
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]
 	clock     clock.PassiveClock
+	memory    *memory
 }
 
 // seen is the facts, and the objects that they were taken from, which the deletions are bound to.
@@ -94,6 +95,7 @@ func (o observer) readVolume(ctx context.Context, s *seen, pv *corev1.Persistent
 		}
 	}
 	facts := podrecovery.FromVolume(volume, share)
+	facts.FirstDeletionAt = o.memory.recall(volume.Name, facts.RemountRequestedAt)
 	facts.ManyNodes = slices.ContainsFunc(pv.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
 		return m == corev1.ReadWriteMany || m == corev1.ReadOnlyMany
 	})

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,6 +18,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -26,6 +29,7 @@ const workers = 4
 type reconciler struct {
 	rt           *runkit.Runtime
 	cached, live observer
+	memory       *memory
 }
 
 // Setup registers the controller of pods that lost their volume.
@@ -33,10 +37,10 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	cached := observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock}
+	cached := observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock, memory: newMemory()}
 	live := cached
 	live.reader, live.live = rt.Uncached, true
-	r := &reconciler{rt: rt, cached: cached, live: live}
+	r := &reconciler{rt: rt, cached: cached, live: live, memory: cached.memory}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := (watches{reader: rt.Client, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of pods that lost their volume: %w", err)
@@ -78,11 +82,29 @@ func (r *reconciler) apply(ctx context.Context, s *seen, v podrecovery.Verdict) 
 		if !deleted {
 			continue
 		}
+		if v.Action == podrecovery.ActionDelete {
+			r.remember(ctx, s)
+		}
 		actions.WithLabelValues(string(v.Action)).Inc()
 		r.emit(d, d.event)
 		log.FromContext(ctx).Info("pod recovered", "action", v.Action, "deleted", d.object.GetName(), "why", d.event.Note)
 	}
 	return errors.Join(failed...)
+}
+
+// remember keeps, for the volumes of a pod that was deleted, when that was: pods that are created later have mounted none of before.
+func (r *reconciler) remember(ctx context.Context, s *seen) {
+	// Where the pod is gone already, or cannot be read, it is known only that it was created before it was deleted.
+	at := s.pod.CreationTimestamp.Add(time.Second)
+	pod, err := lookup.Get(ctx, r.rt.Uncached, s.pod.Namespace, s.pod.Name, &corev1.Pod{})
+	if err == nil && pod != nil && pod.UID == s.pod.UID && pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil {
+		at = pod.DeletionTimestamp.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
+	}
+	for _, v := range s.facts.Volumes {
+		if !v.RemountRequestedAt.IsZero() {
+			r.memory.remember(v.Name, v.RemountRequestedAt, at)
+		}
+	}
 }
 
 // delete reports whether the object is being deleted now; one that is gone, or was replaced, is not.
