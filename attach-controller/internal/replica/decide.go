@@ -47,6 +47,11 @@ func Decide(w World) Verdict {
 	return out
 }
 
+// serves reports whether the running engine reads and writes the replica.
+func (w *World) serves(r *v1beta2.Replica) bool {
+	return !w.volumeGoes(r) && !w.down(r) && r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" && w.mode(r) == v1beta2.ReplicaModeRW
+}
+
 // ready: the volume has its defaults and its finalizer, and stays.
 func ready(w *World) bool {
 	v := w.Volume
@@ -107,7 +112,8 @@ func (w *World) missing(g groups) need {
 		}
 		return need{count: max(0, wanted-usable)}
 	}
-	if !w.attached() || w.busy() || len(g.coming) > 0 || len(g.healthy) == 0 {
+	// Replicas that are all being deleted serve until there is another: it is rebuilt from them.
+	if !w.attached() || w.busy() || len(g.coming) > 0 || len(g.healthy) == 0 && !slices.ContainsFunc(g.going, w.serves) {
 		return need{}
 	}
 	lacks := wanted - len(g.staying)

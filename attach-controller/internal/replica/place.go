@@ -156,6 +156,13 @@ func (w *World) data() int64 {
 // later they go.
 func (w *World) taken(g groups) []placement.Place {
 	list := slices.Concat(g.healthy, g.coming)
+	if len(g.healthy) == 0 { // then what is being deleted is what serves
+		for _, r := range g.going {
+			if w.serves(r) {
+				list = append(list, r)
+			}
+		}
+	}
 	if !w.everHealthy() {
 		list = append(list, g.failed...)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -14,29 +15,36 @@ func noWait(w *World) { w.Settings.ReplenishmentWait = 0 }
 
 func limit(n int) change { return settings(func(s *setting.Values) { s.RebuildsPerNode = n }) }
 
+// byPerson is a replica that a person deleted.
+func byPerson(node string) change {
+	return replica(node, func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{Time: now} })
+}
+
 func TestAReplicaThatFailedIsWaitedForAndThenReplaced(t *testing.T) {
 	check(t, map[string]row{
-		"its node is down, and it failed just now":            {attached("a b c", down("c"), failed("c", time.Minute)), "", ""},
-		"its node is down, and it failed ten minutes ago":     {attached("a b c", down("c"), failed("c", 10*time.Minute)), "create:d", v1beta2.ReasonPlaced},
-		"there is no waiting where the setting is 0":          {attached("a b c", down("c"), failed("c", 0), noWait), "create:d", ""},
-		"its node is gone: there is nothing to wait for":      {attached("a b c", gone("c"), failed("c", time.Minute)), "create:d", ""},
-		"its node is evicted: it shall not come back":         {attached("a b c", evicted("c"), down("c"), failed("c", time.Minute)), "create:d mark:c", ""},
-		"it failed too often: it is replaced at once":         {attached("a b c", failed("c", time.Second), tried("c", 5)), "create:d delete:c", ""},
-		"two failed, one a while ago: one is replaced":        {attached("a b c", down("b"), down("c"), failed("b", time.Minute), failed("c", time.Hour)), "create:d", ""},
-		"more are wanted than ever failed":                    {attached("a b c", wants(4), down("c"), failed("c", time.Minute)), "create:d", ""},
-		"no place is found":                                   {attached("a b c", down("c"), failed("c", time.Hour), closed("d")), "", v1beta2.ReasonAntiAffinity},
-		"the volume is detached":                              {attached("a b c", down("c"), failed("c", time.Hour), detached), "", ""},
-		"the volume wants one more while it is detached":      {attached("a b", wants(3), detached), "", ""},
-		"no replica is healthy to rebuild it from":            {attached("a", failed("a", time.Hour)), "", ""},
-		"an engine that is not seen is no base":               {attached("a b c", failed("c", time.Hour), down("a")), "", ""},
-		"a volume that migrates is left alone":                {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Spec.MigrationNodeID = "b" })), "", ""},
-		"a faulted volume is left alone":                      {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.Robustness = v1beta2.VolumeRobustnessFaulted })), "", ""},
-		"a volume that expands is left alone":                 {attached("a b c", failed("c", time.Hour), engine(func(e *v1beta2.Engine) { e.Status.IsExpanding = true })), "", ""},
-		"a volume that is restored is left alone":             {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.RestoreRequired = true })), "", ""},
-		"a volume that is being cloned is left alone":         {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated })), "", ""},
-		"one is rebuilt at a time":                            {attached("a b", wants(4), coming("c")), "", ""},
-		"healthy ones on a node that is down are no loss yet": {attached("a b c", down("c")), "", ""},
-		"but on a node that is gone they are":                 {attached("a b c", gone("c")), "create:d", ""},
+		"its node is down, and it failed just now":                      {attached("a b c", down("c"), failed("c", time.Minute)), "", ""},
+		"its node is down, and it failed ten minutes ago":               {attached("a b c", down("c"), failed("c", 10*time.Minute)), "create:d", v1beta2.ReasonPlaced},
+		"there is no waiting where the setting is 0":                    {attached("a b c", down("c"), failed("c", 0), noWait), "create:d", ""},
+		"its node is gone: there is nothing to wait for":                {attached("a b c", gone("c"), failed("c", time.Minute)), "create:d", ""},
+		"its node is evicted: it shall not come back":                   {attached("a b c", evicted("c"), down("c"), failed("c", time.Minute)), "create:d mark:c", ""},
+		"it failed too often: it is replaced at once":                   {attached("a b c", failed("c", time.Second), tried("c", 5)), "create:d delete:c", ""},
+		"two failed, one a while ago: one is replaced":                  {attached("a b c", down("b"), down("c"), failed("b", time.Minute), failed("c", time.Hour)), "create:d", ""},
+		"more are wanted than ever failed":                              {attached("a b c", wants(4), down("c"), failed("c", time.Minute)), "create:d", ""},
+		"no place is found":                                             {attached("a b c", down("c"), failed("c", time.Hour), closed("d")), "", v1beta2.ReasonAntiAffinity},
+		"the volume is detached":                                        {attached("a b c", down("c"), failed("c", time.Hour), detached), "", ""},
+		"the volume wants one more while it is detached":                {attached("a b", wants(3), detached), "", ""},
+		"no replica is healthy to rebuild it from":                      {attached("a", failed("a", time.Hour)), "", ""},
+		"an engine that is not seen is no base":                         {attached("a b c", failed("c", time.Hour), down("a")), "", ""},
+		"a volume that migrates is left alone":                          {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Spec.MigrationNodeID = "b" })), "", ""},
+		"a faulted volume is left alone":                                {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.Robustness = v1beta2.VolumeRobustnessFaulted })), "", ""},
+		"a volume that expands is left alone":                           {attached("a b c", failed("c", time.Hour), engine(func(e *v1beta2.Engine) { e.Status.IsExpanding = true })), "", ""},
+		"a volume that is restored is left alone":                       {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.RestoreRequired = true })), "", ""},
+		"a volume that is being cloned is left alone":                   {attached("a b c", failed("c", time.Hour), volume(func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated })), "", ""},
+		"all were deleted at once, and serve: one is rebuilt from them": {attached("a b", byPerson("a"), byPerson("b")), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
+		"all were deleted at once, and the engine knows none":           {attached("a b", byPerson("a"), byPerson("b"), engine(func(e *v1beta2.Engine) { e.Status.ReplicaModeMap = nil })), "refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
+		"one is rebuilt at a time":                                      {attached("a b", wants(4), coming("c")), "", ""},
+		"healthy ones on a node that is down are no loss yet":           {attached("a b c", down("c")), "", ""},
+		"but on a node that is gone they are":                           {attached("a b c", gone("c")), "create:d", ""},
 	})
 }
 

@@ -40,14 +40,14 @@ func TestDataIsDestroyedOnlyWhereNobodyNeedsIt(t *testing.T) {
 		"the volume is being deleted":                         {attached("a", deleted("a", 0), volumeDeleted), "approve:a=VolumeDeleting", ""},
 		"the volume is gone":                                  {attached("a", deleted("a", 0), noVolume), "approve:a=VolumeDeleting", ""},
 		"the volume of that name is another one":              {attached("a", deleted("a", 0), another), "approve:a=VolumeDeleting", ""},
-		"a replica that says not whose it is is the volume's": {attached("a", deleted("a", 0), another, anonymous), "refuse:a=NoHealthyCopy", ""},
+		"a replica that says not whose it is is the volume's": {attached("a", deleted("a", 0), another, anonymous), "create:b refuse:a=NoHealthyCopy", ""},
 		"all of them at once, when the volume goes":           {attached("a b", deleted("a", 0), deleted("b", 0), volumeDeleted), "approve:a=VolumeDeleting approve:b=VolumeDeleting", ""},
-		"it is the last one":                                  {attached("a", deleted("a", time.Hour), looked(now)), "refuse:a=NoHealthyCopy", ""},
+		"it is the last one":                                  {attached("a", deleted("a", time.Hour), looked(now)), "create:b refuse:a=NoHealthyCopy", ""},
 		"the other one has failed":                            {attached("a b", deleted("a", time.Hour), failed("b", time.Hour), looked(now), closed("a b c d"), tried("b", 5)), "refuse:a=NoHealthyCopy", ""},
 		"the other one was never rebuilt":                     {attached("a", deleted("a", time.Hour), coming("b"), looked(now)), "refuse:a=NoHealthyCopy", ""},
 		"the other one's node is down":                        {attached("b a", deleted("b", time.Hour), down("a"), looked(now)), "refuse:b=NoHealthyCopy", ""},
 		"the other one's node is gone":                        {attached("b c", deleted("b", time.Hour), gone("c"), looked(now), closed("a b d")), "refuse:b=NoHealthyCopy", ""},
-		"the other one goes, too":                             {attached("a b", deleted("a", time.Hour), deleted("b", time.Hour), looked(now)), "refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
+		"the other one goes, too":                             {attached("a b", deleted("a", time.Hour), deleted("b", time.Hour), looked(now)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
 		"the volume is detached":                              {attached("a b", deleted("a", time.Hour), detached), "refuse:a=WaitingForLook", ""},
 		"the engine's node is down":                           {attached("b c d", deleted("b", time.Hour), down("a"), looked(now)), "refuse:b=WaitingForLook", ""},
 		"no look is newer than the deletion: one is asked":    {attached("a b", deleted("a", time.Hour), looked(now.Add(-2*time.Hour)), wants(1)), "refuse:a=WaitingForLook look", ""},
@@ -109,12 +109,12 @@ func TestAnApprovalIsTakenBackWhenItsPremiseFalls(t *testing.T) {
 	given := []change{deleted("a", time.Hour), approvedFor("a", elsewhere), wants(1), looked(now)}
 	with := func(more ...change) World { return attached("a b", append(append([]change{}, given...), more...)...) }
 	check(t, map[string]row{
-		"the other one failed":             {with(failed("b", 0), tried("b", 5)), "refuse:a=NoHealthyCopy", ""},
+		"the other one failed":             {with(failed("b", 0), tried("b", 5)), "create:c refuse:a=NoHealthyCopy", ""},
 		"the other one's node went down":   {with(down("b")), "refuse:a=NoHealthyCopy", ""},
-		"the other one is deleted":         {with(deleted("b", 0)), "refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
+		"the other one is deleted":         {with(deleted("b", 0)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
 		"the engine dropped the other one": {with(use("b", v1beta2.ReplicaModeERR), asked(now)), "refuse:a=WaitingForLook", ""},
 		"the volume was detached":          {with(detached), "refuse:a=WaitingForLook", ""},
-		"the volume is not deleted at all": {attached("a", deleted("a", time.Hour), approvedFor("a", ofVolume)), "refuse:a=NoHealthyCopy", ""},
+		"the volume is not deleted at all": {attached("a", deleted("a", time.Hour), approvedFor("a", ofVolume)), "create:b refuse:a=NoHealthyCopy", ""},
 	})
 }
 
