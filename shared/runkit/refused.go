@@ -33,25 +33,24 @@ func (r refusals) emit(ctx context.Context, err error, verb string, obj client.O
 	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return err
 	}
-	kind := kindName(r.Scheme(), obj)
-	for _, regarding := range r.regarding(ctx, verb, obj) {
-		droverevents.Emit(r.recorder, regarding, droverevents.Event{Type: corev1.EventTypeWarning, Reason: EventWriteRefused, Action: verb + kind,
+	gvk, unknown := apiutil.GVKForObject(obj, r.Scheme())
+	if unknown != nil {
+		return err
+	}
+	for _, regarding := range r.regarding(ctx, verb, gvk, obj) {
+		droverevents.Emit(r.recorder, regarding, droverevents.Event{Type: corev1.EventTypeWarning, Reason: EventWriteRefused, Action: verb + gvk.Kind,
 			Note: fmt.Sprintf("The API server refused %s of %s %s: %v. It is tried again; change the policy, webhook, quota or Role that refuses it.",
-				verb, kind, obj.GetName(), err)})
+				verb, gvk.Kind, obj.GetName(), err)})
 	}
 	return err
 }
 
 // regarding are the objects that a refused write is about: those that exist and have a namespace, since events outside it may not be written.
-func (r refusals) regarding(ctx context.Context, verb string, obj client.Object) []runtime.Object {
+func (r refusals) regarding(ctx context.Context, verb string, gvk schema.GroupVersionKind, obj client.Object) []runtime.Object {
 	if obj.GetNamespace() == "" {
 		return nil
 	}
 	if verb != "Create" {
-		gvk, err := apiutil.GVKForObject(obj, r.Scheme())
-		if err != nil {
-			return nil
-		}
 		return []runtime.Object{about(gvk.GroupVersion().String(), gvk.Kind, obj.GetNamespace(), obj.GetName(), r.uidOf(ctx, gvk, obj))}
 	}
 	var out []runtime.Object

@@ -51,31 +51,37 @@ func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if found != nil && request.Name != setting.OldAutoDeletion {
-		if err := s.check(ctx, found); err != nil {
-			return ctrl.Result{}, err
-		}
+	if err := s.check(ctx, request.Name, found); err != nil {
+		return ctrl.Result{}, err
 	}
-	s.metrics.settingInvalid.WithLabelValues(request.Name).Set(invalid(request.Name, found))
 	return ctrl.Result{}, s.migrate(ctx)
 }
 
-// invalid is 1 for a setting whose value is not understood, else 0.
-func invalid(name string, found *v1beta2.Setting) float64 {
-	if found == nil || setting.Check(name, found.Value) == nil {
-		return 0
+// check says whether a setting's value is understood: by a metric, and, but for the old switch, which is told by its migration, in its status.
+func (s *settingReconciler) check(ctx context.Context, name string, found *v1beta2.Setting) error {
+	var bad error
+	if found != nil {
+		bad = setting.Check(name, found.Value)
 	}
-	return 1
+	if found != nil && name != setting.OldAutoDeletion {
+		if err := s.tell(ctx, found, bad, func(why error) events.Event { return settingInvalidEvent(name, why) }); err != nil {
+			return err
+		}
+	}
+	invalid := s.metrics.settingInvalid.WithLabelValues(name)
+	if invalid.Set(0); bad != nil {
+		invalid.Set(1)
+	}
+	return nil
 }
 
-// check says in a setting's status whether its value is in force, and by an event that it is not understood.
-func (s *settingReconciler) check(ctx context.Context, found *v1beta2.Setting) error {
-	bad := setting.Check(found.Name, found.Value)
+// tell says in a setting's status whether its value is in force, and by an event, once, why it is not.
+func (s *settingReconciler) tell(ctx context.Context, found *v1beta2.Setting, bad error, event func(why error) events.Event) error {
 	changed, err := settingcontroller.Tell(ctx, s.client, found, Owner, bad, s.clock.Now())
 	if err != nil || !changed || bad == nil {
 		return client.IgnoreNotFound(err)
 	}
-	events.Emit(s.recorder, found, settingInvalidEvent(found.Name, bad))
+	events.Emit(s.recorder, found, event(bad))
 	log.FromContext(ctx).Info("the value of a setting is not understood", "name", found.Name, "reason", bad.Error())
 	return nil
 }
@@ -97,7 +103,7 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	}
 	merged, changed, err := setting.Merge(old.Value, value)
 	if err != nil {
-		return s.wait(ctx, old, err)
+		return s.tell(ctx, old, err, migrationWaitsEvent)
 	}
 	if changed {
 		if err := s.write(ctx, present, merged); err != nil {
@@ -109,16 +115,6 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	}
 	events.Emit(s.recorder, old, migratedEvent(setting.OldAutoDeletion+"="+old.Value, merged))
 	log.FromContext(ctx).Info("setting migrated", "name", setting.OldAutoDeletion, "reason", merged)
-	return nil
-}
-
-// wait says on the old switch, in its status and by an event, why it does not become the new setting.
-func (s *settingReconciler) wait(ctx context.Context, old *v1beta2.Setting, why error) error {
-	changed, err := settingcontroller.Tell(ctx, s.client, old, Owner, why, s.clock.Now())
-	if err != nil || !changed {
-		return client.IgnoreNotFound(err)
-	}
-	events.Emit(s.recorder, old, migrationWaitsEvent(why))
 	return nil
 }
 
