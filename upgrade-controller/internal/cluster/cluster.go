@@ -83,10 +83,11 @@ func (c Cluster) Engines(node string) int {
 	return count
 }
 
-// Taking tells that the node may take targets of others: it serves, it is not closed for an upgrade of its own, and no person keeps it free.
-func (n Node) Taking() bool {
-	return n.Serves() && !n.Object.Spec.UpgradeRequested && n.KeptFree() == ""
-}
+// Taking reports whether the node takes targets of others: it can, and no person keeps it free.
+func (n Node) Taking() bool { return n.able() && n.KeptFree() == "" }
+
+// able reports whether the node could take targets of others: it serves, and is not closed for an upgrade of its own.
+func (n Node) able() bool { return n.Serves() && !n.Object.Spec.UpgradeRequested }
 
 // KeptFree says how a person keeps the node free, in words for a message; empty where nobody does.
 func (n Node) KeptFree() string {
@@ -106,7 +107,7 @@ func (n Node) KeptFree() string {
 func (c Cluster) KeptFree(beside string) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
-		if n := c.Nodes[name]; name != beside && n.Serves() && !n.Object.Spec.UpgradeRequested && n.KeptFree() != "" {
+		if n := c.Nodes[name]; name != beside && n.able() && n.KeptFree() != "" {
 			out = append(out, name+" ("+n.KeptFree()+")")
 		}
 	}
@@ -120,7 +121,7 @@ func (c Cluster) KeptFree(beside string) string {
 func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]int, lost bool) string {
 	var candidates []string
 	for name, node := range c.Nodes {
-		if name != upgraded && (node.Taking() || lost && node.Serves() && !node.Object.Spec.UpgradeRequested) {
+		if name != upgraded && (node.Taking() || lost && node.able()) {
 			candidates = append(candidates, name)
 		}
 	}
