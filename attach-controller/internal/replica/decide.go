@@ -47,6 +47,15 @@ func Decide(w World) Verdict {
 	return out
 }
 
+// sources are the replicas that another one is rebuilt from: the healthy ones, or, where all were deleted at once, those that serve until there is
+// another.
+func (w *World) sources(g groups) []*v1beta2.Replica {
+	if len(g.healthy) > 0 {
+		return g.healthy
+	}
+	return slices.DeleteFunc(slices.Clone(g.going), func(r *v1beta2.Replica) bool { return !w.serves(r) })
+}
+
 // serves reports whether the running engine reads and writes the replica.
 func (w *World) serves(r *v1beta2.Replica) bool {
 	return !w.volumeGoes(r) && !w.down(r) && r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" && w.mode(r) == v1beta2.ReplicaModeRW
@@ -112,8 +121,7 @@ func (w *World) missing(g groups) need {
 		}
 		return need{count: max(0, wanted-usable)}
 	}
-	// Replicas that are all being deleted serve until there is another: it is rebuilt from them.
-	if !w.attached() || w.busy() || len(g.coming) > 0 || len(g.healthy) == 0 && !slices.ContainsFunc(g.going, w.serves) {
+	if !w.attached() || w.busy() || len(g.coming) > 0 || len(w.sources(g)) == 0 {
 		return need{}
 	}
 	lacks := wanted - len(g.staying)

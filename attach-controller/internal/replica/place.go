@@ -155,14 +155,7 @@ func (w *World) data() int64 {
 // taken are the places that count for anti-affinity: those of failed replicas only before the volume was ever attached, for
 // later they go.
 func (w *World) taken(g groups) []placement.Place {
-	list := slices.Concat(g.healthy, g.coming)
-	if len(g.healthy) == 0 { // then what is being deleted is what serves
-		for _, r := range g.going {
-			if w.serves(r) {
-				list = append(list, r)
-			}
-		}
-	}
+	list := slices.Concat(w.sources(g), g.coming)
 	if !w.everHealthy() {
 		list = append(list, g.failed...)
 	}
