@@ -126,7 +126,7 @@ func (p *pass) has(mode string) bool {
 func (p *pass) addition() {
 	for name := range p.Engine.Spec.ReplicaAddressMap {
 		if _, ok := p.listed[name]; !ok {
-			p.due[Call{Op: OpAdd, Name: name}.Key()] = true // whatever keeps it from being called
+			p.due[Key{OpAdd, name}] = true // whatever keeps it from being called
 		}
 	}
 	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) {

@@ -20,7 +20,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// Reconcile looks at one engine, writes what it saw and calls what is due.
+// Reconcile polls one engine that runs, one of few of its instance manager at a time.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &v1beta2.Engine{}
 	err := c.rt.Client.Get(ctx, request.NamespacedName, e)
@@ -45,6 +45,11 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: slotPause}, nil
 	}
 	defer release()
+	return c.poll(ctx, e, known, t, proxy)
+}
+
+// poll asks one engine what there is to know, writes what it answered and calls what is due.
+func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t target, proxy *imclient.Proxy) (ctrl.Result, error) {
 	pending, err := c.hands.Pending(ctx, e)
 	if err != nil {
 		return ctrl.Result{}, err
