@@ -12,24 +12,27 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// calls finds what is due: removals at once, else one thing at a time.
+// calls makes what is due and need not wait: removals at once, else one thing at a time.
 func (p *pass) calls() {
-	p.removals()
+	for _, c := range p.removals() {
+		if !p.waits(c) {
+			p.call(c)
+		}
+	}
 	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || v1beta2.IsPurging(p.Seen.Purges) {
-		p.busy = true
 		return
 	}
 	switch e := p.Engine; {
-	case e.Spec.Active && e.Spec.RequestedRevert != "" && e.Spec.RequestedRevert != e.Status.LastRevert && !p.waits(Call{Op: OpRevert}):
+	case p.revertDue() && !p.waits(Call{Op: OpRevert}):
 		snapshot, _, _ := strings.Cut(e.Spec.RequestedRevert, "@")
 		p.call(Call{Op: OpRevert, Snapshot: snapshot})
-	case p.mayExpand():
+	case p.expansionDue() && !p.waits(Call{Op: OpExpand}):
 		p.call(Call{Op: OpExpand, Size: p.wanted()})
-	case p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(e.Status.CloneStatus) && !p.waits(Call{Op: OpClone}):
+	case p.cloneDue() && !p.waits(Call{Op: OpClone}):
 		if volume, snapshot := source(e.Spec.RequestedDataSource); volume != "" && snapshot != "" {
 			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
 		}
-	case p.Seen.Restores != nil && !p.restoreBegun() && !p.waits(Call{Op: OpRestore}):
+	case p.restoreDue() && !p.waits(Call{Op: OpRestore}):
 		p.call(Call{Op: OpRestore})
 	default:
 		if p.addition(); !p.going {
@@ -38,10 +41,40 @@ func (p *pass) calls() {
 	}
 }
 
-// mayExpand reports whether an expansion is due: none is under way, and what became of the last one is known.
-func (p *pass) mayExpand() bool {
-	return p.grows() && !p.Seen.Volume.Expanding && p.out.Growth.To == 0 && !p.out.ExpansionFailed && !p.waits(Call{Op: OpExpand})
+// due are the calls that the spec asks for and the engine has not followed, whether or not it is their turn.
+func (p *pass) due() map[Key]bool {
+	due := map[Key]bool{
+		{Op: OpRevert}:  p.revertDue(),
+		{Op: OpExpand}:  p.expansionDue(),
+		{Op: OpClone}:   p.cloneDue(),
+		{Op: OpRestore}: p.restoreDue(),
+		{Op: OpPurge}:   p.purgeDue(),
+	}
+	for _, c := range slices.Concat(p.removals(), p.limitCalls()) {
+		due[c.Key()] = true
+	}
+	for _, name := range p.missing() {
+		due[Key{OpAdd, name}] = true
+	}
+	maps.DeleteFunc(due, func(_ Key, is bool) bool { return !is })
+	return due
 }
+
+func (p *pass) revertDue() bool {
+	e := p.Engine
+	return e.Spec.Active && e.Spec.RequestedRevert != "" && e.Spec.RequestedRevert != e.Status.LastRevert
+}
+
+// expansionDue: none is under way, and what became of the last one is known.
+func (p *pass) expansionDue() bool {
+	return p.grows() && !p.Seen.Volume.Expanding && p.out.Growth.To == 0 && !p.out.ExpansionFailed
+}
+
+func (p *pass) cloneDue() bool {
+	return p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(p.Engine.Status.CloneStatus)
+}
+
+func (p *pass) restoreDue() bool { return p.Seen.Restores != nil && !p.restoreBegun() }
 
 // restoreBegun tells that the engine has begun with this backup, or failed with it.
 func (p *pass) restoreBegun() bool {
@@ -88,27 +121,26 @@ func RestoreURL(first, backup string) (string, error) {
 }
 
 // removals take out what the engine lists and the spec does not have, and what is listed at an address of an earlier run.
-func (p *pass) removals() {
+func (p *pass) removals() (out []Call) {
 	wanted := p.Engine.Spec.ReplicaAddressMap
 	stays := false
 	for name, r := range p.listed {
 		stays = stays || r.Mode == v1beta2.ReplicaModeRW && wanted[name] != "" && bare(wanted[name]) == bare(r.Address)
 	}
 	if !stays {
-		return
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.listed)) {
 		r := p.listed[name]
-		address, ok := wanted[name]
+		if address, ok := wanted[name]; ok && bare(address) == bare(r.Address) {
+			continue
+		}
 		if strings.HasPrefix(name, unknown) {
 			r.Name = ""
 		}
-		call := Call{Op: OpRemove, Name: r.Name, Address: r.Address}
-		if ok && bare(address) == bare(r.Address) || p.waits(call) {
-			continue
-		}
-		p.call(call)
+		out = append(out, Call{Op: OpRemove, Name: r.Name, Address: r.Address})
 	}
+	return out
 }
 
 func (p *pass) rebuilding() bool { return p.has(v1beta2.ReplicaModeWO) }
@@ -122,20 +154,22 @@ func (p *pass) has(mode string) bool {
 	return false
 }
 
-// addition lets the next missing replica in, while there is one to rebuild it from.
-func (p *pass) addition() {
-	for name := range p.Engine.Spec.ReplicaAddressMap {
+// missing are the replicas of the spec that the engine does not list, by name.
+func (p *pass) missing() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
 		if _, ok := p.listed[name]; !ok {
-			p.due[Key{OpAdd, name}] = true // whatever keeps it from being called
+			out = append(out, name)
 		}
 	}
+	return out
+}
+
+// addition lets the next missing replica in, while there is one to rebuild it from.
+func (p *pass) addition() {
 	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Engine.Spec.ReplicaAddressMap)) {
-		if _, ok := p.listed[name]; ok {
-			continue
-		}
+	for _, name := range p.missing() {
 		if p.Failures[name] >= FailuresToErr {
 			continue // left to its owner
 		}
@@ -175,10 +209,7 @@ func (p *pass) call(c Call) {
 }
 
 // waits reports whether a call that is due has to wait, because it was made a short time ago.
-func (p *pass) waits(c Call) bool {
-	p.due[c.Key()] = true
-	return p.Now.Before(p.Waits[c.Key()])
-}
+func (p *pass) waits(c Call) bool { return p.Now.Before(p.Waits[c.Key()]) }
 
 // source reads `snap://<volume>/<snapshot>`, and the same with vol://.
 func source(text string) (volume, snapshot string) {

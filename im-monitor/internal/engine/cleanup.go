@@ -35,16 +35,13 @@ func (p *pass) removedMergeable() bool {
 // makeRoom is due before an addition, which takes a snapshot and is refused at the engine's limits. It reports whether the addition must
 // wait.
 func (p *pass) makeRoom() bool {
-	if p.Seen.Snapshots == nil {
-		return false
-	}
-	held := snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Seen.Snapshots, SnapshotLimits(p.Engine))
+	held := p.full()
 	if held == "" {
 		return false
 	}
 	purge := Call{Op: OpPurge}
 	switch {
-	case !p.CleanUp || len(p.leftovers()) == 0 && !p.removedMergeable():
+	case !p.roomCanBeMade():
 		p.out.Held = held
 	case !p.waits(purge):
 		p.call(purge)
@@ -54,14 +51,34 @@ func (p *pass) makeRoom() bool {
 	return true
 }
 
-// cleanUp purges once after a successful rebuild, when the engine has what a rebuild leaves. What a purge left there is not purged again.
-func (p *pass) cleanUp() {
-	left := strings.Join(p.leftovers(), " ")
-	if !p.CleanUp || left == "" || left == p.Purged || !p.Engine.Spec.Active || !p.rebuilt() || p.waits(Call{Op: OpPurge}) {
-		return
+// full names the limit of snapshots that the engine has reached, empty where it has not, or its snapshots are not known.
+func (p *pass) full() string {
+	if p.Seen.Snapshots == nil {
+		return ""
 	}
-	p.call(Call{Op: OpPurge})
-	p.out.Purged = left
+	return snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Seen.Snapshots, SnapshotLimits(p.Engine))
+}
+
+func (p *pass) roomCanBeMade() bool {
+	return p.CleanUp && (len(p.leftovers()) > 0 || p.removedMergeable())
+}
+
+// purgeDue: an addition needs room, or a rebuild left something.
+func (p *pass) purgeDue() bool {
+	return p.cleanUpDue() || len(p.missing()) > 0 && p.full() != "" && p.roomCanBeMade()
+}
+
+// cleanUpDue: once after a successful rebuild, when the engine has what a rebuild leaves. What a purge left there is not purged again.
+func (p *pass) cleanUpDue() bool {
+	left := strings.Join(p.leftovers(), " ")
+	return p.CleanUp && left != "" && left != p.Purged && p.Engine.Spec.Active && p.rebuilt()
+}
+
+func (p *pass) cleanUp() {
+	if purge := (Call{Op: OpPurge}); p.cleanUpDue() && !p.waits(purge) {
+		p.call(purge)
+		p.out.Purged = strings.Join(p.leftovers(), " ")
+	}
 }
 
 // rebuilt reports whether every replica is RW, and one of them was rebuilt in this run of the engine.

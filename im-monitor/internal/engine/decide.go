@@ -17,7 +17,7 @@ const unknown = v1beta2.UnnamedReplica
 
 // Decide is total, deterministic and idempotent.
 func Decide(w World) Verdict {
-	p := &pass{World: w, listed: map[string]Replica{}, due: map[Key]bool{}}
+	p := &pass{World: w, listed: map[string]Replica{}}
 	p.out.Status = *w.Engine.Status.DeepCopy()
 	p.findStranded()
 	p.replicas()
@@ -37,12 +37,8 @@ type pass struct {
 	World
 	// listed are the replicas by name.
 	listed map[string]Replica
-	// due are the calls that the spec asks for, those that have to wait among them; busy is true where other work keeps them from being asked about.
-	due  map[Key]bool
-	busy bool
-
-	going bool
-	out   Verdict
+	going  bool
+	out    Verdict
 }
 
 // replicas fills the maps of modes and addresses.

@@ -62,11 +62,16 @@ func (p *pass) limits() {
 			s.RebuildConcurrentSyncLimit = v.RebuildLimit
 		}
 	}
-	seen := *p.Engine
-	seen.Status = p.out.Status
-	for _, c := range limitCalls(&seen) {
+	for _, c := range p.limitCalls() {
 		if !p.waits(c) {
 			p.call(c)
 		}
 	}
+}
+
+// limitCalls are those of the limits that were just noted.
+func (p *pass) limitCalls() []Call {
+	seen := *p.Engine
+	seen.Status = p.out.Status
+	return limitCalls(&seen)
 }

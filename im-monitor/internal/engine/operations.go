@@ -14,8 +14,9 @@ import (
 // nor a new leader that has not tried it yet, ends it.
 func (p *pass) operations() {
 	var failed []string
+	due := p.due()
 	for _, key := range slices.SortedFunc(maps.Keys(p.Failed), byOpAndName) {
-		if p.due[key] {
+		if due[key] {
 			failed = append(failed, p.sentence(key))
 		}
 	}
@@ -24,7 +25,7 @@ func (p *pass) operations() {
 		Message: strings.Join(failed, " ")}
 	switch {
 	case len(failed) > 0:
-	case p.busy, len(p.due) > 0, !conditions.IsFalse(s.Conditions, v1beta2.EngineOperations):
+	case len(due) > 0, !conditions.IsFalse(s.Conditions, v1beta2.EngineOperations):
 		return
 	default:
 		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonNoOperationFails

@@ -46,6 +46,18 @@ func TestWhatFailsIsSaidWithTheEnginesAnswer(t *testing.T) {
 	require.Equal(t, "vol-e-0 could not add replica b: out of luck. It is not tried again: the replica is marked as failed.", operations(w).Message)
 }
 
+func TestWhatFailsIsSaidWhileOtherWorkGoesFirst(t *testing.T) {
+	w := lists(lists(world("a", "c"), "a", rw), "b", failed)
+	refused := engine.Key{Op: engine.OpAdd, Name: "c"}
+	w = fails(w, refused)
+	w.Waits[engine.Key{Op: engine.OpRemove, Name: "b"}] = now.Add(time.Second)
+	says := operations(w).Message
+	require.Equal(t, "vol-e-0 could not add replica c: out of luck. It is tried again.", says)
+	w.Waits = nil
+	require.Equal(t, engine.OpRemove, engine.Decide(w).Calls[0].Op)
+	require.Equal(t, says, operations(w).Message, "the removal goes first")
+}
+
 func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 	require.Nil(t, operations(lists(world("a", "b"), "a", rw)), "nothing has failed")
 
