@@ -92,7 +92,10 @@ var nonDecisions = []string{
 }
 
 func TestEveryWorldHasAVerdictWithAReasonOfTheClosedList(t *testing.T) {
-	rules := []string{v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent, v1beta2.ReasonDataOnly}
+	rules := []string{
+		v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent, v1beta2.ReasonDataOnly,
+		v1beta2.ReasonForeignData,
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := orphan.Judge(w)
