@@ -225,23 +225,27 @@ func TestA9AReturningReplicaIsReused(t *testing.T) {
 	})
 }
 
-// A9: the last copy stays, whoever deletes it, and says why.
+// A9: the last copy stays, whoever deletes it, and says why. It goes when another one was rebuilt from it.
 func TestA9TheLastHealthyReplicaIsNeverRemoved(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := stage(t)
 		name := inUse(t, ctx, w, engine, 1, nil)
+		require.NoError(t, w.HoldCopies(ctx, name))
 		replicas, err := w.ReplicasOf(ctx, name)
 		require.NoError(t, err)
 		require.Len(t, replicas, 1)
-		last := replicas[0].Name
-		require.NoError(t, w.Admin.Delete(ctx, &replicas[0]))
+		last := replicas[0]
+		require.NoError(t, w.Admin.Delete(ctx, &last))
 		held := func(ctx context.Context) (string, error) {
-			return w.HeldReplica(ctx, last, v1beta2.ReasonNoHealthyCopy)
+			return w.HeldReplica(ctx, last.Name, v1beta2.ReasonNoHealthyCopy)
 		}
 		require.NoError(t, w.Wait(ctx, "the refusal", patience, held))
 		require.NoError(t, w.Never(ctx, "its end", watching, held))
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
 		require.NoError(t, w.Write(ctx, name, 2, "second"))
+		require.NoError(t, w.ReleaseCopies(ctx, name, copying))
+		require.NoError(t, w.Wait(ctx, "the end of "+last.Name, patience, gone(w, &last)))
+		wellAgain(t, ctx, w, name)
 		unharmed(t, ctx, w, name, 2, "second")
 	})
 }
