@@ -10,7 +10,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ test: ## every test, on a real API server
 
 quick: controlplane ## what needs no control plane, and one volume from ticket to end: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
+
+# A property that fails once in ten thousand draws fails a change that has nothing to do with it; here it is found before.
+properties: ## what is tested with drawn worlds, with 10,000 of them each: a few minutes
+	$(GO) test -count=1 $$(grep -rl pgregory.net/rapid --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -v -e '^./e2e/' -e snapshotcontroller) \
+		-rapid.checks=$(or $(DRAWS),10000)
 
 nightly: ## the end-to-end tests with every time as long as in a cluster, for hours; PACKAGES=./e2e/disks runs some
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
