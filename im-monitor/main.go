@@ -102,11 +102,11 @@ func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Di
 	}
 	rt.AfterStop(engines.HandOver)
 	instances := options.InstanceOptions()
-	instances.BeforeEngineStop, instances.Working = engines.LookBeforeStop, engines.Working
+	instances.BeforeEngineStop, instances.Working = engines.PollBeforeStop, engines.Working
 	if err := instancecontroller.Setup(ctx, rt, settings, store, instances); err != nil {
 		return err
 	}
 	removals := options.RemovalOptions()
-	removals.Look = engines.Modes
+	removals.Poll = engines.Modes
 	return removalcontroller.Setup(ctx, rt, store, removals)
 }

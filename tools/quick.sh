@@ -10,4 +10,4 @@ pure=$($go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImpor
   awk '/ testing( |$)/ && !/testkit|shelltest|e2e\/world|e2e\/harness/ && $1 !~ /e2e\/(model|cluster)$/ {print $1}')
 # shellcheck disable=SC2086 # a list of packages
 $go test -short $pure
-$go test ./e2e/attach -run 'TestStories/A1 '
+$go test ./e2e/attach -run 'TestScenarios/A1 '

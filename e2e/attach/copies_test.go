@@ -16,7 +16,7 @@ import (
 // A15b: both copies are deleted at once. One is kept until there is another.
 func TestA15bTwoReplicasDeletedAtOnceLeaveOne(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		require.NoError(t, w.HoldCopies(ctx, name))
 		replicas, err := w.ReplicasOf(ctx, name)

@@ -48,7 +48,7 @@ func evicted(t *testing.T, ctx context.Context, w *world.World, node, engine str
 // A25: a drain takes an instance manager as soon as nothing on the node needs it, and not before.
 func TestADrainWaitsForEnginesAndForTheLastReplica(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		cordon(t, ctx, w, near)
 		runs := "Engine " + name + "-e-0 runs in " + w.InstanceManager(near, engine) + "."

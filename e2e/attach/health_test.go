@@ -74,7 +74,7 @@ func faultedBecause(reason string) func(*v1beta2.Volume) string {
 // A8: every replica's process dies at once. What they hold is whole: the volume goes on from it.
 func TestA8EveryReplicaCrashes(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		replicas, err := w.ReplicasOf(ctx, name)
 		require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestA8EveryReplicaCrashes(t *testing.T) {
 // A8: all replicas are marked as failed, the second later than the first and with newer data: it is the one to go on from.
 func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		replicas, err := w.ReplicasOf(ctx, name)
@@ -115,7 +115,7 @@ func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
 // A8: without anything usable the volume says so, rests, and goes on when a person says from what.
 func TestA8WithoutAUsableReplicaTheVolumeSaysSoAndRests(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		set(t, ctx, w, autoSalvage, "false", autoSalvageDefault)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		require.NoError(t, w.Wait(ctx, name+" to say that nothing can be used", patience, allMarkedFailed(w, name)))
@@ -156,7 +156,7 @@ func allMarkedFailed(w *world.World, name string) func(context.Context) (string,
 // A8: the only whole copy is on a node that is away. An older one elsewhere is not taken for it.
 func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		for _, node := range []string{near, third} {
@@ -180,7 +180,7 @@ func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 // A9: two volumes lose their replica on one node; rebuilding one at a time is allowed there.
 func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		set(t, ctx, w, rebuilds, "1", rebuildsDefault)
 		names := []string{inUse(t, ctx, w, engine, 3, nil), inUse(t, ctx, w, engine, 3, nil)}
 		for _, name := range names {
@@ -207,7 +207,7 @@ func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
 // A9: a node is away for a while; its replica comes back with it, and is not replaced by another.
 func TestA9AReturningReplicaIsReused(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		before, err := w.ReplicaOn(ctx, name, third)
 		require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestA9AReturningReplicaIsReused(t *testing.T) {
 // A9: the last copy stays, whoever deletes it, and says why. It goes when another one was rebuilt from it.
 func TestA9TheLastHealthyReplicaIsNeverRemoved(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 1, nil)
 		require.NoError(t, w.HoldCopies(ctx, name))
 		replicas, err := w.ReplicasOf(ctx, name)

@@ -14,7 +14,7 @@ import (
 // kubernetes is a stage with a volume that Kubernetes knows: a PersistentVolume, and a claim that is bound to it.
 func kubernetes(t *testing.T, engine string) (context.Context, *world.World, string) {
 	t.Helper()
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	t.Cleanup(func() { require.NoError(t, w.NoHarm(context.Background())) })
 	name := world.Unique("pvc")
 	require.NoError(t, w.Order(ctx, name, engine, 2, nil))

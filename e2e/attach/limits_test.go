@@ -37,7 +37,7 @@ func limited(t *testing.T, ctx context.Context, w *world.World, name string, cou
 // S3: what a volume may have reaches the engine that runs, which reports it.
 func TestALimitReachesARunningEngine(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		limited(t, ctx, w, name, 2)
 		limited(t, ctx, w, name, 3)
@@ -46,7 +46,7 @@ func TestALimitReachesARunningEngine(t *testing.T) {
 
 // S1: a rebuild takes a snapshot, which an engine at its limit refuses. What earlier rebuilds left makes room.
 func TestARebuildAtTheSnapshotLimit(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	set(t, ctx, w, cleanup, "false", cleanupDefault)
 	name := inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
 	lose := func() {
@@ -69,7 +69,7 @@ func TestARebuildAtTheSnapshotLimit(t *testing.T) {
 
 // R4: an expansion that an engine accepts and does not carry out is told, and keeps nobody from moving the volume.
 func TestAnExpansionThatFailsSilently(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
 	for _, text := range []string{"one", "two"} {
 		require.NoError(t, w.SaveSnapshot(ctx, name, text))

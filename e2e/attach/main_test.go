@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// stage gives a test an empty World, and empties it again at the end.
-func stage(t *testing.T) (context.Context, *world.World) {
+// fixture gives a test an empty World, and empties it again at the end.
+func fixture(t *testing.T) (context.Context, *world.World) {
 	t.Helper()
 	return harness.Empty(t, here, 4*time.Minute), here
 }
@@ -33,12 +33,12 @@ func stage(t *testing.T) (context.Context, *world.World) {
 // disableFrontend are the parameters of a ticket that wants no frontend.
 var disableFrontend = map[string]string{v1beta2.TicketDisableFrontend: v1beta2.TicketValueTrue}
 
-// TestStories tells each Story once, undisturbed. [ATT-1, ATT-2]
-func TestStories(t *testing.T) {
-	for _, story := range Stories() {
-		t.Run(story.ID+" "+story.Sentence, func(t *testing.T) {
-			ctx, w := stage(t)
-			_, err := story.Tell(ctx, w, nil)
+// TestScenarios tells each Story once, undisturbed. [ATT-1, ATT-2]
+func TestScenarios(t *testing.T) {
+	for _, scenario := range Scenarios() {
+		t.Run(scenario.ID+" "+scenario.Sentence, func(t *testing.T) {
+			ctx, w := fixture(t)
+			_, err := scenario.Run(ctx, w, nil)
 			require.NoError(t, err)
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // guest is a stage with a migratable volume, which the source's ticket holds near and a guest writes to.
 func guest(t *testing.T, engine string) (context.Context, *world.World, string) {
 	t.Helper()
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("guest")
 	require.NoError(t, w.Order(ctx, name, engine, 2, migratable))
 	require.NoError(t, w.Ticket(ctx, name, source, v1beta2.AttacherCSI, near, nil))

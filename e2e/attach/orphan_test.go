@@ -52,7 +52,7 @@ func deletedOnce(t *testing.T, ctx context.Context, w *world.World, stale []worl
 // O6 and O9 on volumes that attach-controller made: a node dies under one, the pod moves, the node brings back what it ran.
 func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		stale := staleOn(t, ctx, w, name, engine, near)
@@ -103,7 +103,7 @@ func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 // replica; the instance stays until a person decides.
 func TestO1AReplicaThatLostItsObjectIsReplacedAndAnOrphan(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		stale := staleOn(t, ctx, w, name, engine, third)
 		require.Len(t, stale, 1)

@@ -49,7 +49,7 @@ func byHand(ctx context.Context, w *world.World, volume string, ticket map[strin
 
 // A17: attach and detach with nothing but kubectl, and see who holds the volume and what blocks it in one command.
 func TestA17KubectlDoesItAll(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil))
 	require.NoError(t, byHand(ctx, w, name, map[string]any{"id": "by-hand", "type": "longhorn-api", "nodeID": near}))
@@ -74,7 +74,7 @@ func TestA17KubectlDoesItAll(t *testing.T) {
 // A6: whatever an older version, or a crash, left in the three fields that say where a volume is, it comes to rest where
 // its ticket wants it. [ATT-1]
 func TestA6EveryCombinationConverges(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	type left struct{ name, wanted, is, state string }
 	var all []left
 	for _, wanted := range []string{"", near} {

@@ -60,8 +60,8 @@ func TestA24APodIsDeletedWhoseEngineDiedUnderIt(t *testing.T) {
 		}))
 		require.EqualValues(t, 30, *pod.DeletionGracePeriodSeconds)
 		require.NoError(t, w.Wait(ctx, "the event about it", patience, func(ctx context.Context) (string, error) {
-			told, err := w.PodTold(ctx, name, "PodDeleted")
-			return map[bool]string{false: "nobody tells"}[told], err
+			reported, err := w.PodReported(ctx, name, "PodDeleted")
+			return map[bool]string{false: "nobody tells"}[reported], err
 		}))
 		require.NoError(t, w.WaitVolumeEvent(ctx, name, "PodDeleted", patience))
 		require.NoError(t, w.KillPod(ctx, name), "its kubelet ends it")

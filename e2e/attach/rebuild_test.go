@@ -53,11 +53,11 @@ func whole(t *testing.T, ctx context.Context, w *world.World, name string) {
 
 // A v1 rebuild that loses its caller stays WO for ever: it is begun anew, and what is read is whole.
 func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := rebuildIsHeld(t, ctx, w)
 	monitor := w.Process(world.IMMonitor)
 	monitor.Kill()
-	require.NoError(t, w.Wait(ctx, "the engine to notice", patience, func(ctx context.Context) (string, error) { return w.Told(ctx, "stranded") }))
+	require.NoError(t, w.Wait(ctx, "the engine to notice", patience, func(ctx context.Context) (string, error) { return w.Reported(ctx, "stranded") }))
 	require.NoError(t, w.Write(ctx, name, 2, "while it is rebuilt"))
 	require.NoError(t, w.ReleaseCopies(ctx, name, copying))
 	require.NoError(t, monitor.Restart())
@@ -73,7 +73,7 @@ func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
 
 // A process that is asked to stop stays until the rebuild that it began has ended: nothing is repeated.
 func TestAV1RebuildOutlastsARollout(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := rebuildIsHeld(t, ctx, w)
 	next, err := w.StartController(ctx, world.IMMonitor, "-next")
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func resize(ctx context.Context, w *world.World, name string, size int64) error 
 // A size that was mistyped takes no room from others, says what is missing, and can be taken back; what was accepted cannot.
 func TestASizeThatNoDiskHasRoomForHoldsUpNobody(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		require.NoError(t, resize(ctx, w, name, 999999999999999999))
 		require.NoError(t, w.WaitVolume(ctx, name, "to say that there is no room", patience, says(v1beta2.ReasonInsufficientSpace)))
@@ -51,7 +51,7 @@ func TestASizeThatNoDiskHasRoomForHoldsUpNobody(t *testing.T) {
 // A volume without a size says so, and is as any other once it has one.
 func TestAVolumeThatGetsItsSizeLate(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, name, engine, 2, func(s *v1beta2.VolumeSpec) { s.Size = 0 }))
 		require.NoError(t, w.Ticket(ctx, name, "csi-pod", v1beta2.AttacherCSI, near, nil))

@@ -16,7 +16,7 @@ import (
 
 // A volume that starts from a backing image reads that image's blocks wherever nobody wrote, whoever opens it and after every rebuild. [A2]
 func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))
 	require.NoError(t, w.Ticket(ctx, "backed", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
 	require.NoError(t, w.Wait(ctx, "a replica that says what it lacks", patience, replicaSays(w, "backed", v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed)))
@@ -49,7 +49,7 @@ func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
 
 // The replicas of an encrypted volume are 16 MiB larger than what its user gets, and stay so. [A3]
 func TestAnEncryptedV1VolumeKeepsItsContentAndItsSize(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	require.NoError(t, w.Order(ctx, "secret", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.Encrypted = true }))
 	require.NoError(t, w.Attach(ctx, "secret", scenarios.Near, patience))
 	require.NoError(t, w.Write(ctx, "secret", 1, "first"))
@@ -79,7 +79,7 @@ func TestAnEncryptedV1VolumeKeepsItsContentAndItsSize(t *testing.T) {
 
 // Each image gets the flags that it understands; one that nobody knows starts nothing, and the replica says why. [A3]
 func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	for _, cli := range []int{3, 6, 8, 9} {
 		image, name := fmt.Sprintf("longhornio/longhorn-engine:cli-%d", cli), fmt.Sprintf("cli-%d", cli)
 		require.NoError(t, w.Image(ctx, image, cli))

@@ -12,7 +12,7 @@ import (
 
 func TestA1ATicketAttachesAndItsEndDetaches(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, name, engine, 2, nil))
 		require.NoError(t, w.Ticket(ctx, name, "me", v1beta2.AttacherLonghornAPI, near, nil))
@@ -34,7 +34,7 @@ func TestA1ATicketAttachesAndItsEndDetaches(t *testing.T) {
 
 // A2: priority, then the shorter ID, then the smaller ID.
 func TestA2TheOrderOfTicketsDecides(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Attach(ctx, name, near, patience))
@@ -51,7 +51,7 @@ func TestA2TheOrderOfTicketsDecides(t *testing.T) {
 }
 
 func TestA3ATicketThatCannotBeServedSaysWhyAndStarvesNobody(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Ticket(ctx, name, "a", v1beta2.AttacherLonghornAPI, "", nil))
@@ -67,7 +67,7 @@ func TestA3ATicketThatCannotBeServedSaysWhyAndStarvesNobody(t *testing.T) {
 }
 
 func TestA4AWorkloadInterruptsWorkInTheBackground(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil))
 	require.NoError(t, w.Snapshot(ctx, name, name+"-s"))
@@ -82,7 +82,7 @@ func TestA4AWorkloadInterruptsWorkInTheBackground(t *testing.T) {
 }
 
 func TestA4ARestoreIsNotInterrupted(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Ticket(ctx, name, "csi-one", v1beta2.AttacherCSI, near, nil))
@@ -93,7 +93,7 @@ func TestA4ARestoreIsNotInterrupted(t *testing.T) {
 }
 
 func TestA5TheOtherFrontendOnTheSameNodeSaysSo(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	require.NoError(t, w.Attach(ctx, name, near, patience))
@@ -104,7 +104,7 @@ func TestA5TheOtherFrontendOnTheSameNodeSaysSo(t *testing.T) {
 }
 
 func TestA15ATicketWhoseOwnerIsGoneEnds(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
 	owner := map[string]string{v1beta2.TicketOwnerKind: "Snapshot", v1beta2.TicketOwnerName: "never-made", v1beta2.TicketOwnerUID: "11111111-2222-3333-4444-555555555555"}

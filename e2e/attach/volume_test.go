@@ -58,7 +58,7 @@ func answerOf(t *testing.T, ctx context.Context, volume, id string) string {
 // A7: a node goes down while it holds the volume; the pod moves; the node comes back.
 func TestA7ANodeGoesDownUnderAnAttachedVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, name, engine, 2, nil))
 		require.NoError(t, w.Ticket(ctx, name, "csi-old", v1beta2.AttacherCSI, near, nil))
@@ -87,7 +87,7 @@ func TestA16AVolumeIsDeletedInEveryState(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				ctx, w := stage(t)
+				ctx, w := fixture(t)
 				volume := world.Unique("vol")
 				require.NoError(t, w.Order(ctx, volume, engine, 2, nil))
 				require.NoError(t, prepare(ctx, w, volume))

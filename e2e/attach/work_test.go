@@ -43,7 +43,7 @@ func done(t *testing.T, ctx context.Context, w *world.World, name, ticket string
 // A12: a detached volume grows, and so does one that a pod uses.
 func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := used(t, ctx, w, engine, nil)
 		require.NoError(t, w.HoldCopies(ctx, name))
 		require.NoError(t, w.Grow(ctx, name, 2*world.VolumeSize))
@@ -63,7 +63,7 @@ func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
 // A12: the disk under a detached volume's replica shall be emptied: the volume is attached until the replica has moved.
 func TestA12AReplicaOfADetachedVolumeLeavesADisk(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := used(t, ctx, w, engine, nil)
 		nodes, err := w.ReplicaNodes(ctx, name)
 		require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestA12AReplicaOfADetachedVolumeLeavesADisk(t *testing.T) {
 // A12: a volume is made from a backup. Nobody can use it before it is whole.
 func TestA12AVolumeIsRestoredFromABackup(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		var url string
 		used(t, ctx, w, engine, func(name string) (err error) {
 			if url, err = w.SaveBackup(ctx, name, "backup-1", t.TempDir()); err != nil {
@@ -124,7 +124,7 @@ func withoutFrontend(ctx context.Context, w *world.World, name string) error {
 // A12: a volume is made from a snapshot of another; both are held until the copy is whole.
 func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		from := used(t, ctx, w, engine, func(name string) error {
 			if err := w.SaveSnapshot(ctx, name, "snapshot-1"); err != nil {
 				return err
@@ -149,7 +149,7 @@ func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 // A12: a detached volume that lacks a copy is attached to make one.
 func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		set(t, ctx, w, rebuilds, "0", rebuildsDefault)
 		name := used(t, ctx, w, engine, func(name string) error {
 			replicas, err := w.ReplicasOf(ctx, name)
@@ -178,7 +178,7 @@ func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
 
 // A12: a backing image is made from a detached volume by others; it is attached as long as they work.
 func TestA12AVolumeIsHeldWhileAnImageIsMadeOfIt(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	name, image := used(t, ctx, w, v1beta2.DataEngineV1, nil), world.Unique("image")
 	require.NoError(t, w.Export(ctx, image, name))
 	ticket := v1beta2.TicketID(v1beta2.AttacherBackingImageData, image)
@@ -190,7 +190,7 @@ func TestA12AVolumeIsHeldWhileAnImageIsMadeOfIt(t *testing.T) {
 // A11: pods on two nodes use a shared volume: it is attached once, where its share is, and follows it.
 func TestA11ASharedVolumeFollowsItsShare(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		name := world.Unique("shared")
 		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) { spec.AccessMode = v1beta2.AccessModeReadWriteMany }))
 		require.NoError(t, w.Ticket(ctx, name, "csi-a", v1beta2.AttacherCSI, near, nil))

@@ -31,29 +31,29 @@ func (b *attachBench) silence(ctx context.Context) error {
 	}
 	b.add(Result{Name: "attach.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1, Note: note})
 	b.add(Result{Name: "attach.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
-	b.add(Result{Name: "attach.quiet.look_calls_per_s", Value: float64(w.DataPlane.Counts().Sum(looks)) / during.Seconds(), Unit: "1/s", Goal: "<= 70", Runs: 1, Note: "safety lists and engine looks; " + note})
+	b.add(Result{Name: "attach.quiet.look_calls_per_s", Value: float64(w.DataPlane.Counts().Sum(polls)) / during.Seconds(), Unit: "1/s", Goal: "<= 70", Runs: 1, Note: "safety lists and engine looks; " + note})
 	return nil
 }
 
 // flap lets a node that holds nothing of the volumes go down and come back, and counts what is looked at because of it.
 func (b *attachBench) flap(ctx context.Context) error {
 	w := b.world
-	stranger := fmt.Sprintf("node-%d", hosts+1)
+	previous := fmt.Sprintf("node-%d", hosts+1)
 	before, err := b.reconciles(ctx)
 	if err != nil {
 		return err
 	}
 	writes := w.API.Counts().Sum(volumeWrites)
-	if err := w.CutNode(ctx, stranger); err != nil {
+	if err := w.CutNode(ctx, previous); err != nil {
 		return err
 	}
-	if err := w.WaitNode(ctx, stranger, v1beta2.ConditionFalse, time.Minute); err != nil {
+	if err := w.WaitNode(ctx, previous, v1beta2.ConditionFalse, time.Minute); err != nil {
 		return err
 	}
-	if err := w.JoinNode(ctx, stranger); err != nil {
+	if err := w.JoinNode(ctx, previous); err != nil {
 		return err
 	}
-	if err := w.WaitNode(ctx, stranger, v1beta2.ConditionTrue, time.Minute); err != nil {
+	if err := w.WaitNode(ctx, previous, v1beta2.ConditionTrue, time.Minute); err != nil {
 		return err
 	}
 	if err := settled(ctx, w); err != nil {

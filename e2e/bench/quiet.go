@@ -29,7 +29,7 @@ func quiet(ctx context.Context, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if _, _, err := judgedAll(ctx, w, w.Process(world.IMMonitor), time.Now()); err != nil {
+	if _, _, err := evaluatedAll(ctx, w, w.Process(world.IMMonitor), time.Now()); err != nil {
 		return err
 	}
 	if err := settled(ctx, w); err != nil {
@@ -53,7 +53,7 @@ func quiet(ctx context.Context, r *report) (err error) {
 	note := fmt.Sprintf("%d nodes, %d instances; clock x%d by overlay; leases not counted", manyNodes, manyInstances, acceleration)
 	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.api_writes", manyNodes), Value: float64(writes), Unit: "count", Goal: "0", Runs: 1, Note: note})
 	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.unary_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
-	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(looks)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(polls)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
 	return nil
 }
 
@@ -73,7 +73,7 @@ func settled(ctx context.Context, w *world.World) error {
 	})
 }
 
-func looks(m record.Method) bool { return !m.Stream && named[m.Name] }
+func polls(m record.Method) bool { return !m.Stream && named[m.Name] }
 
 func others(m record.Method) bool { return !m.Stream && !named[m.Name] }
 

@@ -24,14 +24,14 @@ func scale(ctx context.Context, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	var judged, ready, memory []float64
+	var evaluated, ready, memory []float64
 	for run := range runs {
 		began := time.Now()
 		process, err := w.StartController(ctx, world.IMMonitor, fmt.Sprintf("-cold-%d", run))
 		if err != nil {
 			return err
 		}
-		inventories, all, err := judgedAll(ctx, w, process, began)
+		inventories, all, err := evaluatedAll(ctx, w, process, began)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func scale(ctx context.Context, r *report) (err error) {
 		if err != nil {
 			return err
 		}
-		ready, judged, memory = append(ready, inventories), append(judged, all), append(memory, float64(rss)/1e6)
+		ready, evaluated, memory = append(ready, inventories), append(evaluated, all), append(memory, float64(rss)/1e6)
 		r.say("  run %d of %d: inventories known after %.1f s, all judged after %.1f s, %.0f MB", run+1, runs, inventories, all, memory[run])
 		if err := w.Remove(process); err != nil {
 			return err
@@ -48,12 +48,12 @@ func scale(ctx context.Context, r *report) (err error) {
 	size := fmt.Sprintf("%d nodes, %d instances, as many objects", manyNodes, manyInstances)
 	r.add(Result{Name: "scale.im_monitor.rss", Value: median(memory), Unit: "MB", Goal: "<= 1000", Runs: runs, Spread: spread(memory), Note: size})
 	r.add(Result{Name: "scale.inventories_known", Value: median(ready), Unit: "s", Runs: runs, Spread: spread(ready), Note: "from the process's start: lease, caches, connections, first lists; " + size})
-	r.add(Result{Name: "scale.full_judgement", Value: median(judged), Unit: "s", Goal: "<= 10", Runs: runs, Spread: spread(judged), Note: "from the process's start, all of the above included"})
+	r.add(Result{Name: "scale.full_judgement", Value: median(evaluated), Unit: "s", Goal: "<= 10", Runs: runs, Spread: spread(evaluated), Note: "from the process's start, all of the above included"})
 	return microbenchmarks(ctx, r)
 }
 
-// judgedAll waits until every inventory was read, then until every instance was judged; both in seconds from the start.
-func judgedAll(ctx context.Context, w *world.World, process *world.Process, began time.Time) (inventories, all float64, err error) {
+// evaluatedAll waits until every inventory was read, then until every instance was judged; both in seconds from the start.
+func evaluatedAll(ctx context.Context, w *world.World, process *world.Process, began time.Time) (inventories, all float64, err error) {
 	err = w.Wait(ctx, "the judgement of everything", 10*time.Minute, func(ctx context.Context) (string, error) {
 		lines, err := w.Metrics(ctx, process.Name)
 		if err != nil {

@@ -87,9 +87,9 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 		if err != nil {
 			return err.Error(), nil
 		}
-		judged, waiting := sum(lines, "controller_runtime_reconcile_total", `controller="snapshot"`), sum(lines, "workqueue_depth", `controller="snapshot"`)
-		if judged < float64(f.snapshots) || waiting > 0 {
-			return fmt.Sprintf("%.0f judgements, %.0f waiting", judged, waiting), nil
+		evaluated, waiting := sum(lines, "controller_runtime_reconcile_total", `controller="snapshot"`), sum(lines, "workqueue_depth", `controller="snapshot"`)
+		if evaluated < float64(f.snapshots) || waiting > 0 {
+			return fmt.Sprintf("%.0f judgements, %.0f waiting", evaluated, waiting), nil
 		}
 		return "", nil
 	}); err != nil {

@@ -156,7 +156,7 @@ func (b *snapshotBench) silence(ctx context.Context) error {
 	note := fmt.Sprintf("%d snapshots on %d attached volumes, %s of real time", snapshotVolumes*chain, snapshotVolumes, snapshotQuiet)
 	b.add(Result{Name: "snapshot.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1, Note: note})
 	b.add(Result{Name: "snapshot.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1,
-		Note: fmt.Sprintf("without the named looks, which were %.1f a second", float64(w.DataPlane.Counts().Sum(looks))/snapshotQuiet.Seconds())})
+		Note: fmt.Sprintf("without the named looks, which were %.1f a second", float64(w.DataPlane.Counts().Sum(polls))/snapshotQuiet.Seconds())})
 	b.add(Result{Name: "snapshot.quiet.reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1, Note: "of all controllers of snapshot-controller; " + note})
 	return nil
 }

@@ -48,7 +48,7 @@ func (b *upgradeBench) writesPerVolume(ctx context.Context) error {
 				b.say("    %-46s %.2f a volume", kind, float64(kinds[kind])/count)
 			}
 			b.say("    to one of them, in order:")
-			for _, line := range b.story(name(0)) {
+			for _, line := range b.scenario(name(0)) {
 				b.say("    %s", line)
 			}
 			continue // the first time ever is told, and not counted

@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/e2e/record"
 )
 
-// story is what was written to the objects of one volume since the last reset, in order: who, what, and which fields.
-func (b *upgradeBench) story(volume string) (lines []string) {
+// scenario is what was written to the objects of one volume since the last reset, in order: who, what, and which fields.
+func (b *upgradeBench) scenario(volume string) (lines []string) {
 	names := map[string]bool{volume: true}
 	for _, w := range b.world.API.Writes() {
 		var body map[string]any

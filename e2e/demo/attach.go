@@ -11,8 +11,8 @@ import (
 
 // volumes orders four volumes and attaches three of them, as pods would.
 func (d *demo) volumes(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("Volumes are attached by tickets")
+	s, w := d.scenario, d.world
+	s.section("Volumes are attached by tickets")
 	for _, v := range []struct {
 		name, engine, node string
 		replicas           int
@@ -51,8 +51,8 @@ func (d *demo) pod(ctx context.Context, volume, node string) error {
 
 // competition lets a pod and a snapshot want the same volume on different nodes.
 func (d *demo) competition(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("A pod and a snapshot compete for a volume")
+	s, w := d.scenario, d.world
+	s.section("A pod and a snapshot compete for a volume")
 	const snapshot = "long-snapshot" // made by hand: one of snapshot-controller would be over before the pod comes
 	if err := s.step(ctx, "the pod of shop ends, and a snapshot is to be taken: it needs the volume on "+spare, func(ctx context.Context) (string, error) {
 		if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+spare); err != nil {
@@ -86,8 +86,8 @@ func (d *demo) competition(ctx context.Context) error {
 
 // outage cuts a node off under two attached volumes; their pods go elsewhere.
 func (d *demo) outage(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("A node dies under attached volumes")
+	s, w := d.scenario, d.world
+	s.section("A node dies under attached volumes")
 	for _, name := range d.moved {
 		if err := d.remember(ctx, name); err != nil {
 			return err
@@ -131,8 +131,8 @@ const away = 4 * time.Second
 
 // healing lets the node return: the volumes get their second copy again.
 func (d *demo) healing(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("The node comes back")
+	s, w := d.scenario, d.world
+	s.section("The node comes back")
 	if err := s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
 		// A call to end an old engine that still waited for an answer would arrive now, and leave nothing to show.
 		select {

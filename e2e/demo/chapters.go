@@ -23,8 +23,8 @@ const (
 var nodes = []string{cut, spare, helper}
 
 type demo struct {
-	story *story
-	world *world.World
+	scenario *scenario
+	world    *world.World
 
 	// moved are the volumes that leave the node which is cut off, stale what they leave behind there.
 	moved  []string
@@ -32,11 +32,11 @@ type demo struct {
 	byHand world.Stale
 }
 
-func (d *demo) tell(ctx context.Context) error {
-	for _, chapter := range []func(context.Context) error{
+func (d *demo) run(ctx context.Context) error {
+	for _, section := range []func(context.Context) error{
 		d.volumes, d.competition, d.snapshots, d.outage, d.healing, d.orphans, d.forgery, d.deletion, d.automation, d.untouched, d.upgrades,
 	} {
-		if err := chapter(ctx); err != nil {
+		if err := section(ctx); err != nil {
 			return err
 		}
 	}
@@ -44,8 +44,8 @@ func (d *demo) tell(ctx context.Context) error {
 }
 
 func (d *demo) orphans(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("The stale instances are found and explained")
+	s, w := d.scenario, d.world
+	s.section("The stale instances are found and explained")
 	var found []world.Stale
 	for _, stale := range d.stale {
 		if err := s.step(ctx, "orphan of "+stale.Name, func(ctx context.Context) (string, error) {
@@ -94,8 +94,8 @@ func (d *demo) orphanOrEnd(ctx context.Context, stale world.Stale) (why string, 
 }
 
 func (d *demo) deletion(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("One is deleted by hand")
+	s, w := d.scenario, d.world
+	s.section("One is deleted by hand")
 	d.byHand, d.stale = d.stale[0], d.stale[1:]
 	if err := s.step(ctx, "kubectl delete lho, the one of "+d.byHand.Name, func(ctx context.Context) (string, error) {
 		return "", w.DeleteOrphan(ctx, d.byHand.Orphan())
@@ -116,8 +116,8 @@ func (d *demo) deletion(ctx context.Context) error {
 }
 
 func (d *demo) forgery(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("A forged UUID is refused")
+	s, w := d.scenario, d.world
+	s.section("A forged UUID is refused")
 	target := d.stale[0]
 	forged := target
 	forged.UUID = "00000000-dead-4bad-8bad-000000000000"
@@ -143,8 +143,8 @@ func (d *demo) forgery(ctx context.Context) error {
 }
 
 func (d *demo) automation(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("Auto deletion takes the rest")
+	s, w := d.scenario, d.world
+	s.section("Auto deletion takes the rest")
 	if err := s.step(ctx, fmt.Sprintf("auto deletion is switched on, with a grace of %s", grace), func(ctx context.Context) (string, error) {
 		if err := w.Set(ctx, "orphan-resource-auto-deletion-grace-period", fmt.Sprint(int(grace.Seconds()))); err != nil {
 			return "", err
@@ -167,8 +167,8 @@ func (d *demo) automation(ctx context.Context) error {
 }
 
 func (d *demo) untouched(ctx context.Context) error {
-	s := d.story
-	s.chapter("What is claimed was never touched")
+	s := d.scenario
+	s.section("What is claimed was never touched")
 	for _, name := range append([]string{archive}, d.moved...) {
 		if err := s.step(ctx, "every instance and all data of "+name+" is there", func(ctx context.Context) (string, error) {
 			return "", d.whole(ctx, name)
@@ -221,7 +221,7 @@ func (d *demo) tables(ctx context.Context, resource, short string) error {
 	if err != nil {
 		return err
 	}
-	d.story.show("kubectl -n "+d.world.Namespace+" get "+short, table)
+	d.scenario.show("kubectl -n "+d.world.Namespace+" get "+short, table)
 	return nil
 }
 

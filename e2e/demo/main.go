@@ -39,15 +39,15 @@ func main() {
 }
 
 func run(ctx context.Context, keep bool) (err error) {
-	s := &story{out: os.Stdout, began: time.Now()}
-	s.chapter("A real control plane, three simulated nodes, five controllers")
+	s := &scenario{out: os.Stdout, began: time.Now()}
+	s.section("A real control plane, three simulated nodes, five controllers")
 	w, err := world.Start(ctx, world.Options{Nodes: nodes, Say: s.note, Attach: true, Snapshots: true, Upgrades: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	d := &demo{story: s, world: w}
-	if err := d.tell(ctx); err != nil {
+	d := &demo{scenario: s, world: w}
+	if err := d.run(ctx); err != nil {
 		return err
 	}
 	fmt.Printf("\nDone in %.0f s.\n", time.Since(s.began).Seconds())

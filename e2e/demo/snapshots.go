@@ -16,8 +16,8 @@ const pruned = "prune-me"
 
 // snapshots takes snapshots of an attached and of a detached volume, and prunes by label.
 func (d *demo) snapshots(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("Snapshots by kubectl")
+	s, w := d.scenario, d.world
+	s.section("Snapshots by kubectl")
 	if err := s.step(ctx, "one of archive, which is detached", func(ctx context.Context) (string, error) {
 		if err := w.Snapshot(ctx, archive, "before-release"); err != nil {
 			return "", err

@@ -30,8 +30,8 @@ func (d *demo) upgrades(ctx context.Context) error {
 }
 
 func (d *demo) underLoad(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("The v2 data engine of three nodes is upgraded under load")
+	s, w := d.scenario, d.world
+	s.section("The v2 data engine of three nodes is upgraded under load")
 	for _, v := range [][2]string{{orders, cut}, {mail, spare}} {
 		name, node := v[0], v[1]
 		if err := s.step(ctx, "v2 volume "+name+" is attached to "+node+" and written to without end", func(ctx context.Context) (string, error) {
@@ -93,7 +93,7 @@ func (d *demo) nodeUpgraded(ctx context.Context, count int) error {
 			return err
 		}
 	}
-	return d.story.step(ctx, fmt.Sprintf("%d of %d nodes", count, len(nodes)), func(ctx context.Context) (string, error) {
+	return d.scenario.step(ctx, fmt.Sprintf("%d of %d nodes", count, len(nodes)), func(ctx context.Context) (string, error) {
 		m := &v1beta2.DataEngineUpgradeManager{}
 		err := w.Wait(ctx, "the next node", patience, func(ctx context.Context) (string, error) {
 			if err := w.Get(ctx, "upgrade", m); err != nil || len(m.Status.UpgradedNodes) >= count {
@@ -123,8 +123,8 @@ func (d *demo) workload(ctx context.Context, name string) (string, error) {
 
 // refused orders an upgrade that would take away the only copy of a volume.
 func (d *demo) refused(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("An upgrade that would cost a volume is refused before anything is touched")
+	s, w := d.scenario, d.world
+	s.section("An upgrade that would cost a volume is refused before anything is touched")
 	if err := s.step(ctx, "v2 volume "+scratch+" with a single replica is attached to "+helper, func(ctx context.Context) (string, error) {
 		if err := w.Order(ctx, scratch, v1beta2.DataEngineV2, 1, nil); err != nil {
 			return "", err
@@ -152,8 +152,8 @@ func (d *demo) refused(ctx context.Context) error {
 
 // halfWay lets an upgrade fail in the middle: it is rolled back, and resumed when the cause is gone.
 func (d *demo) halfWay(ctx context.Context) error {
-	s, w := d.story, d.world
-	s.chapter("An upgrade fails half-way, is rolled back and resumed")
+	s, w := d.scenario, d.world
+	s.section("An upgrade fails half-way, is rolled back and resumed")
 	if err := s.step(ctx, "no engine starts on "+spare+" and "+helper+" any more, and "+cut+" is to be upgraded", func(ctx context.Context) (string, error) {
 		for _, node := range []string{spare, helper} {
 			if err := w.Inject(ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node, DataEngine: "v2"}); err != nil {

@@ -41,7 +41,7 @@ func holds(t *testing.T, ctx context.Context, path, replica string) bool {
 
 // A1, T7: an lvstore of another cluster is adopted while auto deletion is on. Nothing on it is deleted by policy, a person may.
 func TestAForeignLvstoreUnderAutoDeletionKeepsEveryReplica(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
+	ctx, w := fixture(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
 		Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}})
 	deletes(t, ctx)
 	before := digest(t, ctx, "/dev/foreign")
@@ -69,7 +69,7 @@ func TestAForeignLvstoreUnderAutoDeletionKeepsEveryReplica(t *testing.T) {
 // T7, ORP-5: what a replica without an object left on a disk that was empty at its first load is found. Of a volume without any object policy leaves
 // it alone, until it is recorded that the instance was given up.
 func TestDataThatNobodyClaimsIsFoundAndDestroyedOnceItWasGivenUp(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
 	manager := w.InstanceManager(node, v1beta2.DataEngineV2)
 	left := world.Instance{InstanceManager: manager, Name: "gone-r-0a1b2c3d", Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV2}

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// stage is a test's world, with devices of its own that are taken out in the end.
-func stage(t *testing.T, devices ...world.Device) (context.Context, *world.World) {
+// fixture is a test's world, with devices of its own that are taken out in the end.
+func fixture(t *testing.T, devices ...world.Device) (context.Context, *world.World) {
 	t.Helper()
 	ctx := harness.Open(t, here, 5*time.Minute)
 	for _, d := range devices {
@@ -123,7 +123,7 @@ func creating(t *testing.T, ctx context.Context, key string) {
 }
 
 func TestADeviceWithoutAMarkIsNotTouched(t *testing.T) {
-	ctx, _ := stage(t, world.Device{Path: "/dev/blank"}, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "x", UUID: foreign}})
+	ctx, _ := fixture(t, world.Device{Path: "/dev/blank"}, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "x", UUID: foreign}})
 	blank, held := digest(t, ctx, "/dev/blank"), digest(t, ctx, "/dev/foreign")
 	disk(t, ctx, "blank", "/dev/blank", "")
 	disk(t, ctx, "foreign", "/dev/foreign", "")
@@ -137,7 +137,7 @@ func TestADeviceWithoutAMarkIsNotTouched(t *testing.T) {
 }
 
 func TestAFilesystemIsNotFormattedByAMark(t *testing.T) {
-	ctx, _ := stage(t, world.Device{Path: "/dev/ext4", Filesystem: "ext4"})
+	ctx, _ := fixture(t, world.Device{Path: "/dev/ext4", Filesystem: "ext4"})
 	before := digest(t, ctx, "/dev/ext4")
 	disk(t, ctx, "ext4", "/dev/ext4", "new")
 	require.NoError(t, here.Wait(ctx, "the failure", patience, func(ctx context.Context) (string, error) {
@@ -153,7 +153,7 @@ func TestAFilesystemIsNotFormattedByAMark(t *testing.T) {
 func TestWhatAForeignLvstoreHoldsIsAcknowledgedAndKept(t *testing.T) {
 	for _, mark := range []string{"new", "adopt:" + foreign} {
 		t.Run(mark, func(t *testing.T) {
-			ctx, _ := stage(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
+			ctx, _ := fixture(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
 				Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}})
 			before := digest(t, ctx, "/dev/foreign")
 			disk(t, ctx, "foreign", "/dev/foreign", mark)
@@ -178,7 +178,7 @@ func TestWhatAForeignLvstoreHoldsIsAcknowledgedAndKept(t *testing.T) {
 }
 
 func TestASwappedPairOfDisksIsNotLoadedAndNotFormatted(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/a"}, world.Device{Path: "/dev/b"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/a"}, world.Device{Path: "/dev/b"})
 	disk(t, ctx, "a", "/dev/a", "new")
 	disk(t, ctx, "b", "/dev/b", "new")
 	a, b := comes(t, ctx, "a", v1beta2.ReasonDiskReady), comes(t, ctx, "b", v1beta2.ReasonDiskReady)
@@ -204,7 +204,7 @@ func TestASwappedPairOfDisksIsNotLoadedAndNotFormatted(t *testing.T) {
 }
 
 func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/late"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/late"})
 	disk(t, ctx, "late", "/dev/late", "new")
 	uuid := comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID
 	before := digest(t, ctx, "/dev/late")
@@ -225,7 +225,7 @@ func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
 
 // The replicas of a disk that is late wait for it, and it does not wait for them.
 func TestAVolumeIsBackOnceItsLateDiskIs(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	const volume = "waiting"
 	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
 	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 1, nil))
@@ -251,7 +251,7 @@ func TestAVolumeIsBackOnceItsLateDiskIs(t *testing.T) {
 }
 
 func TestADiskIsLoadedAgainInEachRunOfTheServer(t *testing.T) {
-	ctx, _ := stage(t, world.Device{Path: "/dev/again"})
+	ctx, _ := fixture(t, world.Device{Path: "/dev/again"})
 	disk(t, ctx, "again", "/dev/again", "new")
 	s := comes(t, ctx, "again", v1beta2.ReasonDiskReady)
 	before := digest(t, ctx, "/dev/again")
@@ -263,7 +263,7 @@ func TestADiskIsLoadedAgainInEachRunOfTheServer(t *testing.T) {
 }
 
 func TestAServerThatIsKilledWhileItInitializesADiskLeavesTheDecisionToAPerson(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/killed"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/killed"})
 	disk(t, ctx, "killed", "/dev/killed", "new")
 	creating(t, ctx, "killed")
 	require.NoError(t, w.RestartManager(ctx, node, v1beta2.DataEngineV2))
@@ -279,7 +279,7 @@ func TestAServerThatIsKilledWhileItInitializesADiskLeavesTheDecisionToAPerson(t 
 }
 
 func TestAServerThatIsKilledWhileItLoadsARecordedDiskIsAskedAgain(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/twice"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/twice"})
 	disk(t, ctx, "twice", "/dev/twice", "new")
 	uuid := comes(t, ctx, "twice", v1beta2.ReasonDiskReady).DiskUUID
 	before := digest(t, ctx, "/dev/twice")
@@ -291,7 +291,7 @@ func TestAServerThatIsKilledWhileItLoadsARecordedDiskIsAskedAgain(t *testing.T) 
 }
 
 func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/step"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/step"})
 	disk(t, ctx, "step", "/dev/step", "new")
 	uuid := comes(t, ctx, "step", v1beta2.ReasonDiskReady).DiskUUID
 	before := digest(t, ctx, "/dev/step")
@@ -314,7 +314,7 @@ func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
 
 // The entry goes with its disk, as it must for the device to be used again; that the server kept it is told.
 func TestADiskThatItsServerDoesNotLetGoIsToldOf(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/kept"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/kept"})
 	disk(t, ctx, "kept", "/dev/kept", "new")
 	comes(t, ctx, "kept", v1beta2.ReasonDiskReady)
 	before := digest(t, ctx, "/dev/kept")
@@ -326,7 +326,7 @@ func TestADiskThatItsServerDoesNotLetGoIsToldOf(t *testing.T) {
 }
 
 func TestADeviceThatVanishesWhileItIsLoadedIsToldOfAndNotLoadedAgain(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/pulled"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/pulled"})
 	disk(t, ctx, "pulled", "/dev/pulled", "new")
 	was := comes(t, ctx, "pulled", v1beta2.ReasonDiskReady)
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/pulled", false))
@@ -340,7 +340,7 @@ func TestADeviceThatVanishesWhileItIsLoadedIsToldOfAndNotLoadedAgain(t *testing.
 }
 
 func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
-	ctx, w := stage(t, world.Device{Path: "/dev/dark"})
+	ctx, w := fixture(t, world.Device{Path: "/dev/dark"})
 	disk(t, ctx, "dark", "/dev/dark", "new")
 	was := comes(t, ctx, "dark", v1beta2.ReasonDiskReady)
 	t.Cleanup(func() { require.NoError(t, w.JoinNode(context.Background(), node)) })

@@ -19,8 +19,8 @@ const (
 
 // etcdRestored puts etcd back, after the Story has ended, to what it held when the stage was set, with auto deletion on: no policy deletes an instance
 // that has no object and was not recorded as given up [ORP-5], and the stage can be emptied all the same.
-func etcdRestored(story scenarios.Story) trial {
-	return trial{story: story, name: "etcd restored to the time before it",
+func etcdRestored(scenario scenarios.Scenario) testCase {
+	return testCase{scenario: scenario, name: "etcd restored to the time before it",
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			backup, err := h.world.BackUpEtcd(ctx)
 			if err != nil {

@@ -16,14 +16,14 @@ import (
 type harness struct {
 	*tally
 	world *world.World
-	// cast is that of its Worlds.
-	cast scenarios.Cast
+	// topology is that of its Worlds.
+	topology scenarios.Topology
 	// steps are those of the last trial; staged and told how long its stage and the rest took, missed that its step was never reached, deaths how
 	// often a controller was killed.
-	steps        []record.Step
-	staged, told time.Duration
-	missed       bool
-	deaths       int
+	steps              []record.Step
+	prepared, reported time.Duration
+	missed             bool
+	deaths             int
 }
 
 // tally counts what was tried, and prints it.
@@ -51,7 +51,7 @@ func (t *tally) line(format string, args ...any) {
 }
 
 // count notes and prints the outcome of one trial of the harness.
-func (h *harness) count(number, of int, told trial, took time.Duration, err error) {
+func (h *harness) count(number, of int, reported testCase, took time.Duration, err error) {
 	t := h.tally
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -59,21 +59,21 @@ func (h *harness) count(number, of int, told trial, took time.Duration, err erro
 	switch {
 	case err != nil:
 		t.points++
-		t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", told.story.ID, told.name, err))
-		t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, told.story.ID, told.name, err)
+		t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", reported.scenario.ID, reported.name, err))
+		t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, reported.scenario.ID, reported.name, err)
 	case h.missed:
 		t.unreached++
-		t.line("%4d/%d  %-4s never reached  %s", number, of, told.story.ID, told.name)
+		t.line("%4d/%d  %-4s never reached  %s", number, of, reported.scenario.ID, reported.name)
 	default:
 		t.points++
-		t.line("%4d/%d  %-4s ok %5.1fs = %.1f + %.1f + %.1f, %d died  %s", number, of, told.story.ID,
-			took.Seconds(), h.staged.Seconds(), h.told.Seconds(), (took - h.staged - h.told).Seconds(), h.deaths, told.name)
+		t.line("%4d/%d  %-4s ok %5.1fs = %.1f + %.1f + %.1f, %d died  %s", number, of, reported.scenario.ID,
+			took.Seconds(), h.prepared.Seconds(), h.reported.Seconds(), (took - h.prepared - h.reported).Seconds(), h.deaths, reported.name)
 	}
 }
 
 // start brings up a World with the plant's mistakes in it, or without any.
 func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
-	options := h.cast.Options()
+	options := h.topology.Options()
 	options.Overlay, options.Lease = overlay, 2*time.Second
 	// What no notice tells is found by the safety list; here sooner than after ten minutes.
 	options.Flags = map[string][]string{world.IMMonitor: {"--safety-list-period=5s"}}
@@ -92,7 +92,7 @@ func (h *harness) stop() error {
 }
 
 // try runs a trial and counts it.
-func (h *harness) try(ctx context.Context, number, of int, t trial) error {
+func (h *harness) try(ctx context.Context, number, of int, t testCase) error {
 	began := time.Now()
 	h.missed, h.deaths = false, 0
 	err := t.run(ctx, h)

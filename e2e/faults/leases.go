@@ -30,11 +30,11 @@ const slack = time.Second
 
 var kind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// judgeLeases replays what happened to the controllers' leases, and finds
+// checkLeases replays what happened to the controllers' leases, and finds
 //   - each lease that was released by who did not hold it, or taken before it had run out;
 //   - each write of a process that was accepted although another process had taken the lease before the request began, but for one: that was
 //     under way when the process was stopped.
-func judgeLeases(leases, writes []record.Write) []finding {
+func checkLeases(leases, writes []record.Write) []finding {
 	var out []finding
 	taken := map[string][]hold{}
 	now := map[string]hold{}

@@ -47,7 +47,7 @@ func TestLeasesAreJudged(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var found []string
-			for _, f := range judgeLeases(c.leases, c.writes) {
+			for _, f := range checkLeases(c.leases, c.writes) {
 				found = append(found, f.what)
 			}
 			require.Equal(t, c.found, found)

@@ -31,33 +31,33 @@ import (
 )
 
 type options struct {
-	budget time.Duration
-	seed   uint64
-	story  string
-	plants string
-	worlds int
-	actor  string
-	shard  shard
-	comb   int
-	single bool
-	rules  string
-	pauses int
+	budget   time.Duration
+	seed     uint64
+	scenario string
+	mutants  string
+	worlds   int
+	actor    string
+	shard    shard
+	sweep    int
+	single   bool
+	rules    string
+	pauses   int
 }
 
 func main() {
 	var o options
 	flag.DurationVar(&o.budget, "budget", budgetDefault(), "run a seeded sample that ends within this time; 0 runs everything (default from $DROVER_FAULTS_BUDGET)")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the sample")
-	flag.StringVar(&o.story, "story", "", "only this scenario, as O9")
+	flag.StringVar(&o.scenario, "story", "", "only this scenario, as O9")
 	flag.IntVar(&o.worlds, "worlds", 3, "how many control planes work side by side")
 	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller dies, and no other trouble")
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
-	flag.IntVar(&o.comb, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
+	flag.IntVar(&o.sweep, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
 	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only", enumflag.Words(&o.rules, "all", "first"))
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, tell so many scenarios in each of which a leader is stopped by a signal for 20 to 60 s, with two processes of each controller")
-	o.plants = "yes"
-	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", enumflag.Words(&o.plants, "yes", "no", "only"))
+	o.mutants = "yes"
+	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", enumflag.Words(&o.mutants, "yes", "no", "only"))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, o)
@@ -86,32 +86,32 @@ func run(ctx context.Context, o options) (err error) {
 	if o.pauses > 0 {
 		return errors.Join(h.pauses(ctx, o), h.verdict(0, 0))
 	}
-	if o.plants != "only" {
+	if o.mutants != "only" {
 		if err := h.allPoints(ctx, o); err != nil {
 			return err
 		}
 	}
-	caught, planted := 0, 0
-	if o.plants != "no" {
-		if caught, planted, err = h.plants(ctx, o); err != nil {
+	caught, mutated := 0, 0
+	if o.mutants != "no" {
+		if caught, mutated, err = h.mutants(ctx, o); err != nil {
 			return err
 		}
 	}
-	return h.verdict(caught, planted)
+	return h.verdict(caught, mutated)
 }
 
 // verdict prints the sum, and is an error when anything was violated or a plant was not caught.
-func (h *harness) verdict(caught, planted int) error {
+func (h *harness) verdict(caught, mutated int) error {
 	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nnever reached      %d\ncontrollers killed %d times\nplanted mistakes   %d of %d caught\ntime               %s\n",
-		h.points, len(h.violations), h.unreached, h.killed, caught, planted, time.Since(h.began).Round(time.Second))
+		h.points, len(h.violations), h.unreached, h.killed, caught, mutated, time.Since(h.began).Round(time.Second))
 	for _, violation := range h.violations {
 		fmt.Fprintf(h.out, "  %s\n", violation)
 	}
 	if len(h.violations) > 0 {
 		return fmt.Errorf("%d violations", len(h.violations))
 	}
-	if caught != planted {
-		return fmt.Errorf("%d planted mistakes were not caught: the harness is blind to them", planted-caught)
+	if caught != mutated {
+		return fmt.Errorf("%d planted mistakes were not caught: the harness is blind to them", mutated-caught)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drover.dev/drover/e2e/catalog"
 	"drover.dev/drover/e2e/scenarios"
-	"drover.dev/drover/e2e/stories"
 	"drover.dev/drover/e2e/world"
 )
 
@@ -24,32 +24,32 @@ const shortestPause, longestPause = 20 * time.Second, 60 * time.Second
 
 // pause is one telling of a Story in which the leader of a controller is stopped by a signal at some moment, and goes on later as if nothing had been.
 type pause struct {
-	story         scenarios.Story
+	scenario      scenarios.Scenario
 	controller    string
 	after, length time.Duration
 }
 
 // pauses runs so many of them, drawn by the seed, in several control planes side by side: two processes of each controller, with the leases of a cluster.
 func (h *harness) pauses(ctx context.Context, o options) error {
-	told := slices.Concat(stories.Of(scenarios.Attached), stories.Of(scenarios.Snapshots))
-	told = slices.DeleteFunc(told, func(s scenarios.Story) bool { return o.story != "" && s.ID != o.story })
+	reported := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
+	reported = slices.DeleteFunc(reported, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
 	random := rand.New(rand.NewPCG(o.seed, 1))
 	var list []pause
 	for range o.pauses {
-		list = append(list, pause{story: told[random.IntN(len(told))], controller: world.EveryController()[random.IntN(len(world.EveryController()))],
+		list = append(list, pause{scenario: reported[random.IntN(len(reported))], controller: world.EveryController()[random.IntN(len(world.EveryController()))],
 			after: time.Duration(random.Int64N(int64(20 * time.Second))), length: shortestPause + time.Duration(random.Int64N(int64(longestPause-shortestPause)))})
 	}
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range max(o.worlds, 1) {
-		one := &harness{tally: h.tally, cast: scenarios.Upgrades}
+		one := &harness{tally: h.tally, topology: scenarios.Upgrades}
 		group.Go(func() error { return errors.Join(one.pauseAll(ctx, list, &next), one.stop()) })
 	}
 	return group.Wait()
 }
 
 func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64) error {
-	w, err := world.Start(ctx, h.cast.Options())
+	w, err := world.Start(ctx, h.topology.Options())
 	h.world = w
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64
 			return context.Cause(ctx)
 		}
 		name := fmt.Sprintf("leader of %s paused for %.0f s after %.0f s", p.controller, p.length.Seconds(), p.after.Seconds())
-		h.count(i+1, len(list), trial{story: p.story, name: name}, time.Since(began), err)
+		h.count(i+1, len(list), testCase{scenario: p.scenario, name: name}, time.Since(began), err)
 	}
 }
 
@@ -80,15 +80,15 @@ func (p pause) run(ctx context.Context, h *harness) error {
 	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(6*time.Minute))
 	defer cancel()
 	began := time.Now()
-	told := make(chan error, 1)
+	reported := make(chan error, 1)
 	go func() {
-		_, err := p.story.Tell(ctx, h.world, nil)
-		told <- err
+		_, err := p.scenario.Run(ctx, h.world, nil)
+		reported <- err
 	}()
 	slept := p.sleep(ctx, h)
-	err := <-told
-	h.told = time.Since(began)
-	found := foundOf(judgeLeases(h.world.API.Leases(), h.world.API.Writes()), began)
+	err := <-reported
+	h.reported = time.Since(began)
+	found := foundOf(checkLeases(h.world.API.Leases(), h.world.API.Writes()), began)
 	return errors.Join(err, slept, found, h.recover(ctx))
 }
 

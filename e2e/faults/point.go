@@ -14,9 +14,9 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// trial is one telling of a Story under one trouble.
-type trial struct {
-	story scenarios.Story
+// testCase is one telling of a Story under one trouble.
+type testCase struct {
+	scenario scenarios.Scenario
 	// name says what the trouble is.
 	name string
 	// arm is called when the stage is set; it causes the trouble, now or at a later step, and returns what ends it.
@@ -24,30 +24,30 @@ type trial struct {
 }
 
 // run tells the Story, checks the invariants and the end state, and leaves an empty stage.
-func (t trial) run(ctx context.Context, h *harness) (failed error) {
+func (t testCase) run(ctx context.Context, h *harness) (failed error) {
 	within := 3 * time.Minute
-	if t.story.Cast >= scenarios.Upgrades { // three nodes, one after the other
+	if t.scenario.Topology >= scenarios.Upgrades { // three nodes, one after the other
 		within = 6 * time.Minute
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(within))
 	defer cancel()
 	calm := func(context.Context) error { return nil }
 	began := time.Now()
-	_, told := t.story.Tell(ctx, h.world, func(scene *scenarios.Scene) (err error) {
-		h.staged = time.Since(began)
+	_, reported := t.scenario.Run(ctx, h.world, func(scene *scenarios.Scene) (err error) {
+		h.prepared = time.Since(began)
 		h.sequence().Reset(ofControllers)
 		if t.arm != nil {
 			calm, err = t.arm(ctx, h, scene)
 		}
 		return err
 	})
-	h.told = time.Since(began) - h.staged
+	h.reported = time.Since(began) - h.prepared
 	h.steps = h.sequence().Steps()
 	h.sequence().Reset(ofControllers)
 	if calm == nil {
 		calm = func(context.Context) error { return nil }
 	}
-	return errors.Join(told, calm(ctx), h.recover(ctx))
+	return errors.Join(reported, calm(ctx), h.recover(ctx))
 }
 
 // ofControllers numbers what the controllers do, not what people and the simulator do.
@@ -57,8 +57,8 @@ func ofControllers(s record.Step) bool {
 
 // crash is the trial that kills the actor of a step on one side of it, and starts it again. The step is found by its number among those of its
 // actor: what the others do meanwhile is never twice the same.
-func crash(story scenarios.Story, at record.Step, side record.Side) trial {
-	return trial{story: story, name: fmt.Sprintf("crash %s step %d of %s (%s)", side, at.Own, at.Actor, strings.TrimSpace(at.What)),
+func crash(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
+	return testCase{scenario: scenario, name: fmt.Sprintf("crash %s step %d of %s (%s)", side, at.Own, at.Actor, strings.TrimSpace(at.What)),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			var reached atomic.Bool
 			h.sequence().CutWhere(same(at), side, true, func(step record.Step) record.Verdict {
@@ -75,14 +75,14 @@ func same(at record.Step) func(record.Step) bool {
 }
 
 // points are the crash trials of a Story, from the steps of one telling without trouble.
-func points(story scenarios.Story, steps []record.Step) []trial {
-	var out []trial
+func points(scenario scenarios.Scenario, steps []record.Step) []testCase {
+	var out []testCase
 	for _, step := range steps {
-		if story.Point != nil && !story.Point(step) {
+		if scenario.Point != nil && !scenario.Point(step) {
 			continue
 		}
 		for _, side := range []record.Side{record.Before, record.After} {
-			out = append(out, crash(story, step, side))
+			out = append(out, crash(scenario, step, side))
 		}
 	}
 	return out

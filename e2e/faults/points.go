@@ -11,98 +11,98 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drover.dev/drover/e2e/catalog"
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/scenarios"
-	"drover.dev/drover/e2e/stories"
 	"drover.dev/drover/e2e/world"
 )
 
 // allPoints runs the Stories of one cast after the other: each has Worlds of its own.
 func (h *harness) allPoints(ctx context.Context, o options) error {
-	var casts [][]scenarios.Story
-	for _, cast := range scenarios.Casts {
-		if told := chosen(o.story, cast); len(told) > 0 {
-			casts = append(casts, told)
+	var topologies [][]scenarios.Scenario
+	for _, topology := range scenarios.Topologies {
+		if reported := chosen(o.scenario, topology); len(reported) > 0 {
+			topologies = append(topologies, reported)
 		}
 	}
-	for n, stories := range casts {
-		h.cast = stories[0].Cast
+	for n, scenarioList := range topologies {
+		h.topology = scenarioList[0].Topology
 		deadline := time.Time{}
 		if o.budget > 0 {
 			// Six tenths of the time in equal parts, the rest for the planted mistakes.
-			deadline = h.began.Add(o.budget * 6 / 10 * time.Duration(n+1) / time.Duration(len(casts)))
+			deadline = h.began.Add(o.budget * 6 / 10 * time.Duration(n+1) / time.Duration(len(topologies)))
 		}
-		if err := h.tellAll(ctx, o, stories, deadline); err != nil {
+		if err := h.runAll(ctx, o, scenarioList, deadline); err != nil {
 			return err
 		}
 	}
-	h.cast = scenarios.Orphans
+	h.topology = scenarios.Orphans
 	return nil
 }
 
-// tellAll tells every Story once to learn its steps, then tries all trials, or a sample of them, in several Worlds side
+// runAll tells every Story once to learn its steps, then tries all trials, or a sample of them, in several Worlds side
 // by side.
-func (h *harness) tellAll(ctx context.Context, o options, stories []scenarios.Story, deadline time.Time) error {
+func (h *harness) runAll(ctx context.Context, o options, scenarioList []scenarios.Scenario, deadline time.Time) error {
 	if err := h.start(ctx, nil); err != nil {
 		return err
 	}
-	var trials []trial
-	for _, story := range stories {
-		if err := h.try(ctx, 0, 0, trial{story: story, name: "undisturbed"}); err != nil {
+	var testCases []testCase
+	for _, scenario := range scenarioList {
+		if err := h.try(ctx, 0, 0, testCase{scenario: scenario, name: "undisturbed"}); err != nil {
 			return err
 		}
-		h.say("          %s has %d steps: %s", story.ID, len(h.steps), story.Sentence)
-		trials = append(trials, o.choose(story, h.steps)...)
+		h.say("          %s has %d steps: %s", scenario.ID, len(h.steps), scenario.Sentence)
+		testCases = append(testCases, o.choose(scenario, h.steps)...)
 	}
-	trials = deal(o.shard, trials, 2) // both sides of a step to one part
+	testCases = deal(o.shard, testCases, 2) // both sides of a step to one part
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	if o.budget > 0 {
-		random.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
+		random.Shuffle(len(testCases), func(i, j int) { testCases[i], testCases[j] = testCases[j], testCases[i] })
 	}
 	var next atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range max(o.worlds, 1) - 1 {
-		another := &harness{tally: h.tally, cast: h.cast}
+		another := &harness{tally: h.tally, topology: h.topology}
 		group.Go(func() error {
 			if err := another.start(groupCtx, nil); err != nil {
 				return errors.Join(err, another.stop())
 			}
-			return errors.Join(another.work(groupCtx, trials, &next, deadline), another.stop())
+			return errors.Join(another.work(groupCtx, testCases, &next, deadline), another.stop())
 		})
 	}
-	group.Go(func() error { return h.work(groupCtx, trials, &next, deadline) })
+	group.Go(func() error { return h.work(groupCtx, testCases, &next, deadline) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if done := min(int(next.Load()), len(trials)); done < len(trials) {
-		h.say("the time is spent: %d of %d trials were run", done, len(trials))
+	if done := min(int(next.Load()), len(testCases)); done < len(testCases) {
+		h.say("the time is spent: %d of %d trials were run", done, len(testCases))
 	}
 	return h.stop()
 }
 
 // choose are the trials of a Story that were asked for.
-func (o options) choose(story scenarios.Story, steps []record.Step) (out []trial) {
+func (o options) choose(scenario scenarios.Scenario, steps []record.Step) (out []testCase) {
 	if o.actor != "" {
 		steps = slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return s.Actor != o.actor })
 	}
-	out = combs(story, steps, o.comb)
+	out = sweeps(scenario, steps, o.sweep)
 	if o.single {
-		out = append(out, points(story, steps)...)
+		out = append(out, points(scenario, steps)...)
 	}
 	if o.single && o.actor == "" {
-		out = append(out, troubles(story, steps)...)
+		out = append(out, failures(scenario, steps)...)
 	}
 	return out
 }
 
 // work takes trials until none is left, or the time is over.
-func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, deadline time.Time) error {
+func (h *harness) work(ctx context.Context, testCases []testCase, next *atomic.Int64, deadline time.Time) error {
 	for deadline.IsZero() || time.Now().Before(deadline) {
 		i := int(next.Add(1)) - 1
-		if i >= len(trials) {
+		if i >= len(testCases) {
 			return nil
 		}
-		if err := h.try(ctx, i+1, len(trials), trials[i]); err != nil {
+		if err := h.try(ctx, i+1, len(testCases), testCases[i]); err != nil {
 			return err
 		}
 	}
@@ -110,44 +110,44 @@ func (h *harness) work(ctx context.Context, trials []trial, next *atomic.Int64, 
 }
 
 // chosen are the cast's Stories, or the one that was asked for, if it is among them.
-func chosen(id string, cast scenarios.Cast) []scenarios.Story {
-	return slices.DeleteFunc(stories.Of(cast), func(s scenarios.Story) bool { return id != "" && !strings.EqualFold(id, s.ID) })
+func chosen(id string, topology scenarios.Topology) []scenarios.Scenario {
+	return slices.DeleteFunc(catalog.Of(topology), func(s scenarios.Scenario) bool { return id != "" && !strings.EqualFold(id, s.ID) })
 }
 
-// troubles are the trials of a Story beside its crash points.
-func troubles(story scenarios.Story, steps []record.Step) []trial {
-	out := []trial{
-		staleReads(story, world.IMMonitor, "engines", "replicas"),
-		staleReads(story, world.IMMonitor, "orphans"),
-		staleReads(story, world.OrphanController, "engines", "replicas"),
-		staleReads(story, world.OrphanController, "orphans"),
-		staleReads(story, world.OrphanController, "settings", "nodes"),
+// failures are the trials of a Story beside its crash points.
+func failures(scenario scenarios.Scenario, steps []record.Step) []testCase {
+	out := []testCase{
+		staleReads(scenario, world.IMMonitor, "engines", "replicas"),
+		staleReads(scenario, world.IMMonitor, "orphans"),
+		staleReads(scenario, world.OrphanController, "engines", "replicas"),
+		staleReads(scenario, world.OrphanController, "orphans"),
+		staleReads(scenario, world.OrphanController, "settings", "nodes"),
 	}
-	if story.Cast >= scenarios.Attached {
-		out = append(out, staleReads(story, world.AttachController, "volumes", "volumeattachments"),
-			staleReads(story, world.AttachController, "engines", "enginefrontends", "replicas"),
-			staleReads(story, world.AttachController, "nodes"))
+	if scenario.Topology >= scenarios.Attached {
+		out = append(out, staleReads(scenario, world.AttachController, "volumes", "volumeattachments"),
+			staleReads(scenario, world.AttachController, "engines", "enginefrontends", "replicas"),
+			staleReads(scenario, world.AttachController, "nodes"))
 	}
-	if story.Cast == scenarios.Attached {
-		out = append(out, etcdRestored(story))
+	if scenario.Topology == scenarios.Attached {
+		out = append(out, etcdRestored(scenario))
 	}
-	if story.Cast >= scenarios.Snapshots {
-		out = append(out, staleReads(story, world.IMMonitor, "snapshots"), staleReads(story, world.SnapshotController, "snapshots"),
-			staleReads(story, world.SnapshotController, "engines"), staleReads(story, world.SnapshotController, "volumes", "volumeattachments"))
+	if scenario.Topology >= scenarios.Snapshots {
+		out = append(out, staleReads(scenario, world.IMMonitor, "snapshots"), staleReads(scenario, world.SnapshotController, "snapshots"),
+			staleReads(scenario, world.SnapshotController, "engines"), staleReads(scenario, world.SnapshotController, "volumes", "volumeattachments"))
 	}
-	if story.Cast >= scenarios.Upgrades {
-		out = append(out, staleReads(story, world.UpgradeController, "volumes", "engines", "replicas"),
-			staleReads(story, world.UpgradeController, "instancemanagers", "nodes"),
-			staleReads(story, world.UpgradeController, "nodedataengineupgrades", "dataengineupgrademanagers"))
+	if scenario.Topology >= scenarios.Upgrades {
+		out = append(out, staleReads(scenario, world.UpgradeController, "volumes", "engines", "replicas"),
+			staleReads(scenario, world.UpgradeController, "instancemanagers", "nodes"),
+			staleReads(scenario, world.UpgradeController, "nodedataengineupgrades", "dataengineupgrademanagers"))
 	}
 	for _, step := range steps {
 		// A pause matters where something is decided or done: the data plane's calls, and what approves, deletes or ends.
 		if destructive(step) {
-			out = append(out, leaderPaused(story, step, record.Before), leaderPaused(story, step, record.After))
+			out = append(out, leaderPaused(scenario, step, record.Before), leaderPaused(scenario, step, record.After))
 		}
 	}
 	for _, m := range misbehaviours() {
-		out = append(out, simulated(story, m.name, m.inject))
+		out = append(out, simulated(scenario, m.name, m.inject))
 	}
 	return out
 }

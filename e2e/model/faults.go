@@ -7,8 +7,8 @@ const (
 	noFault fault = ""
 	// deletionWithoutUUID: the hands neither compare the UUID nor send it.
 	deletionWithoutUUID fault = "a deletion without UUID"
-	// judgedFromStaleCache: the check before the call reads the Replica from the cache.
-	judgedFromStaleCache fault = "a judgement from a stale cache"
+	// evaluatedFromStaleCache: the check before the call reads the Replica from the cache.
+	evaluatedFromStaleCache fault = "a judgement from a stale cache"
 	// finalizerDroppedOnError: orphan-controller takes a failed cleanup for a finished one.
 	finalizerDroppedOnError fault = "a finalizer dropped on error"
 	// cleanupOnClaimedData: the hands always ask for cleanup.
@@ -26,7 +26,7 @@ const (
 // faults are those that any harness must catch, each with the invariant that it must violate.
 var faults = map[fault]string{
 	deletionWithoutUUID:     "ORP-3",
-	judgedFromStaleCache:    "ORP-2",
+	evaluatedFromStaleCache: "ORP-2",
 	finalizerDroppedOnError: "ORP-4",
 	cleanupOnClaimedData:    "ORP-2",
 	unknownTakenForEmpty:    "ORP-4",

@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	judge "drover.dev/drover/im-monitor/model"
+	evaluate "drover.dev/drover/im-monitor/model"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -12,7 +12,7 @@ func (b *builder) imMonitor(i uint8) {
 	s, mon := b.from, b.from.monitors[i]
 	leads := i == s.leader
 	if leads {
-		b.judgeStatuses()
+		b.evaluateStatuses()
 	}
 	switch mon.phase {
 	case idle:
@@ -22,8 +22,8 @@ func (b *builder) imMonitor(i uint8) {
 			b.check(i)
 			b.work("im: the post-election delay ends", func(t *state) { t.fencingDelay = t.fencingDelay && t.monitors[1-i].phase == inFlight })
 		}
-	case judged:
-		b.secondLook(i, leads)
+	case evaluated:
+		b.reverify(i, leads)
 	case confirmed:
 		// Nothing fences a write to the API server: a paused leader may still create.
 		b.create(i)
@@ -39,9 +39,9 @@ func (b *builder) imMonitor(i uint8) {
 	}
 }
 
-func (b *builder) lookOf(r replica) look {
+func (b *builder) observe(r replica) observation {
 	s := b.from
-	return look{r, s.runtime, s.uuid, s.window, s.orphans, s.fencingDelay}
+	return observation{r, s.runtime, s.uuid, s.window, s.orphans, s.fencingDelay}
 }
 
 // start is what the hands of later versions do: never while a call is out, nor in the post-election delay of a deleted orphan.
@@ -79,13 +79,13 @@ func (b *builder) start() {
 }
 
 func (b *builder) firstVerdict(i uint8) {
-	if b.judge(b.lookOf(b.from.cached)).Create != nil {
-		b.work("im: first verdict, from the cache", func(t *state) { t.monitors[i] = monitor{phase: judged, uuid: t.uuid} })
+	if b.evaluate(b.observe(b.from.cached)).Create != nil {
+		b.work("im: first verdict, from the cache", func(t *state) { t.monitors[i] = monitor{phase: evaluated, uuid: t.uuid} })
 	}
 }
 
-func (b *builder) secondLook(i uint8, leads bool) {
-	v := b.judge(b.lookOf(b.from.replica))
+func (b *builder) reverify(i uint8, leads bool) {
+	v := b.evaluate(b.observe(b.from.replica))
 	if leads && v.Create != nil && b.from.uuid == b.from.monitors[i].uuid {
 		b.work("im: the second look agrees", func(t *state) { t.monitors[i].phase = confirmed })
 		return
@@ -103,9 +103,9 @@ func (b *builder) create(i uint8) {
 	})
 }
 
-// judgeStatuses writes what the judge says about each orphan, from the cached Replica.
-func (b *builder) judgeStatuses() {
-	v := b.judge(b.lookOf(b.from.cached))
+// evaluateStatuses writes what the judge says about each orphan, from the cached Replica.
+func (b *builder) evaluateStatuses() {
+	v := b.evaluate(b.observe(b.from.cached))
 	at := 0
 	for k, o := range b.from.orphans {
 		if !o.exists {
@@ -138,7 +138,7 @@ func (b *builder) judgeStatuses() {
 func (b *builder) check(i uint8) {
 	s := b.from
 	read := s.replica
-	if b.fault == judgedFromStaleCache {
+	if b.fault == evaluatedFromStaleCache {
 		read = s.cached
 	}
 	for k, o := range s.orphans {
@@ -160,7 +160,7 @@ func (b *builder) check(i uint8) {
 }
 
 // decideCall asks the product about orphan k; planted faults change what it is asked or what comes of it.
-func (b *builder) decideCall(read replica, k int) (judge.Call, bool) {
+func (b *builder) decideCall(read replica, k int) (evaluate.Call, bool) {
 	s := b.from
 	asked := s.orphans[k]
 	if b.fault == withdrawalExecuted {
@@ -173,15 +173,15 @@ func (b *builder) decideCall(read replica, k int) (judge.Call, bool) {
 			asked.instanceState = 0
 		}
 	}
-	l := b.lookOf(read)
+	l := b.observe(read)
 	l.orphans = [2]orphan{}
 	l.orphans[k] = asked
 	w := b.world(l)
 	if b.fault == deletionWithoutUUID && w.Inventory != nil && w.Inventory.Instance != nil {
 		w.Inventory.Instance.UUID = uuidOf(uint8(k + 1))
 	}
-	v := judge.Judge(w)
-	place := judge.Place{InstanceManager: "im-2", Node: "node-2", Needed: true, Known: s.reachable}
+	v := evaluate.Evaluate(w)
+	place := evaluate.Place{InstanceManager: "im-2", Node: "node-2", Needed: true, Known: s.reachable}
 	if s.engine {
 		place.MappedBy = "vol-e-9"
 	}
@@ -192,8 +192,8 @@ func (b *builder) decideCall(read replica, k int) (judge.Call, bool) {
 	if s.otherCopy {
 		healthy = 1
 	}
-	call := judge.DecideCall(judge.CallWorld{World: w, Orphan: w.Orphans[0], Places: []judge.Place{place},
-		Copies: judge.Copies{Volume: "vol", Exists: s.volume, Healthy: healthy}}, v)
+	call := evaluate.DecideCall(evaluate.CallWorld{World: w, Orphan: w.Orphans[0], Places: []evaluate.Place{place},
+		Copies: evaluate.Copies{Volume: "vol", Exists: s.volume, Healthy: healthy}}, v)
 	if b.fault == cleanupOnClaimedData {
 		call.Cleanup = true
 	}

@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	judge "drover.dev/drover/im-monitor/model"
+	evaluate "drover.dev/drover/im-monitor/model"
 	policy "drover.dev/drover/orphan-controller/model"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -22,11 +22,11 @@ type scope struct {
 type machine struct {
 	scope
 	fault    fault
-	verdicts map[look]judge.Verdict
-	decided  map[policyLook]policyAnswer
+	verdicts map[observation]evaluate.Verdict
+	decided  map[policyFacts]policyAnswer
 }
 
-type policyLook struct {
+type policyFacts struct {
 	orphan                  orphan
 	uuid                    uint8
 	replica                 replica
@@ -41,7 +41,7 @@ type policyAnswer struct {
 }
 
 func newMachine(s scope, f fault) *machine {
-	return &machine{scope: s, fault: f, verdicts: map[look]judge.Verdict{}, decided: map[policyLook]policyAnswer{}}
+	return &machine{scope: s, fault: f, verdicts: map[observation]evaluate.Verdict{}, decided: map[policyFacts]policyAnswer{}}
 }
 
 func (m *machine) dataEngine() string {
@@ -111,10 +111,10 @@ func (b *builder) work(label string, change func(*state)) {
 	b.add(false, label, func(s *state) []string { change(s); return nil })
 }
 
-func (m *machine) judge(l look) judge.Verdict {
+func (m *machine) evaluate(l observation) evaluate.Verdict {
 	v, ok := m.verdicts[l]
 	if !ok {
-		v = judge.Judge(m.world(l))
+		v = evaluate.Evaluate(m.world(l))
 		m.verdicts[l] = v
 	}
 	return v
@@ -123,7 +123,7 @@ func (m *machine) judge(l look) judge.Verdict {
 // decide asks the policy about one orphan as read. Words alone are no difference here, so the answer is the one after
 // they were stored.
 func (m *machine) decide(o orphan, uuid uint8, r replica, s state) policyAnswer {
-	key := policyLook{o, uuid, r, s.volume, s.otherCopy, s.auto, s.abandoned == uuid}
+	key := policyFacts{o, uuid, r, s.volume, s.otherCopy, s.auto, s.abandoned == uuid}
 	if a, ok := m.decided[key]; ok {
 		return a
 	}

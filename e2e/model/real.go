@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	judge "drover.dev/drover/im-monitor/model"
+	evaluate "drover.dev/drover/im-monitor/model"
 	policy "drover.dev/drover/orphan-controller/model"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -90,12 +90,12 @@ func (o orphan) say(list []v1beta2.Condition, policySide bool) orphan {
 	return o
 }
 
-func (r replica) claim() *judge.Claim {
+func (r replica) claim() *evaluate.Claim {
 	if !r.exists {
 		return nil
 	}
 	node := fmt.Sprintf("node-%d", r.node)
-	c := &judge.Claim{
+	c := &evaluate.Claim{
 		Deleting: r.deleting, DesireState: desired(r.wanted), CurrentState: desired(r.running), NodeID: node,
 		DiskID: fmt.Sprintf("disk-%d", r.node), VolumeName: "vol",
 	}
@@ -112,8 +112,8 @@ func desired(running bool) string {
 	return v1beta2.InstanceStateStopped
 }
 
-// look is what one judgement depends on, the key of its memory.
-type look struct {
+// observation is what one judgement depends on, the key of its memory.
+type observation struct {
 	replica      replica
 	runtime      runtimeState
 	uuid         uint8
@@ -123,18 +123,18 @@ type look struct {
 }
 
 // world is the judge's view of a look. list tells a list that is known from one that is not.
-func (m *machine) world(l look) judge.World {
-	w := judge.World{
-		Now: noon, Key: judge.Key{InstanceManager: firstManager, Name: instanceName},
-		Manager: &judge.Manager{Node: "node-1", DataEngine: m.dataEngine()},
+func (m *machine) world(l observation) evaluate.World {
+	w := evaluate.World{
+		Now: noon, Key: evaluate.Key{InstanceManager: firstManager, Name: instanceName},
+		Manager: &evaluate.Manager{Node: "node-1", DataEngine: m.dataEngine()},
 		// Its data came here by our own hands; the disk is not ready, so that it has no orphan of its own.
-		Node:    &judge.Node{Disks: []judge.Disk{{Name: "disk-1", UUID: diskHere, Path: "/dev/a"}}},
-		Replica: l.replica.claim(), Rules: judge.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second},
+		Node:    &evaluate.Node{Disks: []evaluate.Disk{{Name: "disk-1", UUID: diskHere, Path: "/dev/a"}}},
+		Replica: l.replica.claim(), Rules: evaluate.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second},
 	}
-	list := judge.Inventory{Began: noon, EpochSince: noon.Add(-time.Hour)}
+	list := evaluate.Inventory{Began: noon, EpochSince: noon.Add(-time.Hour)}
 	if l.runtime != absent && !l.window {
-		list.Instance = &judge.Instance{Type: v1beta2.InstanceTypeReplica, State: runtimeWord(l.runtime), UUID: uuidOf(l.uuid),
-			UUIDSource: judge.SourceInstanceStatus, DiskUUID: diskHere}
+		list.Instance = &evaluate.Instance{Type: v1beta2.InstanceTypeReplica, State: runtimeWord(l.runtime), UUID: uuidOf(l.uuid),
+			UUIDSource: evaluate.SourceInstanceStatus, DiskUUID: diskHere}
 	}
 	if !l.window || m.fault == unknownTakenForEmpty {
 		w.Inventory = &list
@@ -154,8 +154,8 @@ func runtimeWord(r runtimeState) string {
 	return v1beta2.InstanceStateStopped
 }
 
-func (m *machine) orphanOf(o orphan, uuid uint8, instance *judge.Instance, known, fencingDelay bool) judge.Orphan {
-	out := judge.Orphan{
+func (m *machine) orphanOf(o orphan, uuid uint8, instance *evaluate.Instance, known, fencingDelay bool) evaluate.Orphan {
+	out := evaluate.Orphan{
 		Name:       v1beta2.OrphanName(instanceName, uuidOf(uuid), firstManager, m.dataEngine()),
 		OrphanType: v1beta2.OrphanTypeReplicaInstance, DataEngine: m.dataEngine(), Node: "node-1",
 		InstanceName: instanceName, InstanceManager: firstManager, UUID: uuidOf(uuid), OwnerID: "node-1",

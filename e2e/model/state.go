@@ -58,7 +58,7 @@ type phase uint8
 
 const (
 	idle phase = iota
-	judged
+	evaluated
 	confirmed
 	checked
 	inFlight

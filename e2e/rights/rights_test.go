@@ -60,8 +60,8 @@ func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
 func whileInstancesAreOrphaned(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
 	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true})
-	for _, story := range scenarios.Stories() {
-		_, err := story.Tell(ctx, w, nil)
+	for _, scenario := range scenarios.Scenarios() {
+		_, err := scenario.Run(ctx, w, nil)
 		require.NoError(t, err)
 		require.NoError(t, w.Sweep(ctx))
 	}
@@ -77,9 +77,9 @@ func whileInstancesAreOrphaned(ctx context.Context, t *testing.T) []cluster.Requ
 func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
 	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true})
-	for _, story := range attach.Stories() {
-		_, err := story.Tell(ctx, w, nil)
-		require.NoError(t, err, story.ID)
+	for _, scenario := range attach.Scenarios() {
+		_, err := scenario.Run(ctx, w, nil)
+		require.NoError(t, err, scenario.ID)
 	}
 	settingIsRead(ctx, t, w, "replica-soft-anti-affinity", "false")
 	ownersAreGone(ctx, t, w)

@@ -15,7 +15,7 @@ import (
 // O9: the object goes only after the absence was proven.
 func TestO9AnOrphanStaysUntilTheAbsenceWasProven(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, s := stage(t)
+		ctx, s := fixture(t)
 		stale := staleOf(t, ctx, s, engine)[0]
 		s.Allow(stale, true)
 		// The call takes a while, and so does every list after it.
@@ -32,12 +32,12 @@ func TestO9AnOrphanStaysUntilTheAbsenceWasProven(t *testing.T) {
 
 // O10: scheduled back, and no cache has seen it. [ORP-1]
 func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near, Far)
 	require.NoError(t, err)
 	stale, err := s.World.Stale(ctx, v, Near)
 	require.NoError(t, err)
-	require.NoError(t, s.MoveOnPaper(ctx, stale[0], Third))
+	require.NoError(t, s.MoveRecorded(ctx, stale[0], Third))
 	require.NoError(t, s.WaitOwners(ctx, Patience))
 	_, err = s.WaitOrphan(ctx, stale[0], Patience)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 		s.API.HoldWatches(controller, "engines")
 		t.Cleanup(func() { s.API.ReleaseWatches(controller, "engines") })
 	}
-	require.NoError(t, s.MoveOnPaper(ctx, stale[0], Near))
+	require.NoError(t, s.MoveRecorded(ctx, stale[0], Near))
 	require.NoError(t, s.DeleteOrphan(ctx, stale[0].Orphan()))
 	require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
 	for _, controller := range []string{world.IMMonitor, world.OrphanController} {
@@ -59,13 +59,13 @@ func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 
 // O11: unreachable for a while is told as a Story; gone for ever ends the orphan without a call to anyone.
 func TestO11UnreachableWaitsAndCompletes(t *testing.T) {
-	ctx, s := stage(t)
-	_, err := Unreachable().Tell(ctx, s.World, nil)
+	ctx, s := fixture(t)
+	_, err := Unreachable().Run(ctx, s.World, nil)
 	require.NoError(t, err)
 }
 
 func TestO11ADownNodeEndsItsOrphansWithoutACall(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 	// The kubelet is dead, the data plane lives: there must be no ping-pong of new orphans either.
 	require.NoError(t, s.KillKubelet(ctx, Near))
@@ -80,7 +80,7 @@ func TestO11ADownNodeEndsItsOrphansWithoutACall(t *testing.T) {
 }
 
 func TestO11AnInstanceManagerThatIsGoneEndsItsOrphansWithoutACall(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	ghost := world.Stale{Name: "vol-e-0", UUID: "11111111-2222-3333-4444-555555555555", Type: v1beta2.InstanceTypeEngine,
 		DataEngine: v1beta2.DataEngineV1, InstanceManager: "instance-manager-that-was", Node: Near}
 	require.NoError(t, s.Admin.Create(ctx, ghost.Object(s.Namespace)))
@@ -90,7 +90,7 @@ func TestO11AnInstanceManagerThatIsGoneEndsItsOrphansWithoutACall(t *testing.T) 
 
 // O20: a replica that a running engine maps is not deleted under it. [ORP-2]
 func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV2, Far, Near, Far)
 	require.NoError(t, err)
 	require.NoError(t, s.WaitOwners(ctx, Patience))
@@ -114,7 +114,7 @@ func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
 
 // O17b: an old cluster's orphan name is withdrawn, never executed. Its instance keeps its new orphan.
 func TestO17bAnOrphanOfAnOldClusterIsWithdrawnNeverExecuted(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 	old := stale[0].Object(s.Namespace)
 	old.ObjectMeta = metav1.ObjectMeta{Name: v1beta2.LegacyOrphanName(stale[0].Name, stale[0].InstanceManager, stale[0].DataEngine),

@@ -12,7 +12,7 @@ import (
 
 // O5: a detached v2 volume is the user's data. [ORP-2]
 func TestO5ADetachedV2VolumeIsNoOrphanWhateverTheSetting(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "replica-data;instance", "0"))
 	v, err := s.CreateVolume(ctx, world.Unique("archive"), v1beta2.DataEngineV2, "", Near, Far)
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func TestO5ADetachedV2VolumeIsNoOrphanWhateverTheSetting(t *testing.T) {
 // O6: detached within a moment of attach, again and again: in the end no process is left, and claimed data is. [ORP-2]
 func TestO6RapidDetachmentsLeaveNoProcessBehind(t *testing.T) {
 	const times = 100
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
 	v1, err := s.CreateVolume(ctx, world.Unique("v1"), v1beta2.DataEngineV1, "", Near)
 	require.NoError(t, err)

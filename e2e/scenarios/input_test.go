@@ -13,7 +13,7 @@ import (
 
 // O14: what the setting accepts, and what it says to the rest.
 func TestO14ValuesOfTheSettingAreAcceptedOrRefusedWithAMessageThatHelps(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	for _, value := range []string{"", "instance", "replica-data", " replica-data ; instance ", "instance;replica-data"} {
 		require.NoError(t, s.Set(ctx, "orphan-resource-auto-deletion", value), "%q", value)
 	}
@@ -29,7 +29,7 @@ func TestO14ValuesOfTheSettingAreAcceptedOrRefusedWithAMessageThatHelps(t *testi
 
 // O18: an Orphan's spec is immutable, and nonsense is refused.
 func TestO18AnOrphanIsImmutableAndNonsenseIsRefused(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	good := world.Stale{Name: "vol-e-0", UUID: "11111111-2222-3333-4444-555555555555", Type: v1beta2.InstanceTypeEngine,
 		DataEngine: v1beta2.DataEngineV1, InstanceManager: s.InstanceManager(Near, v1beta2.DataEngineV1), Node: Near}
 	for sentence, spoil := range map[string]func(*v1beta2.Orphan){
@@ -60,7 +60,7 @@ func TestO18AnOrphanIsImmutableAndNonsenseIsRefused(t *testing.T) {
 func TestGarbageFromTheDataPlaneConcludesNothing(t *testing.T) {
 	for _, mode := range []string{"types", "huge", "empty", "renamed", "utf8"} {
 		t.Run(mode, func(t *testing.T) {
-			ctx, s := stage(t)
+			ctx, s := fixture(t)
 			stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 			require.NoError(t, s.Inject(ctx, world.Fault{Kind: "garbage", Mode: mode, Node: Near}))
 			require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))

@@ -25,7 +25,7 @@ func TestO16TroubleOfAnInstanceManagerConcludesNothingWrong(t *testing.T) {
 		{"its lists fail", world.Fault{Kind: "error", Method: "InstanceList", Code: "Internal", Node: Near}},
 	} {
 		t.Run(trouble.sentence, func(t *testing.T) {
-			ctx, s := stage(t)
+			ctx, s := fixture(t)
 			require.NoError(t, s.SetAutoDeletion(ctx, "", "0"))
 			stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 			kept, err := s.CreateVolume(ctx, world.Unique("kept"), v1beta2.DataEngineV2, Near, Near, Far)
@@ -48,7 +48,7 @@ func TestO16TroubleOfAnInstanceManagerConcludesNothingWrong(t *testing.T) {
 // O16: a server restarts. v1 processes die with it, v2 data does not, and is not there for a while.
 func TestO16ARestartTakesV1ProcessesAndKeepsV2Data(t *testing.T) {
 	t.Run("v1", func(t *testing.T) {
-		ctx, s := stage(t)
+		ctx, s := fixture(t)
 		stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 		require.NoError(t, s.RestartManager(ctx, Near, v1beta2.DataEngineV1))
 		for _, instance := range stale {
@@ -57,7 +57,7 @@ func TestO16ARestartTakesV1ProcessesAndKeepsV2Data(t *testing.T) {
 		require.NoError(t, s.Invariants(ctx))
 	})
 	t.Run("v2", func(t *testing.T) {
-		ctx, s := stage(t)
+		ctx, s := fixture(t)
 		stale := staleOf(t, ctx, s, v1beta2.DataEngineV2)
 		engine, replica := stale[0], stale[1]
 		require.Equal(t, v1beta2.InstanceTypeReplica, replica.Type)
@@ -72,7 +72,7 @@ func TestO16ARestartTakesV1ProcessesAndKeepsV2Data(t *testing.T) {
 
 // O16: a new pod takes the place of the old one, perhaps with the same address.
 func TestO16AReplacedPodIsAnotherEpoch(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 	require.NoError(t, s.ReplacePod(ctx, Near, v1beta2.DataEngineV1))
 	for _, instance := range stale {
@@ -84,7 +84,7 @@ func TestO16AReplacedPodIsAnotherEpoch(t *testing.T) {
 
 // O17c: an instance vanishes, comes back claimed, vanishes again: nothing claimed is touched.
 func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)
 	require.NoError(t, err)
 	require.NoError(t, s.WaitOwners(ctx, Patience))
@@ -92,7 +92,7 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 	require.NoError(t, err)
 	engine := stale[0]
 	for range 3 {
-		require.NoError(t, s.MoveOnPaper(ctx, engine, Third))
+		require.NoError(t, s.MoveRecorded(ctx, engine, Third))
 		require.NoError(t, s.WaitOwners(ctx, Patience))
 		_, err = s.WaitOrphan(ctx, engine, Patience)
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 		require.NoError(t, s.DeleteOrphanIfThere(ctx, engine.Orphan()))
 		fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: engine.InstanceManager, Name: engine.Name, Type: engine.Type, DataEngine: engine.DataEngine, Volume: v.Name})
 		require.NoError(t, err)
-		require.NoError(t, s.MoveOnPaper(ctx, engine, Near), "it comes back claimed")
+		require.NoError(t, s.MoveRecorded(ctx, engine, Near), "it comes back claimed")
 		require.NoError(t, s.WaitOrphanGone(ctx, engine.Orphan(), Patience))
 		engine.UUID = fresh.UUID
 		require.NoError(t, s.Runs(ctx, engine.InstanceManager, engine.Name))

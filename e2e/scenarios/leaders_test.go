@@ -15,7 +15,7 @@ import (
 // O17: two leaders for a moment, the old one frozen in the middle of a deletion, its call arriving late: one execution,
 // never of another instance. [ORP-3]
 func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	s.Allow(stale, true)
 	old := s.Process(world.IMMonitor)
@@ -60,7 +60,7 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 
 // O17: a graceful change of leader gives the lease back; the work goes on.
 func TestO17ALeaderThatIsToldToStopHandsOver(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	s.Allow(stale, true)
 	for _, name := range []string{world.IMMonitor, world.OrphanController} {

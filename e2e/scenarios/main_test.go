@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// stage gives a test an empty World, and empties it again at the end.
-func stage(t *testing.T) (context.Context, *Scene) {
+// fixture gives a test an empty World, and empties it again at the end.
+func fixture(t *testing.T) (context.Context, *Scene) {
 	t.Helper()
 	return harness.Empty(t, here, 4*time.Minute), &Scene{World: here, MayStay: map[string]bool{}}
 }

@@ -16,7 +16,7 @@ import (
 func TestO13OrphansPersistUnlessTheSettingNamesInstances(t *testing.T) {
 	for _, value := range []string{"", "replica-data"} {
 		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
-			ctx, s := stage(t)
+			ctx, s := fixture(t)
 			require.NoError(t, s.SetAutoDeletion(ctx, value, "0"))
 			stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 			require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
@@ -28,7 +28,7 @@ func TestO13OrphansPersistUnlessTheSettingNamesInstances(t *testing.T) {
 // O13: not before the grace is over, promptly after it.
 func TestO13AutoDeletionKeepsTheGraceExactly(t *testing.T) {
 	const grace = 4 * time.Second
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", fmt.Sprint(int(grace.Seconds()))))
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	orphan := &v1beta2.Orphan{}
@@ -51,7 +51,7 @@ func TestO13AutoDeletionKeepsTheGraceExactly(t *testing.T) {
 
 // O13: switched off during the grace is cancelled.
 func TestO13SwitchedOffDuringTheGraceIsCancelled(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "3"))
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 	require.NoError(t, s.WaitCondition(ctx, stale[0].Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonGracePeriod, Patience))
@@ -62,7 +62,7 @@ func TestO13SwitchedOffDuringTheGraceIsCancelled(t *testing.T) {
 
 // O13: the last copy of a volume that exists is held, and says so.
 func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, attached(ctx, s))
 	last, err := s.lastCopy(ctx)
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
 // no flood.
 func TestO13AFloodOfDisownedInstancesIsHeldAndAReturningNodeIsNot(t *testing.T) {
 	const many = 12
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	var volumes []*world.Volume
 	for range many {
 		v, err := s.CreateVolume(ctx, world.Unique("flood"), v1beta2.DataEngineV1, Near, Far)
@@ -113,7 +113,7 @@ func TestO13AFloodOfDisownedInstancesIsHeldAndAReturningNodeIsNot(t *testing.T) 
 
 func TestO13ANodeThatComesBackAfterItsVolumesMovedIsCleaned(t *testing.T) {
 	const many = 12
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
 	for range many {
 		v, err := s.CreateVolume(ctx, world.Unique("back"), v1beta2.DataEngineV1, Near, Far)
@@ -126,7 +126,7 @@ func TestO13ANodeThatComesBackAfterItsVolumesMovedIsCleaned(t *testing.T) {
 	require.NoError(t, s.WaitNode(ctx, Near, v1beta2.ConditionFalse, Patience))
 	for _, stale := range s.Stale {
 		s.Allow(stale, true)
-		require.NoError(t, s.MoveOnPaper(ctx, stale, Third))
+		require.NoError(t, s.MoveRecorded(ctx, stale, Third))
 	}
 	require.NoError(t, s.JoinNode(ctx, Near))
 	for _, stale := range s.Stale {
@@ -145,7 +145,7 @@ func TestO15TheOldSettingIsMigrated(t *testing.T) {
 		"true changes nothing that holds": {"true", "replica-data;instance", "replica-data;instance"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			ctx, s := stage(t)
+			ctx, s := fixture(t)
 			require.NoError(t, s.Set(ctx, "orphan-resource-auto-deletion", c.now))
 			for range 2 {
 				require.NoError(t, s.Set(ctx, "orphan-auto-deletion", c.old))
@@ -160,7 +160,7 @@ func TestO15TheOldSettingIsMigrated(t *testing.T) {
 
 // O12: an evicted node is told as a Story; a deleted one ends its orphans without a call.
 func TestO12ADeletedNodeEndsItsOrphansWithoutACall(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	ghost := world.Stale{Name: "vol-e-0", UUID: "11111111-2222-3333-4444-555555555555", Type: v1beta2.InstanceTypeEngine,
 		DataEngine: v1beta2.DataEngineV1, InstanceManager: s.InstanceManager(Near, v1beta2.DataEngineV1), Node: "node-that-was"}
 	require.NoError(t, s.Admin.Create(ctx, ghost.Object(s.Namespace)))
@@ -172,7 +172,7 @@ func TestO12ADeletedNodeEndsItsOrphansWithoutACall(t *testing.T) {
 
 // A replica-data orphan that exists already: its object goes by policy, nothing else happens.
 func TestO13AnOrphanOfReplicaDataEndsByItsOwnItem(t *testing.T) {
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	data := &v1beta2.Orphan{
 		ObjectMeta: metav1.ObjectMeta{Name: "orphan-data", Namespace: s.Namespace, Finalizers: []string{v1beta2.Finalizer}},
 		Spec: v1beta2.OrphanSpec{NodeID: Near, OrphanType: v1beta2.OrphanTypeReplicaData, Parameters: map[string]string{

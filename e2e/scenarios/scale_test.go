@@ -11,7 +11,7 @@ import (
 // whole size is the benchmark group scale. [ALL-1]
 func TestO19ManyInstancesAndThenSilence(t *testing.T) {
 	const instances = 600
-	ctx, s := stage(t)
+	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
 	stale, err := s.Populate(ctx, instances, 20)
 	require.NoError(t, err)

@@ -25,10 +25,10 @@ func orphanedNear(ctx context.Context, s *Scene) error {
 }
 
 // Unreachable is O11: the instance manager does not answer while its orphans are being deleted, and then does again.
-func Unreachable() Story {
-	return Story{
+func Unreachable() Scenario {
+	return Scenario{
 		ID: "O11", Sentence: "the instance manager is unreachable for a while: the orphan waits, says so, and is completed later",
-		Stage: orphanedNear,
+		Setup: orphanedNear,
 		Act: func(ctx context.Context, s *Scene) error {
 			for _, stale := range s.Stale {
 				s.Allow(stale, true)
@@ -51,10 +51,10 @@ func Unreachable() Story {
 }
 
 // UnknownIsNotEmpty is the core of O16: what runs on an instance manager cannot be read for a while.
-func UnknownIsNotEmpty() Story {
-	return Story{
+func UnknownIsNotEmpty() Scenario {
+	return Scenario{
 		ID: "O16", Sentence: "what runs cannot be read for a while: nothing is concluded from that",
-		Stage: orphanedNear,
+		Setup: orphanedNear,
 		Act: func(ctx context.Context, s *Scene) error {
 			if err := s.Part(ctx, Near); err != nil {
 				return err

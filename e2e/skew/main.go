@@ -19,8 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"drover.dev/drover/e2e/catalog"
 	"drover.dev/drover/e2e/scenarios"
-	"drover.dev/drover/e2e/stories"
 	"drover.dev/drover/e2e/world"
 )
 
@@ -47,15 +47,15 @@ func run(ctx context.Context, base, only string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(old)) }()
-	began, told, worlds := time.Now(), 0, 0
+	began, reported, worlds := time.Now(), 0, 0
 	var failed []error
 	for _, m := range mixes() {
 		if !strings.Contains(m.what, only) {
 			continue
 		}
-		for _, cast := range m.casts {
+		for _, topology := range m.topologies {
 			fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), m.what)
-			n, err := tell(ctx, m.options(cast, old), stories.Of(cast))
+			n, err := runAll(ctx, m.options(topology, old), catalog.Of(topology))
 			if ctx.Err() != nil {
 				return errors.Join(context.Cause(ctx), err)
 			}
@@ -63,35 +63,35 @@ func run(ctx context.Context, base, only string) (err error) {
 				failed = append(failed, fmt.Errorf("%s: %w", m.what, err))
 				fmt.Printf("         FAILED  %v\n", err)
 			}
-			told, worlds = told+n, worlds+1
+			reported, worlds = reported+n, worlds+1
 		}
 	}
-	fmt.Printf("\nskew.worlds   %d\nskew.stories  %d\nskew.failed   %d\ntime          %s\n", worlds, told, len(failed), time.Since(began).Round(time.Second))
+	fmt.Printf("\nskew.worlds   %d\nskew.stories  %d\nskew.failed   %d\ntime          %s\n", worlds, reported, len(failed), time.Since(began).Round(time.Second))
 	return errors.Join(failed...)
 }
 
-// tell tells stories in one World of these options until one fails, and says how many went well.
-func tell(ctx context.Context, options world.Options, of []scenarios.Story) (told int, err error) {
+// run tells stories in one World of these options until one fails, and says how many went well.
+func runAll(ctx context.Context, options world.Options, of []scenarios.Scenario) (reported int, err error) {
 	w, err := world.Start(ctx, options)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	for _, story := range of {
-		if err := one(ctx, w, story); err != nil {
-			w.ShowLogs(os.Stderr, story.ID+" failed", 200)
-			return told, fmt.Errorf("%s: %w", story.ID, err)
+	for _, scenario := range of {
+		if err := one(ctx, w, scenario); err != nil {
+			w.ShowLogs(os.Stderr, scenario.ID+" failed", 200)
+			return reported, fmt.Errorf("%s: %w", scenario.ID, err)
 		}
-		told++
-		fmt.Printf("         %-4s ok  %s\n", story.ID, story.Sentence)
+		reported++
+		fmt.Printf("         %-4s ok  %s\n", scenario.ID, scenario.Sentence)
 	}
-	return told, nil
+	return reported, nil
 }
 
-func one(ctx context.Context, w *world.World, story scenarios.Story) error {
+func one(ctx context.Context, w *world.World, scenario scenarios.Scenario) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if _, err := story.Tell(ctx, w, nil); err != nil {
+	if _, err := scenario.Run(ctx, w, nil); err != nil {
 		return err
 	}
 	return w.Sweep(ctx)

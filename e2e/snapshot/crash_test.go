@@ -18,7 +18,7 @@ func TestS4ACrashBetweenCallAndStatusLeavesExactlyOne(t *testing.T) {
 		{"snapshot-controller dies when it had approved it, before it knows", world.SnapshotController, "snapshots/status"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, w := stage(t)
+			ctx, w := fixture(t)
 			vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
 			require.NoError(t, w.Quiet(ctx, patience))
 			w.Sequence.Reset(func(s record.Step) bool { return s.Actor == c.actor && strings.Contains(s.What, c.step) })

@@ -73,7 +73,7 @@ func ofController(name string) func(record.Request) bool {
 // S15, in small: many snapshots are silent, a start beside them writes nothing, and one engine's change is about its own.
 func TestS15ManySnapshotsAreSilent(t *testing.T) {
 	const volumes, snapshots = 12, 30
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	names, of := crowd(t, ctx, w, volumes, snapshots)
 	settles(t, ctx, w)
 
@@ -94,9 +94,9 @@ func TestS15ManySnapshotsAreSilent(t *testing.T) {
 		require.NoError(t, process.Stop())
 		require.NoError(t, process.Restart())
 		require.NoError(t, w.Wait(ctx, "each to be decided on", patience, func(ctx context.Context) (string, error) {
-			judged, err := w.Counter(ctx, world.SnapshotController, "controller_runtime_reconcile_total")
-			if err == nil && judged < volumes*snapshots {
-				return fmt.Sprintf("%.0f were", judged), nil
+			evaluated, err := w.Counter(ctx, world.SnapshotController, "controller_runtime_reconcile_total")
+			if err == nil && evaluated < volumes*snapshots {
+				return fmt.Sprintf("%.0f were", evaluated), nil
 			}
 			return "", err
 		}))
@@ -146,7 +146,7 @@ func said(lines []string) string {
 // S7: thirty that are deleted together are removed by one call, and merged by one purge. [SNP-3]
 func TestS7ThirtyDeletionsOfAVolumeAreOnePurge(t *testing.T) {
 	const snapshots = 31
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	names, of := crowd(t, ctx, w, 1, snapshots)
 	list := of(names[0])
 	group, groupCtx := errgroup.WithContext(ctx)

@@ -15,7 +15,7 @@ import (
 // S1: asked for on an attached volume. [SNP-2]
 func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		vol, name := volume(t, ctx, engine, true), world.Unique("snap")
 		require.NoError(t, w.Snapshot(ctx, vol, name))
 		ready(t, ctx, name)
@@ -30,7 +30,7 @@ func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
 // S2: asked for on a detached volume, which is attached for it and let go.
 func TestS2ASnapshotOfADetachedVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		vol, name := volume(t, ctx, engine, false), world.Unique("snap")
 		require.NoError(t, w.Snapshot(ctx, vol, name))
 		ready(t, ctx, name)
@@ -44,7 +44,7 @@ func TestS2ASnapshotOfADetachedVolume(t *testing.T) {
 
 // S3: the engine has a snapshot of that name already.
 func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
 	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
 	require.NoError(t, w.Snapshot(ctx, vol, name))
@@ -59,7 +59,7 @@ func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
 
 // S5: what the engine has gets an object; the head does not.
 func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := volume(t, ctx, v1beta2.DataEngineV2, true), world.Unique("system")
 	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
 	require.NoError(t, w.Wait(ctx, "the object of "+name, patience, func(ctx context.Context) (string, error) {
@@ -80,7 +80,7 @@ func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 // SNP: one list that lacks what is there ends nothing.
 func TestS7AListThatLacksHalfEndsNoSnapshot(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		vol := volume(t, ctx, engine, true)
 		names := []string{vol + "-s0", vol + "-s1", vol + "-s2"}
 		for _, name := range names {
@@ -102,7 +102,7 @@ func TestS7AListThatLacksHalfEndsNoSnapshot(t *testing.T) {
 // S7: several that are deleted at once end, and the data that is left is whole. [SNP-3]
 func TestS7SeveralAreRemoved(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		vol := volume(t, ctx, engine, true)
 		var names []string
 		for range 4 {
@@ -131,7 +131,7 @@ func TestS7SeveralAreRemoved(t *testing.T) {
 
 // S8: the setting holds removals back, and lets them go on.
 func TestS8PurgesThatAreDisabled(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol := volume(t, ctx, v1beta2.DataEngineV1, true)
 	first, second := world.Unique("snap"), world.Unique("snap")
 	for _, name := range []string{first, second} {
@@ -153,7 +153,7 @@ func TestS8PurgesThatAreDisabled(t *testing.T) {
 
 // S9: a volume that goes takes its snapshots along.
 func TestS9AVolumeThatGoes(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
 	require.NoError(t, w.Snapshot(ctx, vol, name))
 	ready(t, ctx, name)
@@ -165,7 +165,7 @@ func TestS9AVolumeThatGoes(t *testing.T) {
 
 // S11: at its limit a volume gets no further snapshot, and says so; room lets it go on.
 func TestS11TheLimitOfAVolume(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, vol, v1beta2.DataEngineV2, 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
 	first, third := world.Unique("snap"), world.Unique("late")
@@ -184,7 +184,7 @@ func TestS11TheLimitOfAVolume(t *testing.T) {
 // S11: a snapshot that waits at the limit is taken once the limit is raised, which the engine that runs has to learn.
 func TestS11TheLimitOfAVolumeInUseIsRaised(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		vol, late := world.Unique("vol"), world.Unique("late")
 		require.NoError(t, w.Order(ctx, vol, engine, 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
 		require.NoError(t, w.WaitDetached(ctx, vol, patience))

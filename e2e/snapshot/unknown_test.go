@@ -72,7 +72,7 @@ func TestS6WhatIsNotKnownDeletesNothing(t *testing.T) {
 		{"the list lacks everything", world.Fault{Kind: "partial-list", Method: "SnapshotList", Fraction: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, w := stage(t)
+			ctx, w := fixture(t)
 			vol, before := known(t, ctx, w, nil)
 			require.NoError(t, w.Inject(ctx, c.fault))
 			require.NoError(t, w.Never(ctx, "the end of a Snapshot", 3*watching, func(ctx context.Context) (string, error) {
@@ -92,7 +92,7 @@ func TestS6WhatIsNotKnownDeletesNothing(t *testing.T) {
 
 // S6: the first look at an engine that was just started tells of no snapshot. [SNP-1]
 func TestS6AFirstLookThatIsEmptyDeletesNothing(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, before := known(t, ctx, w, nil)
 	require.NoError(t, w.DropTicket(ctx, vol, "csi-1"))
 	require.NoError(t, w.WaitDetached(ctx, vol, patience))
@@ -110,7 +110,7 @@ func TestS6AFirstLookThatIsEmptyDeletesNothing(t *testing.T) {
 
 // S6: an engine that crashes. [SNP-1]
 func TestS6AnEngineThatFailsDeletesNothing(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, before := known(t, ctx, w, nil)
 	require.NoError(t, w.KillEngine(ctx, vol, near))
 	require.NoError(t, w.WaitVolume(ctx, vol, "to notice", patience, func(v *v1beta2.Volume) string {
@@ -126,7 +126,7 @@ func TestS6AnEngineThatFailsDeletesNothing(t *testing.T) {
 
 // S6: the second engine of a volume that moves lists nothing at first. [SNP-1]
 func TestS6AMigrationDeletesNothing(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, before := known(t, ctx, w, func(s *v1beta2.VolumeSpec) {
 		s.AccessMode, s.Migratable = v1beta2.AccessModeReadWriteMany, true
 	})

@@ -79,9 +79,9 @@ func TestOnlyImMonitorReachesTheCallsOfInstanceManagers(t *testing.T) {
 		}
 		return false
 	}
-	stranger := labels.Set{"app": "web"}
+	previous := labels.Set{"app": "web"}
 	for _, port := range []int32{8500, 8501, 8502, 8503, 8504} {
-		require.False(t, reaches(stranger, port), port)
+		require.False(t, reaches(previous, port), port)
 		require.True(t, reaches(deployments["im-monitor"].Spec.Template.Labels, port), port)
 		require.True(t, reaches(manager, port), port)
 		for _, other := range []string{"attach-controller", "orphan-controller", "snapshot-controller", "upgrade-controller"} {
@@ -89,6 +89,6 @@ func TestOnlyImMonitorReachesTheCallsOfInstanceManagers(t *testing.T) {
 		}
 	}
 	for _, port := range []int32{1, 3260, 8499, 8505, 10000, 20001, 65535} {
-		require.True(t, reaches(stranger, port), "data: %d", port)
+		require.True(t, reaches(previous, port), "data: %d", port)
 	}
 }

@@ -40,7 +40,7 @@ func TestAMoveThatMeetsTroubleGetsThereAllTheSame(t *testing.T) {
 }
 
 // fails waits until an engine has failed.
-func (h *hands) fails(engine string) {
+func (h *executor) fails(engine string) {
 	h.t.Helper()
 	h.waits(engine+" to fail", func() (string, error) {
 		e := &v1beta2.Engine{}

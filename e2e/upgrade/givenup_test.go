@@ -17,7 +17,7 @@ import (
 )
 
 // givenUp is a volume whose target is on the far node, which is cut off and down, and is wished on the third one, with a fault in force.
-func givenUp(t *testing.T, volume string, fault world.Fault) *hands {
+func givenUp(t *testing.T, volume string, fault world.Fault) *executor {
 	t.Helper()
 	h := attached(t, volume)
 	h.within = 2 * time.Minute
@@ -30,7 +30,7 @@ func givenUp(t *testing.T, volume string, fault world.Fault) *hands {
 }
 
 // frontend waits until the volume's only frontend is so.
-func (h *hands) frontend(what string, check func(*v1beta2.EngineFrontend) bool) {
+func (h *executor) frontend(what string, check func(*v1beta2.EngineFrontend) bool) {
 	h.t.Helper()
 	h.waits("the frontend "+what, func() (string, error) {
 		var list v1beta2.EngineFrontendList
@@ -49,7 +49,7 @@ func (h *hands) frontend(what string, check func(*v1beta2.EngineFrontend) bool) 
 }
 
 // engineOn is the name of the volume's engine on a node.
-func (h *hands) engineOn(node string) (name string) {
+func (h *executor) engineOn(node string) (name string) {
 	h.t.Helper()
 	h.waits("an engine on "+node, func() (string, error) {
 		var list v1beta2.EngineList

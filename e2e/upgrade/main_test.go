@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// stage gives a test the World.
-func stage(t *testing.T) (context.Context, *world.World) {
+// fixture gives a test the World.
+func fixture(t *testing.T) (context.Context, *world.World) {
 	t.Helper()
 	return harness.Open(t, here, 5*time.Minute), here
 }

@@ -15,14 +15,14 @@ import (
 // V1, U4: while each phase of a switch-over is in work, im-monitor, the frontend's server or the new engine ends. The target gets there all the same,
 // with every acknowledged write; where the old target was closed already, it is opened again first.
 func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
-	victims := map[string]func(h *hands, s v1beta2.SwitchoverStatus){
-		"imm": func(h *hands, _ v1beta2.SwitchoverStatus) {
+	victims := map[string]func(h *executor, s v1beta2.SwitchoverStatus){
+		"imm": func(h *executor, _ v1beta2.SwitchoverStatus) {
 			require.NoError(h.t, h.Process(world.IMMonitor).Crash())
 		},
-		"server": func(h *hands, _ v1beta2.SwitchoverStatus) {
+		"server": func(h *executor, _ v1beta2.SwitchoverStatus) {
 			require.NoError(h.t, h.RestartManager(h.ctx, scenarios.Near, v1beta2.DataEngineV2))
 		},
-		"engine": func(h *hands, s v1beta2.SwitchoverStatus) {
+		"engine": func(h *executor, s v1beta2.SwitchoverStatus) {
 			require.NoError(h.t, h.KillInstance(h.ctx, scenarios.Third, s.EngineName))
 		},
 	}
@@ -46,7 +46,7 @@ func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
 }
 
 // reaches waits until a phase of a switch-over is in work and returns what it is about.
-func (h *hands) reaches(phase string) v1beta2.SwitchoverStatus {
+func (h *executor) reaches(phase string) v1beta2.SwitchoverStatus {
 	h.t.Helper()
 	f := &v1beta2.EngineFrontend{}
 	h.waits("the switch-over to be "+phase, func() (string, error) {

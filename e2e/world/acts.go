@@ -53,8 +53,8 @@ func (w *World) recordAbandoned(ctx context.Context, list ...Stale) error {
 	return nil
 }
 
-// MoveOnPaper writes that the Engine or Replica of the instance runs on another node. Nothing is started there.
-func (w *World) MoveOnPaper(ctx context.Context, s Stale, node string) error {
+// MoveRecorded writes that the Engine or Replica of the instance runs on another node. Nothing is started there.
+func (w *World) MoveRecorded(ctx context.Context, s Stale, node string) error {
 	object, err := w.Owner(ctx, s)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ type putInstance struct {
 
 type putRequest struct {
 	Instances []putInstance `json:"instances"`
-	Brief     bool          `json:"brief,omitempty"`
+	CountOnly bool          `json:"brief,omitempty"`
 }
 
 // diskName is the v2 disk of every node.
@@ -110,7 +110,7 @@ func (w *World) start(ctx context.Context, i Instance) (running Running, err err
 func (w *World) PutAll(ctx context.Context, list []Stale) error {
 	const batch = 5000
 	for len(list) > 0 {
-		request := putRequest{Brief: true}
+		request := putRequest{CountOnly: true}
 		for _, s := range list[:min(batch, len(list))] {
 			request.Instances = append(request.Instances, putInstance{Node: s.Node, Name: s.Name, Type: s.Type, DataEngine: s.DataEngine, UUID: s.UUID, Size: VolumeSize})
 		}

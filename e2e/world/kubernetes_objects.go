@@ -120,8 +120,8 @@ func (w *World) WaitPodGone(ctx context.Context, name string, within time.Durati
 	})
 }
 
-// PodTold tells whether an event of that reason was said about a pod.
-func (w *World) PodTold(ctx context.Context, name, reason string) (bool, error) {
+// PodReported tells whether an event of that reason was said about a pod.
+func (w *World) PodReported(ctx context.Context, name, reason string) (bool, error) {
 	var list eventsv1.EventList
 	if err := w.Admin.List(ctx, &list, client.InNamespace(podNamespace)); err != nil {
 		return false, fmt.Errorf("listing the events about pods: %w", err)

@@ -131,7 +131,7 @@ func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
 	if err := w.Get(ctx, v.Engine, engine); err != nil {
 		return err
 	}
-	if err := w.StopOnPaper(ctx, engine); err != nil {
+	if err := w.StopRecorded(ctx, engine); err != nil {
 		return err
 	}
 	for _, name := range v.Replicas {
@@ -139,7 +139,7 @@ func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
 		if err := w.Get(ctx, name, replica); err != nil {
 			return err
 		}
-		if err := w.StopOnPaper(ctx, replica); err != nil {
+		if err := w.StopRecorded(ctx, replica); err != nil {
 			return err
 		}
 	}

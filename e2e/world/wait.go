@@ -90,14 +90,14 @@ func (w *World) Never(ctx context.Context, what string, during time.Duration, ch
 func (w *World) Died() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	var stories []string
+	var scenarioList []string
 	for _, process := range w.processes {
 		if err := process.Died(); err != nil {
-			stories = append(stories, err.Error())
+			scenarioList = append(scenarioList, err.Error())
 		}
 	}
-	if len(stories) > 0 {
-		return fmt.Errorf("%s", strings.Join(stories, "\n"))
+	if len(scenarioList) > 0 {
+		return fmt.Errorf("%s", strings.Join(scenarioList, "\n"))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type (
 // What follows.
 type (
 	Verdict       = orphan.Verdict
-	Judgement     = orphan.Judgement
+	Evaluation    = orphan.Evaluation
 	OrphanVerdict = orphan.OrphanVerdict
 	Creation      = orphan.Creation
 )
@@ -45,8 +45,8 @@ const (
 	SourceHeadLvol       = orphan.SourceHeadLvol
 )
 
-// Judge decides about one key.
-func Judge(w World) Verdict { return orphan.Judge(w) }
+// Evaluate decides about one key.
+func Evaluate(w World) Verdict { return orphan.Evaluate(w) }
 
 // DecideCall has the last word before a deletion.
 func DecideCall(c CallWorld, v Verdict) Call { return orphan.DecideCall(c, v) }

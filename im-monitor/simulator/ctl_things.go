@@ -91,7 +91,7 @@ func (c *ctl) populate() *cobra.Command {
 				defer func() { _ = opened.Close() }()
 				file = opened
 			}
-			in := control.PutRequest{Brief: true}
+			in := control.PutRequest{CountOnly: true}
 			if err := json.NewDecoder(file).Decode(&in.Instances); err != nil {
 				return fmt.Errorf("reading the list: %w", err)
 			}

@@ -97,8 +97,8 @@ func (c *contracts) forget(obj any) {
 	}
 }
 
-// tell calls appear at each change that leaves a definition with another contract.
-func (c *contracts) tell(appear func(error)) {
+// report calls appear at each change that leaves a definition with another contract.
+func (c *contracts) report(appear func(error)) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.appear = appear

@@ -36,12 +36,12 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	if err := known.wait(ctx); err != nil {
 		return guards{}, err
 	}
-	known.tell(appear)
+	known.report(appear)
 	refuse, beside := known.Err, appear
 	if o.forceTakeOver {
 		beside = nil
 	}
-	n, err := watchNeighbour(ctx, process.config, o.namespace, log, beside)
+	n, err := watchPeer(ctx, process.config, o.namespace, log, beside)
 	if err != nil {
 		return guards{}, err
 	}
@@ -52,7 +52,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	if err != nil {
 		return guards{}, err
 	}
-	n.whenAlone(left.tell)
+	n.whenAlone(left.report)
 	against := guards{lead: refuse, write: left.Err}
 	if !o.leaderElect {
 		return against, refuse()
@@ -111,7 +111,7 @@ func identity(program string, o options, config *rest.Config, log logr.Logger) *
 // electedAt remembers when the process was first seen to lead. A late look gives a later time, never an earlier one.
 func electedAt(ctx context.Context, elected <-chan struct{}, clock clock.PassiveClock) func() time.Time {
 	var since atomic.Pointer[time.Time]
-	look := func() time.Time {
+	poll := func() time.Time {
 		select {
 		case <-elected:
 			now := clock.Now()
@@ -124,9 +124,9 @@ func electedAt(ctx context.Context, elected <-chan struct{}, clock clock.Passive
 	go func() {
 		select {
 		case <-elected:
-			look()
+			poll()
 		case <-ctx.Done():
 		}
 	}()
-	return look
+	return poll
 }

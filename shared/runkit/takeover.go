@@ -17,16 +17,16 @@ import (
 	"drover.dev/drover/shared/takeover"
 )
 
-// neighbour knows whether a longhorn-manager pod runs in the namespace. It is made only once it has read a first list.
-type neighbour struct {
+// peer knows whether a longhorn-manager pod runs in the namespace. It is made only once it has read a first list.
+type peer struct {
 	mutex   sync.Mutex
 	running map[string]bool
 	appear  func(error) // called at each change that leaves a longhorn-manager running
 	alone   func()      // called at each change that leaves none
 }
 
-// watchNeighbour returns once the first list was read; the watch ends with ctx.
-func watchNeighbour(ctx context.Context, config *rest.Config, namespace string, log logr.Logger, appear func(error)) (*neighbour, error) {
+// watchPeer returns once the first list was read; the watch ends with ctx.
+func watchPeer(ctx context.Context, config *rest.Config, namespace string, log logr.Logger, appear func(error)) (*peer, error) {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("building the client that looks for longhorn-manager pods: %w", err)
@@ -34,7 +34,7 @@ func watchNeighbour(ctx context.Context, config *rest.Config, namespace string, 
 	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(namespace),
 		informers.WithTransform(podPhaseOnly),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = takeover.ManagerPods.String() }))
-	n := &neighbour{running: map[string]bool{}, appear: appear}
+	n := &peer{running: map[string]bool{}, appear: appear}
 	informer := factory.Core().V1().Pods().Informer()
 	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { n.see(obj.(*corev1.Pod)) },
@@ -63,7 +63,7 @@ func podPhaseOnly(obj any) (any, error) {
 	}, nil
 }
 
-func (n *neighbour) see(pod *corev1.Pod) {
+func (n *peer) see(pod *corev1.Pod) {
 	n.mutex.Lock()
 	if pod.Status.Phase == corev1.PodRunning {
 		n.running[pod.Name] = true
@@ -71,10 +71,10 @@ func (n *neighbour) see(pod *corev1.Pod) {
 		delete(n.running, pod.Name)
 	}
 	n.mutex.Unlock()
-	n.tell()
+	n.report()
 }
 
-func (n *neighbour) tell() {
+func (n *peer) report() {
 	n.mutex.Lock()
 	alone := n.alone
 	n.mutex.Unlock()
@@ -87,14 +87,14 @@ func (n *neighbour) tell() {
 }
 
 // whenAlone calls do now and later, whenever no longhorn-manager runs.
-func (n *neighbour) whenAlone(do func()) {
+func (n *peer) whenAlone(do func()) {
 	n.mutex.Lock()
 	n.alone = do
 	n.mutex.Unlock()
-	n.tell()
+	n.report()
 }
 
-func (n *neighbour) forget(obj any) {
+func (n *peer) forget(obj any) {
 	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
@@ -102,12 +102,12 @@ func (n *neighbour) forget(obj any) {
 		n.mutex.Lock()
 		delete(n.running, pod.Name)
 		n.mutex.Unlock()
-		n.tell()
+		n.report()
 	}
 }
 
 // Err says why this binary must not write, or nil.
-func (n *neighbour) Err() error {
+func (n *peer) Err() error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if len(n.running) > 0 {

@@ -60,7 +60,7 @@ func (w *webhooks) see(obj any) {
 	w.mutex.Lock()
 	w.there[what] = next
 	w.mutex.Unlock()
-	w.tell()
+	w.report()
 }
 
 func (w *webhooks) forget(obj any) {
@@ -81,7 +81,7 @@ func stray(obj any) (what, next string) {
 	return "ValidatingWebhookConfiguration " + takeover.ValidatingWebhook, takeover.DeleteValidating
 }
 
-func (w *webhooks) tell() {
+func (w *webhooks) report() {
 	if err := w.Err(); err != nil {
 		w.log.Info(err.Error())
 	}

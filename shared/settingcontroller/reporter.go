@@ -23,8 +23,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// Judge knows the Settings that a controller obeys, and what is wrong with their values.
-type Judge interface {
+// Evaluate knows the Settings that a controller obeys, and what is wrong with their values.
+type Evaluate interface {
 	// Known tells whether the controller obeys a setting of this name.
 	Known(name string) bool
 	// Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
@@ -39,13 +39,13 @@ func Concerns(known func(name string) bool) predicate.Predicate {
 // Setup registers the controller that says of each Setting whether it is in force: in its status where binary is the one that writes it,
 // by events and a gauge where its value is bad. metric is the name of its gauge: 1 by Setting while the value is
 // refused, and its last good one, or its default, in force.
-func Setup(rt *runkit.Runtime, judge Judge, binary, metric string) error {
+func Setup(rt *runkit.Runtime, evaluator Evaluate, binary, metric string) error {
 	invalid, err := gauge(metric)
 	if err != nil {
 		return err
 	}
-	r := &reporter{rt: rt, judge: judge, binary: binary, invalid: invalid, said: map[string]string{}}
-	concerns := func(name string) bool { return judge.Known(name) || setting.Writer(name) == binary }
+	r := &reporter{rt: rt, evaluator: evaluator, binary: binary, invalid: invalid, said: map[string]string{}}
+	concerns := func(name string) bool { return evaluator.Known(name) || setting.Writer(name) == binary }
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("setting").
 		For(&v1beta2.Setting{}, builder.WithPredicates(Concerns(concerns))).Complete(r)
 	if err != nil {
@@ -72,10 +72,10 @@ func gauge(name string) (*prometheus.GaugeVec, error) {
 }
 
 type reporter struct {
-	rt      *runkit.Runtime
-	judge   Judge
-	binary  string
-	invalid *prometheus.GaugeVec
+	rt        *runkit.Runtime
+	evaluator Evaluate
+	binary    string
+	invalid   *prometheus.GaugeVec
 
 	mu   sync.Mutex
 	said map[string]string // why a Setting was refused, so that each refusal is said once
@@ -83,7 +83,7 @@ type reporter struct {
 
 // Reconcile reports one Setting: its status where that is this binary's, an event when its value became bad, the gauge always.
 func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	refused, err := r.judge.Refusal(ctx, request.Name)
+	refused, err := r.evaluator.Refusal(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -92,11 +92,11 @@ func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, err
 	}
 	if obj != nil && setting.Writer(obj.Name) == r.binary {
-		if _, err := Tell(ctx, r.rt.Client, obj, r.binary, refused, r.rt.Clock.Now()); err != nil {
+		if _, err := Report(ctx, r.rt.Client, obj, r.binary, refused, r.rt.Clock.Now()); err != nil {
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		}
 	}
-	if !r.judge.Known(request.Name) {
+	if !r.evaluator.Known(request.Name) {
 		return ctrl.Result{}, nil
 	}
 	if refused == nil {
@@ -111,9 +111,9 @@ func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// Tell writes the status of a Setting where it says something else, and tells whether it did: refused is why its value cannot be read. The version that was judged is
+// Report writes the status of a Setting where it says something else, and tells whether it did: refused is why its value cannot be read. The version that was judged is
 // written, or it is a conflict.
-func Tell(ctx context.Context, c client.Client, obj *v1beta2.Setting, binary string, refused error, now time.Time) (changed bool, err error) {
+func Report(ctx context.Context, c client.Client, obj *v1beta2.Setting, binary string, refused error, now time.Time) (changed bool, err error) {
 	said, changed := setting.Status(obj, refused, now)
 	if !changed {
 		return false, nil

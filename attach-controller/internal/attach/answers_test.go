@@ -29,7 +29,7 @@ func TestATicketIsSatisfiedByWhatIsStored(t *testing.T) {
 		"the share of a shared volume runs, wherever it does":  basic(attached(there), shared, plain, share),
 	} {
 		t.Run(name, func(t *testing.T) {
-			satisfied, reason, message := told(w, "a")
+			satisfied, reason, message := reported(w, "a")
 			require.True(t, satisfied, reason)
 			require.Equal(t, v1beta2.ReasonSatisfied, reason)
 			require.NotEmpty(t, message)
@@ -104,7 +104,7 @@ func TestATicketThatIsNotSatisfiedSaysWhyAndWhatToDo(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			satisfied, reason, message := told(c.world, "a")
+			satisfied, reason, message := reported(c.world, "a")
 			require.False(t, satisfied)
 			require.Equal(t, c.reason, reason, message)
 			require.Equal(t, ".", message[len(message)-1:], "a sentence: %s", message)
@@ -139,10 +139,10 @@ func TestAnAnswerKeepsTheTimeOfItsLastTurn(t *testing.T) {
 func TestAPodOfASharedVolumeSaysWhatItsShareWaitsFor(t *testing.T) {
 	maintenance := ticket("ui", v1beta2.AttacherLonghornAPI, here, offFrontend()...)
 	share := ticket("m", v1beta2.AttacherShareManager, there)
-	satisfied, reason, message := told(basic(attached(here), frontendOff, shared, maintenance, share, pod(third)), "csi-"+third)
+	satisfied, reason, message := reported(basic(attached(here), frontendOff, shared, maintenance, share, pod(third)), "csi-"+third)
 	require.False(t, satisfied)
 	require.Equal(t, v1beta2.ReasonWaitingForShare, reason)
 	require.Contains(t, message, "its share, which does not run yet. Node "+here+" holds the volume for longhorn-api \"ui\": remove that ticket")
-	_, _, message = told(basic(shared, pod(third)), "csi-"+third)
+	_, _, message = reported(basic(shared, pod(third)), "csi-"+third)
 	require.Equal(t, "Pods reach this volume by its share, which does not run yet.", message)
 }

@@ -60,7 +60,7 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 		require.Empty(t, is.MigrationNodeID)
 	}
 	if is.MigrationNodeID != "" && is.MigrationNodeID != was.MigrationNodeID {
-		require.True(t, w.Volume.home() && w.Volume.Migratable && asked(is.MigrationNodeID), "a migration begins at home")
+		require.True(t, w.Volume.atOriginalNode() && w.Volume.Migratable && asked(is.MigrationNodeID), "a migration begins at home")
 		require.NotEqual(t, is.NodeID, is.MigrationNodeID)
 	}
 	if is.NodeID == "" {

@@ -116,12 +116,12 @@ func TestNobodyGetsAVolumeBeforeItsData(t *testing.T) {
 		"attached without its frontend":                   basic(unfilled, attached(here), frontendOff, pod(here), snapshot),
 		"detached":                                        basic(unfilled, pod(here), snapshot),
 	} {
-		satisfied, reason, message := told(w, "csi-"+here)
+		satisfied, reason, message := reported(w, "csi-"+here)
 		require.False(t, satisfied, name)
 		require.Equal(t, v1beta2.ReasonLowerPriority, reason, name)
 		require.Contains(t, message, "still waits for data", name)
 	}
-	satisfied, _, _ := told(basic(unfilled, attached(here), frontendOff, snapshot), "s")
+	satisfied, _, _ := reported(basic(unfilled, attached(here), frontendOff, snapshot), "s")
 	require.True(t, satisfied)
 }
 
@@ -166,7 +166,7 @@ func TestATicketIsPassedOverWithAReason(t *testing.T) {
 				return
 			}
 			require.Equal(t, RowIdle, Decide(c.world).Row)
-			satisfied, reason, message := told(c.world, "a")
+			satisfied, reason, message := reported(c.world, "a")
 			require.False(t, satisfied)
 			require.Equal(t, c.reason, reason)
 			require.Contains(t, message, c.says)

@@ -144,7 +144,7 @@ func (t table) givesUp(wanted Spec, node string) bool {
 // lowered, the answers are left to the next verdict, which is on its way with the change. An answer that is raised or lowered
 // goes to the version that was judged, so that one that comes late changes nothing.
 func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStatus, lowers bool) []Step {
-	strict := t.rules.has(JudgedVersion)
+	strict := t.rules.has(EvaluatedVersion)
 	answer := Step{Kind: StepAnswer, Answers: changed}
 	if v.Spec == t.Volume.Spec {
 		if t.Attachment == nil || len(changed) == 0 && t.said(v.Status) {

@@ -47,7 +47,7 @@ func (t table) moves() (Spec, Row) {
 // migrates is M1. M2, the same with a source that is down, is D4's.
 func (t table) migrates() (Spec, Row) {
 	v := t.Volume
-	ready := v.Migratable && v.home() && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
+	ready := v.Migratable && v.atOriginalNode() && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
 	if !ready || !t.podOn(v.NodeID) || t.down(v.NodeID) {
 		return Spec{}, ""
 	}
@@ -58,9 +58,9 @@ func (t table) migrates() (Spec, Row) {
 }
 
 // second is the pod's ticket that a volume at home would move to, or nil. Its node can serve now.
-func (t table) second(home string) *v1beta2.AttachmentTicket {
+func (t table) second(atOriginalNode string) *v1beta2.AttachmentTicket {
 	i := slices.IndexFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
-		return x.Type == v1beta2.AttacherCSI && x.NodeID != home && Matches(x, false) && t.selectable(x) && t.serves(x.NodeID)
+		return x.Type == v1beta2.AttacherCSI && x.NodeID != atOriginalNode && Matches(x, false) && t.selectable(x) && t.serves(x.NodeID)
 	})
 	if i < 0 {
 		return nil

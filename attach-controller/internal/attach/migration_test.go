@@ -9,35 +9,35 @@ import (
 )
 
 func TestAMigrationBegins(t *testing.T) {
-	home := func(changes ...change) World {
+	atOriginalNode := func(changes ...change) World {
 		return basic(append([]change{migratable, attached(here), pod(here), pod(there)}, changes...)...)
 	}
 	at, both := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}
 	checkRows(t, map[string]rowCase{
-		"M1: a second pod of a volume at home":   {home(), RowMigrate, both},
-		"M1: the first of several, in order":     {home(pod(third)), RowMigrate, both},
-		"M1: the first that can be served":       {home(pod(third), down(there)), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
-		"M1: from a node that is being upgraded": {home(node(here, Node{Upgrading: true})), RowMigrate, both},
-		"M2: the source is down: a plain move":   {home(down(here)), RowDown, Spec{}},
-		"not a volume that cannot migrate":       {home(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
-		"not one that is coming up":              {home(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })), RowKeep, at},
-		"not one that is leaving":                {home(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })), RowKeep, at},
-		"not one that still rolls another back":  {home(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep, at},
+		"M1: a second pod of a volume at home":   {atOriginalNode(), RowMigrate, both},
+		"M1: the first of several, in order":     {atOriginalNode(pod(third)), RowMigrate, both},
+		"M1: the first that can be served":       {atOriginalNode(pod(third), down(there)), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
+		"M1: from a node that is being upgraded": {atOriginalNode(node(here, Node{Upgrading: true})), RowMigrate, both},
+		"M2: the source is down: a plain move":   {atOriginalNode(down(here)), RowDown, Spec{}},
+		"not a volume that cannot migrate":       {atOriginalNode(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
+		"not one that is coming up":              {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })), RowKeep, at},
+		"not one that is leaving":                {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })), RowKeep, at},
+		"not one that still rolls another back":  {atOriginalNode(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep, at},
 		"not while the frontend is off": {
-			home(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep, Spec{NodeID: here, DisableFrontend: true},
+			atOriginalNode(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep, Spec{NodeID: here, DisableFrontend: true},
 		},
-		"not until the frontend is on":    {home(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
-		"not to a node that is down":      {home(down(there)), RowKeep, at},
-		"not to a node that is not ready": {home(node(there, Node{NotReady: true})), RowKeep, at},
-		"to another node that is ready":   {home(pod(third), node(there, Node{NotReady: true})), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
-		"not for a person's ticket":       {home(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
-		"not from a person's ticket":      {home(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep, at},
+		"not until the frontend is on":    {atOriginalNode(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
+		"not to a node that is down":      {atOriginalNode(down(there)), RowKeep, at},
+		"not to a node that is not ready": {atOriginalNode(node(there, Node{NotReady: true})), RowKeep, at},
+		"to another node that is ready":   {atOriginalNode(pod(third), node(there, Node{NotReady: true})), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
+		"not for a person's ticket":       {atOriginalNode(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
+		"not from a person's ticket":      {atOriginalNode(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep, at},
 	})
 }
 
 func TestAPodWhoseNodeIsNotReadySaysThatItsMigrationWaitsForThat(t *testing.T) {
 	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning), node(there, Node{NotReady: true}))
-	_, reason, message := told(w, "csi-"+there)
+	_, reason, message := reported(w, "csi-"+there)
 	require.Equal(t, v1beta2.ReasonNodeNotReady, reason)
 	require.Contains(t, message, "Node "+there+" is not ready, see its condition Ready")
 }
@@ -101,7 +101,7 @@ func TestWhatWasConfirmedOrRolledBackGoesOn(t *testing.T) {
 func TestALiveMigrationFromEndToEnd(t *testing.T) {
 	w := settled(basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning)))
 	satisfied := func(on string) bool {
-		ok, _, _ := told(w, "csi-"+on)
+		ok, _, _ := reported(w, "csi-"+on)
 		return ok
 	}
 	require.Equal(t, there, w.Volume.MigrationNodeID)

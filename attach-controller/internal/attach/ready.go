@@ -54,9 +54,9 @@ func (t table) situationOf(wanted Spec) (reason, message string) {
 		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it goes on when the node returns, or remove the ticket, or make one for another node.", wanted.NodeID, by)
 	case v.confirming(), wanted.NodeID != v.NodeID && v.MigrationNodeID == wanted.NodeID:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is completing its move to node %s, for %s.", wanted.NodeID, by)
-	case !v.home() && v.Blocker != "":
+	case !v.atOriginalNode() && v.Blocker != "":
 		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by, v.Blocker)
-	case !v.home() || v.DisableFrontend != v.FrontendDisabled:
+	case !v.atOriginalNode() || v.DisableFrontend != v.FrontendDisabled:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: the condition Attached of Volume %s says what it waits for.", wanted.NodeID, by, v.Name)
 	}
 	message = fmt.Sprintf("Node %s holds the volume for %s, with its frontend %s.", wanted.NodeID, by, frontend(v.FrontendDisabled))

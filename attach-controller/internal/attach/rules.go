@@ -26,11 +26,11 @@ const (
 	SatisfiedUnchanged
 	// LowerFirst writes the lowered answers before Volume.spec.
 	LowerFirst
-	// JudgedVersion binds what is written to the versions that were judged.
-	JudgedVersion
+	// EvaluatedVersion binds what is written to the versions that were judged.
+	EvaluatedVersion
 
 	// AllRules is what the controller obeys.
-	AllRules = JudgedVersion<<1 - 1
+	AllRules = EvaluatedVersion<<1 - 1
 )
 
 // names are those of the single rules.
@@ -39,7 +39,7 @@ var names = map[Rules]string{
 	InterruptForSelectable: "interrupt-for-selectable", InterruptForData: "interrupt-for-data",
 	InterruptForFrontend: "interrupt-for-frontend", RollBackByTable: "roll-back-by-table",
 	MigrationFailures: "migration-failures", SatisfiedUnchanged: "satisfied-unchanged", LowerFirst: "lower-first",
-	JudgedVersion: "judged-version",
+	EvaluatedVersion: "judged-version",
 }
 
 // Each returns every single rule, in order.

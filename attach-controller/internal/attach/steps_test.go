@@ -137,7 +137,7 @@ func TestEachRuleMakesTheDifferenceThatItIsFor(t *testing.T) {
 		MigrationFailures:      {moving(running, down(here)), spec},
 		SatisfiedUnchanged:     {basic(attached(here), pod(here), pod(there), down(here)), answer},
 		LowerFirst:             {basic(attached(here), pod(here), pod(there), down(here), answered("csi-"+here, true, v1beta2.ReasonSatisfied)), first},
-		JudgedVersion:          {basic(pod(here)), first},
+		EvaluatedVersion:       {basic(pod(here)), first},
 	}
 	require.Len(t, cases, len(Each()))
 	for _, rule := range Each() {

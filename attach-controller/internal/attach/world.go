@@ -90,8 +90,8 @@ func (v Volume) released() bool {
 	return v.State == v1beta2.VolumeStateDetached && v.CurrentNodeID == "" && v.CurrentMigrationNodeID == "" && !v.Faulted
 }
 
-// home tells that the volume is where it is wanted.
-func (v Volume) home() bool {
+// atOriginalNode tells that the volume is where it is wanted.
+func (v Volume) atOriginalNode() bool {
 	return v.State == v1beta2.VolumeStateAttached && v.NodeID != "" && v.CurrentNodeID == v.NodeID
 }
 

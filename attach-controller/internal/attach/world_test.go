@@ -178,8 +178,8 @@ func settled(w World) World {
 	return w
 }
 
-// told is what a ticket is answered once nothing is left to do: satisfied or not, reason, message.
-func told(w World, id string) (bool, string, string) {
+// reported is what a ticket is answered once nothing is left to do: satisfied or not, reason, message.
+func reported(w World, id string) (bool, string, string) {
 	a := settled(w).Attachment.Stored.AttachmentTicketStatuses[id]
 	c := conditions.Get(a.Conditions, v1beta2.TicketSatisfied)
 	if c == nil {

@@ -51,12 +51,12 @@ func (a writer) write(ctx context.Context, of objects, v attach.Verdict, step at
 
 // fresh tells that the volume still is what was judged. No cache can tell that: it may show a volume that was taken back
 // a moment ago.
-func (a writer) fresh(ctx context.Context, judged *v1beta2.Volume) (bool, error) {
-	volume, err := lookup.Get(ctx, a.uncached, judged.Namespace, judged.Name, &v1beta2.Volume{})
+func (a writer) fresh(ctx context.Context, evaluated *v1beta2.Volume) (bool, error) {
+	volume, err := lookup.Get(ctx, a.uncached, evaluated.Namespace, evaluated.Name, &v1beta2.Volume{})
 	if volume == nil || err != nil {
 		return false, err
 	}
-	same := volume.UID == judged.UID && attach.VolumeOf(volume) == attach.VolumeOf(judged)
+	same := volume.UID == evaluated.UID && attach.VolumeOf(volume) == attach.VolumeOf(evaluated)
 	if !same {
 		overtaken.Inc()
 	}

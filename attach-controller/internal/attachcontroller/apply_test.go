@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// judged is what a pass has read, and decided, when the test goes on: a ticket that shall be told that it is satisfied.
-func (w *world) judged() (writer, objects, attach.World) {
+// evaluated is what a pass has read, and decided, when the test goes on: a ticket that shall be told that it is satisfied.
+func (w *world) evaluated() (writer, objects, attach.World) {
 	w.t.Helper()
 	w.held("pod", v1beta2.AttacherCSI)
 	v, a := w.now(vol)
@@ -46,7 +46,7 @@ func TestNoAnswerIsRaisedFromAnOldReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			a, of, seen := w.judged()
+			a, of, seen := w.evaluated()
 			c.meanwhile(w)
 			done, err := a.apply(t.Context(), of, attach.Decide(seen))
 			require.Empty(t, done)
@@ -58,7 +58,7 @@ func TestNoAnswerIsRaisedFromAnOldReading(t *testing.T) {
 	t.Run("nothing that counts changed", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		a, of, seen := w.judged()
+		a, of, seen := w.evaluated()
 		w.status(of.volume, map[string]any{"actualSize": 4096})
 		done, err := a.apply(t.Context(), of, attach.Decide(seen))
 		require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestNoAnswerIsRaisedFromAnOldReading(t *testing.T) {
 func TestTheSpecIsWrittenToTheVersionThatWasJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, of, seen := w.judged()
+	a, of, seen := w.evaluated()
 	_, err := a.apply(t.Context(), of, attach.Decide(seen))
 	require.NoError(t, err)
 	require.True(t, w.satisfied())

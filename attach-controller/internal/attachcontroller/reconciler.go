@@ -42,7 +42,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := attach.Decide(world)
 	done, err := r.writer.apply(ctx, of, verdict)
-	r.tell(ctx, of, world, verdict, done)
+	r.report(ctx, of, world, verdict, done)
 	if err == nil && of.attachment != nil {
 		r.blocked.note(request.Name, verdict.Status.AttachmentTicketStatuses)
 	}
@@ -74,8 +74,8 @@ func (r *reconciler) letGo(ctx context.Context, a *v1beta2.VolumeAttachment) (bo
 	return slices.Contains(a.Finalizers, v1beta2.Finalizer), status.DropFinalizer(ctx, r.client, a, v1beta2.Finalizer)
 }
 
-// tell says what was done: events, a log line, metrics.
-func (r *reconciler) tell(ctx context.Context, of objects, w attach.World, v attach.Verdict, done []attach.Step) {
+// report says what was done: events, a log line, metrics.
+func (r *reconciler) report(ctx context.Context, of objects, w attach.World, v attach.Verdict, done []attach.Step) {
 	if len(done) == 0 {
 		return
 	}

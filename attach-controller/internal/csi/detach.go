@@ -21,9 +21,9 @@ func detach(w World) Verdict {
 		if stuck != "" {
 			outcome = OutcomeStuck
 		}
-		told := w.told()
-		told.DetachError = stuck
-		return Verdict{Outcome: outcome, Steps: status(w, told)}
+		reported := w.reported()
+		reported.DetachError = stuck
+		return Verdict{Outcome: outcome, Steps: status(w, reported)}
 	}
 	return Verdict{Outcome: OutcomeDetached, Steps: release(w), Confirm: true}
 }
@@ -42,16 +42,16 @@ func removals(w World) []Step {
 
 // release first tells that the volume is detached; the finalizer goes once that stands.
 func release(w World) []Step {
-	told := w.told()
-	told.Attached, told.Metadata, told.DetachError = false, nil, ""
-	if steps := status(w, told); len(steps) > 0 {
+	reported := w.reported()
+	reported.Attached, reported.Metadata, reported.DetachError = false, nil, ""
+	if steps := status(w, reported); len(steps) > 0 {
 		return steps
 	}
 	return []Step{{Kind: StepRelease}}
 }
 
-// told is the status as it stands.
-func (w World) told() Status {
+// reported is the status as it stands.
+func (w World) reported() Status {
 	a := w.Attachment
 	return Status{Attached: a.Attached, Metadata: a.Metadata, AttachError: a.AttachError, DetachError: a.DetachError}
 }

@@ -102,15 +102,15 @@ func TestAVolumeThatDoesNotLeaveSaysWhy(t *testing.T) {
 			verdict := Decide(w)
 			require.Equal(t, OutcomeStuck, verdict.Outcome)
 			require.Len(t, verdict.Steps, 1)
-			told := verdict.Steps[0].Status
-			require.True(t, told.Attached, "it still is")
+			reported := verdict.Steps[0].Status
+			require.True(t, reported.Attached, "it still is")
 			for _, word := range c.says {
-				require.Contains(t, told.DetachError, word)
+				require.Contains(t, reported.DetachError, word)
 			}
 			w = after(w, verdict)
 			require.Equal(t, Verdict{Outcome: OutcomeStuck}, Decide(w), "the same is not said twice")
 			w = with(w, func(w *World) { w.Node, w.Tickets = &Node{}, &Tickets{Volume: "vol-1"} })
-			require.Equal(t, []Step{statusStep(unticketed().told())}, Decide(w).Steps, "and is taken back when it is over")
+			require.Equal(t, []Step{statusStep(unticketed().reported())}, Decide(w).Steps, "and is taken back when it is over")
 		})
 	}
 }

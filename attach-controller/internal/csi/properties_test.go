@@ -99,7 +99,7 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	if i := has(v, StepStatus); i >= 0 {
 		wanted := *v.Steps[i].Status
 		require.Len(t, v.Steps, 1, "a status is bound to a version that nothing else changes")
-		require.NotEqual(t, w.told(), wanted, "no write when nothing changed")
+		require.NotEqual(t, w.reported(), wanted, "no write when nothing changed")
 		require.False(t, wanted.Attached && !a.Attached && a.Deleting, "what is being deleted does not become attached")
 		require.False(t, !wanted.Attached && a.Attached && !a.Deleting, "attached stays told until Kubernetes asks to detach")
 		require.False(t, !wanted.Attached && a.Attached && !left(w), "detached is told when the volume has left")
@@ -127,8 +127,8 @@ func TestEveryWorldHasOneVerdictThatComesToRest(t *testing.T) {
 	})
 }
 
-// neighbours play a little of what the tickets' decision and the volume's machine do.
-func neighbours(w World) World {
+// peers play a little of what the tickets' decision and the volume's machine do.
+func peers(w World) World {
 	volume, tickets := *w.Volume, *w.Tickets
 	w.Volume, w.Tickets = &volume, &tickets
 	_, asked := w.ticket()
@@ -173,7 +173,7 @@ func TestEveryHistoryEndsAsKubernetesAsks(t *testing.T) {
 			case 1:
 				w.Node = &Node{Down: rapid.Bool().Draw(t, "down")}
 			case 2, 3:
-				w = neighbours(w)
+				w = peers(w)
 			default:
 				act()
 			}
@@ -181,7 +181,7 @@ func TestEveryHistoryEndsAsKubernetesAsks(t *testing.T) {
 		w.Node = &Node{}
 		for range 20 {
 			w = after(w, Decide(w))
-			w = neighbours(w)
+			w = peers(w)
 		}
 		if w.Attachment.Deleting {
 			require.False(t, w.Attachment.HasFinalizer, "nothing blocks for ever (ALL-3)")

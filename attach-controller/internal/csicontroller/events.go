@@ -11,9 +11,9 @@ import (
 
 const action = "AttachForKubernetes"
 
-// announce returns the events of a verdict that was written. They are said about the Longhorn Volume: a VolumeAttachment
+// eventsOf returns the events of a verdict that was written. They are said about the Longhorn Volume: a VolumeAttachment
 // has no namespace that events of it could go to.
-func announce(w csi.World, v csi.Verdict) []events.Event {
+func eventsOf(w csi.World, v csi.Verdict) []events.Event {
 	last := v.Steps[len(v.Steps)-1]
 	if last.Kind == csi.StepRelease {
 		return []events.Event{detachedEvent(w)}

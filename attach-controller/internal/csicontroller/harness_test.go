@@ -24,8 +24,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
@@ -113,7 +113,7 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 
 // quick is a lease that changes hands fast.
 func quick() Options {
-	return Options{Attach: true, Lease: standin.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}}
+	return Options{Attach: true, Lease: election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}}
 }
 
 // start runs the controller until it is stopped.

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/attach-controller/internal/csi"
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
 )
 
@@ -26,9 +26,9 @@ const conflictPause = 100 * time.Millisecond
 type reconciler struct {
 	rt       *runkit.Runtime
 	observer observer
-	election *standin.Election
+	election *election.Election
 	metrics  *metrics
-	written  standin.Guard
+	written  election.Guard
 }
 
 // Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
@@ -67,7 +67,7 @@ func (r *reconciler) act(ctx context.Context, s *seen, verdict csi.Verdict) (ctr
 		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
 	}
 	if s.volume != nil {
-		events.Emit(r.rt.Recorder, s.volume, announce(s.world, verdict)...)
+		events.Emit(r.rt.Recorder, s.volume, eventsOf(s.world, verdict)...)
 	}
 	r.metrics.record(verdict)
 	log.FromContext(ctx).Info("verdict applied", "name", s.attachment.Name, "node", s.world.Attachment.HostName,

@@ -105,13 +105,13 @@ func TestTheSecondOfTwoNodesIsToldWhoHoldsTheVolume(t *testing.T) {
 	va := second.asks()
 	second.ticket(va.Name)
 	second.answer(va.Name, false, v1beta2.ReasonAttachedElsewhere, "It goes there when the other ticket is removed.")
-	told := second.attachError(va, "held by node "+w.node+" for csi-attacher \""+first.Name+"\"")
+	reported := second.attachError(va, "held by node "+w.node+" for csi-attacher \""+first.Name+"\"")
 	second.answer(va.Name, false, v1beta2.ReasonAttachedElsewhere, "It goes there when the other ticket is removed.")
 
 	w.remove(first)
 	w.vacate(first.Name)
 	testkit.WaitGone(t, w.admin, first)
-	require.Equal(t, told.Status.AttachError.Time, second.now(va).Status.AttachError.Time, "the same text keeps its time")
+	require.Equal(t, reported.Status.AttachError.Time, second.now(va).Status.AttachError.Time, "the same text keeps its time")
 	second.serve(va.Name)
 	require.Nil(t, second.reaches(va, "attached", isAttached).Status.AttachError)
 }

@@ -16,8 +16,8 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 )
 
 // LeaseName is the lease of the external-attacher for this driver.
@@ -31,12 +31,12 @@ type Options struct {
 	// Attach takes the role; without it there is no lease and no watch.
 	Attach bool
 	// Lease is the external-attacher's.
-	Lease standin.Lease
+	Lease election.Lease
 }
 
 // DefaultOptions takes the role.
 func DefaultOptions() Options {
-	return Options{Attach: true, Lease: standin.Lease{Name: LeaseName}}
+	return Options{Attach: true, Lease: election.Lease{Name: LeaseName}}
 }
 
 // AddFlags adds the flag that turns the role off.
@@ -54,12 +54,12 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 		return err
 	}
 	m := newMetrics(registry)
-	q := &standin.Queues{Reader: rt.Client, Log: rt.Log}
-	e, err := standin.New(rt, options.Lease, m.lead, q.All)
+	q := &election.Queues{Reader: rt.Client, Log: rt.Log}
+	e, err := election.New(rt, options.Lease, m.lead, q.All)
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: standin.Guard{Clock: rt.Clock}}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: election.Guard{Clock: rt.Clock}}
 	if err := setUpAttachments(rt, r, q); err != nil {
 		return fmt.Errorf("setting up the controller of VolumeAttachments: %w", err)
 	}
@@ -69,7 +69,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 	return rt.Manager.Add(e)
 }
 
-func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *standin.Queues) error {
+func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *election.Queues) error {
 	w := watches{reader: rt.Client}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-attachment").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
@@ -84,7 +84,7 @@ func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *standin.Queues) erro
 		Complete(r)
 }
 
-func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *standin.Queues) error {
+func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *election.Queues) error {
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").
 		For(&corev1.PersistentVolume{}, builder.WithPredicates(held())).
 		Watches(&storagev1.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(persistentVolumeOf), builder.WithPredicates(gone())).

@@ -14,12 +14,12 @@ import (
 // The engine says so itself, in a look that is newer than the mark, and nothing else serves or is about to.
 func (p *pass) takeBack() {
 	alone := p.alone()
-	if len(alone) == 0 || p.second != nil || p.state != v1beta2.VolumeStateAttached || !p.frontendStays() || !p.lookedSince(alone) {
+	if len(alone) == 0 || p.second != nil || p.state != v1beta2.VolumeStateAttached || !p.frontendStays() || !p.polledSince(alone) {
 		return
 	}
 	for _, r := range alone {
 		p.patch(StageFail, r, "failedAt", "")
-		p.tell(r, Event{Reason: EventStillGood, Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
+		p.report(r, Event{Reason: EventStillGood, Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
 	}
 }
 
@@ -46,15 +46,15 @@ func (p *pass) frontendStays() bool {
 	return p.served() == p.engine && p.frontend.Spec.EngineName == p.engine.Name && !p.frontend.Status.SwitchoverInProgress()
 }
 
-// lookedSince asks for a look at the engine that is newer than every mark. Marks have no fractions of seconds.
-func (p *pass) lookedSince(marked []*v1beta2.Replica) bool {
-	looked, err := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
-	if !p.freshLook() || err != nil {
+// polledSince asks for a look at the engine that is newer than every mark. Marks have no fractions of seconds.
+func (p *pass) polledSince(marked []*v1beta2.Replica) bool {
+	polled, err := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
+	if !p.freshPoll() || err != nil {
 		return false
 	}
 	for _, r := range marked {
 		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
-		if err != nil || looked.Before(failed.Add(time.Second)) {
+		if err != nil || polled.Before(failed.Add(time.Second)) {
 			p.patch(StageStop, p.engine, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
 			return false
 		}

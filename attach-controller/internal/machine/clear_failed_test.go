@@ -9,9 +9,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// cutWhileAway is a volume on x whose target is on y, which went down and came back before the frontend had left for z: the replica on y counts as
+// cutWhileRelocated is a volume on x whose target is on y, which went down and came back before the frontend had left for z: the replica on y counts as
 // failed and alone serves, while the engine dropped the one on z, which counts as healthy.
-func cutWhileAway(t *testing.T) *stageWorld {
+func cutWhileRelocated(t *testing.T) *fixture {
 	t.Helper()
 	s := moved(t, "x", "y", "z")
 	out := s.Replicas[0] // by an upgrade of x
@@ -41,7 +41,7 @@ func cutWhileAway(t *testing.T) *stageWorld {
 	return s
 }
 
-func (s *stageWorld) engineOn(node string) *v1beta2.Engine {
+func (s *fixture) engineOn(node string) *v1beta2.Engine {
 	for _, e := range s.Engines {
 		if e.Spec.NodeID == node {
 			return e
@@ -52,7 +52,7 @@ func (s *stageWorld) engineOn(node string) *v1beta2.Engine {
 
 // UPG-1: what the frontend writes meanwhile only the marked replica has. If it stayed marked, the volume would be opened over the other one next.
 func TestAReplicaThatAloneServesIsNotTakenForFailed(t *testing.T) {
-	s := cutWhileAway(t)
+	s := cutWhileRelocated(t)
 	for range 40 {
 		s.step()
 		s.imMonitor()
@@ -66,25 +66,25 @@ func TestAReplicaThatAloneServesIsNotTakenForFailed(t *testing.T) {
 
 // The engine must say it after the mark, the frontend must stay, and nothing else may serve.
 func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
-	for name, doubt := range map[string]func(*stageWorld, *v1beta2.Engine){
-		"a look from before the mark": func(s *stageWorld, e *v1beta2.Engine) {
+	for name, doubt := range map[string]func(*fixture, *v1beta2.Engine){
+		"a look from before the mark": func(s *fixture, e *v1beta2.Engine) {
 			e.Spec.LookRequestedAt = s.Now.Add(-2 * time.Second).UTC().Format(time.RFC3339Nano)
 			e.Status.LookedAt = e.Spec.LookRequestedAt
 		},
-		"a frontend that was told to go elsewhere": func(s *stageWorld, _ *v1beta2.Engine) { s.Frontends[0].Spec.EngineName = "vol-e-9" },
-		"a frontend between two targets": func(s *stageWorld, _ *v1beta2.Engine) {
+		"a frontend that was told to go elsewhere": func(s *fixture, _ *v1beta2.Engine) { s.Frontends[0].Spec.EngineName = "vol-e-9" },
+		"a frontend between two targets": func(s *fixture, _ *v1beta2.Engine) {
 			s.Frontends[0].Status.SwitchoverPhase = "switching"
 		},
-		"another good replica": func(s *stageWorld, e *v1beta2.Engine) {
+		"another good replica": func(s *fixture, e *v1beta2.Engine) {
 			e.Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeRW
 		},
-		"a replica that leaves for good": func(s *stageWorld, _ *v1beta2.Engine) { s.Replicas[1].DeletionTimestamp = &s.Volume.CreationTimestamp },
-		"a replica that does not run": func(s *stageWorld, _ *v1beta2.Engine) {
+		"a replica that leaves for good": func(s *fixture, _ *v1beta2.Engine) { s.Replicas[1].DeletionTimestamp = &s.Volume.CreationTimestamp },
+		"a replica that does not run": func(s *fixture, _ *v1beta2.Engine) {
 			s.Replicas[1].Status.CurrentState = v1beta2.InstanceStateError
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := cutWhileAway(t)
+			s := cutWhileRelocated(t)
 			e := s.engineOn("y")
 			s.Engines = []*v1beta2.Engine{e}
 			s.Now = s.Now.Add(20 * time.Second)

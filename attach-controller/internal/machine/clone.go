@@ -177,7 +177,7 @@ func (p *pass) cloneAgain() {
 		return
 	}
 	if p.Now.Before(due) {
-		p.wake(due)
+		p.requeueAt(due)
 		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, the event CloneFailed says why: it is tried again at %s.", p.v.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
 		return
 	}

@@ -14,7 +14,7 @@ import (
 const madeForTheCopy = "clone-vol-uid"
 
 // copying is a volume that is attached to x without its frontend and is to be copied from a volume that is attached, too.
-func copying(dataSource string, nodes ...string) *stageWorld {
+func copying(dataSource string, nodes ...string) *fixture {
 	s := attached(v1beta2.DataEngineV1, nodes...)
 	s.Volume.Spec.DataSource, s.Volume.Spec.DisableFrontend, s.Volume.Status.FrontendDisabled = dataSource, true, true
 	s.Volume.Status.CloneStatus = v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated, SourceVolume: "other"}
@@ -104,20 +104,20 @@ func TestACopySaysWhatItWaitsFor(t *testing.T) {
 	deleted(going)
 	for name, c := range map[string]struct {
 		source string
-		change func(*stageWorld)
+		change func(*fixture)
 		says   string
 	}{
-		"no such volume":                  {"vol://other", func(s *stageWorld) { s.SourceVolume = nil }, "Volume other, which is to be copied, does not exist"},
-		"a volume that is being deleted":  {"snap://other/s", func(s *stageWorld) { s.SourceVolume = going }, "does not exist or is being deleted"},
-		"no such snapshot":                {"snap://other/s", func(*stageWorld) {}, "Volume other has no snapshot s to copy yet."},
-		"a source that is not attached":   {"snap://other/s", func(s *stageWorld) { s.Source = nil }, "waits until other is attached"},
-		"a volume that somebody uses":     {"snap://other/s", func(s *stageWorld) { s.Volume.Spec.DisableFrontend = false }, "without a frontend"},
-		"a source that names no snapshot": {"snap://other", func(*stageWorld) {}, "names no snapshot"},
-		"a copy that does not begin": {"snap://other/s", func(s *stageWorld) {
+		"no such volume":                  {"vol://other", func(s *fixture) { s.SourceVolume = nil }, "Volume other, which is to be copied, does not exist"},
+		"a volume that is being deleted":  {"snap://other/s", func(s *fixture) { s.SourceVolume = going }, "does not exist or is being deleted"},
+		"no such snapshot":                {"snap://other/s", func(*fixture) {}, "Volume other has no snapshot s to copy yet."},
+		"a source that is not attached":   {"snap://other/s", func(s *fixture) { s.Source = nil }, "waits until other is attached"},
+		"a volume that somebody uses":     {"snap://other/s", func(s *fixture) { s.Volume.Spec.DisableFrontend = false }, "without a frontend"},
+		"a source that names no snapshot": {"snap://other", func(*fixture) {}, "names no snapshot"},
+		"a copy that does not begin": {"snap://other/s", func(s *fixture) {
 			s.Engines[0].Spec.RequestedDataSource = "snap://other/s"
 			s.Engines[0].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse, Message: "x could not begin: no."}}
 		}, "was asked to copy snap://other/s and has not begun. x could not begin: no."},
-		"a copy that failed and stays failed": {"vol://other", func(s *stageWorld) { s.Volume.Status.CloneStatus.State = v1beta2.CloneFailed }, "create it again"},
+		"a copy that failed and stays failed": {"vol://other", func(s *fixture) { s.Volume.Status.CloneStatus.State = v1beta2.CloneFailed }, "create it again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := copying(c.source, "x")
@@ -158,7 +158,7 @@ func TestACopyThatFailedIsTriedAgainAfterAPauseOnceTheVolumeIsDetached(t *testin
 	due := s.Now.Add(time.Minute)
 	c.State, c.AttemptCount, c.NextAllowedAttemptAt = v1beta2.CloneFailed, 1, stamp(due)
 	v := Decide(s.World)
-	require.Equal(t, due, v.WakeAt)
+	require.Equal(t, due, v.RequeueAt)
 	require.Contains(t, waitsFor(v), "it is tried again at "+stamp(due))
 	require.Empty(t, v.Writes)
 

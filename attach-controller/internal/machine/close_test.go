@@ -9,7 +9,7 @@ import (
 )
 
 // leaving is detaching, with its engine stopped and its replicas still running.
-func leaving(t *testing.T, dataEngine string, nodes ...string) *stageWorld {
+func leaving(t *testing.T, dataEngine string, nodes ...string) *fixture {
 	t.Helper()
 	s := attached(dataEngine, nodes...)
 	s.Volume.Spec.NodeID, s.Volume.Status.State = "", v1beta2.VolumeStateDetaching

@@ -52,7 +52,7 @@ func Decide(w World) Verdict {
 	p.state, p.current, p.migration = p.v.Status.State, p.v.Status.CurrentNodeID, p.v.Status.CurrentMigrationNodeID
 	p.faulted = p.v.Status.Robustness == v1beta2.VolumeRobustnessFaulted
 	p.pick()
-	p.endStrangers()
+	p.endAllPrevious()
 	switch {
 	case p.v.DeletionTimestamp != nil:
 		p.remove()

@@ -76,7 +76,7 @@ func (p *pass) next(infix string) string {
 	for _, f := range p.Frontends {
 		note(f.Name)
 	}
-	for _, s := range p.Strangers {
+	for _, s := range p.Previous {
 		note(s.GetName())
 	}
 	return fmt.Sprintf("%s%s%d", p.v.Name, infix, last+1)

@@ -11,7 +11,7 @@ import (
 
 // Else a volume that is deleted at once would leave an engine behind that nobody lets go.
 func TestNothingIsMadeBeforeTheVolumeHasItsFinalizer(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV2, "x")
+	s := newFixture(v1beta2.DataEngineV2, "x")
 	s.Volume.Finalizers = nil
 	writes := Decide(s.World).Writes
 	require.Len(t, writes, 1)
@@ -21,7 +21,7 @@ func TestNothingIsMadeBeforeTheVolumeHasItsFinalizer(t *testing.T) {
 }
 
 func TestWhatIsSaidAlreadyIsLeftAlone(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x")
+	s := newFixture(v1beta2.DataEngineV1, "x")
 	spec := &s.Volume.Spec
 	spec.NumberOfReplicas, spec.AccessMode, spec.DataLocality, spec.Frontend, spec.Image = 7, "rwx", "best-effort", "iscsi", "mine"
 	s.Settings = Settings{DefaultReplicas: 3, DefaultEngineImage: "other"}
@@ -29,7 +29,7 @@ func TestWhatIsSaidAlreadyIsLeftAlone(t *testing.T) {
 }
 
 func TestAVolumeWithoutAFrontendGetsNone(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x")
+	s := newFixture(v1beta2.DataEngineV1, "x")
 	s.Volume.Spec.Frontend, s.Volume.Spec.DisableFrontend = "", true
 	untouched(t, Decide(s.World), s.Volume)
 	s.Volume.Spec.DisableFrontend = false
@@ -37,7 +37,7 @@ func TestAVolumeWithoutAFrontendGetsNone(t *testing.T) {
 }
 
 func TestAnEngineThatIsDeletedWhileItIsStoppedIsMadeAnew(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV2, "x")
+	s := newFixture(v1beta2.DataEngineV2, "x")
 	require.True(t, s.settle())
 	deleted(s.Engines[0])
 	deleted(s.Frontends[0])
@@ -59,9 +59,9 @@ func TestAnEngineThatIsDeletedWhileItRunsStays(t *testing.T) {
 
 // A16: whoever deleted it sees what became of that, and what to do.
 func TestAnEngineThatIsDeletedInUseIsToldAndMadeAnewAtTheNextDetach(t *testing.T) {
-	for name, of := range map[string]func(*stageWorld) string{
-		"the engine":   func(s *stageWorld) string { deleted(s.Engines[0]); return "Engine vol-e-0" },
-		"the frontend": func(s *stageWorld) string { deleted(s.Frontends[0]); return "Frontend " + s.Frontends[0].Name },
+	for name, of := range map[string]func(*fixture) string{
+		"the engine":   func(s *fixture) string { deleted(s.Engines[0]); return "Engine vol-e-0" },
+		"the frontend": func(s *fixture) string { deleted(s.Frontends[0]); return "Frontend " + s.Frontends[0].Name },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y")

@@ -14,7 +14,7 @@ const twice = int64(2) << 30
 // A23: the column SIZE has a unit, and follows the spec.
 func TestAVolumeTellsItsSizeWithAUnit(t *testing.T) {
 	for size, want := range map[int64]string{20 << 30: "20Gi", 3 << 29: "1536Mi", 1 << 40: "1Ti", 20<<30 + 1: "21474836481"} {
-		s := newStage(v1beta2.DataEngineV1, "x")
+		s := newFixture(v1beta2.DataEngineV1, "x")
 		s.Volume.Spec.Size = size
 		require.True(t, s.settle())
 		require.Equal(t, want, s.Volume.Status.Capacity)
@@ -23,20 +23,20 @@ func TestAVolumeTellsItsSizeWithAUnit(t *testing.T) {
 
 func TestAVolumeGrowsStepByStep(t *testing.T) {
 	for name, one := range map[string]struct {
-		is                        func(*stageWorld)
+		is                        func(*fixture)
 		engine, frontend, replica bool
 		required                  bool
 	}{
-		"asked for":                          {func(*stageWorld) {}, true, true, false, true},
-		"the engine was told":                {func(s *stageWorld) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
-		"both were told":                     {told, false, false, false, true},
-		"whether there is room is not known": {func(s *stageWorld) { s.Volume.Status.AcceptedSize = 0 }, false, false, false, true},
-		"there is no room":                   {func(s *stageWorld) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, false},
+		"asked for":                          {func(*fixture) {}, true, true, false, true},
+		"the engine was told":                {func(s *fixture) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
+		"both were told":                     {reported, false, false, false, true},
+		"whether there is room is not known": {func(s *fixture) { s.Volume.Status.AcceptedSize = 0 }, false, false, false, true},
+		"there is no room":                   {func(s *fixture) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, false},
 		"it grows":                           {growing, false, false, false, false},
 		"it has grown":                       {grown, false, false, true, false},
-		"its engine is not seen":             {func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},
-		"it migrates":                        {func(s *stageWorld) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
-		"less is wanted than there is":       {func(s *stageWorld) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
+		"its engine is not seen":             {func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},
+		"it migrates":                        {func(s *fixture) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
+		"less is wanted than there is":       {func(s *fixture) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y")
@@ -74,20 +74,20 @@ func TestAFurtherSizeWaitsForTheOneBefore(t *testing.T) {
 	require.True(t, conditions.IsTrue(Decide(s.World).Conditions, v1beta2.VolumeExpanded))
 }
 
-func told(s *stageWorld) { s.Engines[0].Spec.VolumeSize, s.Frontends[0].Spec.Size = twice, twice }
+func reported(s *fixture) { s.Engines[0].Spec.VolumeSize, s.Frontends[0].Spec.Size = twice, twice }
 
-func growing(s *stageWorld) {
-	told(s)
+func growing(s *fixture) {
+	reported(s)
 	s.Engines[0].Status.CurrentSize, s.Engines[0].Status.IsExpanding = twice, true
 }
 
-func grown(s *stageWorld) {
+func grown(s *fixture) {
 	growing(s)
 	s.Engines[0].Status.IsExpanding = false
 }
 
 func TestADetachedVolumeThatShallGrowSaysSo(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x")
+	s := newFixture(v1beta2.DataEngineV1, "x")
 	require.True(t, s.settle())
 	s.Volume.Spec.Size = twice
 	verdict := Decide(s.World)

@@ -41,8 +41,8 @@ func (p *pass) cutOff() bool {
 		p.patch(StageStop, p.engine, "lookRequestedAt", now)
 		p.patch(StageStop, f, "suspendRequestedAt", now)
 		return p.held(v1beta2.ReasonNodeDown, why+" it is asked once more what it knows.")
-	case !lookedAfter(p.engine, asked) && p.Now.Before(asked.Add(goneFor)):
-		p.wake(asked.Add(goneFor))
+	case !polledAfter(p.engine, asked) && p.Now.Before(asked.Add(goneFor)):
+		p.requeueAt(asked.Add(goneFor))
 		return p.held(v1beta2.ReasonNodeDown, why+" it is asked once more what it knows.")
 	}
 	p.out.Fresh, p.out.FreshFrontends = true, true
@@ -81,10 +81,10 @@ func lost(f *v1beta2.EngineFrontend) bool {
 	return answered(f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
 }
 
-// lookedAfter tells that an engine answered a look which was requested then, or later.
-func lookedAfter(e *v1beta2.Engine, requested time.Time) bool {
-	looked, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
-	return err == nil && !looked.Before(requested)
+// polledAfter tells that an engine answered a look which was requested then, or later.
+func polledAfter(e *v1beta2.Engine, requested time.Time) bool {
+	polled, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
+	return err == nil && !polled.Before(requested)
 }
 
 // hasHealthySuccessor reports whether another engine could go on without the replicas on nodes that are down.
@@ -112,7 +112,7 @@ func (p *pass) resumeIO() {
 		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is held until its target on node %s, or another one, is up.", e.Spec.NodeID))
 		return
 	case !p.engineUp() || err != nil: // nothing was concluded from its absence, and nobody takes over
-	case !lookedAfter(e, asked):
+	case !polledAfter(e, asked):
 		if requested, err := time.Parse(time.RFC3339Nano, e.Spec.LookRequestedAt); err != nil || requested.Before(asked) {
 			p.patch(StageStop, e, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
 		}

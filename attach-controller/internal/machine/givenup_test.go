@@ -11,7 +11,7 @@ import (
 )
 
 // down is a volume on x whose target is on y, which is down, and shall be on z. The copy on x is out, as in an upgrade of x.
-func down(t require.TestingT) *stageWorld {
+func down(t require.TestingT) *fixture {
 	s := moved(t, "x", "y", "z")
 	out := s.Replicas[0]
 	out.Spec.FailedAt, out.Spec.DesireState = stamp(s.Now), v1beta2.InstanceStateStopped
@@ -23,14 +23,14 @@ func down(t require.TestingT) *stageWorld {
 }
 
 // round lets everybody act once.
-func (s *stageWorld) round() {
+func (s *fixture) round() {
 	s.step()
 	s.imMonitor()
 	s.Now = s.Now.Add(time.Second)
 }
 
 // rounds lets everybody act until it is so.
-func (s *stageWorld) rounds(t require.TestingT, until func() bool, what string) {
+func (s *fixture) rounds(t require.TestingT, until func() bool, what string) {
 	for range 60 {
 		if until() {
 			return
@@ -41,18 +41,18 @@ func (s *stageWorld) rounds(t require.TestingT, until func() bool, what string) 
 }
 
 // back lets the node of the target be up again, with what its engine says now.
-func (s *stageWorld) back(modes map[string]string) {
+func (s *fixture) back(modes map[string]string) {
 	s.Nodes["y"] = Node{Known: true}
 	e := s.engineOn("y")
 	e.Status.CurrentState, e.Status.ReplicaModeMap = v1beta2.InstanceStateRunning, modes
 }
 
-func (s *stageWorld) holds() bool {
+func (s *fixture) holds() bool {
 	f := s.Frontends[0]
 	return f.Status.CurrentState == v1beta2.InstanceStateSuspended && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
 }
 
-func (s *stageWorld) goesOn() bool {
+func (s *fixture) goesOn() bool {
 	f := s.Frontends[0]
 	return f.Status.CurrentState == v1beta2.InstanceStateRunning && f.Spec.SuspendRequestedAt == ""
 }
@@ -110,7 +110,7 @@ func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
 	s.Now = s.Now.Add(goneFor - time.Second)
 	verdict := Decide(s.World)
 	require.Empty(t, verdict.Writes)
-	require.Equal(t, asked.Add(goneFor), verdict.WakeAt)
+	require.Equal(t, asked.Add(goneFor), verdict.RequeueAt)
 	s.Now = asked.Add(goneFor)
 	verdict = Decide(s.World)
 	require.True(t, verdict.Fresh && verdict.FreshFrontends)
@@ -119,11 +119,11 @@ func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
 
 // The node is back before the cut was proven, or before the frontend has left: the target is the volume's again, with all that it acknowledged.
 func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
-	for name, until := range map[string]func(*stageWorld) bool{
-		"asked":  func(s *stageWorld) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
-		"held":   func(s *stageWorld) bool { return s.holds() },
-		"marked": func(s *stageWorld) bool { return s.Replicas[1].Spec.FailedAt != "" },
-		"made":   func(s *stageWorld) bool { return len(s.Engines) == 2 },
+	for name, until := range map[string]func(*fixture) bool{
+		"asked":  func(s *fixture) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
+		"held":   func(s *fixture) bool { return s.holds() },
+		"marked": func(s *fixture) bool { return s.Replicas[1].Spec.FailedAt != "" },
+		"made":   func(s *fixture) bool { return len(s.Engines) == 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := down(t)
@@ -292,7 +292,7 @@ func TestAFrontendLeavesWhatCannotBeSeenOnlyWhileItHolds(t *testing.T) {
 }
 
 // stepSeen decides, and holds what the frontend is told against what can be seen.
-func (s *stageWorld) stepSeen(t *rapid.T) {
+func (s *fixture) stepSeen(t *rapid.T) {
 	p := &pass{World: s.World, v: s.Volume, failed: map[string]bool{}}
 	p.pick()
 	verdict := Decide(s.World)

@@ -57,7 +57,7 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	p.failed[r.Name] = true
 	p.patch(StageFail, r, "failedAt", stamp(p.Now))
 	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
-	p.tell(r, Event{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
+	p.report(r, Event{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
 	return true
 }
 

@@ -17,24 +17,24 @@ func deleted(o metav1.Object) {
 
 // UPG-1.
 func TestTheLastHealthyReplicaNeverGetsFailedAt(t *testing.T) {
-	for name, happens := range map[string]func(*stageWorld){
-		"the engine dropped all": func(s *stageWorld) {
+	for name, happens := range map[string]func(*fixture){
+		"the engine dropped all": func(s *fixture) {
 			for _, r := range s.Replicas {
 				s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
 			}
 		},
-		"all instances failed": func(s *stageWorld) {
+		"all instances failed": func(s *fixture) {
 			for _, r := range s.Replicas {
 				r.Status.CurrentState = v1beta2.InstanceStateError
 			}
 			s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
 		},
-		"all nodes are down": func(s *stageWorld) {
+		"all nodes are down": func(s *fixture) {
 			for node := range s.Nodes {
 				s.Nodes[node] = Node{Known: true, Down: true}
 			}
 		},
-		"one node after the other goes down": func(s *stageWorld) {
+		"one node after the other goes down": func(s *fixture) {
 			for _, node := range []string{"x", "y", "z"} {
 				s.Nodes[node] = Node{Known: true, Down: true}
 				s.step()

@@ -67,7 +67,7 @@ func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
 	_, mapped := wanted[r.Name]
 	_, listed := p.engine.Status.ReplicaModeMap[r.Name]
 	switch {
-	case mapped && !(p.otherRW(r.Name, wanted) && p.freshLook()):
+	case mapped && !(p.otherRW(r.Name, wanted) && p.freshPoll()):
 	case mapped:
 		delete(wanted, r.Name)
 	case listed && !p.anyRW(wanted) && r.Status.Port != 0:
@@ -107,7 +107,7 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 			p.patch(StageFail, r, "salvageRequested", false)
 		}
 		if !first {
-			p.tell(r, Event{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
+			p.report(r, Event{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
 		}
 	case mode == v1beta2.ReplicaModeRW && r.Spec.SalvageRequested:
 		p.patch(StageFail, r, "salvageRequested", false)

@@ -12,7 +12,7 @@ import (
 )
 
 // added is a volume that is attached, with an empty replica that was placed since.
-func added(node string) (*stageWorld, *v1beta2.Replica) {
+func added(node string) (*fixture, *v1beta2.Replica) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	name := fmt.Sprintf("vol-r-%d", len(s.Replicas))
 	r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: v1beta2.ReplicaSpec{
@@ -28,34 +28,34 @@ func run(r *v1beta2.Replica) {
 
 func TestAnAddedReplicaIsStartedAndThenGivenToTheEngine(t *testing.T) {
 	for name, one := range map[string]struct {
-		is      func(*stageWorld, *v1beta2.Replica)
+		is      func(*fixture, *v1beta2.Replica)
 		replica map[string]any
 		engine  map[string]any
 	}{
-		"stopped": {func(*stageWorld, *v1beta2.Replica) {}, map[string]any{"desireState": "running"}, nil},
-		"starting": {func(_ *stageWorld, r *v1beta2.Replica) {
+		"stopped": {func(*fixture, *v1beta2.Replica) {}, map[string]any{"desireState": "running"}, nil},
+		"starting": {func(_ *fixture, r *v1beta2.Replica) {
 			r.Spec.DesireState, r.Status.CurrentState = "running", v1beta2.InstanceStateStarting
 		}, nil, nil},
-		"running": {func(_ *stageWorld, r *v1beta2.Replica) { run(r) }, nil, map[string]any{"replicaAddressMap": map[string]any{"vol-r-2": "ip-z:10003"}}},
-		"running without a port": {func(_ *stageWorld, r *v1beta2.Replica) {
+		"running": {func(_ *fixture, r *v1beta2.Replica) { run(r) }, nil, map[string]any{"replicaAddressMap": map[string]any{"vol-r-2": "ip-z:10003"}}},
+		"running without a port": {func(_ *fixture, r *v1beta2.Replica) {
 			run(r)
 			r.Status.Port = 0
 		}, nil, nil},
-		"still listed as what it was before": {func(s *stageWorld, r *v1beta2.Replica) {
+		"still listed as what it was before": {func(s *fixture, r *v1beta2.Replica) {
 			run(r)
 			s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
 		}, nil, nil},
-		"taken for healthy": {func(_ *stageWorld, r *v1beta2.Replica) {
+		"taken for healthy": {func(_ *fixture, r *v1beta2.Replica) {
 			run(r)
 			r.Spec.HealthyAt = "2026-01-01T00:00:00Z"
 		}, map[string]any{"healthyAt": ""}, nil},
-		"on a node that is down": {func(s *stageWorld, _ *v1beta2.Replica) { s.Nodes["z"] = Node{Known: true, Down: true} }, nil, nil},
-		"placed nowhere":         {func(_ *stageWorld, r *v1beta2.Replica) { r.Spec.NodeID = "" }, nil, nil},
-		"unknown": {func(_ *stageWorld, r *v1beta2.Replica) {
+		"on a node that is down": {func(s *fixture, _ *v1beta2.Replica) { s.Nodes["z"] = Node{Known: true, Down: true} }, nil, nil},
+		"placed nowhere":         {func(_ *fixture, r *v1beta2.Replica) { r.Spec.NodeID = "" }, nil, nil},
+		"unknown": {func(_ *fixture, r *v1beta2.Replica) {
 			run(r)
 			r.Status.CurrentState = v1beta2.InstanceStateUnknown
 		}, nil, nil},
-		"being deleted": {func(_ *stageWorld, r *v1beta2.Replica) {
+		"being deleted": {func(_ *fixture, r *v1beta2.Replica) {
 			run(r)
 			deleted(r)
 		}, map[string]any{"desireState": "stopped"}, nil},

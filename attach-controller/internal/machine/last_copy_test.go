@@ -12,7 +12,7 @@ import (
 
 // However early the engine is lost, an empty replica that is placed meanwhile must not be taken for one with the data.
 func TestReplicasOfTheFirstOpenAreHealthyBeforeTheirEngineHearsOfThem(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x", "y")
+	s := newFixture(v1beta2.DataEngineV1, "x", "y")
 	for range 20 {
 		verdict := Decide(s.World)
 		for _, w := range verdict.Writes {
@@ -40,7 +40,7 @@ func markedHealthy(writes []Write) []string {
 
 // UPG-1: the cache may not show yet that the other replica was marked a moment ago.
 func TestAReplicaIsMarkedOnlyOnReplicasReadPastTheCache(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x", "y")
+	s := newFixture(v1beta2.DataEngineV1, "x", "y")
 	s.Volume.Spec.NodeID = "x"
 	s.Volume.Status.State = v1beta2.VolumeStateAttaching
 	require.False(t, Decide(s.World).Fresh, "nothing is marked")
@@ -54,7 +54,7 @@ func TestAReplicaIsMarkedOnlyOnReplicasReadPastTheCache(t *testing.T) {
 
 // Nothing was ever written to such a volume, so that any of its replicas will do.
 func TestAVolumeThatWasNeverOpenedIsSalvagedFromReplicasThatWereNeverHealthy(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x", "y")
+	s := newFixture(v1beta2.DataEngineV1, "x", "y")
 	s.Volume.Status.State = v1beta2.VolumeStateDetached
 	for _, r := range s.Replicas {
 		r.Spec.FailedAt, r.Spec.LastFailedAt = "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
@@ -70,7 +70,7 @@ func TestAVolumeThatWasNeverOpenedIsSalvagedFromReplicasThatWereNeverHealthy(t *
 
 // An engine that was asked for may have opened the replica before its node went down: then its data is the newest.
 func TestAReplicaThatTheEngineWasAskedForOverIsNotMarkedBeforeTheEngineSpeaks(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1, "x", "y", "z")
+	s := newFixture(v1beta2.DataEngineV1, "x", "y", "z")
 	s.Volume.Spec.NodeID = "x"
 	ordered := func() bool {
 		return len(s.Engines) > 0 && s.Engines[0].Spec.DesireState == v1beta2.InstanceStateRunning
@@ -174,7 +174,7 @@ func TestTheOnlyHealthyReplicaIsMarkedOnceAnotherIsRebuilt(t *testing.T) {
 		"is being rebuilt": {v1beta2.ReplicaModeWO, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(v1beta2.DataEngineV1, "x", "y")
+			s := newFixture(v1beta2.DataEngineV1, "x", "y")
 			s.Volume.Spec.NodeID = "x"
 			require.True(t, s.settle(), "%s", s)
 			s.Replicas[1].Spec.HealthyAt = ""

@@ -24,14 +24,14 @@ func TestTheLimitsOfAVolumeReachItsRunningEngine(t *testing.T) {
 // R5: engine and replicas are started with what the volume says, or else the setting.
 func TestWhatStartsIsToldWhetherATrimRemovesSnapshots(t *testing.T) {
 	for name, c := range map[string]struct {
-		volume        string
-		setting, told bool
+		volume            string
+		setting, reported bool
 	}{
 		"the volume says so": {"enabled", false, true}, "the volume says not": {"disabled", true, false},
 		"the setting": {"ignored", true, true}, "neither": {"", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(v1beta2.DataEngineV1, "x", "y")
+			s := newFixture(v1beta2.DataEngineV1, "x", "y")
 			s.Volume.Spec.UnmapMarkSnapChainRemoved, s.Settings.RemoveSnapshotsOnTrim = c.volume, c.setting
 			s.Volume.Spec.NodeID = "x"
 			said := map[string]any{}
@@ -46,8 +46,8 @@ func TestWhatStartsIsToldWhetherATrimRemovesSnapshots(t *testing.T) {
 				s.step()
 				s.imMonitor()
 			}
-			want := map[string]any{s.Engines[0].Name: c.told}
-			if c.told {
+			want := map[string]any{s.Engines[0].Name: c.reported}
+			if c.reported {
 				want["vol-r-0"], want["vol-r-1"] = true, true
 			}
 			require.Equal(t, want, said, "when they are started, not once they run")

@@ -7,9 +7,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// lookAge is how old the request of a look at the running engine may be when something relies on its answer, such as a second
+// pollAge is how old the request of a look at the running engine may be when something relies on its answer, such as a second
 // engine over the same replicas.
-const lookAge = 10 * time.Second
+const pollAge = 10 * time.Second
 
 // migrate brings a second engine up beside the first, hands the volume over to it, or takes it away again.
 func (p *pass) migrate(wanted string) {
@@ -45,7 +45,7 @@ func (p *pass) startSecond(target string) {
 		return
 	}
 	if p.second == nil {
-		if p.freshLook() {
+		if p.freshPoll() {
 			p.add(Write{Kind: Create, Stage: StageMake, Object: p.secondEngine(target)})
 		}
 		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be made.")
@@ -85,14 +85,14 @@ func (p *pass) outrun() bool {
 	return false
 }
 
-// freshLook asks for a look at the engine where the last one is too old. Times are those of this clock: the answer is the
+// freshPoll asks for a look at the engine where the last one is too old. Times are those of this clock: the answer is the
 // request.
-func (p *pass) freshLook() bool {
+func (p *pass) freshPoll() bool {
 	asked, errAsked := time.Parse(time.RFC3339Nano, p.engine.Spec.LookRequestedAt)
-	looked, errLooked := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
+	polled, errPolled := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
 	age := p.Now.Sub(asked)
-	recent := errAsked == nil && age >= 0 && age < lookAge // a request of the future is one of another clock
-	if recent && errLooked == nil && !looked.Before(asked) {
+	recent := errAsked == nil && age >= 0 && age < pollAge // a request of the future is one of another clock
+	if recent && errPolled == nil && !polled.Before(asked) {
 		return true
 	}
 	if !recent {

@@ -10,7 +10,7 @@ import (
 )
 
 // asked is a volume on x that shall move to y, from where nothing was done yet.
-func asked(dataEngine string) *stageWorld {
+func asked(dataEngine string) *fixture {
 	s := attached(dataEngine, "x", "y")
 	s.Volume.Spec.MigrationNodeID, s.Volume.Status.CurrentMigrationNodeID = "y", "y"
 	return s
@@ -18,9 +18,9 @@ func asked(dataEngine string) *stageWorld {
 
 // A10, M7.
 func TestTheSecondEngineIsMadeOverALookThatAnswersItsRequest(t *testing.T) {
-	at := func(s *stageWorld, ago time.Duration) string { return s.Now.Add(-ago).Format(time.RFC3339Nano) }
+	at := func(s *fixture, ago time.Duration) string { return s.Now.Add(-ago).Format(time.RFC3339Nano) }
 	for name, one := range map[string]struct {
-		requested, looked time.Duration // ago; negative is never
+		requested, polled time.Duration // ago; negative is never
 		made, asks        bool
 	}{
 		"never asked":                  {-1, -1, false, true},
@@ -28,8 +28,8 @@ func TestTheSecondEngineIsMadeOverALookThatAnswersItsRequest(t *testing.T) {
 		"asked, and looked at before":  {time.Second, 2 * time.Second, false, false},
 		"asked and answered":           {2 * time.Second, time.Second, true, false},
 		"answered at the same instant": {time.Second, time.Second, true, false},
-		"answered too long ago":        {2 * lookAge, lookAge, false, true},
-		"asked long ago, no answer":    {2 * lookAge, -1, false, true},
+		"answered too long ago":        {2 * pollAge, pollAge, false, true},
+		"asked long ago, no answer":    {2 * pollAge, -1, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asked(v1beta2.DataEngineV1)
@@ -37,8 +37,8 @@ func TestTheSecondEngineIsMadeOverALookThatAnswersItsRequest(t *testing.T) {
 			if one.requested >= 0 {
 				e.Spec.LookRequestedAt = at(s, one.requested)
 			}
-			if one.looked >= 0 {
-				e.Status.LookedAt = at(s, one.looked)
+			if one.polled >= 0 {
+				e.Status.LookedAt = at(s, one.polled)
 			}
 			made, asks := false, false
 			for _, w := range Decide(s.World).Writes {
@@ -75,7 +75,7 @@ func TestNoSecondEngineIsMadeWhileEitherNodeIsDown(t *testing.T) {
 }
 
 // moving has both sides of the migration up.
-func moving(t *testing.T, dataEngine string) *stageWorld {
+func moving(t *testing.T, dataEngine string) *fixture {
 	t.Helper()
 	s := asked(dataEngine)
 	require.True(t, s.settle())
@@ -156,11 +156,11 @@ func TestAMigrationThatIsWantedAgainIsNeverStuck(t *testing.T) {
 
 // ATT-1, M6: what cannot be handed over is detached, and attached again at the target.
 func TestAHandOverThatCannotBeDetachesEverything(t *testing.T) {
-	for name, happens := range map[string]func(*stageWorld){
-		"the source's node is down":  func(s *stageWorld) { s.Nodes["x"] = Node{Known: true, Down: true} },
-		"the target's node is down":  func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} },
-		"the target's engine failed": func(s *stageWorld) { s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError },
-		"the target's frontend failed": func(s *stageWorld) {
+	for name, happens := range map[string]func(*fixture){
+		"the source's node is down":  func(s *fixture) { s.Nodes["x"] = Node{Known: true, Down: true} },
+		"the target's node is down":  func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} },
+		"the target's engine failed": func(s *fixture) { s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError },
+		"the target's frontend failed": func(s *fixture) {
 			s.Frontends[1].Status.CurrentState = v1beta2.InstanceStateError
 		},
 	} {

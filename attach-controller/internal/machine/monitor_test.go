@@ -9,7 +9,7 @@ import (
 
 // imMonitor brings every instance one step on: what shall run runs, what shall stop stops; on nodes that are down nothing
 // is seen, and what shall be stopped there is concluded once every reachable replica is.
-func (s *stageWorld) imMonitor() bool {
+func (s *fixture) imMonitor() bool {
 	changed := false
 	set := func(node, desired string, state, uuid *string, conditions *[]v1beta2.Condition, may bool) {
 		before := *state
@@ -43,7 +43,7 @@ func (s *stageWorld) imMonitor() bool {
 		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions, len(e.Spec.ReplicaAddressMap) > 0)
 		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010+int(e.Name[len(e.Name)-1]-'0'), max(e.Status.CurrentSize, e.Spec.VolumeSize)
 		if e.Status.CurrentState == v1beta2.InstanceStateRunning {
-			changed = s.look(e, before != e.Status.UUID) || changed
+			changed = s.poll(e, before != e.Status.UUID) || changed
 		}
 	}
 	for _, f := range s.Frontends {
@@ -59,7 +59,7 @@ func (s *stageWorld) imMonitor() bool {
 }
 
 // hold lets a frontend that runs hold its I/O as long as that is asked for.
-func (s *stageWorld) hold(f *v1beta2.EngineFrontend, held bool) {
+func (s *fixture) hold(f *v1beta2.EngineFrontend, held bool) {
 	switch asked := f.Spec.SuspendRequestedAt; {
 	case f.Status.CurrentState != v1beta2.InstanceStateRunning:
 	case asked == "":
@@ -70,7 +70,7 @@ func (s *stageWorld) hold(f *v1beta2.EngineFrontend, held bool) {
 }
 
 // connect lets a running frontend go to the target that its spec names, while that serves.
-func (s *stageWorld) connect(f *v1beta2.EngineFrontend) bool {
+func (s *fixture) connect(f *v1beta2.EngineFrontend) bool {
 	before := f.Status
 	if f.Status.CurrentState == v1beta2.InstanceStateStopped {
 		f.Status.TargetIP, f.Status.TargetPort = "", 0
@@ -87,7 +87,7 @@ func (s *stageWorld) connect(f *v1beta2.EngineFrontend) bool {
 	return before.TargetIP != f.Status.TargetIP || before.TargetPort != f.Status.TargetPort
 }
 
-func (s *stageWorld) cutOff() bool {
+func (s *fixture) cutOff() bool {
 	for _, r := range s.Replicas {
 		if !s.down(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped || r.Spec.DesireState == v1beta2.InstanceStateRunning) {
 			return false
@@ -96,8 +96,8 @@ func (s *stageWorld) cutOff() bool {
 	return true
 }
 
-// look is what the running engine says of its replicas: those that do not run are ERR, a new one is rebuilt at once.
-func (s *stageWorld) look(e *v1beta2.Engine, fresh bool) bool {
+// poll is what the running engine says of its replicas: those that do not run are ERR, a new one is rebuilt at once.
+func (s *fixture) poll(e *v1beta2.Engine, fresh bool) bool {
 	modes := map[string]string{}
 	for name := range e.Spec.ReplicaAddressMap {
 		modes[name] = v1beta2.ReplicaModeERR

@@ -30,7 +30,7 @@ func (p *pass) overdue(r *v1beta2.Replica) bool {
 	}
 	due := since.Add(startPatience)
 	if p.Now.Before(due) {
-		p.wake(due)
+		p.requeueAt(due)
 	}
 	return !p.Now.Before(due)
 }
@@ -45,7 +45,7 @@ func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
 		return false
 	}
 	if at := since.Add(startSlow); p.Now.Before(at) {
-		p.wake(at)
+		p.requeueAt(at)
 		return false
 	}
 	then := "the volume goes on without it at " + stamp(since.Add(startPatience)) + "."
@@ -66,9 +66,9 @@ func (p *pass) another(except *v1beta2.Replica, of []*v1beta2.Replica) bool {
 	return false
 }
 
-// wake asks for another look when time alone changes the verdict.
-func (p *pass) wake(at time.Time) {
-	if p.out.WakeAt.IsZero() || at.Before(p.out.WakeAt) {
-		p.out.WakeAt = at
+// requeueAt asks for another look when time alone changes the verdict.
+func (p *pass) requeueAt(at time.Time) {
+	if p.out.RequeueAt.IsZero() || at.Before(p.out.RequeueAt) {
+		p.out.RequeueAt = at
 	}
 }

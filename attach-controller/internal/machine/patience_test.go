@@ -11,7 +11,7 @@ import (
 )
 
 // stuck is a volume that shall be attached to x, of which the replica on y does not start.
-func stuck(state string, nodes ...string) (*stageWorld, *v1beta2.Replica) {
+func stuck(state string, nodes ...string) (*fixture, *v1beta2.Replica) {
 	s := attached(v1beta2.DataEngineV1, nodes...)
 	s.Volume.Spec.NodeID = ""
 	s.settle()
@@ -37,17 +37,17 @@ func TestAReplicaThatDoesNotStartIsGivenUpAfterTwoMinutes(t *testing.T) {
 		early := at(0)
 		untouched(t, early, r)
 		untouched(t, early, s.Engines[0])
-		require.Equal(t, began.Add(startSlow), early.WakeAt)
+		require.Equal(t, began.Add(startSlow), early.RequeueAt)
 		require.NotEqual(t, v1beta2.ReasonReplicaNotStarting, said(early))
 		slow := at(startSlow)
 		untouched(t, slow, r)
-		require.Equal(t, began.Add(startPatience), slow.WakeAt)
+		require.Equal(t, began.Add(startPatience), slow.RequeueAt)
 		require.Equal(t, v1beta2.ReasonReplicaNotStarting, said(slow))
 		late := at(startPatience)
 		require.NotEmpty(t, writeOf(t, late, r).Spec["failedAt"])
 		require.Equal(t, v1beta2.InstanceStateRunning, writeOf(t, late, s.Engines[0]).Spec["desireState"])
 		require.True(t, late.Fresh)
-		require.True(t, late.WakeAt.IsZero())
+		require.True(t, late.RequeueAt.IsZero())
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAReplicaThatDoesNotStartToBeRebuiltIsGivenUpAfterTwoMinutes(t *testing.
 	s.Now = began.Add(time.Minute)
 	early := Decide(s.World)
 	untouched(t, early, r)
-	require.Equal(t, began.Add(startPatience), early.WakeAt)
+	require.Equal(t, began.Add(startPatience), early.RequeueAt)
 	s.Now = began.Add(startPatience)
 	w := writeOf(t, Decide(s.World), r)
 	require.NotEmpty(t, w.Spec["failedAt"])

@@ -46,7 +46,7 @@ func anyConditions(t *rapid.T) []v1beta2.Condition {
 
 // anyWorld is any volume with any objects in any states, also such as nobody should bring about.
 func anyWorld(t *rapid.T) World {
-	s := newStage(any1(t, "data engine", []string{"", "v1", "v2"}))
+	s := newFixture(any1(t, "data engine", []string{"", "v1", "v2"}))
 	w := s.World
 	v := w.Volume
 	v.ObjectMeta = anyMeta(t, "vol")
@@ -90,7 +90,7 @@ func anyWorld(t *rapid.T) World {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
 	}
 	if rapid.Bool().Draw(t, "a stranger") {
-		w.Strangers = []metav1.Object{anyEngine(t, "vol-e-7", nil), anyReplica(t, "vol-r-7")}
+		w.Previous = []metav1.Object{anyEngine(t, "vol-e-7", nil), anyReplica(t, "vol-r-7")}
 	}
 	v.Status.CurrentImage = any1(t, "image", []string{"", "image"})
 	w.StartsSince = map[string]time.Time{}
@@ -205,7 +205,7 @@ func theLastCopyStays(t *rapid.T, w World, verdict Verdict) {
 func TestWhatSettledIsLeftAlone(t *testing.T) {
 	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		for _, wanted := range []string{"", "x", "y"} {
-			s := newStage(dataEngine, "x", "y", "z")
+			s := newFixture(dataEngine, "x", "y", "z")
 			s.Volume.Spec.NodeID = wanted
 			require.True(t, s.settle())
 			verdict := Decide(s.World)

@@ -10,7 +10,7 @@ import (
 )
 
 // said is a volume whose engine ended with these last words.
-func said(dataEngine, words string) *stageWorld {
+func said(dataEngine, words string) *fixture {
 	s := attached(dataEngine, "x", "y")
 	e := s.Engines[0]
 	e.Status.CurrentState = v1beta2.InstanceStateError

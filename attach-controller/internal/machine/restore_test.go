@@ -56,7 +56,7 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 }
 
 // restoring is a volume that is attached to x without its frontend, and waits for backup b-1.
-func restoring(nodes ...string) *stageWorld {
+func restoring(nodes ...string) *fixture {
 	s := attached(v1beta2.DataEngineV1, nodes...)
 	s.Volume.Spec.FromBackup, s.Volume.Spec.DisableFrontend = "s3://t?backup=b-1&volume=old", true
 	s.Volume.Status.RestoreInitiated, s.Volume.Status.RestoreRequired, s.Volume.Status.FrontendDisabled = true, true, true
@@ -65,7 +65,7 @@ func restoring(nodes ...string) *stageWorld {
 }
 
 // restores says what the engine says of a restore to one of the volume's replicas.
-func (s *stageWorld) restores(replica int, status v1beta2.RestoreStatus) {
+func (s *fixture) restores(replica int, status v1beta2.RestoreStatus) {
 	e := s.Engines[0]
 	if e.Status.RestoreStatus == nil {
 		e.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{}

@@ -12,46 +12,46 @@ import (
 const request = "snap-1@2026-08-01T12:00:00Z"
 
 // maintained is a v1 volume that nobody can write to, and that a person wants reverted.
-func maintained(s *stageWorld) {
+func maintained(s *fixture) {
 	s.Volume.Spec.RevertToSnapshot, s.Volume.Spec.RevertRequestedAt = "snap-1", "2026-08-01T12:00:00Z"
 	s.Volume.Spec.DisableFrontend, s.Volume.Status.FrontendDisabled = true, true
 }
 
-func revertAsked(s *stageWorld) {
+func revertAsked(s *fixture) {
 	maintained(s)
 	s.Engines[0].Spec.RequestedRevert = request
 }
 
-func revertAnswered(s *stageWorld) {
+func revertAnswered(s *fixture) {
 	revertAsked(s)
 	s.Engines[0].Status.LastRevert = request
 }
 
 func TestAVolumeIsRevertedWhileNobodyCanWrite(t *testing.T) {
 	for name, one := range map[string]struct {
-		is func(*stageWorld)
+		is func(*fixture)
 		// asks is what the engine is asked for, "" to take it back, nil for nothing new.
 		asks   any
 		reason string
 		ended  bool
 	}{
-		"nobody asks":             {func(*stageWorld) {}, nil, "", false},
-		"a time that is none":     {func(s *stageWorld) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, "", false},
+		"nobody asks":             {func(*fixture) {}, nil, "", false},
+		"a time that is none":     {func(s *fixture) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, "", false},
 		"somebody asks":           {maintained, request, v1beta2.ReasonReverting, false},
 		"the engine is asked":     {revertAsked, nil, v1beta2.ReasonReverting, false},
 		"the engine did it":       {revertAnswered, nil, v1beta2.ReasonReverted, true},
-		"the engine refused":      {func(s *stageWorld) { revertAnswered(s); s.Engines[0].Status.LastRevertError = "no such snapshot" }, nil, v1beta2.ReasonFailed, true},
-		"what ended stays ended":  {func(s *stageWorld) { revertAnswered(s); s.Volume.Status.LastRevert = request }, "", "", false},
-		"another time asks anew":  {func(s *stageWorld) { maintained(s); s.Volume.Status.LastRevert = "snap-1@2026-07-31T12:00:00Z" }, request, v1beta2.ReasonReverting, false},
-		"a frontend is there":     {func(s *stageWorld) { maintained(s); s.Volume.Status.FrontendDisabled = false }, nil, v1beta2.ReasonWaitingForMaintenance, false},
-		"a frontend is wanted":    {func(s *stageWorld) { maintained(s); s.Volume.Spec.DisableFrontend = false }, nil, v1beta2.ReasonWaitingForMaintenance, false},
-		"it is let go unanswered": {func(s *stageWorld) { revertAsked(s); s.Volume.Spec.NodeID = "" }, nil, v1beta2.ReasonFailed, true},
-		"it moves":                {func(s *stageWorld) { maintained(s); s.Volume.Spec.MigrationNodeID = "y" }, nil, v1beta2.ReasonMigrating, false},
-		"a replica is rebuilt": {func(s *stageWorld) {
+		"the engine refused":      {func(s *fixture) { revertAnswered(s); s.Engines[0].Status.LastRevertError = "no such snapshot" }, nil, v1beta2.ReasonFailed, true},
+		"what ended stays ended":  {func(s *fixture) { revertAnswered(s); s.Volume.Status.LastRevert = request }, "", "", false},
+		"another time asks anew":  {func(s *fixture) { maintained(s); s.Volume.Status.LastRevert = "snap-1@2026-07-31T12:00:00Z" }, request, v1beta2.ReasonReverting, false},
+		"a frontend is there":     {func(s *fixture) { maintained(s); s.Volume.Status.FrontendDisabled = false }, nil, v1beta2.ReasonWaitingForMaintenance, false},
+		"a frontend is wanted":    {func(s *fixture) { maintained(s); s.Volume.Spec.DisableFrontend = false }, nil, v1beta2.ReasonWaitingForMaintenance, false},
+		"it is let go unanswered": {func(s *fixture) { revertAsked(s); s.Volume.Spec.NodeID = "" }, nil, v1beta2.ReasonFailed, true},
+		"it moves":                {func(s *fixture) { maintained(s); s.Volume.Spec.MigrationNodeID = "y" }, nil, v1beta2.ReasonMigrating, false},
+		"a replica is rebuilt": {func(s *fixture) {
 			maintained(s)
 			s.Engines[0].Status.ReplicaModeMap[s.Replicas[1].Name] = v1beta2.ReplicaModeWO
 		}, nil, v1beta2.ReasonRebuilding, false},
-		"it still waits for data": {func(s *stageWorld) { maintained(s); s.Volume.Status.RestoreRequired = true }, nil, v1beta2.ReasonWaitingForMaintenance, false},
+		"it still waits for data": {func(s *fixture) { maintained(s); s.Volume.Status.RestoreRequired = true }, nil, v1beta2.ReasonWaitingForMaintenance, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV1, "x", "y")

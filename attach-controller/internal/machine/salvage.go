@@ -45,7 +45,7 @@ func (p *pass) retry() {
 	if faulted != nil && faulted.Status == v1beta2.ConditionTrue {
 		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
 		if due := since.Add(pause); err == nil && p.Now.Before(due) {
-			p.wake(due)
+			p.requeueAt(due)
 			p.wait(v1beta2.ReasonFaulted, why+"The volume is attached again at "+stamp(due)+".")
 			return
 		}
@@ -109,7 +109,7 @@ func (p *pass) salvageLatest() {
 	p.faulted = false
 	p.remount()
 	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
-	p.tell(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
+	p.report(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
 }
 
 // remount asks for pods that mount the volume anew, which package podrecovery sees to: the device went away under those of before.

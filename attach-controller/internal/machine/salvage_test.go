@@ -17,9 +17,9 @@ const (
 )
 
 // faulted is detached, and faulted since the beginning of the test; its replicas failed when times says.
-func faulted(t *testing.T, times ...string) *stageWorld {
+func faulted(t *testing.T, times ...string) *fixture {
 	t.Helper()
-	s := newStage(v1beta2.DataEngineV1, []string{"x", "y", "z"}[:len(times)]...)
+	s := newFixture(v1beta2.DataEngineV1, []string{"x", "y", "z"}[:len(times)]...)
 	require.True(t, s.settle())
 	s.Volume.Status.State, s.Volume.Status.Robustness = v1beta2.VolumeStateDetached, v1beta2.VolumeRobustnessFaulted
 	s.Volume.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonFaulted, LastTransitionTime: stamp(s.Now)}}
@@ -43,25 +43,25 @@ func salvaged(verdict Verdict) []string {
 func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 	for name, one := range map[string]struct {
 		times []string
-		is    func(*stageWorld)
+		is    func(*fixture)
 		taken []string
 		says  string
 	}{
 		"the latest":                   {[]string{early, late}, nil, []string{"vol-r-1"}, ""},
 		"those that failed together":   {[]string{late, soon}, nil, []string{"vol-r-0", "vol-r-1"}, ""},
-		"not one that has older data":  {[]string{early, late}, func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} }, nil, "bring their nodes back"},
-		"one of those that are latest": {[]string{late, soon}, func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} }, []string{"vol-r-0"}, ""},
-		"not one that may still run": {[]string{late}, func(s *stageWorld) {
+		"not one that has older data":  {[]string{early, late}, func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} }, nil, "bring their nodes back"},
+		"one of those that are latest": {[]string{late, soon}, func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} }, []string{"vol-r-0"}, ""},
+		"not one that may still run": {[]string{late}, func(s *fixture) {
 			s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateUnknown
 		}, nil, "shall stop"},
-		"not one that never had the data": {[]string{early, late}, func(s *stageWorld) {
+		"not one that never had the data": {[]string{early, late}, func(s *fixture) {
 			s.Replicas[1].Spec.HealthyAt, s.Replicas[1].Spec.LastHealthyAt = "", ""
 		}, []string{"vol-r-0"}, ""},
-		"not one whose rebuild failed":                {[]string{early, late}, func(s *stageWorld) { s.Replicas[1].Spec.HealthyAt = "" }, []string{"vol-r-0"}, ""},
-		"not one that is being deleted":               {[]string{early, late}, func(s *stageWorld) { deleted(s.Replicas[1]) }, []string{"vol-r-0"}, ""},
-		"nothing where a person chooses":              {[]string{early, late}, func(s *stageWorld) { s.Settings.AutoSalvage = false }, nil, "auto-salvage"},
-		"nothing while a healthy one is out of reach": {[]string{"", late}, func(s *stageWorld) { s.Nodes["x"] = Node{Known: true, Down: true} }, nil, "vol-r-0 on x"},
-		"nothing before the volume is let go":         {[]string{late}, func(s *stageWorld) { s.Volume.Spec.NodeID = "x" }, nil, ""},
+		"not one whose rebuild failed":                {[]string{early, late}, func(s *fixture) { s.Replicas[1].Spec.HealthyAt = "" }, []string{"vol-r-0"}, ""},
+		"not one that is being deleted":               {[]string{early, late}, func(s *fixture) { deleted(s.Replicas[1]) }, []string{"vol-r-0"}, ""},
+		"nothing where a person chooses":              {[]string{early, late}, func(s *fixture) { s.Settings.AutoSalvage = false }, nil, "auto-salvage"},
+		"nothing while a healthy one is out of reach": {[]string{"", late}, func(s *fixture) { s.Nodes["x"] = Node{Known: true, Down: true} }, nil, "vol-r-0 on x"},
+		"nothing before the volume is let go":         {[]string{late}, func(s *fixture) { s.Volume.Spec.NodeID = "x" }, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := faulted(t, one.times...)
@@ -73,7 +73,7 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 			if len(one.taken) == 0 {
 				require.NotContains(t, verdict.Status, "robustness")
 				require.Contains(t, conditions.Get(verdict.Conditions, v1beta2.VolumeAttached).Message, one.says)
-				require.Zero(t, verdict.WakeAt)
+				require.Zero(t, verdict.RequeueAt)
 				return
 			}
 			require.Equal(t, v1beta2.VolumeRobustnessUnknown, verdict.Status["robustness"])
@@ -87,13 +87,13 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 func TestAVolumeWhoseReplicasAreFineIsTriedAgainAfterAPause(t *testing.T) {
 	s := faulted(t, "", late)
 	verdict := Decide(s.World)
-	require.Equal(t, s.Now.Add(retryAfter), verdict.WakeAt)
+	require.Equal(t, s.Now.Add(retryAfter), verdict.RequeueAt)
 	require.Empty(t, verdict.Status)
-	s.Now = verdict.WakeAt.Add(-time.Millisecond)
-	require.Equal(t, verdict.WakeAt, Decide(s.World).WakeAt)
-	s.Now = verdict.WakeAt
+	s.Now = verdict.RequeueAt.Add(-time.Millisecond)
+	require.Equal(t, verdict.RequeueAt, Decide(s.World).RequeueAt)
+	s.Now = verdict.RequeueAt
 	verdict = Decide(s.World)
-	require.Zero(t, verdict.WakeAt)
+	require.Zero(t, verdict.RequeueAt)
 	require.Equal(t, v1beta2.VolumeRobustnessUnknown, verdict.Status["robustness"])
 	require.Equal(t, stamp(s.Now), verdict.Status["remountRequestedAt"])
 	require.NotContains(t, verdict.Status, "lastAutoSalvagedAt")

@@ -36,7 +36,7 @@ const (
 // say is for what the status tells, tell for what the patch of a replica does.
 func (p *pass) say(h Event) { p.out.Events = append(p.out.Events, h) }
 
-func (p *pass) tell(r *v1beta2.Replica, h Event) {
+func (p *pass) report(r *v1beta2.Replica, h Event) {
 	w := p.writeTo(StageFail, r)
 	w.Events = append(w.Events, h)
 }
@@ -89,18 +89,18 @@ func (p *pass) robustness() string {
 	if p.state != v1beta2.VolumeStateAttached || !p.engineUp() {
 		return v1beta2.VolumeRobustnessUnknown
 	}
-	usable, told := 0, 0
+	usable, reported := 0, 0
 	for _, r := range p.Replicas {
 		switch mode := p.mode(r.Name); {
 		case mode == v1beta2.ReplicaModeRW && !p.failed[r.Name] && r.Spec.FailedAt == "":
 			usable++
-			told++
+			reported++
 		case mode != "":
-			told++
+			reported++
 		}
 	}
 	switch {
-	case told == 0:
+	case reported == 0:
 		return v1beta2.VolumeRobustnessUnknown
 	case usable >= p.v.Spec.NumberOfReplicas:
 		return v1beta2.VolumeRobustnessHealthy

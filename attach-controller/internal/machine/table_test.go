@@ -51,8 +51,8 @@ func TestEveryCombinationConverges(t *testing.T) {
 }
 
 // combination is a volume whose engine and replicas run where runs says, whatever status says.
-func combination(engine, wanted, current, state, runs, down string, healthy bool) *stageWorld {
-	s := newStage(engine, "y", "z")
+func combination(engine, wanted, current, state, runs, down string, healthy bool) *fixture {
+	s := newFixture(engine, "y", "z")
 	s.step() // makes the engine, and for v2 the frontend
 	s.step()
 	v := s.Volume

@@ -117,7 +117,7 @@ func (p *pass) beginMove(goal string) {
 	switch {
 	case !leadsTo(p.frontend, p.engine) || !p.running(ofFrontend(p.frontend)):
 	case p.engineUp():
-		if !p.unfinished() && p.freshLook() {
+		if !p.unfinished() && p.freshPoll() {
 			p.makeTarget(goal)
 		}
 	case p.broken(), p.down(at) && at != goal && p.hasHealthySuccessor() && p.cutOff():

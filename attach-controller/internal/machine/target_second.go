@@ -21,7 +21,7 @@ func (p *pass) targetReady(goal string) bool {
 	if p.frontend.Spec.EngineName == p.second.Name || !p.Now.Before(due) {
 		return false
 	}
-	p.wake(due)
+	p.requeueAt(due)
 	return true
 }
 
@@ -58,13 +58,13 @@ func (p *pass) ready(home string) bool {
 			return false
 		}
 	}
-	switch told := p.frontend.Spec.EngineName == p.second.Name; {
-	case told && lost(p.frontend): // what the first one acknowledges meanwhile the second one lacks
+	switch reported := p.frontend.Spec.EngineName == p.second.Name; {
+	case reported && lost(p.frontend): // what the first one acknowledges meanwhile the second one lacks
 		p.orderFrontend(p.frontend, p.engine, home)
 		return false
-	case told:
+	case reported:
 		return true
-	case p.engineUp() && !p.freshLook(), !p.engineUp() && !p.broken() && !p.cutOff():
+	case p.engineUp() && !p.freshPoll(), !p.engineUp() && !p.broken() && !p.cutOff():
 		return false
 	}
 	p.out.Fresh, p.out.FreshFrontends = true, true

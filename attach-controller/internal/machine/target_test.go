@@ -12,7 +12,7 @@ import (
 )
 
 // moved is a volume on x with its target on y.
-func moved(t require.TestingT, replicas ...string) *stageWorld {
+func moved(t require.TestingT, replicas ...string) *fixture {
 	s := attached(v1beta2.DataEngineV2, replicas...)
 	s.Volume.Spec.TargetNodeID = "y"
 	require.True(t, s.settle(), "%s", s)
@@ -21,14 +21,14 @@ func moved(t require.TestingT, replicas ...string) *stageWorld {
 }
 
 // hasWay is UPG-3: the frontend leads to an engine that is there and shall run.
-func hasWay(s *stageWorld) bool {
+func hasWay(s *fixture) bool {
 	return len(s.Frontends) == 1 && slices.ContainsFunc(s.Engines, func(e *v1beta2.Engine) bool {
 		return leadsTo(s.Frontends[0], e) && ofEngine(e).wanted
 	})
 }
 
 // watched settles and holds at each step that the volume stays attached at x and has a way for its I/O.
-func watched(t require.TestingT, s *stageWorld) {
+func watched(t require.TestingT, s *fixture) {
 	for range 60 {
 		changed := s.step()
 		changed = s.imMonitor() || changed
@@ -45,7 +45,7 @@ func watched(t require.TestingT, s *stageWorld) {
 }
 
 // oneEngine is how every move ends.
-func oneEngine(t require.TestingT, s *stageWorld, name, node string) {
+func oneEngine(t require.TestingT, s *fixture, name, node string) {
 	require.Len(t, s.Engines, 1, "%s", s)
 	e := s.Engines[0]
 	require.Equal(t, name, e.Name)
@@ -121,7 +121,7 @@ func TestNoEngineStopsBeforeTheFrontendWhenAVolumeIsDetachedInTheMiddleOfAMove(t
 }
 
 // secondIs brings a move to where the second engine runs and the frontend was not told of it.
-func secondIs(t *testing.T) *stageWorld {
+func secondIs(t *testing.T) *fixture {
 	t.Helper()
 	s := attached(v1beta2.DataEngineV2, "x", "y", "z")
 	s.Volume.Spec.TargetNodeID = "y"
@@ -134,8 +134,8 @@ func secondIs(t *testing.T) *stageWorld {
 	return s
 }
 
-// toldToGo is secondIs once the frontend was told to go to the second engine.
-func toldToGo(t *testing.T) *stageWorld {
+// switching is secondIs once the frontend was told to go to the second engine.
+func switching(t *testing.T) *fixture {
 	t.Helper()
 	s := secondIs(t)
 	s.step()
@@ -145,14 +145,14 @@ func toldToGo(t *testing.T) *stageWorld {
 }
 
 func TestWhatStandsAgainstAMove(t *testing.T) {
-	for name, happens := range map[string]func(*stageWorld){
-		"the wanted node is down":              func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Down: true} },
-		"the wanted node is being upgraded":    func(s *stageWorld) { s.Nodes["y"] = Node{Known: true, Upgrading: true} },
-		"a replica is being rebuilt":           func(s *stageWorld) { s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO },
-		"the engine grows":                     func(s *stageWorld) { s.Engines[0].Status.IsExpanding = true },
-		"nobody knows where the frontend is":   func(s *stageWorld) { s.Frontends[0].Status.TargetIP = "" },
-		"nobody knows whether the frontend is": func(s *stageWorld) { s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
-		"nobody knows whether the engine is":   func(s *stageWorld) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+	for name, happens := range map[string]func(*fixture){
+		"the wanted node is down":              func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} },
+		"the wanted node is being upgraded":    func(s *fixture) { s.Nodes["y"] = Node{Known: true, Upgrading: true} },
+		"a replica is being rebuilt":           func(s *fixture) { s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO },
+		"the engine grows":                     func(s *fixture) { s.Engines[0].Status.IsExpanding = true },
+		"nobody knows where the frontend is":   func(s *fixture) { s.Frontends[0].Status.TargetIP = "" },
+		"nobody knows whether the frontend is": func(s *fixture) { s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+		"nobody knows whether the engine is":   func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y", "z")
@@ -172,15 +172,15 @@ func TestWhatStandsAgainstAMove(t *testing.T) {
 
 // UPG-3: a failed new engine never becomes the target.
 func TestASecondEngineThatIsNotFitIsReplaced(t *testing.T) {
-	for name, happens := range map[string]func(*stageWorld){
-		"it failed": func(s *stageWorld) { s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError },
-		"it cannot reach a replica": func(s *stageWorld) {
+	for name, happens := range map[string]func(*fixture){
+		"it failed": func(s *fixture) { s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError },
+		"it cannot reach a replica": func(s *fixture) {
 			s.Engines[1].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR
 		},
-		"the first one dropped a replica since": func(s *stageWorld) {
+		"the first one dropped a replica since": func(s *fixture) {
 			s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR
 		},
-		"it is being deleted": func(s *stageWorld) { deleted(s.Engines[1]) },
+		"it is being deleted": func(s *fixture) { deleted(s.Engines[1]) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := secondIs(t)
@@ -198,7 +198,7 @@ func TestASecondEngineThatIsNotFitIsReplaced(t *testing.T) {
 		s.Engines[1].Status.CurrentState = v1beta2.InstanceStateError
 		verdict := Decide(s.World)
 		require.Empty(t, verdict.Writes)
-		require.Equal(t, s.Now.Add(retryTarget), verdict.WakeAt)
+		require.Equal(t, s.Now.Add(retryTarget), verdict.RequeueAt)
 	})
 }
 
@@ -236,7 +236,7 @@ func TestTheFrontendIsToldOfNoEngineThatLacksAReplica(t *testing.T) {
 
 // UPG-3.
 func TestNoEngineEndsWhileTheFrontendIsOnItsWay(t *testing.T) {
-	s := toldToGo(t)
+	s := switching(t)
 	f, second := s.Frontends[0], s.Engines[1]
 	f.Status.TargetIP, f.Status.TargetPort, f.Status.SwitchoverPhase = second.Status.StorageIP, second.Status.Port, "switching"
 	for _, w := range Decide(s.World).Writes {
@@ -246,7 +246,7 @@ func TestNoEngineEndsWhileTheFrontendIsOnItsWay(t *testing.T) {
 
 // Turning back and forth would never end.
 func TestAFrontendThatIsAboutToArriveArrives(t *testing.T) {
-	s := toldToGo(t)
+	s := switching(t)
 	s.Volume.Spec.TargetNodeID = "z"
 	s.step()
 	require.Equal(t, "vol-e-1", s.Frontends[0].Spec.EngineName)
@@ -269,7 +269,7 @@ func TestATargetIsNotSentToANodeThatIsDown(t *testing.T) {
 
 // UPG-1: what the first target acknowledges meanwhile the second one lacks.
 func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
-	s := toldToGo(t)
+	s := switching(t)
 	f := s.Frontends[0]
 	f.Spec.SuspendRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
 	f.Status.SuspendedAt, f.Status.CurrentState = f.Spec.SuspendRequestedAt, v1beta2.InstanceStateRunning
@@ -278,7 +278,7 @@ func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
 
 // A move that is called off when the frontend was told already: it goes back before the second engine ends.
 func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
-	s := toldToGo(t)
+	s := switching(t)
 	s.Volume.Spec.TargetNodeID = ""
 	s.step()
 	require.Equal(t, "vol-e-0", s.Frontends[0].Spec.EngineName)
@@ -353,7 +353,7 @@ func TestATargetIsAlwaysThere(t *testing.T) {
 					}
 				}
 			case 2:
-				s.Now = s.Now.Add(lookAge)
+				s.Now = s.Now.Add(pollAge)
 			case 3, 4, 5:
 				s.imMonitor()
 			default:

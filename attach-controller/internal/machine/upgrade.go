@@ -71,7 +71,7 @@ func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 		p.halt(r)
 	case !p.otherStays(r, wanted):
 		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last good one.", r.Name, u.Node))
-	case p.freshLook() && p.fail(r, why):
+	case p.freshPoll() && p.fail(r, why):
 		delete(wanted, r.Name)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // upgrades is a volume on x whose node is being upgraded, with the target on y and its replica there to be taken out.
-func upgrades(t require.TestingT, state string) *stageWorld {
+func upgrades(t require.TestingT, state string) *fixture {
 	s := moved(t, "x", "y", "z")
 	s.Nodes["x"] = Node{Known: true, Upgrading: true}
 	s.Upgrades = []Upgrade{{Node: "x", State: state, Image: "new", Listed: true, Replica: "vol-r-0", Original: "x"}}
@@ -78,15 +78,15 @@ func TestAReplicaStaysInOtherStatesOfAnUpgrade(t *testing.T) {
 
 // UPG-1.
 func TestTheLastGoodReplicaIsNeverTakenOut(t *testing.T) {
-	for name, happens := range map[string]func(*stageWorld){
-		"the others were dropped": func(s *stageWorld) {
+	for name, happens := range map[string]func(*fixture){
+		"the others were dropped": func(s *fixture) {
 			s.Engines[0].Status.ReplicaModeMap["vol-r-1"], s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR, v1beta2.ReplicaModeERR
 		},
-		"one failed, the other is being rebuilt": func(s *stageWorld) {
+		"one failed, the other is being rebuilt": func(s *fixture) {
 			s.Replicas[1].Spec.FailedAt, s.Replicas[2].Spec.HealthyAt = stamp(s.Now), ""
 			s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeWO
 		},
-		"the others' nodes are down": func(s *stageWorld) {
+		"the others' nodes are down": func(s *fixture) {
 			s.Volume.Spec.TargetNodeID = "" // it came home meanwhile
 			s.settle()
 			s.Nodes["y"], s.Nodes["z"] = Node{Known: true, Down: true}, Node{Known: true, Down: true}
@@ -116,7 +116,7 @@ func TestAnUpgradeLeavesAGoodReplica(t *testing.T) {
 				r := s.Replicas[rapid.IntRange(1, 2).Draw(t, "lost")]
 				s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
 			case 1:
-				s.Now = s.Now.Add(lookAge)
+				s.Now = s.Now.Add(pollAge)
 			case 2, 3:
 				s.imMonitor()
 			default:

@@ -78,8 +78,8 @@ type Verdict struct {
 	Conditions []v1beta2.Condition
 	// Events are said when Status was written.
 	Events []Event
-	// WakeAt is when time alone changes the verdict; zero is never.
-	WakeAt time.Time
+	// RequeueAt is when time alone changes the verdict; zero is never.
+	RequeueAt time.Time
 }
 
 // LetsGo tells that the volume's finalizer goes: nothing that belongs to it was seen.

@@ -35,9 +35,9 @@ type World struct {
 	Engines   []*v1beta2.Engine
 	Frontends []*v1beta2.EngineFrontend
 	Replicas  []*v1beta2.Replica
-	// Strangers are Engines, EngineFrontends and Replicas of another volume, which had the same name before: they are neither used nor destroyed,
+	// Previous are Engines, EngineFrontends and Replicas of another volume, which had the same name before: they are neither used nor destroyed,
 	// and what is made new has other names.
-	Strangers []metav1.Object
+	Previous []metav1.Object
 	// Nodes are those that any of the above names.
 	Nodes map[string]Node
 	// Listed are the instances that instance managers list under the name of an engine that is being deleted.

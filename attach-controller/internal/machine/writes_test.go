@@ -15,7 +15,7 @@ func key(o metav1.Object) string { return fmt.Sprintf("%T %s", o, o.GetName()) }
 // A second patch of the same pass would not meet the version that was judged any more.
 func TestEveryObjectIsWrittenOnceInAPass(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
-		s := newStage(engine, "x", "y", "z")
+		s := newFixture(engine, "x", "y", "z")
 		s.Volume.Finalizers, s.Volume.Labels, s.Volume.Spec.AccessMode = nil, nil, ""
 		once := func() {
 			seen := map[string]bool{}
@@ -48,7 +48,7 @@ func TestEveryObjectIsWrittenOnceInAPass(t *testing.T) {
 }
 
 func TestTheFinalizerComesWithTheDefaults(t *testing.T) {
-	s := newStage("", "x")
+	s := newFixture("", "x")
 	s.Volume.Finalizers, s.Volume.Labels = nil, nil
 	writes := Decide(s.World).Writes
 	require.Len(t, writes, 1)
@@ -71,8 +71,8 @@ func TestTheEventOfAReplicaGoesWithItsPatch(t *testing.T) {
 }
 
 // attached is a volume that is attached to the first node, with a replica on each.
-func attached(dataEngine string, nodes ...string) *stageWorld {
-	s := newStage(dataEngine, nodes...)
+func attached(dataEngine string, nodes ...string) *fixture {
+	s := newFixture(dataEngine, nodes...)
 	s.Volume.Spec.NodeID = nodes[0]
 	if !s.settle() || s.Volume.Status.CurrentNodeID != nodes[0] {
 		panic("it does not attach:\n" + s.String())
@@ -103,7 +103,7 @@ func untouched(t *testing.T, verdict Verdict, of metav1.Object) {
 }
 
 func TestAVolumeIsLetGoWhenNothingOfItIsLeft(t *testing.T) {
-	s := newStage(v1beta2.DataEngineV1)
+	s := newFixture(v1beta2.DataEngineV1)
 	s.Volume.Status.State = v1beta2.VolumeStateDeleting
 	deleted(s.Volume)
 	require.True(t, Decide(s.World).LetsGo(s.Volume))

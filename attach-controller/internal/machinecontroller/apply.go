@@ -36,7 +36,7 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 				if err := r.write(groupCtx, w); err != nil {
 					return err
 				}
-				r.announce(v, w.Events)
+				r.emit(v, w.Events)
 				return nil
 			})
 		}
@@ -45,9 +45,9 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 		}
 		rest = rest[next:]
 	}
-	told, err := r.status(ctx, v, verdict, later)
-	if told {
-		r.announce(v, verdict.Events)
+	reported, err := r.status(ctx, v, verdict, later)
+	if reported {
+		r.emit(v, verdict.Events)
 	}
 	return err
 }
@@ -104,7 +104,7 @@ func (r *reconciler) patch(ctx context.Context, object client.Object, body map[s
 
 // status writes the volume's status in one patch, and tells that it did. A patch of the volume in this pass has moved its
 // version: that pass leaves the status to the next one. later: what it waits for is not worth a write yet.
-func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) (told bool, err error) {
+func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) (reported bool, err error) {
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
 		return false, nil
 	}

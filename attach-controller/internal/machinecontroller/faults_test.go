@@ -22,11 +22,11 @@ func mapped(names ...string) func(*v1beta2.Engine) bool {
 }
 
 // bothEngines runs a story for each data engine.
-func bothEngines(t *testing.T, story func(t *testing.T, dataEngine string)) {
+func bothEngines(t *testing.T, scenario func(t *testing.T, dataEngine string)) {
 	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		t.Run(dataEngine, func(t *testing.T) {
 			t.Parallel()
-			story(t, dataEngine)
+			scenario(t, dataEngine)
 		})
 	}
 }

@@ -70,7 +70,7 @@ func (o observer) listed(ctx context.Context, w *machine.World) (err error) {
 	for _, e := range w.Engines {
 		read(e)
 	}
-	for _, s := range w.Strangers {
+	for _, s := range w.Previous {
 		read(s)
 	}
 	return err
@@ -86,7 +86,7 @@ func (o observer) lists(ctx context.Context, w *machine.World, index string) err
 			return err
 		}
 	}
-	w.Strangers = nil
+	w.Previous = nil
 	w.Engines, w.Frontends, w.Replicas = own(w, engines.Items), own(w, frontends.Items), own(w, replicas.Items)
 	return nil
 }
@@ -101,7 +101,7 @@ func own[T any, P interface {
 		if object := P(&list[i]); v1beta2.BelongsTo(object, w.Volume) {
 			out = append(out, object)
 		} else {
-			w.Strangers = append(w.Strangers, object)
+			w.Previous = append(w.Previous, object)
 		}
 	}
 	slices.SortFunc(out, func(a, b P) int { return strings.Compare(a.GetName(), b.GetName()) })

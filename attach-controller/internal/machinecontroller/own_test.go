@@ -20,7 +20,7 @@ func TestWhatHasAnotherOwnerOfTheNameIsAStranger(t *testing.T) {
 	list[1].OwnerReferences = []metav1.OwnerReference{{Kind: "Volume", Name: vol, UID: "now"}}
 	list[2].OwnerReferences = []metav1.OwnerReference{{Kind: "Volume", Name: vol, UID: "before"}}
 	require.Equal(t, []*v1beta2.Replica{&list[1], &list[0]}, own(w, list))
-	require.Equal(t, []metav1.Object{&list[2]}, w.Strangers)
+	require.Equal(t, []metav1.Object{&list[2]}, w.Previous)
 }
 
 // What the cache has not shown yet holds the finalizer, too.
@@ -48,7 +48,7 @@ func TestWhatIsLeftOfAVolumeIsReadPastTheCache(t *testing.T) {
 	require.Equal(t, "e-0", is.Engines[0].Name)
 	require.Len(t, is.Frontends, 1)
 	require.Len(t, is.Replicas, 1)
-	require.Len(t, is.Strangers, 1)
+	require.Len(t, is.Previous, 1)
 	require.Equal(t, 1, is.Snapshots)
 	require.Equal(t, "s-0", is.FirstSnapshot)
 }

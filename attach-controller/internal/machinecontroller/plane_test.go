@@ -181,14 +181,14 @@ func (p *plane) engine(ctx context.Context, e *v1beta2.Engine, running map[strin
 	now := p.next(e.Name, e.Spec.NodeID, e.Spec.DesireState, before, len(e.Spec.ReplicaAddressMap) > 0, replicas)
 	more := map[string]any{}
 	if now.state == v1beta2.InstanceStateRunning && !p.still[e.Name] {
-		p.look(e, now.uuid != before.uuid, running, more)
+		p.poll(e, now.uuid != before.uuid, running, more)
 	}
 	_, err = p.answer(ctx, e, e.Spec.NodeID, e.Spec.DesireState, before, len(e.Spec.ReplicaAddressMap) > 0, replicas, more)
 	return now.state == v1beta2.InstanceStateRunning, err
 }
 
-// look is what a running engine says: of each replica, of its size, and that it was looked at.
-func (p *plane) look(e *v1beta2.Engine, fresh bool, running map[string]bool, more map[string]any) {
+// poll is what a running engine says: of each replica, of its size, and that it was looked at.
+func (p *plane) poll(e *v1beta2.Engine, fresh bool, running map[string]bool, more map[string]any) {
 	modes := map[string]any{}
 	for name := range e.Spec.ReplicaAddressMap {
 		was := e.Status.ReplicaModeMap[name]

@@ -13,9 +13,9 @@ import (
 	"drover.dev/drover/shared/testkit/shell"
 )
 
-// looks is how many volumes were decided on so far, by all controllers of this process: tests that count do not run
+// decisions is how many volumes were decided on so far, by all controllers of this process: tests that count do not run
 // beside others.
-func looks(t *testing.T) int {
+func decisions(t *testing.T) int {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
 	require.NoError(t, err)
@@ -57,19 +57,19 @@ func (w *world) still(p *shell.Process) {
 	count := -1
 	require.Eventually(w.t, func() bool {
 		before := count
-		count = looks(w.t)
+		count = decisions(w.t)
 		return before == count
-	}, patience, brief+100*time.Millisecond, "it never stops looking")
+	}, patience, debounce+100*time.Millisecond, "it never stops looking")
 }
 
 // costs tells how many volumes are decided on because of what happens.
 func (w *world) costs(p *shell.Process, wanted int, happens func()) {
 	w.t.Helper()
-	before := looks(w.t)
+	before := decisions(w.t)
 	happens()
-	require.Eventually(w.t, func() bool { return looks(w.t)-before >= wanted }, patience, poll)
+	require.Eventually(w.t, func() bool { return decisions(w.t)-before >= wanted }, patience, poll)
 	w.quiet(p)
-	require.Equal(w.t, wanted, looks(w.t)-before)
+	require.Equal(w.t, wanted, decisions(w.t)-before)
 }
 
 // ALL-1: a change is looked at by the volumes that it is about, and by nobody where it is about nothing.
@@ -99,8 +99,8 @@ func TestNothingHappensWhileNothingChanges(t *testing.T) {
 	p := w.start()
 	w.attached(v1beta2.DataEngineV2, "node-3")
 	w.still(p)
-	before := looks(t)
-	require.Never(t, func() bool { return looks(t) != before }, 2*time.Second, 100*time.Millisecond)
+	before := decisions(t)
+	require.Never(t, func() bool { return decisions(t) != before }, 2*time.Second, 100*time.Millisecond)
 }
 
 // generations are how often the spec of each object was written.

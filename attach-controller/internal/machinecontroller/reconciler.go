@@ -62,15 +62,15 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if len(verdict.Status) > 0 {
 		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness", verdict.Status["robustness"])
 	}
-	return ctrl.Result{RequeueAfter: next(left, verdict.WakeAt, r.clock.Now())}, nil
+	return ctrl.Result{RequeueAfter: next(left, verdict.RequeueAt, r.clock.Now())}, nil
 }
 
 // next is when to look again: when a wait has lasted, or when time alone changes the verdict; zero is never.
-func next(left time.Duration, wakeAt, now time.Time) time.Duration {
-	if wakeAt.IsZero() {
+func next(left time.Duration, requeueAt, now time.Time) time.Duration {
+	if requeueAt.IsZero() {
 		return left
 	}
-	until := max(wakeAt.Sub(now), time.Millisecond)
+	until := max(requeueAt.Sub(now), time.Millisecond)
 	if left > 0 {
 		return min(left, until)
 	}
@@ -80,8 +80,8 @@ func next(left time.Duration, wakeAt, now time.Time) time.Duration {
 // conflictPause gives the cache time to see what was written.
 const conflictPause = 20 * time.Millisecond
 
-// announce says what happened to the volume.
-func (r *reconciler) announce(v *v1beta2.Volume, list []machine.Event) {
+// emit says what happened to the volume.
+func (r *reconciler) emit(v *v1beta2.Volume, list []machine.Event) {
 	for _, h := range list {
 		kind := corev1.EventTypeNormal
 		if h.Warning {

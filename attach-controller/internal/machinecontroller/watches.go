@@ -41,7 +41,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }), builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.BackupVolume{}, w.to(w.ofBackupVolume), builder.WithPredicates(changed(backupVolumeFacts))).
 		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Enqueue(w.namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 

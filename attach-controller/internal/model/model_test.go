@@ -27,15 +27,15 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 			t.Parallel()
 			for seed := from; seed < min(from+share, *first+*worlds); seed++ {
 				if Play(seed, AllRules, false).Broken != "" {
-					t.Error(told(seed, AllRules))
+					t.Error(reported(seed, AllRules))
 				}
 			}
 		})
 	}
 }
 
-// told is the story of a bad world.
-func told(seed uint64, rules Rules) string {
+// reported is the story of a bad world.
+func reported(seed uint64, rules Rules) string {
 	outcome := Play(seed, rules, true)
 	return fmt.Sprintf("%s\nworld %d: %s\nIt is played again by: go test ./attach-controller/internal/model -run TestEveryWorld -first %d -worlds 1",
 		strings.Join(outcome.Log, "\n"), seed, outcome.Broken, seed)

@@ -198,7 +198,7 @@ func (w *world) bringDown(i instance, report func(instance) bool) {
 		if i.state == "" || i.state == v1beta2.InstanceStateStopped { // somebody may believe that it does not run
 			i.state = v1beta2.InstanceStateStopping
 		}
-		if report(i) && w.lastLook(x) {
+		if report(i) && w.lastPoll(x) {
 			w.trace("monitor: ends %s %s on %s", i.kind, i.name, i.node)
 			w.end(x)
 		}

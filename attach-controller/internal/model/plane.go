@@ -105,7 +105,7 @@ func (w *world) noted(e *process) {
 	if e.kind == kindEngine && e.reported && w.reachable(e.node) && !e.failed {
 		crashes := w.crashes
 		w.crashes = 0
-		w.lastLook(e)
+		w.lastPoll(e)
 		w.crashes = crashes
 	}
 }

@@ -67,8 +67,8 @@ type actor struct {
 }
 
 var actors = []actor{
-	{(*world).decideHolder, 4}, {(*world).runVolume, 6}, {(*world).monitorSomething, 6}, {(*world).lookAtEngines, 2}, {(*world).ask, 2},
-	{(*world).produce, 1}, {(*world).replenish, 1}, {(*world).work, 1}, {(*world).moveShare, 1}, {(*world).judgeOrphans, 1}, {(*world).io, 1},
+	{(*world).decideHolder, 4}, {(*world).runVolume, 6}, {(*world).monitorSomething, 6}, {(*world).pollEngines, 2}, {(*world).ask, 2},
+	{(*world).produce, 1}, {(*world).replenish, 1}, {(*world).work, 1}, {(*world).moveShare, 1}, {(*world).evaluateOrphans, 1}, {(*world).io, 1},
 }
 
 // pace lets each actor be slower or faster in this world than in others.
@@ -124,9 +124,9 @@ func (w *world) monitor(i int) {
 	}
 }
 
-func (w *world) lookAtEngines() {
+func (w *world) pollEngines() {
 	for _, s := range w.engines {
-		w.look(s)
+		w.poll(s)
 	}
 }
 
@@ -174,7 +174,7 @@ func (w *world) round() {
 		w.ask()
 	}
 	w.ask()
-	for _, act := range []func(){w.release, w.moveShare, w.produce, w.decideHolder, w.runVolume, w.lookAtEngines, w.replenish, w.work, w.judgeOrphans, w.io} {
+	for _, act := range []func(){w.release, w.moveShare, w.produce, w.decideHolder, w.runVolume, w.pollEngines, w.replenish, w.work, w.evaluateOrphans, w.io} {
 		w.advance()
 		act()
 		w.checkWriters()

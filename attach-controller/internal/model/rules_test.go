@@ -52,7 +52,7 @@ var withouts = []without{
 // unknown are rules without which every world that was played so far is good.
 var unknown = []without{
 	withoutAttach(attach.RollBackByTable),
-	withoutAttach(attach.JudgedVersion),
+	withoutAttach(attach.EvaluatedVersion),
 	withoutMachine("modes-of-this-run", machine.RuleModesOfThisRun),
 	// An engine that wrote alone says so when its node is back, and that counts before the next run. The rule is for one that
 	// ends before anybody can ask it; in a world, an engine that was only cut off is always still there.

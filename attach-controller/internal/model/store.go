@@ -20,8 +20,8 @@ func read[T any](w *world, s *slot[T]) *T {
 
 // write changes a copy of the object, and tells whether the writer may go on: it may not after a conflict with the version
 // that it judged, nor when it crashed after the write. Without a judged version, the write is not bound to any.
-func write[T any](w *world, s *slot[T], judged *T, change func(*T)) bool {
-	if s.now == nil || judged != nil && judged != s.now {
+func write[T any](w *world, s *slot[T], evaluated *T, change func(*T)) bool {
+	if s.now == nil || evaluated != nil && evaluated != s.now {
 		w.trace("  conflict")
 		return false
 	}

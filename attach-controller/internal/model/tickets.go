@@ -11,10 +11,10 @@ import (
 // decideHolder is one pass of attach.Decide, applied as its shell does.
 func (w *world) decideHolder() {
 	volume, attachment := read(w, &w.volume), read(w, &w.attachment)
-	judged := attach.VolumeOf(volume)
-	verdict := attach.DecideWith(w.rules.Attach, w.holderWorld(judged, attachment))
+	evaluated := attach.VolumeOf(volume)
+	verdict := attach.DecideWith(w.rules.Attach, w.holderWorld(evaluated, attachment))
 	for _, step := range verdict.Steps {
-		if step.Fresh && attach.VolumeOf(w.volume.now) != judged {
+		if step.Fresh && attach.VolumeOf(w.volume.now) != evaluated {
 			w.trace("tickets: overtaken")
 			break
 		}
@@ -79,17 +79,17 @@ func (w *world) answer(a *v1beta2.VolumeAttachment, verdict attach.Verdict, step
 }
 
 // moveTo writes those fields of the spec that differ from what was judged.
-func moveTo(v *v1beta2.Volume, judged, wanted attach.Spec) {
-	if judged.NodeID != wanted.NodeID {
+func moveTo(v *v1beta2.Volume, evaluated, wanted attach.Spec) {
+	if evaluated.NodeID != wanted.NodeID {
 		v.Spec.NodeID = wanted.NodeID
 	}
-	if judged.MigrationNodeID != wanted.MigrationNodeID {
+	if evaluated.MigrationNodeID != wanted.MigrationNodeID {
 		v.Spec.MigrationNodeID = wanted.MigrationNodeID
 	}
-	if judged.DisableFrontend != wanted.DisableFrontend {
+	if evaluated.DisableFrontend != wanted.DisableFrontend {
 		v.Spec.DisableFrontend = wanted.DisableFrontend
 	}
-	if judged.LastAttachedBy != wanted.LastAttachedBy {
+	if evaluated.LastAttachedBy != wanted.LastAttachedBy {
 		v.Spec.LastAttachedBy = wanted.LastAttachedBy
 	}
 }

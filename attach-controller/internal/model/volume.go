@@ -16,20 +16,20 @@ import (
 // runVolume is one pass of machine.Decide, applied as its shell does: the writes of a stage in any order, stage after stage,
 // the volume's status last.
 func (w *world) runVolume() {
-	look := w.machineWorld()
-	verdict := machine.Decide(look)
+	poll := w.machineWorld()
+	verdict := machine.Decide(poll)
 	if verdict.Fresh {
-		w.refresh(&look)
-		verdict = machine.Decide(look)
+		w.refresh(&poll)
+		verdict = machine.Decide(poll)
 	}
 	for _, one := range w.inAnyOrder(verdict.Writes) {
-		if !w.applyMachine(look, one) {
+		if !w.applyMachine(poll, one) {
 			return
 		}
 	}
-	ofVolume := func(one machine.Write) bool { return one.Object.GetUID() == look.Volume.UID }
+	ofVolume := func(one machine.Write) bool { return one.Object.GetUID() == poll.Volume.UID }
 	if !slices.ContainsFunc(verdict.Writes, ofVolume) { // else its version moved: the status is left to the next pass
-		w.volumeStatus(look.Volume, verdict)
+		w.volumeStatus(poll.Volume, verdict)
 	}
 }
 
@@ -52,8 +52,8 @@ func (w *world) machineWorld() machine.World {
 }
 
 // refresh reads engines and replicas again, uncached.
-func (w *world) refresh(look *machine.World) {
-	look.Engines, look.Replicas = again(w.engines, look.Engines), again(w.replicas, look.Replicas)
+func (w *world) refresh(poll *machine.World) {
+	poll.Engines, poll.Replicas = again(w.engines, poll.Engines), again(w.replicas, poll.Replicas)
 }
 
 func again[T any](slots []*slot[T], seen []*T) []*T {
@@ -82,7 +82,7 @@ func (w *world) inAnyOrder(writes []machine.Write) []machine.Write {
 }
 
 // applyMachine does one write and tells whether the pass goes on.
-func (w *world) applyMachine(look machine.World, one machine.Write) bool {
+func (w *world) applyMachine(poll machine.World, one machine.Write) bool {
 	w.trace("machine: %s %T %s %v", one.Kind, one.Object, one.Object.GetName(), one.Spec)
 	switch o := one.Object.(type) {
 	case *v1beta2.Engine:
@@ -93,7 +93,7 @@ func (w *world) applyMachine(look machine.World, one machine.Write) bool {
 		w.checkReplicaWrite(o, one)
 		return apply(w, &w.replicas, o, &o.ObjectMeta, one, func(r *v1beta2.Replica) { merge(&r.Spec, one.Spec) }, replicaMeta)
 	}
-	return write(w, &w.volume, look.Volume, func(v *v1beta2.Volume) { merge(&v.Spec, one.Spec) })
+	return write(w, &w.volume, poll.Volume, func(v *v1beta2.Volume) { merge(&v.Spec, one.Spec) })
 }
 
 func engineMeta(e *v1beta2.Engine) *metav1.ObjectMeta           { return &e.ObjectMeta }
@@ -137,13 +137,13 @@ func create[T any](w *world, slots *[]*slot[T], object *T, meta *metav1.ObjectMe
 }
 
 // volumeStatus writes what the verdict says of the volume itself, at the version that was judged.
-func (w *world) volumeStatus(judged *v1beta2.Volume, verdict machine.Verdict) {
-	own := conditions.Owned(judged.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
+func (w *world) volumeStatus(evaluated *v1beta2.Volume, verdict machine.Verdict) {
+	own := conditions.Owned(evaluated.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
 	if len(verdict.Status) == 0 && conditions.Equal(own, verdict.Conditions) {
 		return
 	}
 	w.trace("machine: status %v", verdict.Status)
-	write(w, &w.volume, judged, func(v *v1beta2.Volume) {
+	write(w, &w.volume, evaluated, func(v *v1beta2.Volume) {
 		merge(&v.Status, verdict.Status)
 		v.Status.Conditions = verdict.Conditions
 	})

@@ -14,7 +14,7 @@ func Needs(w World) bool {
 		return false
 	}
 	g := w.groups()
-	return w.missing(g).count > 0 || w.outdated(g) || w.grows() && w.told() < w.Volume.Spec.Size
+	return w.missing(g).count > 0 || w.outdated(g) || w.grows() && w.reported() < w.Volume.Spec.Size
 }
 
 // Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
@@ -37,11 +37,11 @@ func Decide(w World) Verdict {
 	}
 	need := w.missing(g)
 	if !need.until.IsZero() {
-		out.wake(need.until)
+		out.requeueAt(need.until)
 	}
 	need.count -= w.takeBack(g, need, &out)
 	w.place(g, need, &out)
-	w.look(g, &out)
+	w.poll(g, &out)
 	w.grow(g, &out)
 	w.tidy(g, &out)
 	return out

@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// told is the largest size that the engine or a replica of the volume has; what an engine was only asked for is not among them.
-func (w *World) told() int64 {
+// reported is the largest size that the engine or a replica of the volume has; what an engine was only asked for is not among them.
+func (w *World) reported() int64 {
 	size := int64(0)
 	if w.Engine != nil {
 		size = w.Engine.Status.CurrentSize
@@ -30,23 +30,23 @@ func (w *World) grows() bool {
 // grow accepts a larger size once the disk of every replica has room for it, so that a size that was mistyped takes no room
 // from other volumes and can be taken back. A size that replicas have already was accepted then.
 func (w *World) grow(g groups, out *Verdict) {
-	if len(out.Create) > 0 && w.told() <= 0 {
+	if len(out.Create) > 0 && w.reported() <= 0 {
 		out.AcceptedSize = w.Volume.Spec.Size // each place has room for it
 		return
 	}
 	if !w.grows() {
 		return
 	}
-	told, refusal := w.told(), ""
-	if told < w.Volume.Spec.Size {
+	reported, refusal := w.reported(), ""
+	if reported < w.Volume.Spec.Size {
 		refusal = w.noRoom(g)
 	}
 	switch {
 	case refusal == "":
-		out.AcceptedSize = max(told, w.Volume.Spec.Size)
+		out.AcceptedSize = max(reported, w.Volume.Spec.Size)
 		return
 	case w.Volume.Status.AcceptedSize == 0:
-		out.AcceptedSize = told
+		out.AcceptedSize = reported
 	}
 	w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonInsufficientSpace, refusal)
 }
@@ -60,14 +60,14 @@ func (w *World) noRoom(g groups) string {
 		}
 		request := w.request(nil)
 		request.Size, request.Data = w.Volume.Spec.Size-r.Spec.VolumeSize, 0
-		grow := fmt.Sprintf("The volume cannot grow from %s to %s", bytes(w.told()), bytes(w.Volume.Spec.Size))
+		grow := fmt.Sprintf("The volume cannot grow from %s to %s", bytes(w.reported()), bytes(w.Volume.Spec.Size))
 		where := fmt.Sprintf("the disk of replica %s on node %s", r.Name, r.Spec.NodeID)
 		switch lacks, known := placement.Lacks(request, w.Candidates[at], r.Spec.DiskID); {
 		case !known:
 			return fmt.Sprintf("%s while %s is not ready: whether it has room is not known.", grow, where)
 		case lacks > 0:
 			return fmt.Sprintf("%s: %s lacks %s. Free room there, or set spec.size back to \"%d\".",
-				grow, where, bytes(lacks), max(w.told(), w.Volume.Status.AcceptedSize))
+				grow, where, bytes(lacks), max(w.reported(), w.Volume.Status.AcceptedSize))
 		}
 	}
 	return ""

@@ -47,8 +47,8 @@ func (w *World) outdated(g groups) bool {
 		len(g.healthy) > 0 && len(g.staying)+len(g.coming) < w.Volume.Spec.NumberOfReplicas
 }
 
-// look says whether one more replica would have a place now. It makes none: that needs a running engine to copy from.
-func (w *World) look(g groups, out *Verdict) {
+// poll says whether one more replica would have a place now. It makes none: that needs a running engine to copy from.
+func (w *World) poll(g groups, out *Verdict) {
 	if !w.outdated(g) {
 		return
 	}

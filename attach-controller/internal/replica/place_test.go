@@ -23,7 +23,7 @@ func check(t *testing.T, rows map[string]row) {
 	for name, c := range rows {
 		t.Run(name, func(t *testing.T) {
 			v := decide(c.world)
-			require.Equal(t, c.want, told(v))
+			require.Equal(t, c.want, reported(v))
 			if c.reason != "" {
 				require.Equal(t, c.reason, reason(c.world, v))
 			}

@@ -117,7 +117,7 @@ func TestDoneIsDone(t *testing.T) {
 		total := len(w.Replicas)
 		for range 12 {
 			v := decide(w)
-			if v.Scheduled == nil && len(v.Create)+len(v.Patches)+len(v.Deletes)+len(v.Approvals)+len(v.Release) == 0 && v.LookAt.IsZero() {
+			if v.Scheduled == nil && len(v.Create)+len(v.Patches)+len(v.Deletes)+len(v.Approvals)+len(v.Release) == 0 && v.PollAt.IsZero() {
 				return
 			}
 			if w.Volume != nil {
@@ -149,8 +149,8 @@ func done(w *World, v Verdict) {
 		d.Replica.DeletionTimestamp = &metav1.Time{Time: w.Now}
 	}
 	w.Replicas = slices.DeleteFunc(w.Replicas, func(r *v1beta2.Replica) bool { return slices.Contains(v.Release, r) })
-	if !v.LookAt.IsZero() {
-		w.Engine.Spec.LookRequestedAt = stamp(v.LookAt)
+	if !v.PollAt.IsZero() {
+		w.Engine.Spec.LookRequestedAt = stamp(v.PollAt)
 	}
 	if v.Scheduled != nil {
 		w.Volume.Status.Conditions = conditions.Set(w.Volume.Status.Conditions, *v.Scheduled, w.Now)

@@ -31,7 +31,7 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	case r == nil:
 		return 0
 	case retryAt(r).After(w.Now):
-		out.wake(retryAt(r))
+		out.requeueAt(retryAt(r))
 	case w.Rebuilding[r.Spec.NodeID] >= w.Settings.RebuildsPerNode:
 		out.WaitsFor = append(out.WaitsFor, r.Spec.NodeID)
 	default:

@@ -50,7 +50,7 @@ func TestAReplicaThatFailedIsWaitedForAndThenReplaced(t *testing.T) {
 
 func TestWaitingEndsExactlyInTime(t *testing.T) {
 	v := decide(attached("a b c", down("c"), failed("c", time.Minute)))
-	require.Equal(t, now.Add(9*time.Minute), v.WakeAt)
+	require.Equal(t, now.Add(9*time.Minute), v.RequeueAt)
 }
 
 func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
@@ -88,15 +88,15 @@ func TestWhatIsTakenBackStartsAnew(t *testing.T) {
 
 func TestTheNextAttemptIsMadeExactlyInTime(t *testing.T) {
 	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3)))
-	require.Equal(t, now.Add(7*time.Second), v.WakeAt)
+	require.Equal(t, now.Add(7*time.Second), v.RequeueAt)
 }
 
 // Failures are forgotten once the replica is in use again.
 func TestASuccessEndsTheCount(t *testing.T) {
 	v := decide(attached("a b c", tried("c", 3)))
-	require.Equal(t, "mark:c", told(v))
+	require.Equal(t, "mark:c", reported(v))
 	require.Equal(t, map[string]any{"rebuildRetryCount": 0}, v.Patches[0].Spec)
-	require.Empty(t, told(decide(attached("a b c", tried("c", 3), use("c", v1beta2.ReplicaModeWO)))))
+	require.Empty(t, reported(decide(attached("a b c", tried("c", 3), use("c", v1beta2.ReplicaModeWO)))))
 }
 
 func TestNoMoreIsRebuiltOnANodeThanTheSettingAllows(t *testing.T) {
@@ -127,8 +127,8 @@ func TestAReplicaWhoseNodeOrDiskIsEvictedGoesAfterAnotherOneCame(t *testing.T) {
 		"the only replica of a volume moves, too":   {attached("b c", evicted("b"), marked, wants(1)), "delete:b", ""},
 		"it stays where nothing else has a place":   {attached("a b", evicted("b"), marked, closed("c d")), "", v1beta2.ReasonAntiAffinity},
 		"it stays while the volume is detached":     {attached("a b c", evicted("b"), marked, wants(2), detached), "", ""},
-		"it stays while another one goes":           {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "approve:d=HealthyCopyElsewhere", ""},
-		"but not for one whose node is down":        {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), down("d"), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "delete:b approve:d=HealthyCopyElsewhere", ""},
+		"it stays while another one goes":           {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), polled(now)), "approve:d=HealthyCopyElsewhere", ""},
+		"but not for one whose node is down":        {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour), down("d"), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), polled(now)), "delete:b approve:d=HealthyCopyElsewhere", ""},
 		"one on a node that is down is replaced":    {attached("a b", evicted("b"), marked, down("b")), "create:c", ""},
 		"and its end is waited for until it failed": {attached("a b c", evicted("b"), marked, wants(2), down("b")), "", ""},
 	})
@@ -144,7 +144,7 @@ func TestWhatIsTooManyGoes(t *testing.T) {
 		"never the local one where data is kept local": {attached("a b c", wants(2), locality("best-effort")), "delete:b", ""},
 		"not while one of the wanted is rebuilt":       {attached("a b c", wants(3), failed("c", 0), down("c"), use("b", v1beta2.ReplicaModeWO)), "", ""},
 		"one at a time":                                {attached("a b c d", wants(2)), "delete:a", ""},
-		"not while another one goes":                   {attached("a b c d", wants(2), deleted("a", time.Hour), approvedFor("a", v1beta2.ReasonHealthyCopyElsewhere), looked(now)), "approve:a=HealthyCopyElsewhere", ""},
+		"not while another one goes":                   {attached("a b c d", wants(2), deleted("a", time.Hour), approvedFor("a", v1beta2.ReasonHealthyCopyElsewhere), polled(now)), "approve:a=HealthyCopyElsewhere", ""},
 		"not while the volume is detached":             {attached("a b c", wants(2), detached), "", ""},
 		"not one that the engine does not use yet":     {attached("a b c", wants(2), use("c", "")), "", ""},
 	})
@@ -180,16 +180,16 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 	for range 20 {
 		v := decide(w)
 		if len(v.Deletes) > 0 {
-			require.Equal(t, "create:c delete:c", told(v))
+			require.Equal(t, "create:c delete:c", reported(v))
 			require.Equal(t, 5, attempts)
 			require.Equal(t, 35*time.Second, w.Now.Sub(now), "the second one comes at once, then the pauses double: 5, 10, 20 s")
 			return
 		}
-		if !v.WakeAt.IsZero() && told(v) == "" {
-			w.Now = v.WakeAt
+		if !v.RequeueAt.IsZero() && reported(v) == "" {
+			w.Now = v.RequeueAt
 			continue
 		}
-		require.Equal(t, "take-back:c", told(v))
+		require.Equal(t, "take-back:c", reported(v))
 		attempts++
 		w.the("c").Spec.RebuildRetryCount = v.Patches[0].Spec["rebuildRetryCount"].(int)
 		w.the("c").Spec.FailedAt = stamp(w.Now) // the machine says that it failed again

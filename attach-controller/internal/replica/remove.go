@@ -17,7 +17,7 @@ const stampWidth = time.Second
 // remove answers for the replicas that are being deleted: whether their data may go, and when nothing is left.
 func (w *World) remove(out *Verdict) {
 	var going []*v1beta2.Replica
-	for _, r := range slices.Concat(w.Replicas, w.Strangers) {
+	for _, r := range slices.Concat(w.Replicas, w.Previous) {
 		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
 			going = append(going, r)
 		}
@@ -132,11 +132,11 @@ func (w *World) ask(since time.Time, out *Verdict) {
 	}
 	switch wait := since.Sub(w.Now); {
 	case wait <= 0:
-		out.LookAt = w.Now
+		out.PollAt = w.Now
 	case wait <= stampWidth:
-		out.wake(since)
+		out.requeueAt(since)
 	default:
-		out.LookAt = since
+		out.PollAt = since
 	}
 }
 

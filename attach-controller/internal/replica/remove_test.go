@@ -42,21 +42,21 @@ func TestDataIsDestroyedOnlyWhereNobodyNeedsIt(t *testing.T) {
 		"the volume of that name is another one":              {attached("a", deleted("a", 0), another), "approve:a=VolumeDeleting", ""},
 		"a replica that says not whose it is is the volume's": {attached("a", deleted("a", 0), another, anonymous), "create:b refuse:a=NoHealthyCopy", ""},
 		"all of them at once, when the volume goes":           {attached("a b", deleted("a", 0), deleted("b", 0), volumeDeleted), "approve:a=VolumeDeleting approve:b=VolumeDeleting", ""},
-		"it is the last one":                                  {attached("a", deleted("a", time.Hour), looked(now)), "create:b refuse:a=NoHealthyCopy", ""},
-		"the other one has failed":                            {attached("a b", deleted("a", time.Hour), failed("b", time.Hour), looked(now), closed("a b c d"), tried("b", 5)), "refuse:a=NoHealthyCopy", ""},
-		"the other one was never rebuilt":                     {attached("a", deleted("a", time.Hour), coming("b"), looked(now)), "refuse:a=NoHealthyCopy", ""},
-		"the other one's node is down":                        {attached("b a", deleted("b", time.Hour), down("a"), looked(now)), "refuse:b=NoHealthyCopy", ""},
-		"the other one's node is gone":                        {attached("b c", deleted("b", time.Hour), gone("c"), looked(now), closed("a b d")), "refuse:b=NoHealthyCopy", ""},
-		"the other one goes, too":                             {attached("a b", deleted("a", time.Hour), deleted("b", time.Hour), looked(now)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
+		"it is the last one":                                  {attached("a", deleted("a", time.Hour), polled(now)), "create:b refuse:a=NoHealthyCopy", ""},
+		"the other one has failed":                            {attached("a b", deleted("a", time.Hour), failed("b", time.Hour), polled(now), closed("a b c d"), tried("b", 5)), "refuse:a=NoHealthyCopy", ""},
+		"the other one was never rebuilt":                     {attached("a", deleted("a", time.Hour), coming("b"), polled(now)), "refuse:a=NoHealthyCopy", ""},
+		"the other one's node is down":                        {attached("b a", deleted("b", time.Hour), down("a"), polled(now)), "refuse:b=NoHealthyCopy", ""},
+		"the other one's node is gone":                        {attached("b c", deleted("b", time.Hour), gone("c"), polled(now), closed("a b d")), "refuse:b=NoHealthyCopy", ""},
+		"the other one goes, too":                             {attached("a b", deleted("a", time.Hour), deleted("b", time.Hour), polled(now)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
 		"the volume is detached":                              {attached("a b", deleted("a", time.Hour), detached), "refuse:a=WaitingForLook", ""},
-		"the engine's node is down":                           {attached("b c d", deleted("b", time.Hour), down("a"), looked(now)), "refuse:b=WaitingForLook", ""},
-		"no look is newer than the deletion: one is asked":    {attached("a b", deleted("a", time.Hour), looked(now.Add(-2*time.Hour)), wants(1)), "refuse:a=WaitingForLook look", ""},
-		"a look of the deletion's second is not newer":        {attached("a b", deleted("a", 3*time.Second), looked(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook look", ""},
-		"a look one second later is":                          {attached("a b", deleted("a", 3*time.Second), looked(now.Add(-2*time.Second)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
-		"the look shows the other one being rebuilt":          {attached("a b", deleted("a", time.Hour), looked(now), use("b", v1beta2.ReplicaModeWO), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
-		"the look shows the other one dropped":                {attached("a b", deleted("a", time.Hour), looked(now), use("b", v1beta2.ReplicaModeERR), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
-		"the look shows another one RW":                       {attached("a b", deleted("a", time.Hour), looked(now), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
-		"one that failed and is deleted needs the same":       {attached("a b", failed("b", time.Hour), deleted("b", time.Hour), looked(now), wants(1)), "approve:b=HealthyCopyElsewhere", ""},
+		"the engine's node is down":                           {attached("b c d", deleted("b", time.Hour), down("a"), polled(now)), "refuse:b=WaitingForLook", ""},
+		"no look is newer than the deletion: one is asked":    {attached("a b", deleted("a", time.Hour), polled(now.Add(-2*time.Hour)), wants(1)), "refuse:a=WaitingForLook look", ""},
+		"a look of the deletion's second is not newer":        {attached("a b", deleted("a", 3*time.Second), polled(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook look", ""},
+		"a look one second later is":                          {attached("a b", deleted("a", 3*time.Second), polled(now.Add(-2*time.Second)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
+		"the look shows the other one being rebuilt":          {attached("a b", deleted("a", time.Hour), polled(now), use("b", v1beta2.ReplicaModeWO), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
+		"the look shows the other one dropped":                {attached("a b", deleted("a", time.Hour), polled(now), use("b", v1beta2.ReplicaModeERR), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
+		"the look shows another one RW":                       {attached("a b", deleted("a", time.Hour), polled(now), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
+		"one that failed and is deleted needs the same":       {attached("a b", failed("b", time.Hour), deleted("b", time.Hour), polled(now), wants(1)), "approve:b=HealthyCopyElsewhere", ""},
 	})
 }
 
@@ -75,26 +75,26 @@ func TestALookIsAskedForOnceWhateverTheClocks(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			w := attached("a b", deleted("a", c.deleted), wants(1))
 			v := decide(w)
-			require.Equal(t, now.Add(c.asked), v.LookAt)
-			require.Zero(t, v.WakeAt, "nothing is waited for but the look")
-			asked(v.LookAt)(&w)
-			require.Zero(t, decide(w).LookAt, "it was asked for already")
-			looked(v.LookAt)(&w)
+			require.Equal(t, now.Add(c.asked), v.PollAt)
+			require.Zero(t, v.RequeueAt, "nothing is waited for but the look")
+			asked(v.PollAt)(&w)
+			require.Zero(t, decide(w).PollAt, "it was asked for already")
+			polled(v.PollAt)(&w)
 			require.Len(t, decide(w).Approvals, 1)
 		})
 	}
 	t.Run("not within the second of the deletion", func(t *testing.T) {
 		w := attached("a b", deleted("a", 500*time.Millisecond), wants(1))
 		v := decide(w)
-		require.Zero(t, v.LookAt, "it would not count as newer")
-		require.Equal(t, now.Add(500*time.Millisecond), v.WakeAt)
-		w.Now = v.WakeAt
-		require.Equal(t, w.Now, decide(w).LookAt)
+		require.Zero(t, v.PollAt, "it would not count as newer")
+		require.Equal(t, now.Add(500*time.Millisecond), v.RequeueAt)
+		w.Now = v.RequeueAt
+		require.Equal(t, w.Now, decide(w).PollAt)
 	})
 }
 
 func TestReplicasOfAVolumeGoOneAfterTheOther(t *testing.T) {
-	three := []change{deleted("a", 2*time.Hour), deleted("b", time.Hour), looked(now), wants(1)}
+	three := []change{deleted("a", 2*time.Hour), deleted("b", time.Hour), polled(now), wants(1)}
 	with := func(more ...change) World { return attached("a b c", append(append([]change{}, three...), more...)...) }
 	check(t, map[string]row{
 		"the one that was deleted first":                         {with(), "approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
@@ -106,7 +106,7 @@ func TestReplicasOfAVolumeGoOneAfterTheOther(t *testing.T) {
 
 // Whatever it was approved for has to hold until the end.
 func TestAnApprovalIsTakenBackWhenItsPremiseFalls(t *testing.T) {
-	given := []change{deleted("a", time.Hour), approvedFor("a", elsewhere), wants(1), looked(now)}
+	given := []change{deleted("a", time.Hour), approvedFor("a", elsewhere), wants(1), polled(now)}
 	with := func(more ...change) World { return attached("a b", append(append([]change{}, given...), more...)...) }
 	check(t, map[string]row{
 		"the other one failed":             {with(failed("b", 0), tried("b", 5)), "create:c refuse:a=NoHealthyCopy", ""},
@@ -155,5 +155,5 @@ func TestARefusalSaysWhatHelps(t *testing.T) {
 	require.Equal(t, "Waiting for a look at engine vol-1-e-0 that is newer than the deletion and shows another replica in mode RW.",
 		message(attached("a b", deleted("a", 0))))
 	require.Equal(t, "Replica vol-1-r-b on b has the data.",
-		message(attached("a b", deleted("a", time.Hour), looked(now), wants(1))))
+		message(attached("a b", deleted("a", time.Hour), polled(now), wants(1))))
 }

@@ -44,16 +44,16 @@ type Verdict struct {
 	Abandoned []abandoned.Record
 	// Release are deleted replicas that nothing is left of: their finalizer goes.
 	Release []*v1beta2.Replica
-	// LookAt asks for a look at the engine that is not older; zero asks for none.
-	LookAt time.Time
+	// PollAt asks for a look at the engine that is not older; zero asks for none.
+	PollAt time.Time
 	// Scheduled is the volume's condition; nil leaves it.
 	Scheduled *v1beta2.Condition
 	// AcceptedSize is the size in bytes that engine and replicas may be told from now on; zero leaves what was accepted.
 	AcceptedSize int64
 	// WaitsFor are nodes where too much is being rebuilt.
 	WaitsFor []string
-	// WakeAt is when time alone changes the verdict; zero is never.
-	WakeAt time.Time
+	// RequeueAt is when time alone changes the verdict; zero is never.
+	RequeueAt time.Time
 }
 
 // patch changes one replica: what is said of it twice is written once.
@@ -67,8 +67,8 @@ func (v *Verdict) patch(r *v1beta2.Replica, spec map[string]any) {
 	v.Patches = append(v.Patches, Patch{r, spec})
 }
 
-func (v *Verdict) wake(at time.Time) {
-	if v.WakeAt.IsZero() || at.Before(v.WakeAt) {
-		v.WakeAt = at
+func (v *Verdict) requeueAt(at time.Time) {
+	if v.RequeueAt.IsZero() || at.Before(v.RequeueAt) {
+		v.RequeueAt = at
 	}
 }

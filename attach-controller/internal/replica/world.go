@@ -20,8 +20,8 @@ type World struct {
 	Engine *v1beta2.Engine
 	// Replicas are the volume's, in order of their names.
 	Replicas []*v1beta2.Replica
-	// Strangers are replicas of another volume, which had the same name before: all that is done for them is to let them go.
-	Strangers []*v1beta2.Replica
+	// Previous are replicas of another volume, which had the same name before: all that is done for them is to let them go.
+	Previous []*v1beta2.Replica
 	// Nodes are those of the replicas; a missing one does not exist.
 	Nodes map[string]*v1beta2.Node
 	// Rebuilding counts the replicas under rebuild by node: of Nodes, and of Candidates where they were read.

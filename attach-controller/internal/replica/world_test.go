@@ -191,8 +191,8 @@ func says(node, condition, reason string) change {
 	})
 }
 
-// looked is when im-monitor looked at the engine last.
-func looked(at time.Time) change {
+// polled is when im-monitor looked at the engine last.
+func polled(at time.Time) change {
 	return engine(func(e *v1beta2.Engine) { e.Status.LookedAt = stamp(at) })
 }
 

@@ -26,9 +26,9 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict repl
 			return fmt.Errorf("creating replica %s: %w", name, err)
 		}
 		if verdict.Rebuild {
-			r.observer.ledger.reserve(key)
+			r.observer.reservations.reserve(key)
 		} else {
-			r.observer.ledger.see(key)
+			r.observer.reservations.see(key)
 		}
 		events.Emit(r.recorder, v, created(key))
 		actions.WithLabelValues("create").Inc()
@@ -81,8 +81,8 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 			return err
 		}
 	}
-	if !verdict.LookAt.IsZero() {
-		fields := map[string]any{"lookRequestedAt": verdict.LookAt.UTC().Format(lookFormat)}
+	if !verdict.PollAt.IsZero() {
+		fields := map[string]any{"lookRequestedAt": verdict.PollAt.UTC().Format(pollTimeFormat)}
 		if err := status.MergeSpec(ctx, r.client, w.Engine, fields, status.AtVersion()); client.IgnoreNotFound(err) != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) 
 	return nil
 }
 
-// lookFormat is RFC 3339 with nanoseconds: two requests within a second differ.
-const lookFormat = "2006-01-02T15:04:05.000000000Z07:00"
+// pollTimeFormat is RFC 3339 with nanoseconds: two requests within a second differ.
+const pollTimeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 func nameOf(w replica.World) string {
 	if w.Volume != nil {

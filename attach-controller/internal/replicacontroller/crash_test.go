@@ -44,7 +44,7 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 			w.shows(vol, "node-1 node-2 node-3/new")
 			w.rebuilt(vol, w.on(vol, "node-3"))
 			w.shows(vol, "node-1 node-2/going node-3")
-			w.looks(vol)
+			w.polls(vol)
 			w.approval(leaves, v1beta2.ReasonHealthyCopyElsewhere)
 			w.out(vol, leaves)
 			w.removed(leaves)

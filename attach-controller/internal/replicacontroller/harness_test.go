@@ -232,4 +232,4 @@ func (w *world) event(reason string) {
 	}, "no event %s", reason)
 }
 
-func stamp(at time.Time) string { return at.UTC().Format(lookFormat) }
+func stamp(at time.Time) string { return at.UTC().Format(pollTimeFormat) }

@@ -21,13 +21,13 @@ import (
 )
 
 type observer struct {
-	reader    client.Reader
-	namespace string
-	settings  *settingcontroller.Source[setting.Values]
-	upgrades  upgrade.Reader
-	instances abandonedcontroller.Reader
-	clock     clock.PassiveClock
-	ledger    *ledger
+	reader       client.Reader
+	namespace    string
+	settings     *settingcontroller.Source[setting.Values]
+	upgrades     upgrade.Reader
+	instances    abandonedcontroller.Reader
+	clock        clock.PassiveClock
+	reservations *reservations
 }
 
 // observe fills the World of one volume, without the candidates.
@@ -79,7 +79,7 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 		if r := &replicas.Items[i]; w.Volume == nil || v1beta2.BelongsTo(r, w.Volume) {
 			w.Replicas = append(w.Replicas, r)
 		} else {
-			w.Strangers = append(w.Strangers, r)
+			w.Previous = append(w.Previous, r)
 		}
 	}
 	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
@@ -98,7 +98,7 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 	if w.Engine != nil {
 		names = append(names, w.Engine.Spec.NodeID)
 	}
-	for _, r := range slices.Concat(w.Replicas, w.Strangers) {
+	for _, r := range slices.Concat(w.Replicas, w.Previous) {
 		names = append(names, r.Spec.NodeID)
 		if r.DeletionTimestamp != nil {
 			var err error
@@ -124,7 +124,7 @@ func (o observer) nodes(ctx context.Context, names []string, w *replica.World) e
 			n = nil
 		}
 		w.Nodes[name] = n
-		w.Rebuilding[name] = o.ledger.rebuilds(name)
+		w.Rebuilding[name] = o.reservations.rebuilds(name)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 	if err := o.list(ctx, &nodes); err != nil {
 		return err
 	}
-	if err := o.ledger.fill(func() ([]v1beta2.Replica, error) {
+	if err := o.reservations.fill(func() ([]v1beta2.Replica, error) {
 		var all v1beta2.ReplicaList
 		err := o.list(ctx, &all)
 		return all.Items, err
@@ -147,14 +147,14 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 		n := &nodes.Items[i]
 		c := placement.Node{Node: n, Scheduled: map[string]int64{}}
 		for _, disk := range n.Status.DiskStatus {
-			c.Scheduled[disk.DiskUUID] = o.ledger.bytes(disk.DiskUUID)
+			c.Scheduled[disk.DiskUUID] = o.reservations.bytes(disk.DiskUUID)
 		}
 		var err error
 		if c.HasManager, err = o.hasManager(ctx, n.Name, w.Volume.Spec.DataEngine); err != nil {
 			return err
 		}
 		w.Candidates = append(w.Candidates, c)
-		w.Rebuilding[n.Name] = o.ledger.rebuilds(n.Name)
+		w.Rebuilding[n.Name] = o.reservations.rebuilds(n.Name)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type reconciler struct {
 	uncached client.Reader
 	recorder kevents.EventRecorder
 	clock    clock.PassiveClock
-	waiting  *waiters
+	waiting  *waitlist
 	woken    chan event.GenericEvent
 	newID    func() string
 
@@ -46,7 +46,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Strangers)); stale || err != nil {
+	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Previous)); stale || err != nil {
 		return ctrl.Result{RequeueAfter: cachePause}, err
 	}
 	if world.Volume == nil && len(world.Replicas) == 0 {
@@ -64,10 +64,10 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if status.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: cachePause}, nil
 	}
-	if err != nil || verdict.WakeAt.IsZero() {
+	if err != nil || verdict.RequeueAt.IsZero() {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: max(verdict.WakeAt.Sub(r.clock.Now()), time.Millisecond)}, nil
+	return ctrl.Result{RequeueAfter: max(verdict.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}, nil
 }
 
 // decideAndPlace decides, and makes what the verdict places before another volume may choose.
@@ -83,7 +83,7 @@ func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (repl
 	verdict := replica.Decide(*w)
 	for _, p := range verdict.Patches {
 		if _, back := p.Spec["failedAt"]; back {
-			r.observer.ledger.reserve(p.Replica)
+			r.observer.reservations.reserve(p.Replica)
 		}
 	}
 	if err := r.create(ctx, w.Volume, verdict); err != nil {
@@ -124,8 +124,8 @@ func (r *reconciler) unreserve(ctx context.Context, patches []replica.Patch) {
 }
 
 func (r *reconciler) cancel(ctx context.Context, one *v1beta2.Replica) {
-	if r.observer.ledger.cancel(one.Name) {
-		r.wake(ctx, r.waiting.first(one.Spec.NodeID))
+	if r.observer.reservations.cancel(one.Name) {
+		r.requeueAt(ctx, r.waiting.first(one.Spec.NodeID))
 	}
 }
 
@@ -140,7 +140,7 @@ func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.R
 		}
 		err := r.uncached.Get(ctx, client.ObjectKey{Namespace: r.observer.namespace, Name: name}, &v1beta2.Replica{})
 		if apierrors.IsNotFound(err) {
-			r.observer.ledger.forget(name)
+			r.observer.reservations.forget(name)
 			continue
 		}
 		if err != nil {
@@ -159,11 +159,11 @@ func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.R
 // wait lets a volume wait for less to be rebuilt on the nodes; whoever waits behind one that no longer does is asked next.
 func (r *reconciler) wait(ctx context.Context, volume string, nodes []string) {
 	for _, next := range r.waiting.set(volume, nodes) {
-		r.wake(ctx, next)
+		r.requeueAt(ctx, next)
 	}
 }
 
-func (r *reconciler) wake(ctx context.Context, volume string) {
+func (r *reconciler) requeueAt(ctx context.Context, volume string) {
 	if volume == "" {
 		return
 	}

@@ -12,8 +12,8 @@ import (
 
 // direct is a reconciler without a cache behind it: the test says what it has seen.
 func (w *world) direct() *reconciler {
-	return &reconciler{observer: observer{namespace: w.namespace, ledger: newLedger()}, client: w.admin, uncached: w.admin,
-		waiting: newWaiters(), made: map[string][]string{}}
+	return &reconciler{observer: observer{namespace: w.namespace, reservations: newReservations()}, client: w.admin, uncached: w.admin,
+		waiting: newWaitlist(), made: map[string][]string{}}
 }
 
 func (w *world) bareReplica(name string) *v1beta2.Replica {
@@ -31,7 +31,7 @@ func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 	one, two := w.bareReplica("one"), w.bareReplica("two")
 	for _, made := range []*v1beta2.Replica{one, two} {
 		r.remember(vol, made.Name)
-		r.observer.ledger.see(made)
+		r.observer.reservations.see(made)
 	}
 	stale, err := r.stale(t.Context(), vol, nil)
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 	stale, err = r.stale(t.Context(), vol, []*v1beta2.Replica{two})
 	require.NoError(t, err)
 	require.False(t, stale, "what is gone is not waited for")
-	require.EqualValues(t, 10, r.observer.ledger.bytes("disk"), "nor is it counted")
+	require.EqualValues(t, 10, r.observer.reservations.bytes("disk"), "nor is it counted")
 	require.Empty(t, r.made)
 	stale, err = r.stale(t.Context(), vol, nil)
 	require.NoError(t, err)

@@ -83,7 +83,7 @@ func TestAnApprovalIsTakenBackAndGivenAgain(t *testing.T) {
 	w.only()
 	w.delete(r)
 	w.approval(r, v1beta2.ReasonWaitingForLook)
-	w.looks(vol)
+	w.polls(vol)
 	w.approval(r, v1beta2.ReasonHealthyCopyElsewhere)
 	w.down("node-1")
 	w.approval(r, v1beta2.ReasonNoHealthyCopy)
@@ -106,7 +106,7 @@ func TestReplicasOfAVolumeAreRemovedOneAfterTheOther(t *testing.T) {
 	w.only()
 	second, third := w.on(vol, "node-2"), w.on(vol, "node-3")
 	w.delete(second)
-	w.looks(vol)
+	w.polls(vol)
 	w.approval(second, v1beta2.ReasonHealthyCopyElsewhere)
 	w.delete(third)
 	w.approval(third, v1beta2.ReasonOtherReplicaFirst)
@@ -117,7 +117,7 @@ func TestReplicasOfAVolumeAreRemovedOneAfterTheOther(t *testing.T) {
 		if w.admin.Get(t.Context(), client.ObjectKeyFromObject(e), e) != nil || e.Spec.LookRequestedAt == e.Status.LookedAt {
 			return false
 		}
-		w.looks(vol)
+		w.polls(vol)
 		return true
 	}, "a look is asked for that is newer than the second deletion")
 	w.approval(third, v1beta2.ReasonHealthyCopyElsewhere)

@@ -133,7 +133,7 @@ func TestAnEvictedReplicaGoesAfterAnotherOneIsHealthy(t *testing.T) {
 	w.rebuilt(vol, w.on(vol, "node-3"))
 	w.shows(vol, "node-1 node-2/going node-3")
 	w.condition(leaves, v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonWaitingForLook)
-	w.looks(vol)
+	w.polls(vol)
 	w.condition(leaves, v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere)
 	w.out(vol, leaves)
 	w.removed(leaves)

@@ -37,15 +37,15 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := upgrades.AddIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace, waiting: newWaiters()}
+	w := watches{reader: rt.Client, namespace: rt.Namespace, waiting: newWaitlist()}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock, ledger: newLedger(),
+		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock, reservations: newReservations(),
 			instances: abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
 		client: rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
 		woken: make(chan event.GenericEvent, 64),
 		newID: func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
 	}
-	w.ledger = r.observer.ledger
+	w.reservations = r.observer.reservations
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("replica").
 		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
 		WatchesRawSource(source.Channel(r.woken, &handler.EnqueueRequestForObject{})).

@@ -20,10 +20,10 @@ import (
 
 // watches maps the events of other objects to the volumes that they are about.
 type watches struct {
-	reader    client.Reader
-	namespace string
-	ledger    *ledger
-	waiting   *waiters
+	reader       client.Reader
+	namespace    string
+	reservations *reservations
+	waiting      *waitlist
 }
 
 func (w watches) add(b *builder.Builder) *builder.Builder {
@@ -35,7 +35,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.InstanceManager{}, w.to(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(changed(managerFacts))).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Wake(w.namespace, w.onNode)).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Enqueue(w.namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
@@ -50,7 +50,7 @@ func (w watches) replicas() handler.EventHandler {
 		}
 	}
 	see := func(q queue, r *v1beta2.Replica) {
-		if w.ledger.see(r) {
+		if w.reservations.see(r) {
 			push(q, w.waiting.first(r.Spec.NodeID))
 		}
 	}
@@ -69,7 +69,7 @@ func (w watches) replicas() handler.EventHandler {
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
 			r := e.Object.(*v1beta2.Replica)
-			if w.ledger.forget(r.Name) {
+			if w.reservations.forget(r.Name) {
 				push(q, w.waiting.first(r.Spec.NodeID))
 			}
 			push(q, r.Spec.VolumeName)

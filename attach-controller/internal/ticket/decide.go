@@ -43,8 +43,8 @@ type Change struct {
 type Verdict struct {
 	// Changes are in order of the ids. Where there are any, decide again on reads that bypass the cache, and apply that.
 	Changes []Change
-	// WakeAt is when to decide again although nothing changed; zero: not before something changes.
-	WakeAt time.Time
+	// RequeueAt is when to decide again although nothing changed; zero: not before something changes.
+	RequeueAt time.Time
 	// NoShareManager tells that pods want a share and there is no share manager that makes one.
 	NoShareManager bool
 }
@@ -57,9 +57,9 @@ func Decide(w World) Verdict {
 		return Verdict{}
 	}
 	var v Verdict
-	v.Changes, v.WakeAt = w.ended()
-	if again := w.expansionAgain(); !again.IsZero() && (v.WakeAt.IsZero() || again.Before(v.WakeAt)) {
-		v.WakeAt = again
+	v.Changes, v.RequeueAt = w.ended()
+	if again := w.expansionAgain(); !again.IsZero() && (v.RequeueAt.IsZero() || again.Before(v.RequeueAt)) {
+		v.RequeueAt = again
 	}
 	w = without(w, v.Changes)
 	wished := wishes(w)

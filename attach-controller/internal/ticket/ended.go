@@ -16,7 +16,7 @@ import (
 // ended are the tickets of others whose time is over (ATT-4), and when the next one's will be.
 func (w World) ended() ([]Change, time.Time) {
 	var out []Change
-	var wake time.Time
+	var requeueAt time.Time
 	tickets := w.tickets()
 	for _, id := range slices.Sorted(maps.Keys(tickets)) {
 		t := tickets[id]
@@ -28,11 +28,11 @@ func (w World) ended() ([]Change, time.Time) {
 			out = append(out, Change{ID: id, Before: &t, Why: why, Owner: owner})
 			continue
 		}
-		if at, ok := expiry(t); ok && (wake.IsZero() || at.Before(wake)) {
-			wake = at
+		if at, ok := expiry(t); ok && (requeueAt.IsZero() || at.Before(requeueAt)) {
+			requeueAt = at
 		}
 	}
-	return out, wake
+	return out, requeueAt
 }
 
 // over tells why a ticket ends now, and with which owner; "": it stays. The first rule that speaks wins.

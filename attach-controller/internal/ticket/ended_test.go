@@ -50,8 +50,8 @@ func TestTicketsEndAtTheirTime(t *testing.T) {
 		{"a ticket that somebody owns ends with its owner", until(now, v1beta2.TicketOwnerKind, KindSnapshot, v1beta2.TicketOwnerName, "s"), nil},
 		{"a time that cannot be read never comes", basic(ticket("by-hand", v1beta2.AttacherLonghornAPI, "node-1", v1beta2.TicketExpiresAt, "tomorrow")), nil},
 	})
-	require.Equal(t, now.Add(time.Hour), Decide(until(now.Add(time.Hour))).WakeAt, "it is looked at again exactly then")
-	require.Zero(t, Decide(until(now)).WakeAt)
+	require.Equal(t, now.Add(time.Hour), Decide(until(now.Add(time.Hour))).RequeueAt, "it is looked at again exactly then")
+	require.Zero(t, Decide(until(now)).RequeueAt)
 }
 
 func TestCordonedNodesLoseTicketsOfPeople(t *testing.T) {

@@ -103,7 +103,7 @@ func TestEveryWorldHasAVerdictThatHolds(t *testing.T) {
 		require.Equal(t, before, w.Attachment, "deciding changes nothing")
 		require.Equal(t, v, Decide(w), "the same world has the same verdict")
 		require.True(t, slices.IsSortedFunc(v.Changes, func(a, b Change) int { return strings.Compare(a.ID, b.ID) }))
-		require.True(t, v.WakeAt.IsZero() || v.WakeAt.After(w.Now), "it sleeps into the future only")
+		require.True(t, v.RequeueAt.IsZero() || v.RequeueAt.After(w.Now), "it sleeps into the future only")
 		for _, c := range v.Changes {
 			checkChange(t, w, c)
 		}

@@ -84,7 +84,7 @@ func TestAnExpansionThatFailedLetsItsTicketGoForAWhile(t *testing.T) {
 	require.Len(t, v.Changes, 1)
 	require.Equal(t, id+" Done", v.Changes[0].ID+" "+string(v.Changes[0].Why))
 	w := failed(time.Second)
-	require.WithinDuration(t, w.Now.Add(expansionPause), v.WakeAt, 2*time.Second)
+	require.WithinDuration(t, w.Now.Add(expansionPause), v.RequeueAt, 2*time.Second)
 	for _, c := range Decide(failed(expansionPause)).Changes {
 		require.NotEqual(t, WhyDone, c.Why, "after the pause it holds the volume again")
 	}

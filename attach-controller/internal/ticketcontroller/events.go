@@ -17,9 +17,9 @@ const (
 	actionTakeOver = "TakeOver"
 )
 
-// announce returns the events of a change that was done. Tickets of our own come and go silently: the conditions of the
+// eventsOf returns the events of a change that was done. Tickets of our own come and go silently: the conditions of the
 // VolumeAttachment tell of them.
-func announce(c ticket.Change, v ticket.Verdict) []events.Event {
+func eventsOf(c ticket.Change, v ticket.Verdict) []events.Event {
 	switch c.Why {
 	case ticket.WhyOwnerGone:
 		return []events.Event{ownerGone(c)}

@@ -35,7 +35,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	for _, change := range verdict.Changes {
-		events.Emit(r.recorder, world.Attachment, announce(change, verdict)...)
+		events.Emit(r.recorder, world.Attachment, eventsOf(change, verdict)...)
 		count(change)
 		log.FromContext(ctx).Info("ticket changed", "name", change.ID, "reason", change.Why, "node", nodeOf(change))
 	}
@@ -61,10 +61,10 @@ func (r *reconciler) decide(ctx context.Context, name string) (*ticket.World, ti
 
 // sleep wakes exactly at the verdict's time.
 func (r *reconciler) sleep(v ticket.Verdict) ctrl.Result {
-	if v.WakeAt.IsZero() {
+	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(v.WakeAt.Sub(r.clock.Now()), time.Millisecond)}
+	return ctrl.Result{RequeueAfter: max(v.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}
 }
 
 func nodeOf(c ticket.Change) string {

@@ -23,7 +23,7 @@ func newUpgrade(state string, volumes map[string]v1beta2.VolumeUpgradeStatus) *v
 func woken(before, after *v1beta2.NodeDataEngineUpgrade) []string {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
-	handler := Wake("ns", func(_ context.Context, node string) []string { return []string{"on " + node} })
+	handler := Enqueue("ns", func(_ context.Context, node string) []string { return []string{"on " + node} })
 	handler.Update(context.Background(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
 	var out []string
 	for q.Len() > 0 {

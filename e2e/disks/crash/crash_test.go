@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// story is one way in which a disk is loaded.
-type story struct {
+// scenario is one way in which a disk is loaded.
+type scenario struct {
 	name string
 	// device is what lies at the path before.
 	device world.Device
@@ -51,7 +51,7 @@ type held struct {
 	replicas []string
 }
 
-func look(ctx context.Context, at string) (held, error) {
+func poll(ctx context.Context, at string) (held, error) {
 	d, err := here.Device(ctx, node, at)
 	h := held{digest: d.Digest}
 	if d.Lvstore != nil {
@@ -70,7 +70,7 @@ func ofLoads(s record.Step) bool {
 }
 
 // set makes the stage of a story. A recorded disk stays from one telling to the next.
-func (s story) set(ctx context.Context) error {
+func (s scenario) set(ctx context.Context) error {
 	if is, err := here.DiskStatus(ctx, node, key); err != nil || is.DiskUUID != "" {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s story) set(ctx context.Context) error {
 }
 
 // begin lets the load begin, and returns the run of the server in which the disk was loaded before.
-func (s story) begin(ctx context.Context) (string, error) {
+func (s scenario) begin(ctx context.Context) (string, error) {
 	if !s.recorded {
 		return "", here.SetDisks(ctx, node, map[string]any{key: world.BlockDisk(path, s.mark)})
 	}
@@ -120,13 +120,13 @@ func clear(ctx context.Context) error {
 	return here.RemoveDevice(ctx, node, path)
 }
 
-// tell plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until what the disk
+// run plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until what the disk
 // holds is acknowledged, which takes long after a change of leader, and ends in silence: who was killed at the last step has looked at the disk again.
-func (s story) tell(ctx context.Context, whole bool, number int, side record.Side, kill func(record.Step) record.Verdict) ([]record.Step, error) {
+func (s scenario) run(ctx context.Context, whole bool, number int, side record.Side, kill func(record.Step) record.Verdict) ([]record.Step, error) {
 	if err := s.set(ctx); err != nil {
 		return nil, err
 	}
-	before, err := look(ctx, path)
+	before, err := poll(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -164,15 +164,15 @@ func (s story) tell(ctx context.Context, whole bool, number int, side record.Sid
 		return nil, err
 	}
 	steps := here.Sequence.Steps()
-	after, err := look(ctx, path)
+	after, err := poll(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return steps, s.judge(before, after, status)
+	return steps, s.evaluator(before, after, status)
 }
 
-// judge compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format another device.
-func (s story) judge(before, after held, status v1beta2.DiskStatus) error {
+// evaluator compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format another device.
+func (s scenario) evaluator(before, after held, status v1beta2.DiskStatus) error {
 	calls := 0
 	for _, c := range here.DataPlane.Calls() {
 		if strings.HasPrefix(c.What, creation) {
@@ -216,16 +216,16 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 	require.NoError(t, here.ReleaseDisk(ctx, node, "disk-1", patience))
 	require.NoError(t, here.Quiet(ctx, patience))
 	require.NoError(t, here.SetAutoDeletion(ctx, "replica-data;instance", "0"))
-	neighbour, err := look(ctx, beside)
+	peer, err := poll(ctx, beside)
 	require.NoError(t, err)
 
 	points, unreached, violations, began := 0, 0, 0, time.Now()
-	for _, s := range []story{
+	for _, s := range []scenario{
 		{name: "new", mark: v1beta2.InitializeNew},
 		{name: "adopt", device: world.Device{Lvstore: theirs}, mark: v1beta2.InitializeAdopt + foreign},
 		{name: "recorded", device: world.Device{Lvstore: theirs}, mark: v1beta2.InitializeAdopt + foreign, recorded: true},
 	} {
-		steps, err := s.tell(ctx, true, 0, record.Before, nil)
+		steps, err := s.run(ctx, true, 0, record.Before, nil)
 		require.NoError(t, err, "%s, undisturbed", s.name)
 		if !s.recorded {
 			require.NoError(t, clear(ctx))
@@ -238,8 +238,8 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 			for _, side := range sides {
 				since := time.Now()
 				whole := step.Number == len(steps) || step.Number == 2 && s.device.Lvstore != nil
-				_, err := s.tell(ctx, whole, step.Number, side, killer(t))
-				told := time.Since(since)
+				_, err := s.run(ctx, whole, step.Number, side, killer(t))
+				reported := time.Since(since)
 				reached := here.Sequence.Cut()
 				points++
 				name := fmt.Sprintf("%s: crash %s step %d (%s)", s.name, side, step.Number, step.What)
@@ -251,7 +251,7 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 					unreached++
 					t.Logf("never reached  %s", name)
 				default:
-					t.Logf("ok  %4.1f s  %s", told.Seconds(), name)
+					t.Logf("ok  %4.1f s  %s", reported.Seconds(), name)
 				}
 				if !s.recorded {
 					require.NoError(t, clear(ctx), name)
@@ -260,9 +260,9 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 		}
 	}
 	require.NoError(t, clear(ctx))
-	now, err := look(ctx, beside)
+	now, err := poll(ctx, beside)
 	require.NoError(t, err)
-	require.Equal(t, neighbour, now, "the device that nobody marked")
+	require.Equal(t, peer, now, "the device that nobody marked")
 	t.Logf("%d points, %d never reached, %d violations, %.0f s", points, unreached, violations, time.Since(began).Seconds())
 	require.LessOrEqual(t, 5*unreached, points, "too few steps were reached")
 }

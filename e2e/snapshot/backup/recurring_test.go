@@ -16,7 +16,7 @@ import (
 
 // S13: a job that backs up takes a snapshot of its volume and copies it, by the clock; the volume is let go.
 func TestS13AJobBacksUp(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	directory := target(t, ctx)
 	vol, _ := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)

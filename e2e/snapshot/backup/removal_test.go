@@ -14,7 +14,7 @@ const removing = "SnapshotRemove"
 
 // S14: a snapshot that is deleted while it is copied stays until the copy is whole, and then goes.
 func TestS14ASnapshotThatIsDeletedWhileItIsCopied(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	directory := target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	newer, name := world.Unique("snap"), world.Unique("backup")
@@ -44,7 +44,7 @@ func TestS14ASnapshotThatIsDeletedWhileItIsCopied(t *testing.T) {
 
 // S13: a job whose task is to delete removes all but the newest of a detached volume, in one call, and lets it go.
 func TestS13AJobDeletes(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, _ := written(t, ctx, v1beta2.DataEngineV1)
 	var last string
 	for range 2 {

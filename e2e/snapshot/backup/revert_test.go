@@ -15,7 +15,7 @@ const reverting = "SnapshotRevert"
 // A volume has the content of its snapshot again, by kubectl: it waits until nobody can write, and is done once, however
 // often the volume is attached afterwards.
 func TestAVolumeIsRevertedToItsSnapshot(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	require.NoError(t, w.Revert(ctx, vol, snap, time.Now()))
 	require.NoError(t, w.WaitReverted(ctx, vol, v1beta2.ReasonWaitingForMaintenance, patience))

@@ -49,7 +49,7 @@ func detach(t *testing.T, ctx context.Context, vol string) {
 // what the snapshot had; and what is deleted afterwards is the object alone.
 func TestS14TakenRestoredAndDeleted(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		directory := target(t, ctx)
 		vol, snap := written(t, ctx, engine)
 		detach(t, ctx, vol)
@@ -89,7 +89,7 @@ func TestS14TakenRestoredAndDeleted(t *testing.T) {
 
 // S14: a copy that fails says why, and is not tried again: another Backup is another try.
 func TestS14ACopyThatFails(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	directory := target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV2)
 	first, second := world.Unique("backup"), world.Unique("backup")
@@ -109,7 +109,7 @@ func TestS14ACopyThatFails(t *testing.T) {
 
 // S14: what stands against a backup is said, holds no ticket, and lets it go on when it is mended.
 func TestS14WhatABackupWaitsFor(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)
 	early, name := world.Unique("backup"), world.Unique("backup")
@@ -146,7 +146,7 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 // S14: im-monitor dies when the engine has begun and nobody noted it: its successor finds that, and there is one backup.
 func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
-		ctx, w := stage(t)
+		ctx, w := fixture(t)
 		directory := target(t, ctx)
 		vol, snap := written(t, ctx, engine)
 		name := world.Unique("backup")
@@ -180,7 +180,7 @@ func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
 
 // S14: a pod elsewhere comes first; what the engine was copying then is copied anew, under its name.
 func TestS14AWorkloadInterruptsABackup(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	directory := target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	detach(t, ctx, vol)
@@ -207,7 +207,7 @@ func TestS14AWorkloadInterruptsABackup(t *testing.T) {
 
 // A Backup of a volume that goes says so, and is deleted without it.
 func TestS14AVolumeThatGoes(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
 	done, waits := world.Unique("backup"), world.Unique("backup")

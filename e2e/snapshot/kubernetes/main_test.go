@@ -47,8 +47,8 @@ func class(kind, policy string) string {
 	return kind + "-" + map[string]string{"Delete": "delete", "Retain": "retain"}[policy]
 }
 
-// stage gives a test an empty World, and empties it again at the end.
-func stage(t *testing.T) (context.Context, *world.World) {
+// fixture gives a test an empty World, and empties it again at the end.
+func fixture(t *testing.T) (context.Context, *world.World) {
 	t.Helper()
 	return harness.Empty(t, here, 4*time.Minute), here
 }

@@ -16,7 +16,7 @@ import (
 func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		t.Run(engine, func(t *testing.T) {
-			ctx, w := stage(t)
+			ctx, w := fixture(t)
 			vol, name := claimed(t, ctx, engine, true), world.Unique("vs")
 			require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Delete"), vol))
 			now := ready(t, ctx, name)
@@ -41,7 +41,7 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 
 // The volume is attached for it, and let go. What is retained stays.
 func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Retain"), vol))
 	now := ready(t, ctx, name)
@@ -59,7 +59,7 @@ func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
 
 // What is there already is found, by its handle.
 func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, snap, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap"), world.Unique("vs")
 	require.NoError(t, w.FoundSnapshot(ctx, name, "snap://"+vol+"/"+snap, "Delete"))
 	now, err := w.WaitVolumeSnapshot(ctx, name, "to miss its snapshot", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
@@ -77,7 +77,7 @@ func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 
 // A person reads on the VolumeSnapshot why it is not ready, and may change his mind.
 func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("film", "Delete"), vol))
 	now, err := w.WaitVolumeSnapshot(ctx, name, "to say why", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
@@ -90,7 +90,7 @@ func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
 
 // Deleted while nothing can be taken yet, nothing is left behind. [SNP-3]
 func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("vs")
 	require.NoError(t, w.Patch(ctx, named(vol), map[string]any{"spec": map[string]any{"snapshotMaxCount": 2}}))
 	for range 2 {
@@ -122,7 +122,7 @@ func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
 
 // The controller is killed while it takes one: one is taken. [ALL-2, SNP-2]
 func TestS12TheControllerIsKilledMeanwhile(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Delete"), vol))
 	_, err := w.WaitVolumeSnapshot(ctx, name, "to have a content", patience, func(s world.VolumeSnapshotStatus) bool { return s.Content != "" })
@@ -142,7 +142,7 @@ func named(volume string) *v1beta2.Volume {
 
 // Without a type of its own a class means backups: ready once the backup is whole in its target.
 func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, t.TempDir()))
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, true), world.Unique("vs")
 	require.NoError(t, w.Write(ctx, vol, 1, "saved"))

@@ -29,14 +29,16 @@ func asked(t *testing.T, ctx context.Context, process *world.Process) {
 func answers(t *testing.T, ctx context.Context) {
 	t.Helper()
 	require.NoError(t, here.Wait(ctx, "the API server to ask about Snapshots", patience, func(ctx context.Context) (string, error) {
-		if judged(here.Snapshot(ctx, "nothing", world.Unique("stray"))) {
+		if evaluated(here.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			return "", nil
 		}
 		return "a Snapshot of no volume was let through", nil
 	}))
 }
 
-func judged(err error) bool { return err != nil && strings.Contains(err.Error(), "there is no volume") }
+func evaluated(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "there is no volume")
+}
 
 // create asks for a snapshot, and returns it as the API server answers.
 func create(t *testing.T, ctx context.Context, volume, name string) *v1beta2.Snapshot {
@@ -66,7 +68,7 @@ func whole(t *testing.T, ctx context.Context, s *v1beta2.Snapshot) {
 
 // S10: a Snapshot is whole from the beginning, and what makes it this one stays.
 func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol := claimed(t, ctx, v1beta2.DataEngineV1, true)
 	asked(t, ctx, w.Process(world.SnapshotController))
 	s := create(t, ctx, vol, world.Unique("snap"))
@@ -86,7 +88,7 @@ func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 
 // A snapshot that a linked clone needs cannot be deleted; afterwards it can.
 func TestS10ASnapshotThatALinkedCloneNeeds(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol, snap, clone := claimed(t, ctx, v1beta2.DataEngineV2, true), world.Unique("snap"), world.Unique("clone")
 	require.NoError(t, w.Snapshot(ctx, vol, snap))
 	require.NoError(t, w.WaitSnapshot(ctx, snap, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
@@ -116,7 +118,7 @@ func TestS10ASnapshotThatALinkedCloneNeeds(t *testing.T) {
 
 // With nobody to ask, nothing is blocked: the controller completes it when it is there again.
 func TestS10NobodyAnswers(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	vol := claimed(t, ctx, v1beta2.DataEngineV1, true)
 	process := w.Process(world.SnapshotController)
 	asked(t, ctx, process)
@@ -132,7 +134,7 @@ func TestS10NobodyAnswers(t *testing.T) {
 
 // A process that does not lead answers as well.
 func TestS10AStandbyAnswers(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	standby, err := w.StartController(ctx, world.SnapshotController, "-standby")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Remove(standby)) })
@@ -141,20 +143,20 @@ func TestS10AStandbyAnswers(t *testing.T) {
 
 // Certificates change, and every request is answered meanwhile: none fails for the sake of a certificate.
 func TestS10TheCertificateChanges(t *testing.T) {
-	ctx, w := stage(t)
+	ctx, w := fixture(t)
 	process := w.Process(world.SnapshotController)
 	asked(t, ctx, process)
 	before, err := w.Unasked()
 	require.NoError(t, err)
 	first, changes, judgements := expiry(t, ctx), promoted(t, ctx), 0
 	require.NoError(t, w.WaitSlowly(ctx, "another certificate", 50*time.Millisecond, patience, func(ctx context.Context) (string, error) {
-		if judged(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
+		if evaluated(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			judgements++
 		}
 		return unlessMore(promoted(t, ctx), changes), nil
 	}))
 	for range 20 {
-		if judged(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
+		if evaluated(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			judgements++
 		}
 	}

@@ -112,7 +112,7 @@ func (p *pass) begin() {
 			continue
 		}
 		if p.copying || p.Busy || !p.Usable {
-			p.wake(p.Now.Add(p.Pause))
+			p.requeueAt(p.Now.Add(p.Pause))
 			return
 		}
 		p.out.Begin = b.Name
@@ -128,11 +128,11 @@ func (p *pass) say(b Backup, c Change) {
 
 func (p *pass) hold(until time.Time) {
 	p.copying = true
-	p.wake(until)
+	p.requeueAt(until)
 }
 
-func (p *pass) wake(at time.Time) {
-	if p.out.Wake.IsZero() || at.Before(p.out.Wake) {
-		p.out.Wake = at
+func (p *pass) requeueAt(at time.Time) {
+	if p.out.Enqueue.IsZero() || at.Before(p.out.Enqueue) {
+		p.out.Enqueue = at
 	}
 }

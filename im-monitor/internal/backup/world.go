@@ -67,8 +67,8 @@ type Verdict struct {
 	Changes []Change
 	// Begin is the Backup that the engine is asked for now; empty: none.
 	Begin string
-	// Wake is when to look again at the latest; zero is whenever.
-	Wake time.Time
+	// Enqueue is when to look again at the latest; zero is whenever.
+	Enqueue time.Time
 }
 
 // ended tells that nothing is to be done for it.

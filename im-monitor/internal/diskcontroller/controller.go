@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
@@ -76,7 +76,7 @@ type shell struct {
 	service  Service
 	random   func() float64
 	memory   memory
-	wake     wake.Queue[reconcile.Request]
+	queue    enqueue.Queue[reconcile.Request]
 }
 
 // Setup registers the controller of v2 disks.
@@ -88,7 +88,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	known.Subscribe(func(change inventory.Change) {
 		if change.Whole && change.Node != "" { // a server began to answer, or ended
-			s.wake.Add(s.request(change.Node))
+			s.queue.Add(s.request(change.Node))
 		}
 	})
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disk").
@@ -106,7 +106,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 			DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { s.enqueue(q, e.Object) },
 		}).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(pressureSettings())).
-		WatchesRawSource(source.TypedFunc[reconcile.Request](s.wake.Start)).
+		WatchesRawSource(source.TypedFunc[reconcile.Request](s.queue.Start)).
 		Complete(s)
 	if err != nil {
 		return fmt.Errorf("setting up the disk controller: %w", err)

@@ -150,7 +150,7 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 		}
 		if err := s.call(ctx, at, n.Name, call); err != nil { // what is left behind is told; the entry goes all the same
 			pause = max(pause, disk.LatePause)
-			s.tellKept(&n, at, call, err)
+			s.reportKept(&n, at, call, err)
 		}
 	}
 	if err := s.write(ctx, &n, v.Changes); err != nil {
@@ -168,8 +168,8 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 	return ctrl.Result{RequeueAfter: pause}, nil
 }
 
-// tellKept tells of a disk whose server did not let it go.
-func (s *shell) tellKept(n *v1beta2.Node, at *server, call disk.Call, err error) {
+// reportKept tells of a disk whose server did not let it go.
+func (s *shell) reportKept(n *v1beta2.Node, at *server, call disk.Call, err error) {
 	events.Emit(s.rt.Recorder, n, events.Event{Type: corev1.EventTypeWarning, Reason: "DiskNotReleased", Action: "ReleaseDisk", Note: fmt.Sprintf(
 		"DiskDelete of disk %s at %s on node %s failed, and instance manager %s may still use the device: %s. Leave the device in place until that pod is restarted, which it may "+
 			"be when no engine runs on the node; then nothing uses it.", call.Key, call.Path, n.Name, at.name, err)})

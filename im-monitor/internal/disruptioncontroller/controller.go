@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -47,7 +47,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.aroundNode), builder.WithPredicates(cordonChanged())).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.aroundManager), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(wake.NodeOf), builder.WithPredicates(enginesChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(enginesChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(s.nodesOfVolume), builder.WithPredicates(replicaChanged())).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.aroundBudget), builder.WithPredicates(budgetCameOrWent())).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodeOfBudget), builder.WithPredicates(budgetChanged())).
@@ -79,20 +79,20 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 // nodesOfVolume wakes the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.
 func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile.Request {
 	r := o.(*v1beta2.Replica)
-	out := wake.Node(r.Spec.NodeID)
+	out := enqueue.Node(r.Spec.NodeID)
 	var others v1beta2.ReplicaList
 	if err := s.rt.Client.List(ctx, &others, client.InNamespace(s.rt.Namespace), client.MatchingFields{byVolume: r.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing the replicas of a volume", "volume", r.Spec.VolumeName)
 	}
 	for i := range others.Items {
-		out = append(out, wake.Node(others.Items[i].Spec.NodeID)...)
+		out = append(out, enqueue.Node(others.Items[i].Spec.NodeID)...)
 	}
 	return out
 }
 
 // around wakes a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
 func (s *keeper) around(ctx context.Context, node string) []reconcile.Request {
-	out := wake.Node(node)
+	out := enqueue.Node(node)
 	var here v1beta2.ReplicaList
 	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing the replicas of a node", "node", node)
@@ -125,7 +125,7 @@ func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []reconcile.
 	if err := s.rt.Client.Get(ctx, client.ObjectKeyFromObject(o), &m); err != nil {
 		return nil
 	}
-	return wake.Node(m.Spec.NodeID)
+	return enqueue.Node(m.Spec.NodeID)
 }
 
 // all wakes every node after a setting changed.
@@ -136,7 +136,7 @@ func (s *keeper) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	}
 	var out []reconcile.Request
 	for i := range managers.Items {
-		out = append(out, wake.Node(managers.Items[i].Spec.NodeID)...)
+		out = append(out, enqueue.Node(managers.Items[i].Spec.NodeID)...)
 	}
 	return out
 }

@@ -25,7 +25,7 @@ func Decide(w World) Verdict {
 	p.purges()
 	p.expansion()
 	p.copies()
-	p.looked()
+	p.polled()
 	p.calls()
 	p.limits()
 	p.operations()
@@ -173,9 +173,9 @@ func (p *pass) copies() {
 	}
 }
 
-// looked answers who asked for a look, with the request itself: the look began after that was read, and the time is by the
+// polled answers who asked for a look, with the request itself: the look began after that was read, and the time is by the
 // clock of who asked, so that no difference between clocks makes a look newer than it is.
-func (p *pass) looked() {
+func (p *pass) polled() {
 	if asked := p.Engine.Spec.LookRequestedAt; !parse(asked).IsZero() {
 		p.out.Status.LookedAt = asked
 	}

@@ -47,9 +47,9 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	_, v = poll(w, time.Hour, same)
 	require.False(t, v.ExpansionFailed, "it grew in between")
 
-	told := same
-	told.ExpansionError, told.ExpansionAt = "no", "then"
-	_, v = poll(begin(), busy, told)
+	reported := same
+	reported.ExpansionError, reported.ExpansionAt = "no", "then"
+	_, v = poll(begin(), busy, reported)
 	require.Equal(t, "no then", v.Status.LastExpansionError+" "+v.Status.LastExpansionFailedAt, "its own words are better")
 	require.Zero(t, v.Growth)
 }

@@ -98,7 +98,7 @@ func TestTheSizeAndWhatBecameOfAnExpansionAreTold(t *testing.T) {
 
 func TestALookIsAnsweredWithTheRequest(t *testing.T) {
 	rfc := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339Nano) }
-	for _, c := range []struct{ name, asked, looked, want string }{
+	for _, c := range []struct{ name, asked, polled, want string }{
 		{"nobody asked", "", "", ""},
 		{"nobody asked, and an earlier answer stays", "", rfc(-time.Hour), rfc(-time.Hour)},
 		{"the look began after the request", rfc(-2 * time.Second), "", rfc(-2 * time.Second)},
@@ -110,7 +110,7 @@ func TestALookIsAnsweredWithTheRequest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
-			w.Engine.Spec.LookRequestedAt, w.Engine.Status.LookedAt = c.asked, c.looked
+			w.Engine.Spec.LookRequestedAt, w.Engine.Status.LookedAt = c.asked, c.polled
 			require.Equal(t, c.want, engine.Decide(w).Status.LookedAt)
 		})
 	}

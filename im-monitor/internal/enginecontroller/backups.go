@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/im-monitor/internal/backuphands"
+	"drover.dev/drover/im-monitor/internal/backupexecutor"
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -44,7 +44,7 @@ func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, pr
 		return e.Spec.Active && rw && c.alone(ctx, e)
 	}
 	defer c.working.begin(e.Name)()
-	return c.backups.Pass(ctx, backuphands.Look{
+	return c.backups.Pass(ctx, backupexecutor.Poll{
 		Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
 		Usable: usable, Busy: busy, Period: c.options.Busy,
 		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/backuphands"
+	"drover.dev/drover/im-monitor/internal/backupexecutor"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -22,7 +22,7 @@ import (
 
 // copying is quick, with a short post-election delay.
 var copying = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times,
-	Backups: backuphands.Options{PostElectionDelay: 200 * time.Millisecond}}
+	Backups: backupexecutor.Options{PostElectionDelay: 200 * time.Millisecond}}
 
 const backupName, snapName = "backup-1", "snap-1"
 
@@ -100,7 +100,7 @@ func TestABackupToATargetWithCredentials(t *testing.T) {
 		c := w.target()
 		return c != nil && c.Reason == v1beta2.ReasonRefused && strings.Contains(c.Message, "needs the Secret nas, which does not exist")
 	})
-	w.looks(3)
+	w.polls(3)
 	w.copied(0)
 	w.create(&corev1.Secret{ObjectMeta: w.meta("nas"), Data: map[string][]byte{"CIFS_USERNAME": []byte("backup"), "CIFS_PASSWORD": []byte("s3cret"), "note": []byte("x")}})
 	b := w.ends(v1beta2.BackupCompleted)
@@ -163,14 +163,14 @@ func TestAnEngineRevertsInMaintenanceOnly(t *testing.T) {
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"revertToSnapshot": snapName, "revertRequestedAt": "2026-08-01T12:00:00Z"}))
 	w.spec(map[string]any{"requestedRevert": request})
-	w.looks(3)
+	w.polls(3)
 	w.server.do(func() { require.Empty(t, w.server.copies.reverted) })
 	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"disableFrontend": true}))
 	w.status(w.volume, map[string]any{"frontendDisabled": true})
 	w.spec(map[string]any{"disableFrontend": true})
 	e := w.until("it is not reverted", func(e *v1beta2.Engine) bool { return e.Status.LastRevert == request })
 	require.Empty(t, e.Status.LastRevertError)
-	w.looks(3)
+	w.polls(3)
 	w.server.do(func() { require.Equal(t, []string{snapName}, w.server.copies.reverted) })
 
 	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"revertToSnapshot": "none"}))

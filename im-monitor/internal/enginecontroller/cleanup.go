@@ -63,8 +63,8 @@ func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	return nil
 }
 
-// tellFull emits the event of a replica that cannot be rebuilt.
-func (c *Controller) tellFull(e *v1beta2.Engine, v engine.Verdict) {
+// reportFull emits the event of a replica that cannot be rebuilt.
+func (c *Controller) reportFull(e *v1beta2.Engine, v engine.Verdict) {
 	events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeWarning, Reason: "RebuildAtSnapshotLimit", Action: "PollEngine",
 		Note: "A replica is missing and cannot be rebuilt, since a rebuild takes a snapshot. " + v.Held})
 }

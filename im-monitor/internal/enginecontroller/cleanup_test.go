@@ -93,11 +93,11 @@ func TestWhatARebuildLeavesIsPurgedWhenTheNodeHasRoomForIt(t *testing.T) {
 	w.server.holds("newer", true)
 	w.server.rebuilt(addresses[second])
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeRW})
-	w.looks(5)
+	w.polls(5)
 	require.Empty(t, w.server.called("SnapshotPurge"), "another engine of the node merges snapshots")
 	w.status(other, map[string]any{"purgeStatus": nil})
 	w.until("what the rebuild left stays", func(e *v1beta2.Engine) bool { _, there := e.Status.Snapshots["system"]; return !there })
-	w.looks(5)
+	w.polls(5)
 	require.Len(t, w.server.called("SnapshotPurge"), 1)
 }
 
@@ -115,7 +115,7 @@ func TestNothingIsPurgedDuringASwitchOver(t *testing.T) {
 	w.start()
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 	w.maps(first, addresses[first], second, addresses[second])
-	w.looks(5)
+	w.polls(5)
 	require.Empty(t, w.server.called("SnapshotPurge", "ReplicaAdd"))
 	w.status(f, map[string]any{"switchoverPhase": ""})
 	w.eventually("it is never purged", func() bool { return len(w.server.called("SnapshotPurge")) > 0 })

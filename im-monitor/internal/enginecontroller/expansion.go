@@ -8,8 +8,8 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// tellExpansion emits the event of an expansion that failed after its OK.
-func (c *Controller) tellExpansion(e *v1beta2.Engine, v engine.Verdict) {
+// reportExpansion emits the event of an expansion that failed after its OK.
+func (c *Controller) reportExpansion(e *v1beta2.Engine, v engine.Verdict) {
 	if v.ExpansionFailed {
 		events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeWarning, Reason: "ExpansionFailed", Action: "PollEngine",
 			Note: "The volume has not grown: " + v.Status.LastExpansionError + "."})

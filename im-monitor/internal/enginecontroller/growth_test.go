@@ -63,7 +63,7 @@ func TestAnExpansionThatTakesLongHasNotFailed(t *testing.T) {
 	w.start()
 	w.spec(map[string]any{"volumeSize": "2147483648"})
 	w.until("it does not expand", func(e *v1beta2.Engine) bool { return e.Status.IsExpanding })
-	w.looks(5)
+	w.polls(5)
 	require.Empty(t, w.get().Status.LastExpansionError)
 	w.server.do(func() { w.server.expanding, w.server.size = false, 2*gib })
 	w.until("it never grew", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
@@ -109,7 +109,7 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 	w.volume(v1beta2.VolumeSpec{DisableFrontend: true}, map[string]any{"cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}})
 	w.start()
 	w.spec(map[string]any{"requestedDataSource": "snap://other/snap-1"})
-	w.looks(3)
+	w.polls(3)
 	require.Empty(t, w.server.called("SnapshotClone"), "the other engine does not run")
 	w.engine("other-e-0", "other", v1beta2.DataEngineV1, first)
 	w.runs("other-e-0", im, "run-9")
@@ -124,7 +124,7 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 		w.server.clones = nil
 	})
 	w.runs(name, im, "run-2")
-	w.looks(3)
+	w.polls(3)
 	require.Equal(t, e.Status.CloneStatus, w.get().Status.CloneStatus, "another run does not begin it again")
 	require.Equal(t, []string{"SnapshotClone"}, w.server.called("SnapshotClone"))
 }
@@ -138,7 +138,7 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 	e := w.until("it was never restored", func(e *v1beta2.Engine) bool { return e.Status.LastRestoredBackup == "backup-1" })
 	require.Equal(t, "complete", e.Status.RestoreStatus["tcp://"+addresses[first]].State)
 	w.runs(name, im, "run-2")
-	w.looks(3)
+	w.polls(3)
 	w.server.do(func() {
 		require.Len(t, w.server.restored, 1)
 		require.Equal(t, url, w.server.restored[0].GetUrl())

@@ -49,8 +49,8 @@ func (m *memory) handOver() []*addition {
 	return out
 }
 
-// tellStranded emits an event for each replica that was found stranded by this poll.
-func (c *Controller) tellStranded(e *v1beta2.Engine, v engine.Verdict) {
+// reportStranded emits an event for each replica that was found stranded by this poll.
+func (c *Controller) reportStranded(e *v1beta2.Engine, v engine.Verdict) {
 	for _, name := range v.Stranded {
 		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR {
 			continue // an earlier poll found it

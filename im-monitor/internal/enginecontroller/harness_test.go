@@ -177,8 +177,8 @@ func (w *world) modes(want map[string]string) *v1beta2.Engine {
 	})
 }
 
-// looks waits until so many looks more began.
-func (w *world) looks(more int) {
+// polls waits until so many looks more began.
+func (w *world) polls(more int) {
 	w.t.Helper()
 	before := len(w.server.called("ReplicaList"))
 	w.eventually("nobody looks", func() bool { return len(w.server.called("ReplicaList")) >= before+more })

@@ -21,9 +21,9 @@ func TestTheLimitsOfTheSpecAreSetOnARunningEngineOnce(t *testing.T) {
 	})
 	w.server.do(func() { require.Equal(t, limitWork{count: 20, size: gib, unmap: true, rebuilds: 3}, w.server.limits) })
 	questions := func() int { return len(w.server.called("VolumeGet", "ReplicaRebuildConcurrentSyncLimitGet")) }
-	w.looks(1) // one may have begun before the status had them
+	w.polls(1) // one may have begun before the status had them
 	asked := questions()
-	w.looks(3)
+	w.polls(3)
 	require.Equal(t, asked, questions(), "a quiet engine is not asked for its limits")
 	require.Len(t, w.server.called("VolumeSnapshotMaxCountSet", "VolumeSnapshotMaxSizeSet", "VolumeUnmapMarkSnapChainRemovedSet",
 		"ReplicaRebuildConcurrentSyncLimitSet"), 4)

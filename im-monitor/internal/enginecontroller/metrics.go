@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	looks = prometheus.NewCounterVec(prometheus.CounterOpts{
+	polls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_engine_looks_total",
 		Help: "Looks at running engines, by how they ended: seen, failed.",
 	}, []string{"result"})
@@ -22,8 +22,8 @@ var (
 )
 
 func init() {
-	metrics.Registry.MustRegister(looks, calls, stranded)
+	metrics.Registry.MustRegister(polls, calls, stranded)
 	// An alert does not see the first events of a counter that appears with them.
-	looks.WithLabelValues("failed")
+	polls.WithLabelValues("failed")
 	calls.WithLabelValues("add", "failed")
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"drover.dev/drover/im-monitor/internal/backuphands"
-	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/im-monitor/internal/backupexecutor"
+	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -22,9 +22,9 @@ type Options struct {
 	// Cleanup reads what is done about the system snapshots of rebuilds; nil: nothing.
 	Cleanup func(context.Context) (Cleanup, error)
 	// Snapshots are the settings of taking and removing snapshots.
-	Snapshots snapshothands.Options
+	Snapshots snapshotexecutor.Options
 	// Backups are those of taking backups.
-	Backups backuphands.Options
+	Backups backupexecutor.Options
 }
 
 // AddFlags registers the flags of this package.
@@ -43,8 +43,8 @@ const (
 	workers = 64
 	// perManager is how many engines of one instance manager are looked at together: one that hangs must not take all
 	// workers. Who finds no place tries again after a pause.
-	perManager = 8
-	slotPause  = 200 * time.Millisecond
+	perManager     = 8
+	semaphorePause = 200 * time.Millisecond
 	// unsettled is how long a look follows a look after a replica's instance failed: an engine notices within seconds.
 	unsettled = 6 * time.Second
 	// After a failed call the next one waits, longer each time.

@@ -15,7 +15,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
 )
@@ -40,9 +40,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || proxy == nil {
 		return ctrl.Result{RequeueAfter: unreachableDelay}, err
 	}
-	release, ok := c.slots.Take(t.manager, perManager)
+	release, ok := c.semaphore.Take(t.manager, perManager)
 	if !ok {
-		return ctrl.Result{RequeueAfter: slotPause}, nil
+		return ctrl.Result{RequeueAfter: semaphorePause}, nil
 	}
 	defer release()
 	return c.poll(ctx, e, known, t, proxy)
@@ -50,28 +50,28 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // poll asks one engine what there is to know, writes what it answered and calls what is due.
 func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t target, proxy *imclient.Proxy) (ctrl.Result, error) {
-	pending, err := c.hands.Pending(ctx, e)
+	pending, err := c.executor.Pending(ctx, e)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	began := c.rt.Clock.Now()
-	seen, err := c.look(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending || known.purging))
+	seen, err := c.observe(ctx, proxy, t.Target, engine.Ask(e, known.first, known.adding != "", pending || known.purging))
 	if err != nil {
-		looks.WithLabelValues("failed").Inc()
+		polls.WithLabelValues("failed").Inc()
 		c.pool.failed(t.manager, proxy, err)
 		c.rt.Log.Info("no look at the engine", "engine", e.Name, "error", err.Error())
 		return ctrl.Result{RequeueAfter: unreachableDelay}, nil
 	}
-	looks.WithLabelValues("seen").Inc()
-	told := seen
+	polls.WithLabelValues("seen").Inc()
+	reported := seen
 	var proof time.Duration
-	told.Snapshots, proof = c.hands.Told(snapshothands.Look{Engine: e, Run: runOf(e), Seen: seen, Began: began})
+	reported.Snapshots, proof = c.executor.Reported(snapshotexecutor.Poll{Engine: e, Run: runOf(e), Seen: seen, Began: began})
 	room, err := c.room(ctx, e, seen)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	verdict := engine.Decide(engine.World{
-		Now: c.rt.Clock.Now(), Engine: e, Seen: told, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits, Failed: known.failed,
+		Now: c.rt.Clock.Now(), Engine: e, Seen: reported, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits, Failed: known.failed,
 		Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
@@ -80,7 +80,7 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 		return written(err)
 	}
 	c.memory.saw(e.Name)
-	c.tell(e, verdict, full)
+	c.report(e, verdict, full)
 	c.watchRebuild(e, verdict)
 	if !c.rt.Observe {
 		for _, call := range verdict.Calls {
@@ -89,9 +89,9 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 	}
 	next := c.spread(verdict)
 	busy := len(verdict.Calls) > 0 || seen.Volume != nil && seen.Volume.Expanding
-	wake, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", busy)
+	requeueAt, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", busy)
 	again, problem := c.copies(ctx, e, t, proxy, seen, busy)
-	for _, soon := range []time.Duration{proof, wake, again} {
+	for _, soon := range []time.Duration{proof, requeueAt, again} {
 		if soon > 0 {
 			next = min(next, soon)
 		}
@@ -99,19 +99,19 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 	return ctrl.Result{RequeueAfter: next}, errors.Join(err, problem)
 }
 
-// tell emits the events of a poll. full is true where a limit keeps a replica out, for another reason than before.
-func (c *Controller) tell(e *v1beta2.Engine, verdict engine.Verdict, full bool) {
-	c.tellStranded(e, verdict)
-	c.tellExpansion(e, verdict)
+// report emits the events of a poll. full is true where a limit keeps a replica out, for another reason than before.
+func (c *Controller) report(e *v1beta2.Engine, verdict engine.Verdict, full bool) {
+	c.reportStranded(e, verdict)
+	c.reportExpansion(e, verdict)
 	if full {
-		c.tellFull(e, verdict)
+		c.reportFull(e, verdict)
 	}
 }
 
 // forget drops what is remembered of an engine that does not run.
 func (c *Controller) forget(name string) {
 	c.memory.forget(name)
-	c.hands.Forget(name)
+	c.executor.Forget(name)
 	c.backups.Forget(name)
 }
 
@@ -174,8 +174,8 @@ func targetOf(e *v1beta2.Engine) imclient.Target {
 	return imclient.Target{Address: net.JoinHostPort(e.Status.StorageIP, strconv.Itoa(e.Status.Port)), Engine: e.Name, Volume: e.Spec.VolumeName, DataEngine: e.Spec.DataEngine}
 }
 
-// look asks the engine what there is to know.
-func (c *Controller) look(ctx context.Context, proxy *imclient.Proxy, t imclient.Target, ask engine.Questions) (engine.Seen, error) {
+// observe asks the engine what there is to know.
+func (c *Controller) observe(ctx context.Context, proxy *imclient.Proxy, t imclient.Target, ask engine.Questions) (engine.Seen, error) {
 	seen := engine.Seen{Began: c.rt.Clock.Now()}
 	var err error
 	if seen.Replicas, err = listed(ctx, proxy, t); err != nil {
@@ -231,8 +231,8 @@ func (c *Controller) write(ctx context.Context, e *v1beta2.Engine, wanted v1beta
 	return nil
 }
 
-// LookBeforeStop looks at a running engine once more and writes the modes of its replicas, which nobody can read after its end.
-func (c *Controller) LookBeforeStop(ctx context.Context, e *v1beta2.Engine) error {
+// PollBeforeStop looks at a running engine once more and writes the modes of its replicas, which nobody can read after its end.
+func (c *Controller) PollBeforeStop(ctx context.Context, e *v1beta2.Engine) error {
 	if w := where(e); w.state != v1beta2.InstanceStateRunning || w.ip == "" || w.manager == "" {
 		return nil
 	}

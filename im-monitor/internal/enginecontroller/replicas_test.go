@@ -42,9 +42,9 @@ func TestALookThatNobodyAnswersCutsNoRebuildOff(t *testing.T) {
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: wo})
 	w.server.refuse(t, "ReplicaList", status.Error(codes.Unavailable, "busy"))
-	w.looks(2)
+	w.polls(2)
 	w.server.refuse(t, "ReplicaList", nil)
-	w.looks(3)
+	w.polls(3)
 	w.server.do(func() { require.Zero(t, w.server.cut) })
 	w.server.rebuilt(addresses[second])
 	w.modes(map[string]string{first: rw, second: rw})
@@ -55,7 +55,7 @@ func TestReplicasAreRebuiltOneAfterTheOther(t *testing.T) {
 	w := started(t, quick)
 	w.maps(second, addresses[second], third, addresses[third])
 	w.modes(map[string]string{first: rw, second: wo})
-	w.looks(3)
+	w.polls(3)
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes())
 	w.server.rebuilt(addresses[second])
 	w.modes(map[string]string{first: rw, second: rw, third: wo})
@@ -71,7 +71,7 @@ func TestAV2ReplicaIsRebuiltAfterItsAdditionWasAnswered(t *testing.T) {
 	w.start()
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: wo})
-	w.looks(3)
+	w.polls(3)
 	w.server.rebuilt(addresses[second])
 	w.modes(map[string]string{first: rw, second: rw})
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes())
@@ -92,7 +92,7 @@ func TestTheLastReplicaThatIsRWIsNeverRemoved(t *testing.T) {
 	w.maps(first, nil, second, addresses[second])
 	w.start()
 	w.until("no look", func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap[second] == failed })
-	w.looks(3)
+	w.polls(3)
 	require.Empty(t, w.server.changes())
 }
 
@@ -162,7 +162,7 @@ func TestARebuildThatMovesIsNotGivenUp(t *testing.T) {
 	w.modes(map[string]string{first: rw, second: wo})
 	for began := time.Now(); time.Since(began) < 2*impatient.RebuildStallTimeout; {
 		w.server.do(func() { w.server.find("tcp://"+addresses[second]).progress++ })
-		w.looks(1)
+		w.polls(1)
 		require.Equal(t, wo, w.get().Status.ReplicaModeMap[second])
 	}
 }
@@ -174,7 +174,7 @@ func TestWhoOnlyObservesCallsNothing(t *testing.T) {
 	w.maps(second, addresses[second])
 	w.spec(map[string]any{"volumeSize": "2147483648"})
 	w.start()
-	w.looks(5)
+	w.polls(5)
 	require.Empty(t, w.server.changes())
 }
 
@@ -243,7 +243,7 @@ func TestTheLeaderThatComesAfterARebuildBeganWatchesItAndRepeatsIt(t *testing.T)
 	w.modes(map[string]string{first: rw, second: wo})
 	w.stop()
 	w.start()
-	w.looks(3)
+	w.polls(3)
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes(), "as long as it goes on it is left alone")
 	w.server.rebuilt(addresses[second])
 	w.modes(map[string]string{first: rw, second: failed})
@@ -265,7 +265,7 @@ func TestAProcessThatIsAskedToStopHandsItsRebuildsOver(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { before.HandOver(); close(ended) }()
 	w.start()
-	w.looks(3)
+	w.polls(3)
 	w.server.do(func() { require.Zero(t, w.server.cut) })
 	select {
 	case <-ended:

@@ -20,10 +20,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"drover.dev/drover/im-monitor/internal/backuphands"
+	"drover.dev/drover/im-monitor/internal/backupexecutor"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/slots"
-	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/im-monitor/internal/semaphore"
+	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
@@ -40,15 +40,15 @@ type Connect func(address string) (*imclient.Proxy, error)
 
 // Controller looks at engines.
 type Controller struct {
-	rt      *runkit.Runtime
-	options Options
-	pool    pool
-	memory  memory
-	hands   *snapshothands.Hands
-	backups *backuphands.Hands
-	slots   slots.Slots
-	woken   chan event.GenericEvent
-	random  func() float64
+	rt        *runkit.Runtime
+	options   Options
+	pool      pool
+	memory    memory
+	executor  *snapshotexecutor.Executor
+	backups   *backupexecutor.Executor
+	semaphore semaphore.Semaphore
+	woken     chan event.GenericEvent
+	random    func() float64
 	// working are the engines with work under way that may go through a frontend.
 	working working
 }
@@ -69,20 +69,20 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	if err != nil {
 		return nil, fmt.Errorf("indexing for engines: %w", err)
 	}
-	hands, err := snapshothands.New(ctx, rt, options.Snapshots)
+	executor, err := snapshotexecutor.New(ctx, rt, options.Snapshots)
 	if err != nil {
 		return nil, err
 	}
-	backups, err := backuphands.New(ctx, rt, options.Backups)
+	backups, err := backupexecutor.New(ctx, rt, options.Backups)
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{hands: hands, backups: backups, rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
+	c := &Controller{executor: executor, backups: backups, rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(c.ofReplica), builder.WithPredicates(replicaChanged())).
-		Watches(&v1beta2.Snapshot{}, handler.EnqueueRequestsFromMapFunc(c.ofSnapshot), builder.WithPredicates(snapshothands.Changed())).
-		Watches(&v1beta2.Backup{}, handler.EnqueueRequestsFromMapFunc(c.ofBackup), builder.WithPredicates(backuphands.Changed())).
+		Watches(&v1beta2.Snapshot{}, handler.EnqueueRequestsFromMapFunc(c.ofSnapshot), builder.WithPredicates(snapshotexecutor.Changed())).
+		Watches(&v1beta2.Backup{}, handler.EnqueueRequestsFromMapFunc(c.ofBackup), builder.WithPredicates(backupexecutor.Changed())).
 		WatchesRawSource(source.Channel(c.woken, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(c)

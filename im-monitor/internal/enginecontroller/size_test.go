@@ -48,7 +48,7 @@ func TestASizeIsNotToldBeforeTheImageOfAnEncryptedVolumeIsKnown(t *testing.T) {
 	w := encrypted(t)
 	w.start()
 	w.spec(map[string]any{"volumeSize": "2147483648"})
-	w.looks(3)
+	w.polls(3)
 	require.Zero(t, w.get().Status.CurrentSize)
 	require.Empty(t, w.server.changes(), "nothing is asked for that has a size")
 	w.image(12)

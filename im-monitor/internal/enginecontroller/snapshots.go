@@ -11,7 +11,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 )
@@ -35,7 +35,7 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 		return unreachableDelay, err
 	}
 	defer c.working.begin(e.Name)()
-	return c.hands.Pass(ctx, snapshothands.Look{
+	return c.executor.Pass(ctx, snapshotexecutor.Poll{
 		Engine: e, Run: runOf(e), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
 		Busy: busy, Period: c.options.Busy,
 		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },

@@ -14,7 +14,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
-	"drover.dev/drover/im-monitor/internal/snapshothands"
+	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	shared "drover.dev/drover/shared/status"
@@ -27,7 +27,7 @@ var lazy = enginecontroller.Options{Period: time.Hour, Busy: 20 * time.Milliseco
 // lively looks all the time.
 var lively = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times}
 
-var times = snapshothands.Options{Gap: 300 * time.Millisecond, Gather: 200 * time.Millisecond, PostElectionDelay: 200 * time.Millisecond}
+var times = snapshotexecutor.Options{Gap: 300 * time.Millisecond, Gather: 200 * time.Millisecond, PostElectionDelay: 200 * time.Millisecond}
 
 // snapshots is a world whose engine says whose volume's it is. The test plays snapshot-controller.
 type snapshots struct {
@@ -192,14 +192,14 @@ func TestARefusalIsSaidInTheEnginesWordsAndNotRepeated(t *testing.T) {
 	w.asked("s-1")
 	s := w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonFailed)
 	require.Contains(t, conditions.Get(s.Status.Conditions, v1beta2.SnapshotProvisioned).Message, "too many snapshots created")
-	w.looks(5)
+	w.polls(5)
 	require.Len(t, w.server.called("VolumeSnapshot"), 1)
 	first := conditions.Get(s.Status.Conditions, v1beta2.SnapshotProvisioned).LastProbeTime
 	w.status(s, map[string]any{"requestedTime": time.Now().UTC().Format(time.RFC3339Nano)})
 	w.eventually("the second request is not answered", func() bool {
 		return conditions.Get(w.read("s-1").Status.Conditions, v1beta2.SnapshotProvisioned).LastProbeTime != first
 	})
-	w.looks(5)
+	w.polls(5)
 	require.Len(t, w.server.called("VolumeSnapshot"), 2)
 }
 
@@ -219,7 +219,7 @@ func TestWhatWasDeletedBeforeACallIsNotTaken(t *testing.T) {
 	w := startedSnapshots(t, lively)
 	w.engine("vol-e-1", "vol", v1beta2.DataEngineV1)
 	s := w.asked("s-1")
-	w.looks(3)
+	w.polls(3)
 	require.Empty(t, w.server.called("VolumeSnapshot"), "another engine of the volume shall run")
 	w.deletes(s)
 	w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonCancelled)
@@ -267,7 +267,7 @@ func TestNoObjectIsMadeForAVolumeThatGoesOrIsAnother(t *testing.T) {
 			w.start()
 			w.server.holds("system-1", false)
 			w.until("no look", func(e *v1beta2.Engine) bool { return len(e.Status.Snapshots) == 2 })
-			w.looks(5)
+			w.polls(5)
 			require.Nil(t, w.read("system-1"))
 		})
 	}
@@ -339,13 +339,13 @@ func TestAPurgeIsWatchedToItsEndAndNotRepeated(t *testing.T) {
 	w.start()
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 	w.deletes(s)
-	w.looks(1)
+	w.polls(1)
 	require.Empty(t, w.server.called("SnapshotRemove"), "nobody approved it")
 	w.approves(s)
 	e := w.until("no purge is told", func(e *v1beta2.Engine) bool { return e.Status.PurgeStatus["tcp://"+addresses[first]].IsPurging })
 	require.True(t, e.Status.Snapshots["s-1"].Removed)
 	require.Equal(t, 50, e.Status.PurgeStatus["tcp://"+addresses[first]].Progress)
-	w.looks(5)
+	w.polls(5)
 	w.server.do(func() { w.server.purge() })
 	w.gone("s-1")
 	w.until("the end of the purge is not told", func(e *v1beta2.Engine) bool {
@@ -386,19 +386,19 @@ func TestARemovalThatFailsIsSaidAndTriedOnceForEachApproval(t *testing.T) {
 			w.approves(s)
 			said := w.says("s-1", v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, c.reason)
 			require.Contains(t, conditions.Get(said.Status.Conditions, v1beta2.SnapshotRemovalFailed).Message, c.words)
-			w.looks(5)
+			w.polls(5)
 			require.Len(t, w.server.called(c.calls), c.times)
 			c.end(w)
-			w.looks(5)
+			w.polls(5)
 			require.Len(t, w.server.called(c.calls), c.times, "nobody approved it anew")
-			w.approvesAnew(s)
+			w.approvesAgain(s)
 			w.gone("s-1")
 		})
 	}
 }
 
-// approvesAnew is what policy does after a pause.
-func (w *snapshots) approvesAnew(s *v1beta2.Snapshot) {
+// approvesAgain is what policy does after a pause.
+func (w *snapshots) approvesAgain(s *v1beta2.Snapshot) {
 	w.t.Helper()
 	c := v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested,
 		LastTransitionTime: time.Now().Add(time.Second).UTC().Format(time.RFC3339)}
@@ -479,7 +479,7 @@ func TestASnapshotOfAnEarlierVolumeOfTheNameIsNeitherTakenNorRemoved(t *testing.
 	s := w.asked("s-1")
 	w.deletes(s)
 	w.approves(s)
-	w.looks(8)
+	w.polls(8)
 	require.Empty(t, w.server.called("VolumeSnapshot", "SnapshotRemove", "SnapshotPurge"))
 	require.Empty(t, w.read("s-0").Status.Conditions)
 	require.Nil(t, conditions.Get(w.read("s-1").Status.Conditions, v1beta2.SnapshotProvisioned))
@@ -490,7 +490,7 @@ func TestAnObserverOfSnapshotsCallsNothing(t *testing.T) {
 	w.observe = true
 	w.start()
 	w.asked("s-1")
-	w.looks(5)
+	w.polls(5)
 	require.Empty(t, w.server.called("VolumeSnapshot"))
 }
 

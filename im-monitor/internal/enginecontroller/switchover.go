@@ -33,7 +33,7 @@ func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) 
 			return fmt.Errorf("reading frontend %s: %w", known.Items[i].Name, err)
 		}
 		if why := holds(f, e); why != "" {
-			c.tellHeld(e, why)
+			c.reportHeld(e, why)
 			return errors.New(why)
 		}
 	}
@@ -54,8 +54,8 @@ func holds(f *v1beta2.EngineFrontend, e *v1beta2.Engine) string {
 	return ""
 }
 
-// tellHeld says once about an engine what its work waits for.
-func (c *Controller) tellHeld(e *v1beta2.Engine, why string) {
+// reportHeld says once about an engine what its work waits for.
+func (c *Controller) reportHeld(e *v1beta2.Engine, why string) {
 	if !c.memory.heldBy(e.Name, why) {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 func Decide(w World) Verdict {
 	p := &pass{World: w, known: map[string]bool{}, absent: map[string]time.Time{}}
 	p.out.Memory = w.Memory
-	p.out.Memory.Looked = true
+	p.out.Memory.Polled = true
 	p.Snapshots = slices.SortedFunc(slices.Values(w.Snapshots), func(a, b Snapshot) int {
 		return strings.Compare(a.Name, b.Name)
 	})
@@ -75,11 +75,11 @@ func (p *pass) withdraw() {
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "Two looks at the volume's running engine did not find the snapshot.")
-		case p.Memory.Looked:
+		case p.Memory.Polled:
 			p.absent[s.Name] = since
-			p.wake(since.Add(p.Rules.Gap))
+			p.requeueAt(since.Add(p.Rules.Gap))
 		default: // never by the first look at an engine
-			p.wake(p.Now.Add(p.Rules.Busy))
+			p.requeueAt(p.Now.Add(p.Rules.Busy))
 		}
 	}
 	p.out.Memory.Missing = p.absent
@@ -98,7 +98,7 @@ func (p *pass) mirror() {
 		}
 		if !before {
 			since = p.Began
-			p.wake(p.Now.Add(p.Rules.Busy))
+			p.requeueAt(p.Now.Add(p.Rules.Busy))
 		}
 		strange[name] = since
 	}
@@ -139,9 +139,9 @@ func (p *pass) say(s Snapshot, kind string, status v1beta2.ConditionStatus, reas
 	p.out.Changes = append(p.out.Changes, Change{s.Name, v1beta2.Condition{Type: kind, Status: status, Reason: reason, Message: fmt.Sprintf(format, args...)}})
 }
 
-func (p *pass) wake(at time.Time) {
-	if p.out.Wake.IsZero() || at.Before(p.out.Wake) {
-		p.out.Wake = at
+func (p *pass) requeueAt(at time.Time) {
+	if p.out.Enqueue.IsZero() || at.Before(p.out.Enqueue) {
+		p.out.Enqueue = at
 	}
 }
 

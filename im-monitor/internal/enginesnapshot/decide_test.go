@@ -11,27 +11,27 @@ import (
 )
 
 type (
-	looked = enginesnapshot.World
+	polled = enginesnapshot.World
 	memory = enginesnapshot.Memory
 )
 
 func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 	const taken, adopted, cancelled, limited = "True/Taken", "True/Adopted", "False/Cancelled", "False/LimitReached"
 	failed, waits := provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), provisioned(v1beta2.ConditionFalse, v1beta2.ReasonLimitReached)
-	most := func(count int, others ...string) func(*looked) {
-		return func(w *looked) {
+	most := func(count int, others ...string) func(*polled) {
+		return func(w *polled) {
 			w.Limits.Count, w.Others = count, map[string]bool{}
 			for _, name := range others {
 				w.Others[name] = true
 			}
 		}
 	}
-	earlier := func(w *looked) {
+	earlier := func(w *polled) {
 		w.ElectedAt, w.FencingDelayEnds = now.Add(-time.Second), now.Add(3*time.Minute)
 	}
 	for _, c := range []struct {
 		name string
-		w    looked
+		w    polled
 		take []string
 		want string
 	}{
@@ -62,15 +62,15 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		{"it waited at the limit, and there is room now", world(object("s", asked, waits), lists("a"), most(2, "a")), []string{"s"}, ""},
 		{"it waits at the limit still", world(object("s", asked, waits), lists("a"), most(1, "a")), nil, ""},
 		{"it was deleted while it waited at the limit", world(object("s", asked, deleting, waits)), nil, cancelled},
-		{"another engine of the volume runs", world(object("s", asked), func(w *looked) { w.Alone = false }), nil, ""},
-		{"a v1 replica is being rebuilt", world(object("s", asked), func(w *looked) { w.Rebuilding = true }), []string{"s"}, ""},
-		{"a v2 replica is being rebuilt", world(object("s", asked), func(w *looked) { w.Rebuilding, w.V2 = true, true }), nil, ""},
-		{"something else is being done to the engine", world(object("s", asked), func(w *looked) { w.Busy = true }), nil, ""},
+		{"another engine of the volume runs", world(object("s", asked), func(w *polled) { w.Alone = false }), nil, ""},
+		{"a v1 replica is being rebuilt", world(object("s", asked), func(w *polled) { w.Rebuilding = true }), []string{"s"}, ""},
+		{"a v2 replica is being rebuilt", world(object("s", asked), func(w *polled) { w.Rebuilding, w.V2 = true, true }), nil, ""},
+		{"something else is being done to the engine", world(object("s", asked), func(w *polled) { w.Busy = true }), nil, ""},
 		{"the last call was just now", world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(1)} })), nil, ""},
 		{"it was deleted before a call", world(object("s", asked, deleting)), nil, cancelled},
 		{"it was deleted after a call had failed, which the engine may end late", world(object("s", asked, deleting, failed)), nil, ""},
 		{"two looks did not find it after a call had failed", world(object("s", asked, deleting, failed), missing("s", rules.Gap)), nil, cancelled},
-		{"the first look at an engine proves nothing", world(object("s", asked, deleting, failed), missing("s", rules.Gap), remembers(func(m *memory) { m.Looked = false })), nil, ""},
+		{"the first look at an engine proves nothing", world(object("s", asked, deleting, failed), missing("s", rules.Gap), remembers(func(m *memory) { m.Polled = false })), nil, ""},
 		{"it was taken after the engine had refused", world(object("s", asked, deleting, failed), lists("s"), missing("s", rules.Gap)), nil, taken},
 		{"it was deleted after it was asked for anew", world(object("s", asked, deleting, failed, anew), missing("s", rules.Gap)), nil, cancelled},
 		{"it was deleted while the second call may be under way", world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew),
@@ -100,10 +100,10 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 
 func TestWhatWaitsIsAskedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		w    looked
+		w    polled
 		want time.Time
 	}{
-		"while the volume moves":            {world(object("s", asked), func(w *looked) { w.Alone = false }), now.Add(rules.Busy)},
+		"while the volume moves":            {world(object("s", asked), func(w *polled) { w.Alone = false }), now.Add(rules.Busy)},
 		"after a call that brought nothing": {world(object("s", asked), remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(7 * time.Second)} })), now.Add(7 * time.Second)},
 		"until a call must have ended": {world(object("s", asked, deleting),
 			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), now.Add(time.Minute)},
@@ -112,7 +112,7 @@ func TestWhatWaitsIsAskedAgain(t *testing.T) {
 		"until no more are deleted":                {world(object("s", approved), lists("s")), now.Add(rules.Gather)},
 		"never, when nothing is due":               {world(object("s"), lists("s")), time.Time{}},
 	} {
-		require.Equal(t, c.want, enginesnapshot.Decide(c.w).Wake, name)
+		require.Equal(t, c.want, enginesnapshot.Decide(c.w).Enqueue, name)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 	long := missing("s", rules.Gap)
 	for _, c := range []struct {
 		name string
-		w    looked
+		w    polled
 		want string
 	}{
 		{"two looks did not find it", world(object("s"), long), gone},
@@ -132,16 +132,16 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 		{"two looks did not find one whose removal was approved: the engine's status tells that", world(object("s", approved, seen), long), ""},
 		{"the looks were too close", world(object("s"), missing("s", rules.Gap-1)), ""},
 		{"this is the second look at the engine", world(object("s")), ""},
-		{"this is the first look at the engine", world(object("s"), long, remembers(func(m *memory) { m.Looked, m.Missing = false, nil })), ""},
+		{"this is the first look at the engine", world(object("s"), long, remembers(func(m *memory) { m.Polled, m.Missing = false, nil })), ""},
 		{"it was not taken yet", world(object("s", func(s *enginesnapshot.Snapshot) { s.Create = true }), long), ""},
 		{"it is there again", world(object("s"), lists("s"), long), ""},
 		{"it was said", world(object("s", withdrawn), long), ""},
 		{"it belongs to another volume of this name", world(object("s", foreign), long), ""},
-		{"the engine is not the active one", world(object("s"), long, func(w *looked) { w.Active = false }), ""},
-		{"no replica answers for the list", world(object("s"), long, func(w *looked) { w.RW = false }), ""},
-		{"the list has no head", world(object("s"), long, func(w *looked) { w.Listed = map[string]v1beta2.SnapshotInfo{} }), ""},
-		{"the list is unknown", world(object("s"), long, func(w *looked) { w.Listed = nil }), ""},
-		{"the engine does not say whose it is", world(object("s", func(s *enginesnapshot.Snapshot) { s.Owner = "" }), long, func(w *looked) { w.VolumeUID = "" }), ""},
+		{"the engine is not the active one", world(object("s"), long, func(w *polled) { w.Active = false }), ""},
+		{"no replica answers for the list", world(object("s"), long, func(w *polled) { w.RW = false }), ""},
+		{"the list has no head", world(object("s"), long, func(w *polled) { w.Listed = map[string]v1beta2.SnapshotInfo{} }), ""},
+		{"the list is unknown", world(object("s"), long, func(w *polled) { w.Listed = nil }), ""},
+		{"the engine does not say whose it is", world(object("s", func(s *enginesnapshot.Snapshot) { s.Owner = "" }), long, func(w *polled) { w.VolumeUID = "" }), ""},
 		{"a look after our own removal", world(object("s", approved), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), gone},
 		{"a look after our own removal, of which the engine's status tells", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), ""},
 		{"a look that began before our own removal", world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now} })), ""},
@@ -157,29 +157,29 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 }
 
 func TestALookThatProvesNothingBeginsAbsencesAnew(t *testing.T) {
-	v := enginesnapshot.Decide(world(object("s"), missing("s", time.Hour), func(w *looked) { w.RW = false }))
+	v := enginesnapshot.Decide(world(object("s"), missing("s", time.Hour), func(w *polled) { w.RW = false }))
 	require.Empty(t, v.Memory.Missing)
-	first := enginesnapshot.Decide(world(object("s"), remembers(func(m *memory) { m.Looked = false })))
+	first := enginesnapshot.Decide(world(object("s"), remembers(func(m *memory) { m.Polled = false })))
 	require.Empty(t, first.Memory.Missing, "the first look at an engine does not even begin one")
-	require.Equal(t, now.Add(rules.Busy), first.Wake)
+	require.Equal(t, now.Add(rules.Busy), first.Enqueue)
 }
 
 func TestASnapshotWithoutAnObjectGetsOneAfterASecondLook(t *testing.T) {
 	before := remembers(func(m *memory) { m.Strange = map[string]time.Time{"s": now.Add(-time.Second)} })
 	for _, c := range []struct {
 		name string
-		w    looked
+		w    polled
 		want []string
 	}{
 		{"a second look finds it", world(lists("s"), before), []string{"s"}},
 		{"the first look finds it", world(lists("s")), nil},
 		{"it has an object", world(lists("s"), before, object("s")), nil},
 		{"it has an object of another volume of this name", world(lists("s"), before, object("s", foreign)), nil},
-		{"it has an object of another volume", world(lists("s"), before, func(w *looked) { w.Others = map[string]bool{"s": true} }), nil},
+		{"it has an object of another volume", world(lists("s"), before, func(w *polled) { w.Others = map[string]bool{"s": true} }), nil},
 		{"it is the head", world(remembers(func(m *memory) { m.Strange = map[string]time.Time{enginesnapshot.Head: now.Add(-time.Hour)} })), nil},
-		{"the engine is not the active one", world(lists("s"), before, func(w *looked) { w.Active = false }), nil},
-		{"the engine does not say whose it is", world(lists("s"), before, func(w *looked) { w.VolumeUID = "" }), nil},
-		{"no replica answers for the list", world(lists("s"), before, func(w *looked) { w.RW = false }), nil},
+		{"the engine is not the active one", world(lists("s"), before, func(w *polled) { w.Active = false }), nil},
+		{"the engine does not say whose it is", world(lists("s"), before, func(w *polled) { w.VolumeUID = "" }), nil},
+		{"no replica answers for the list", world(lists("s"), before, func(w *polled) { w.RW = false }), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := enginesnapshot.Decide(c.w)
@@ -190,11 +190,11 @@ func TestASnapshotWithoutAnObjectGetsOneAfterASecondLook(t *testing.T) {
 }
 
 func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
-	v2 := func(w *looked) { w.V2 = true }
+	v2 := func(w *polled) { w.V2 = true }
 	again := func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }
 	for _, c := range []struct {
 		name  string
-		w     looked
+		w     polled
 		want  []string
 		purge bool
 	}{
@@ -208,7 +208,7 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 		{"the parent of the head that is marked waits", world(object("s", approved), lists("s", marked, under(enginesnapshot.Head)), gathered), nil, false},
 		{"one with several children is marked, too, while another one is merged", world(object("s", approved), object("t", approved), lists("t", under("s")), lists("s", under("a", "b")), gathered), []string{"s", "t"}, true},
 		{"the parent of the head goes in v2", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered, v2), []string{"s"}, false},
-		{"one with several children waits in v2: the whole call would fail", world(object("s", approved), lists("s", under("a", "b")), gathered, v2, func(w *looked) { w.Others = map[string]bool{} }), nil, false},
+		{"one with several children waits in v2: the whole call would fail", world(object("s", approved), lists("s", under("a", "b")), gathered, v2, func(w *polled) { w.Others = map[string]bool{} }), nil, false},
 		{"one that is not there", world(object("s", approved), gathered), nil, false},
 		{"one that is withdrawn", world(object("s", approved, withdrawn), lists("s"), gathered), nil, false},
 		{"one that the engine could not remove waits until that is approved anew", world(object("s", approved, unremoved), lists("s"), gathered), nil, false},
@@ -231,12 +231,12 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 			})), nil, false},
 		{"more and more are deleted", world(object("s", approved), object("t", deleting), lists("s"), lists("t"),
 			remembers(func(m *memory) { m.Deleting, m.Grown, m.Gathering = 1, now, now.Add(-rules.Longest) })), []string{"s"}, true},
-		{"the volume moves", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Alone = false }), nil, false},
-		{"a replica is being rebuilt", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Rebuilding = true }), nil, false},
-		{"a purge is under way", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Purging = true }), nil, false},
-		{"something else is being done to the engine", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Busy = true }), nil, false},
+		{"the volume moves", world(object("s", approved), lists("s"), gathered, func(w *polled) { w.Alone = false }), nil, false},
+		{"a replica is being rebuilt", world(object("s", approved), lists("s"), gathered, func(w *polled) { w.Rebuilding = true }), nil, false},
+		{"a purge is under way", world(object("s", approved), lists("s"), gathered, func(w *polled) { w.Purging = true }), nil, false},
+		{"something else is being done to the engine", world(object("s", approved), lists("s"), gathered, func(w *polled) { w.Busy = true }), nil, false},
 		{"the last call was just now", world(object("s", approved), lists("s"), gathered, remembers(func(m *memory) { m.RemoveAfter = now.Add(1) })), nil, false},
-		{"the engine is not the active one", world(object("s", approved), lists("s"), gathered, func(w *looked) { w.Active = false }), nil, false},
+		{"the engine is not the active one", world(object("s", approved), lists("s"), gathered, func(w *polled) { w.Active = false }), nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := enginesnapshot.Decide(c.w)
@@ -253,15 +253,15 @@ func TestAPurgeThatEndsWithAnErrorIsSaid(t *testing.T) {
 	anew := func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }
 	for _, c := range []struct {
 		name string
-		w    looked
+		w    polled
 		want string
 	}{
 		{"the engine's purge for it failed", world(object("s", approved), lists("s", marked), gathered, purgedFor("s")), failed},
 		{"it failed again, after it was approved anew", world(object("s", approved, unremoved, anew), lists("s", marked), gathered, purgedFor("s")), failed},
 		{"it was said", world(object("s", approved, unremoved), lists("s", marked), gathered, purgedFor("s")), ""},
 		{"the error is of a purge that was not for it", world(object("s", approved), lists("s", marked), gathered, purgedFor("t")), ""},
-		{"the look began before the purge", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"), func(w *looked) { w.Began = now.Add(-time.Minute) }), ""},
-		{"another purge is under way", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"), func(w *looked) { w.Purging = true }), ""},
+		{"the look began before the purge", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"), func(w *polled) { w.Began = now.Add(-time.Minute) }), ""},
+		{"another purge is under way", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"), func(w *polled) { w.Purging = true }), ""},
 		{"it went all the same", world(object("s", approved, seen), gathered, purgedFor("s")), ""},
 		{"nobody approves it any more", world(object("s", deleting), lists("s", marked), gathered, purgedFor("s")), ""},
 		{"it belongs to another volume of this name", world(object("s", approved, foreign), lists("s", marked), gathered, purgedFor("s")), ""},

@@ -76,7 +76,7 @@ func anyMemory(t *rapid.T) enginesnapshot.Memory {
 		}
 		return out
 	}
-	return enginesnapshot.Memory{Looked: rapid.Bool().Draw(t, "looked"), Missing: times("missing"), Strange: times("strange"), Open: times("open"),
+	return enginesnapshot.Memory{Polled: rapid.Bool().Draw(t, "looked"), Missing: times("missing"), Strange: times("strange"), Open: times("open"),
 		Removed: times("removed"), Purged: times("purged"), TakeAfter: times("after"), Deleting: rapid.IntRange(0, 4).Draw(t, "n"), Grown: moment(t, "grown"),
 		Gathering: moment(t, "gathering"), RemoveAfter: moment(t, "remove after")}
 }

@@ -64,7 +64,7 @@ func (p *pass) cancel(s Snapshot) {
 		until = p.FencingDelayEnds
 	}
 	if p.Began.Before(until) {
-		p.wake(until)
+		p.requeueAt(until)
 		return
 	}
 	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled, "The Snapshot was deleted before the snapshot was taken.")
@@ -72,8 +72,8 @@ func (p *pass) cancel(s Snapshot) {
 
 // stillAbsent tells that two looks, the gap apart, did not find the snapshot; never by the first look at an engine.
 func (p *pass) stillAbsent(s Snapshot) bool {
-	if !p.Memory.Looked {
-		p.wake(p.Now.Add(p.Rules.Busy))
+	if !p.Memory.Polled {
+		p.requeueAt(p.Now.Add(p.Rules.Busy))
 		return false
 	}
 	since, before := p.Memory.Missing[s.Name]
@@ -84,7 +84,7 @@ func (p *pass) stillAbsent(s Snapshot) bool {
 		return true
 	}
 	p.absent[s.Name] = since
-	p.wake(since.Add(p.Rules.Gap))
+	p.requeueAt(since.Add(p.Rules.Gap))
 	return false
 }
 
@@ -94,11 +94,11 @@ func (p *pass) due(s Snapshot) bool {
 		return false
 	}
 	if !p.Alone || p.Busy || p.V2 && p.Rebuilding {
-		p.wake(p.Now.Add(p.Rules.Busy))
+		p.requeueAt(p.Now.Add(p.Rules.Busy))
 		return false
 	}
 	if after := p.Memory.TakeAfter[s.Name]; p.Now.Before(after) {
-		p.wake(after)
+		p.requeueAt(after)
 		return false
 	}
 	return true

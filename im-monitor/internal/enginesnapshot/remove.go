@@ -33,7 +33,7 @@ func (p *pass) removals() {
 		return
 	}
 	p.out.Remove, p.out.Purge, p.out.For = nil, false, nil
-	p.wake(until)
+	p.requeueAt(until)
 }
 
 // apart asks for snapshots that could not be removed before one by one, and after all others: an engine that refuses one of a call leaves the rest.

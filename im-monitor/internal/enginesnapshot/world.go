@@ -30,8 +30,8 @@ type Snapshot struct {
 
 // Memory is what a process remembers of one run of an engine. Nothing in it is needed to be right.
 type Memory struct {
-	// Looked tells that there was a look at this run before.
-	Looked bool
+	// Polled tells that there was a look at this run before.
+	Polled bool
 	// Missing are Snapshots that looks did not list, since when; Strange are snapshots without an object, since when.
 	Missing, Strange map[string]time.Time
 	// Unlisted are snapshots that Engine.status tells of although looks since then did not list them.
@@ -108,7 +108,7 @@ type Verdict struct {
 	Purge  bool
 	// For are those snapshots that the purge is for.
 	For []string
-	// Wake is when to look again at the latest; zero is whenever.
-	Wake   time.Time
-	Memory Memory
+	// Enqueue is when to look again at the latest; zero is whenever.
+	Enqueue time.Time
+	Memory  Memory
 }

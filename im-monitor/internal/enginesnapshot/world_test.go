@@ -17,7 +17,7 @@ func world(change ...func(*enginesnapshot.World)) enginesnapshot.World {
 		Now: now, Began: now.Add(-10 * time.Millisecond), VolumeUID: "uid-1", Volume: "vol", Active: true, Alone: true, RW: true,
 		Listed:    map[string]v1beta2.SnapshotInfo{enginesnapshot.Head: {Name: enginesnapshot.Head}},
 		ElectedAt: now.Add(-time.Hour), FencingDelayEnds: now.Add(-57 * time.Minute), Rules: rules,
-		Memory: enginesnapshot.Memory{Looked: true},
+		Memory: enginesnapshot.Memory{Polled: true},
 	}
 	for _, f := range change {
 		f(&w)

@@ -61,8 +61,8 @@ func (c *Conn) instanceList(ctx context.Context) (map[string]Instance, error) {
 func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error) {
 	instances := make(map[string]Instance, len(answer.GetInstances()))
 	for name, entry := range answer.GetInstances() {
-		if told := entry.GetSpec().GetName(); name == "" || told != "" && told != name {
-			return nil, fmt.Errorf("instance %.100q is listed under the name %.100q", told, name)
+		if reported := entry.GetSpec().GetName(); name == "" || reported != "" && reported != name {
+			return nil, fmt.Errorf("instance %.100q is listed under the name %.100q", reported, name)
 		}
 		if uuid := entry.GetStatus().GetUuid(); strings.ContainsFunc(uuid, notPrinted) {
 			return nil, fmt.Errorf("the UUID %.100q of instance %.100q is none", uuid, name)

@@ -26,19 +26,19 @@ func TestAServerThatRefusesOurCertificateIsToldAsTheCause(t *testing.T) {
 	ca, servers := newAuthority(t), t.TempDir()
 	ca.issue(t, servers, ServerName)
 	address := refusing(t, ca, servers)
-	named, stranger := t.TempDir(), t.TempDir()
+	named, previous := t.TempDir(), t.TempDir()
 	ca.issue(t, named, "somebody.else")
-	newAuthority(t).issue(t, stranger, ServerName)
-	trusting(t, servers, stranger)
+	newAuthority(t).issue(t, previous, ServerName)
+	trusting(t, servers, previous)
 	for _, c := range []struct{ name, directory, says string }{
 		{"of another name", named, "x509: certificate is valid for somebody.else, not " + ServerName},
-		{"of another authority", stranger, "tls: unknown certificate authority"},
+		{"of another authority", previous, "tls: unknown certificate authority"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dialer := NewDialer(Options{Credentials: secured(t, c.directory), Dial: func(ctx context.Context, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 			}})
-			told := map[string]bool{}
+			reported := map[string]bool{}
 			for range attempts {
 				conn, err := dialer.Connect("10.0.0.1", v1beta2.DataEngineV1)
 				require.NoError(t, err)
@@ -51,10 +51,10 @@ func TestAServerThatRefusesOurCertificateIsToldAsTheCause(t *testing.T) {
 				require.ErrorContains(t, err, c.says)
 				var call *CallError
 				require.True(t, errors.As(err, &call))
-				told[call.Err.Error()] = true
+				reported[call.Err.Error()] = true
 				require.NoError(t, conn.Close())
 			}
-			require.Len(t, told, 1, "the same words each time")
+			require.Len(t, reported, 1, "the same words each time")
 		})
 	}
 }

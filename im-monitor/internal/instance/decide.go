@@ -218,6 +218,6 @@ func deletion(w World, p *Place) Call {
 	e := p.Entry
 	return Call{
 		Op: OpDelete, InstanceManager: p.InstanceManager, UUID: e.UUID, ByName: e.UUID == "", DiskUUID: e.DiskUUID,
-		Cleanup: w.v2() && w.engine(), Look: w.engine() && e.State == v1beta2.InstanceStateRunning,
+		Cleanup: w.v2() && w.engine(), Poll: w.engine() && e.State == v1beta2.InstanceStateRunning,
 	}
 }

@@ -250,10 +250,10 @@ func TestADeletionKeepsDataAndNamesWhatItMeans(t *testing.T) {
 		world World
 		want  Call
 	}{
-		{"a v1 engine is looked at first", world(status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Look: true}},
+		{"a v1 engine is looked at first", world(status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Poll: true}},
 		{"a v1 engine that failed is not", world(status(was(failed)), lists(failed)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1"}},
-		{"a v2 engine needs clean-up to go", world(v2, status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Cleanup: true, Look: true}},
-		{"a v2 engine of a server of today goes by its name", world(v2, status(was(running)), lists(running), without), Call{Op: OpDelete, InstanceManager: im, ByName: true, Cleanup: true, Look: true}},
+		{"a v2 engine needs clean-up to go", world(v2, status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Cleanup: true, Poll: true}},
+		{"a v2 engine of a server of today goes by its name", world(v2, status(was(running)), lists(running), without), Call{Op: OpDelete, InstanceManager: im, ByName: true, Cleanup: true, Poll: true}},
 		{"a v2 replica keeps its data", world(v2, asReplica, status(was(running)), lists(running)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1"}},
 		{"a frontend has no UUID", world(asFrontend, status(was(running)), lists(running), without), Call{Op: OpDelete, InstanceManager: im, ByName: true}},
 	} {

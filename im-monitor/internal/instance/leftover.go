@@ -25,7 +25,7 @@ func leftover(w World, v Verdict) Verdict {
 			v.Message = fmt.Sprintf("%s still lists an earlier run of it, which %s uses; that ends first.", p.InstanceManager, p.UsedBy)
 		default:
 			call := deletion(w, p)
-			call.Look = false // the engine that serves is another one
+			call.Poll = false // the engine that serves is another one
 			return calling(w, v.Status, call)
 		}
 	}

@@ -42,8 +42,8 @@ type Call struct {
 	// UUID, DiskUUID, Cleanup and ByName are a deletion's. ByName: there is no UUID to send, and the object claims the name there.
 	UUID, DiskUUID  string
 	Cleanup, ByName bool
-	// Look tells that a running engine is to be looked at before the deletion.
-	Look bool
+	// Poll tells that a running engine is to be looked at before the deletion.
+	Poll bool
 	// Lost is set for the creation of a frontend that its server lost: what people are told.
 	Lost string
 	// Target and Phase are a switch-over's.

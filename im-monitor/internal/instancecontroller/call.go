@@ -22,7 +22,7 @@ const (
 )
 
 // call sends it, remembers when it may be repeated, and reads a list that may show what it brought.
-func (r *hands) call(ctx context.Context, key Key, o client.Object, call instance.Call) {
+func (r *executor) call(ctx context.Context, key Key, o client.Object, call instance.Call) {
 	connection, epoch, ok := r.store.Client(call.InstanceManager)
 	if !ok {
 		r.attempts.change(key, func(t *attempt) { t.failed(call, r.rt.Clock.Now()) })
@@ -45,11 +45,11 @@ func (r *hands) call(ctx context.Context, key Key, o client.Object, call instanc
 	}
 	r.remember(key, o, call, err)
 	if !call.Out {
-		r.lookAfter(ctx, key, call.InstanceManager)
+		r.pollAfter(ctx, key, call.InstanceManager)
 	}
 }
 
-func (r *hands) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object, call instance.Call) error {
+func (r *executor) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object, call instance.Call) error {
 	timeout := stopTimeout
 	if call.Out {
 		timeout = outTimeout
@@ -67,7 +67,7 @@ func (r *hands) delete(ctx context.Context, key Key, connection imclient.Client,
 }
 
 // remember notes what a call brought. An existing instance is no error: the list tells whose it is.
-func (r *hands) remember(key Key, o client.Object, call instance.Call, err error) {
+func (r *executor) remember(key Key, o client.Object, call instance.Call, err error) {
 	now := r.rt.Clock.Now()
 	outcome := outcomeOf(err)
 	callsTotal.WithLabelValues(string(call.Op), key.Kind, outcome).Inc()
@@ -110,8 +110,8 @@ func outcomeOf(err error) string {
 	return outcomeRefused
 }
 
-// lookAfter reads a list that may already show what happened.
-func (r *hands) lookAfter(ctx context.Context, key Key, instanceManager string) {
+// pollAfter reads a list that may already show what happened.
+func (r *executor) pollAfter(ctx context.Context, key Key, instanceManager string) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	if _, err := r.store.Fresh(ctx, instanceManager); err != nil {

@@ -40,31 +40,31 @@ func (w *world) cycle(node string) {
 			w.Get(e.Name, e) && ended(e.Status.CurrentState, e.Status.InstanceManagerName, e.Status.Starting, e.Status.Started) &&
 			w.Get(f.Name, f) && ended(f.Status.CurrentState, f.Status.InstanceManagerName, f.Status.Starting, f.Status.Started)
 	}, "a status keeps something of the run")
-	w.everyCreationWasAnnounced()
+	w.everyCreationWasEmitted()
 }
 
-// everyCreationWasAnnounced: no creation reached a server before its object said so.
-func (w *world) everyCreationWasAnnounced() {
+// everyCreationWasEmitted: no creation reached a server before its object said so.
+func (w *world) everyCreationWasEmitted() {
 	w.t.Helper()
-	w.unannounced.mu.Lock()
-	defer w.unannounced.mu.Unlock()
-	require.Empty(w.t, w.unannounced.bad)
+	w.unemitted.mu.Lock()
+	defer w.unemitted.mu.Unlock()
+	require.Empty(w.t, w.unemitted.bad)
 }
 
-// announcements are the creations that reached a server before the stored object said starting.
-type announcements struct {
+// emissions are the creations that reached a server before the stored object said starting.
+type emissions struct {
 	mu  sync.Mutex
 	bad []string
 }
 
-// watchAnnouncements also takes these states for an announcement.
-func (w *world) watchAnnouncements(or ...string) {
-	a := &w.unannounced
+// watchEmissions also takes these states for an announcement.
+func (w *world) watchEmissions(or ...string) {
+	a := &w.unemitted
 	w.Servers.OnCall(func(ctx context.Context, c shelltest.Call) error {
 		if c.Create == nil {
 			return nil
 		}
-		if !w.announced(ctx, c.Create.Type, c.Create.Name, or) {
+		if !w.emitted(ctx, c.Create.Type, c.Create.Name, or) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.bad = append(a.bad, c.Create.Name)
@@ -73,7 +73,7 @@ func (w *world) watchAnnouncements(or ...string) {
 	})
 }
 
-func (w *world) announced(ctx context.Context, kind, name string, or []string) bool {
+func (w *world) emitted(ctx context.Context, kind, name string, or []string) bool {
 	key := client.ObjectKey{Namespace: w.Namespace, Name: name}
 	switch kind {
 	case v1beta2.InstanceTypeEngine:
@@ -93,15 +93,15 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 	var writes []string
 	t.Run("nowhere", func(t *testing.T) {
 		w := newWorld(t, "crash-0")
-		w.watchAnnouncements()
+		w.watchEmissions()
 		w.cycle("crash-0")
-		writes = w.HandsWrites()
+		writes = w.ExecutorWrites()
 	})
 	require.GreaterOrEqual(t, len(writes), 9, "announced, running and stopped for each of three")
 	for _, at := range cut.Points(len(writes)) {
 		t.Run(at.String(), func(t *testing.T) {
 			w := newWorldWith(t, at, func(*instancecontroller.Options) {}, "crash-1")
-			w.watchAnnouncements()
+			w.watchEmissions()
 			w.cycle("crash-1")
 		})
 	}
@@ -112,14 +112,14 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 func TestTwoLeadersOpenAndCloseAVolumeAsOneDoes(t *testing.T) {
 	w := newWorld(t, "both-1")
 	w.Another()
-	w.watchAnnouncements(v1beta2.InstanceStateRunning)
+	w.watchEmissions(v1beta2.InstanceStateRunning)
 	w.cycle("both-1")
 }
 
 // Two leaders for a moment: each instance exists once, its creation was announced, and the end is the same.
 func TestTwoLeadersBringUpOneOfEach(t *testing.T) {
 	w := newWorld(t, "two-1", "two-2")
-	w.watchAnnouncements(v1beta2.InstanceStateRunning)
+	w.watchEmissions(v1beta2.InstanceStateRunning)
 	w.Another()
 	w.volume("vol", "v1")
 	first, second := w.engine("vol-e-0", "vol", "two-1", "v1"), w.engine("vol-e-1", "vol", "two-2", "v1")
@@ -130,5 +130,5 @@ func TestTwoLeadersBringUpOneOfEach(t *testing.T) {
 	w.stop(first)
 	w.engineIs(second.Name, v1beta2.InstanceStateRunning)
 	w.engineIs(first.Name, v1beta2.InstanceStateStopped)
-	w.everyCreationWasAnnounced()
+	w.everyCreationWasEmitted()
 }

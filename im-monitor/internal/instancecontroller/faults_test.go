@@ -269,12 +269,12 @@ func TestAHungInstanceManagerHoldsUpOnlyItself(t *testing.T) {
 
 func TestARunningEngineIsLookedAtBeforeItStopsAndAFailedLookHoldsNothingUp(t *testing.T) {
 	var mu sync.Mutex
-	var looks []string
+	var polls []string
 	w := newWorldWith(t, cut.Point{}, func(o *instancecontroller.Options) {
 		o.BeforeEngineStop = func(_ context.Context, e *v1beta2.Engine) error {
 			mu.Lock()
 			defer mu.Unlock()
-			looks = append(looks, e.Name+" "+e.Status.CurrentState)
+			polls = append(polls, e.Name+" "+e.Status.CurrentState)
 			return errors.New("it does not answer")
 		}
 	}, "look-1")
@@ -286,7 +286,7 @@ func TestARunningEngineIsLookedAtBeforeItStopsAndAFailedLookHoldsNothingUp(t *te
 	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
 	mu.Lock()
 	defer mu.Unlock()
-	require.Equal(t, []string{"vol-e-0 running"}, looks)
+	require.Equal(t, []string{"vol-e-0 running"}, polls)
 }
 
 func TestANameWithADeletingOrphanIsLeftAloneUntilTheFencingDelayEnds(t *testing.T) {

@@ -37,8 +37,8 @@ const (
 // world is a cluster of im-monitor's own controllers with nodes whose instance managers run. The test plays attach-controller.
 type world struct {
 	*shelltest.Env
-	t           *testing.T
-	unannounced announcements
+	t         *testing.T
+	unemitted emissions
 }
 
 func newWorld(t *testing.T, nodes ...string) *world {

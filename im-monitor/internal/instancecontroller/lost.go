@@ -20,7 +20,7 @@ const lostOwner = fieldOwner + ".frontend"
 
 // reportLost writes on the object that a frontend was lost, and which pods that concerns, before it is created anew. False means that this is written
 // already.
-func (r *hands) reportLost(ctx context.Context, o client.Object, call instance.Call) (bool, error) {
+func (r *executor) reportLost(ctx context.Context, o client.Object, call instance.Call) (bool, error) {
 	f, ok := o.(*v1beta2.EngineFrontend)
 	if !ok || call.Lost == "" || conditions.IsTrue(f.Status.Conditions, v1beta2.FrontendDeviceLost) {
 		return false, nil

@@ -35,13 +35,13 @@ const (
 
 	reporters = 16
 	// Hands mostly wait for instance managers, each of which has few of them at a time.
-	handWorkers     = 256
+	executorWorkers = 256
 	callsPerManager = 8
 
-	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, lookTimeout the look before a stop.
+	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, pollTimeout the look before a stop.
 	listTimeout = 10 * time.Second
 	readToCall  = 2 * time.Second
-	lookTimeout = 3 * time.Second
+	pollTimeout = 3 * time.Second
 	// stopTimeout bounds a deletion; a creation is bounded by the connection alone.
 	stopTimeout = time.Minute
 	// outTimeout bounds a deletion on a node that is out: its object may be wanted elsewhere any moment.

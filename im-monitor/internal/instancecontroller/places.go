@@ -52,7 +52,7 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 			return err
 		}
 		place.Out, place.UsedBy = at.Out(), s.usedBy(key, other)
-		if place.Entry != nil && !twin(w.Here, &place) {
+		if place.Entry != nil && !duplicate(w.Here, &place) {
 			w.Elsewhere = append(w.Elsewhere, place)
 		}
 	}
@@ -76,8 +76,8 @@ func (s *shell) usedBy(key Key, instanceManager string) string {
 	return ""
 }
 
-// twin tells that two lists show the same instance: one of the addresses leads to the other's server.
-func twin(here *instance.Place, other *instance.Place) bool {
+// duplicate tells that two lists show the same instance: one of the addresses leads to the other's server.
+func duplicate(here *instance.Place, other *instance.Place) bool {
 	return here != nil && here.Entry != nil && here.Entry.UUID != "" && here.Entry.UUID == other.Entry.UUID
 }
 
@@ -126,15 +126,15 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 	if len(wanted) == 1 && running(wanted[0]) {
 		return wanted[0], ""
 	}
-	standIns := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return !running(im) })
+	substitutes := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return !running(im) })
 	switch {
-	case image != "" && len(standIns) > 0 && !slices.ContainsFunc(wanted, mayRun):
-		return slices.MinFunc(standIns, func(a, b *v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) }), ""
+	case image != "" && len(substitutes) > 0 && !slices.ContainsFunc(wanted, mayRun):
+		return slices.MinFunc(substitutes, func(a, b *v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) }), ""
 	case len(wanted) == 1:
 		return wanted[0], ""
-	case len(standIns) == 1:
-		return standIns[0], ""
-	case len(standIns) > 1:
+	case len(substitutes) == 1:
+		return substitutes[0], ""
+	case len(substitutes) > 1:
 		return nil, "has two %s instance managers that run; it must have one."
 	}
 	return nil, "has no %s instance manager that runs."

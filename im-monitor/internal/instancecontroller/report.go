@@ -51,13 +51,13 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return r.wake(key, w, v), nil
+	return r.requeue(key, w, v), nil
 }
 
-// wake asks for what is waited for.
-func (r *reporter) wake(key Key, w instance.World, v instance.Verdict) reconcile.Result {
+// requeue asks for what is waited for.
+func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconcile.Result {
 	if v.Call.Op != instance.OpNone {
-		r.handsQueue.Add(key)
+		r.executorQueue.Add(key)
 	}
 	if v.ExpectAbsence {
 		r.store.ExpectAbsence(r.subject(key, w.Here.InstanceManager, &w))
@@ -102,7 +102,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 		if v.Reason == instance.ReasonDone { // a hundred thousand objects need not be remembered
 			r.written[key.Kind].Forget(key.Name)
 		}
-		r.tell(key, o, v)
+		r.report(key, o, v)
 		return nil
 	}
 	concluded := after.NodeDown != "" && after.NodeDown != before.NodeDown
@@ -133,7 +133,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 	}
 	r.wrote(key, o)
 	events.Emit(r.rt.Recorder, o, v.Events...)
-	r.tell(key, o, v)
+	r.report(key, o, v)
 	if before.State != after.State {
 		transitionsTotal.WithLabelValues(key.Kind, stateLabel(after.State)).Inc()
 		r.logFor(key).Info("state written", "state", after.State, "before", before.State, "node", w.Object.NodeID, "instanceManager", after.InstanceManager,
@@ -152,6 +152,6 @@ func (s *shell) wrote(key Key, o client.Object) {
 func (s *shell) forget(key Key) {
 	s.attempts.forget(key)
 	s.written[key.Kind].Forget(key.Name)
-	s.told.forget(key)
+	s.reported.forget(key)
 	s.waiters.drop(key)
 }

@@ -5,11 +5,11 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/fencingdelay"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -21,13 +21,13 @@ type shell struct {
 	store    inventory.Store
 	options  Options
 
-	written  map[string]*staleness.Guard // by kind
-	attempts attempts
-	slots    slots
-	waiters  waiters
-	told     told
+	written   map[string]*staleness.Guard // by kind
+	attempts  attempts
+	semaphore semaphore
+	waiters   waiters
+	reported  reported
 
-	reportQueue, handsQueue wake.Queue[Key]
+	reportQueue, executorQueue enqueue.Queue[Key]
 }
 
 func newShell(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *shell {

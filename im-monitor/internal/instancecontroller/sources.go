@@ -42,9 +42,9 @@ func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 	}
 }
 
-// handsSources: only the reporter wakes the hands, and whoever gives a slot back.
-func (s *shell) handsSources() []source.TypedSource[Key] {
-	return []source.TypedSource[Key]{source.TypedFunc[Key](s.handsQueue.Start)}
+// executorSources: only the reporter wakes the hands, and whoever gives a slot back.
+func (s *shell) executorSources() []source.TypedSource[Key] {
+	return []source.TypedSource[Key]{source.TypedFunc[Key](s.executorQueue.Start)}
 }
 
 // objectHandler wakes the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be about to.

@@ -13,7 +13,7 @@ import (
 )
 
 // turn switches a frontend over, suspends or resumes it. What a server accepted of a switch-over is written at once: no list tells it.
-func (r *hands) turn(ctx context.Context, key Key, connection imclient.Client, name string, call instance.Call) error {
+func (r *executor) turn(ctx context.Context, key Key, connection imclient.Client, name string, call instance.Call) error {
 	var err error
 	switch call.Op {
 	case instance.OpSuspend:
@@ -44,7 +44,7 @@ func switchOver(ctx context.Context, connection imclient.Client, name string, ca
 }
 
 // revert closes the one target before it opens the other one.
-func (r *hands) revert(ctx context.Context, back instance.Revert) error {
+func (r *executor) revert(ctx context.Context, back instance.Revert) error {
 	if err := r.setPath(ctx, back.CloseAt, back.Close, imclient.ANAInaccessible); err != nil && !errors.Is(err, imclient.ErrNotFound) && !back.Harmless {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *hands) revert(ctx context.Context, back instance.Revert) error {
 }
 
 // setPath opens or closes the path to an engine, at the instance manager that runs it.
-func (r *hands) setPath(ctx context.Context, instanceManager, engine, state string) error {
+func (r *executor) setPath(ctx context.Context, instanceManager, engine, state string) error {
 	connection, _, ok := r.store.Client(instanceManager)
 	if !ok {
 		return fmt.Errorf("making the path to engine %s %s: %w: there is no connection to instance manager %q", engine, state, imclient.ErrUnreachable, instanceManager)
@@ -67,7 +67,7 @@ func (r *hands) setPath(ctx context.Context, instanceManager, engine, state stri
 const triesToAccept = 3
 
 // accept writes that a phase was accepted, if the status still says that it is in work.
-func (r *hands) accept(ctx context.Context, key Key, call instance.Call) error {
+func (r *executor) accept(ctx context.Context, key Key, call instance.Call) error {
 	var err error
 	for range triesToAccept {
 		f := &v1beta2.EngineFrontend{}
@@ -93,7 +93,7 @@ func (r *hands) accept(ctx context.Context, key Key, call instance.Call) error {
 
 // openTarget opens the path to the engine that a new frontend connects to. A switch-over that ended with its frontend may have closed it, and
 // no server opens it at a creation. Where that is not possible the creation shows it.
-func (r *hands) openTarget(ctx context.Context, key Key, object instance.Object) {
+func (r *executor) openTarget(ctx context.Context, key Key, object instance.Object) {
 	if object.Kind != v1beta2.InstanceTypeEngineFrontend || object.Target.Engine == "" {
 		return
 	}

@@ -143,7 +143,7 @@ func TestAMoveEndsWhereverTheProcessDies(t *testing.T) {
 	t.Run("nowhere", func(t *testing.T) {
 		w := newWorld(t, "cut-1", "cut-2")
 		w.thereAndBack("cut-1", "cut-2")
-		writes = w.HandsWrites()
+		writes = w.ExecutorWrites()
 	})
 	for _, at := range cut.Points(len(writes)) {
 		if at.Write <= 9 || !at.After { // what opens the volume is cut elsewhere, and before a write is after the one before

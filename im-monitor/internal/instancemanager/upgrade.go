@@ -94,16 +94,16 @@ func inUse(w World) string {
 
 // leaving names the frontends that would not outlive the pod. Where lists show one that nobody looked at, nothing is concluded.
 func (w World) leaving() string {
-	looked := map[string]bool{}
+	polled := map[string]bool{}
 	var why []string
 	for _, f := range w.Frontends {
-		looked[f.Name] = true
+		polled[f.Name] = true
 		if leaves := f.leaves(w); leaves != "" && len(why) < few {
 			why = append(why, leaves)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Inventory.Processes.EngineFrontends)) {
-		if !looked[name] && len(why) < few {
+		if !polled[name] && len(why) < few {
 			why = append(why, fmt.Sprintf("where engine frontend %s leads is unknown", name))
 		}
 	}

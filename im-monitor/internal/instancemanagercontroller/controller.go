@@ -21,11 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -46,7 +46,7 @@ type shell struct {
 	written  staleness.Guard // InstanceManagers
 	deleted  staleness.Guard // pods
 	memory   memory
-	queue    wake.Queue[reconcile.Request] // woken by changes of the inventory
+	queue    enqueue.Queue[reconcile.Request] // woken by changes of the inventory
 }
 
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
@@ -77,9 +77,9 @@ func (s *shell) setupRoster() error {
 	r := &roster{shell: s}
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager-roster").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(wake.NodeOf), builder.WithPredicates(deletions())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(kubernetesChanged())).
+		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(lifeChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(deletions())).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(nodeOfUpgrade), builder.WithPredicates(upgradeChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(r)

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/node"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -55,7 +55,7 @@ func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Reque
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
-		out = append(out, wake.Node(list.Items[i].Name)...)
+		out = append(out, enqueue.Node(list.Items[i].Name)...)
 	}
 	return out
 }

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/mapping"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -140,7 +140,7 @@ func upgradeChanged() predicate.Predicate {
 }
 
 func nodeOfUpgrade(_ context.Context, obj client.Object) []reconcile.Request {
-	return wake.Node(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
+	return enqueue.Node(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
 }
 
 func (s *shell) managersOfUpgrade(ctx context.Context, obj client.Object) []reconcile.Request {

@@ -12,8 +12,8 @@ import (
 // member is one instance manager of the inventory. Its loop alone connects, lists and emits; others read, ask and retarget.
 type member struct {
 	inventory *Inventory
-	// wake tells the loop that somebody waits or asked, turn that the target changed or is removed.
-	wake, turn chan struct{}
+	// signal wakes the loop after a request; turn, after a new target or the removal of the member.
+	signal, turn chan struct{}
 
 	mu      sync.Mutex
 	target  Target
@@ -27,11 +27,11 @@ type member struct {
 	former  *Snapshot // the last list of an earlier epoch, while latest is nil: for its texts only
 	err     error
 	absence absence
-	// settling is the evidence about replicas of a v2 server, probed when its last probe began; probeWake wakes the probe.
-	settling  settling
-	probed    time.Time
-	probeWake chan struct{}
-	waiters   []chan result
+	// settling is the evidence about replicas of a v2 server, probed when its last probe began; probeRequeue wakes the probe.
+	settling     settling
+	probed       time.Time
+	probeRequeue chan struct{}
+	waiters      []chan result
 }
 
 // result is the answer to one waiter.
@@ -43,12 +43,12 @@ type result struct {
 // newMember makes a member that waits for its loop.
 func newMember(i *Inventory, target Target) *member {
 	return &member{
-		inventory: i,
-		wake:      make(chan struct{}, 1),
-		probeWake: make(chan struct{}, 1),
-		turn:      make(chan struct{}, 1),
-		target:    target,
-		err:       errNotStarted,
+		inventory:    i,
+		signal:       make(chan struct{}, 1),
+		probeRequeue: make(chan struct{}, 1),
+		turn:         make(chan struct{}, 1),
+		target:       target,
+		err:          errNotStarted,
 	}
 }
 
@@ -94,7 +94,7 @@ func (m *member) remove() Target {
 // waiters without it.
 func (m *member) leave(err error) func() {
 	m.turns++
-	nudge(m.probeWake)
+	nudge(m.probeRequeue)
 	if m.stop != nil {
 		m.stop()
 	}
@@ -130,7 +130,7 @@ func (m *member) join() (<-chan result, error) {
 	}
 	waiter := make(chan result, 1)
 	m.waiters = append(m.waiters, waiter)
-	nudge(m.wake)
+	nudge(m.signal)
 	return waiter, nil
 }
 
@@ -187,7 +187,7 @@ func (m *member) ask(name string) {
 		return
 	}
 	m.absence.ask(name)
-	nudge(m.wake)
+	nudge(m.signal)
 }
 
 // expect asks for an absence and tells when it may be proven, where that is known.

@@ -49,7 +49,7 @@ func (m *member) diskAnswered(name string, disk imclient.Disk, err error, asked 
 		change.Names = m.settling.open()
 	}
 	m.mu.Unlock()
-	nudge(m.probeWake)
+	nudge(m.probeRequeue)
 	if len(change.Names) > 0 {
 		m.inventory.emit(change)
 	}
@@ -95,7 +95,7 @@ func (m *member) absentReplica(subject Subject) bool {
 		return true
 	}
 	if m.settling.ask(subject, m.inventory.config.Clock.Now()) {
-		nudge(m.probeWake)
+		nudge(m.probeRequeue)
 	}
 	return false
 }
@@ -105,7 +105,7 @@ func (m *member) absentReplica(subject Subject) bool {
 func (m *member) probe(ctx context.Context) {
 	for ctx.Err() == nil && !m.isRemoved() {
 		disks, known := m.inventory.disksOf(m)
-		if at, asked := m.nextProbe(disks, known); !m.sleepUntil(ctx, at, asked) {
+		if at, asked := m.nextProbe(disks, known); !m.await(ctx, at, asked) {
 			m.probeOnce(ctx, disks)
 		}
 	}
@@ -117,8 +117,8 @@ func (m *member) isRemoved() bool {
 	return m.removed
 }
 
-// sleepUntil waits for a time, or only for something to change, and reports whether it waited.
-func (m *member) sleepUntil(ctx context.Context, at time.Time, timed bool) bool {
+// await waits for a time, or only for something to change, and reports whether it waited.
+func (m *member) await(ctx context.Context, at time.Time, timed bool) bool {
 	var due <-chan time.Time
 	if timed {
 		wait := at.Sub(m.inventory.config.Clock.Now())
@@ -131,7 +131,7 @@ func (m *member) sleepUntil(ctx context.Context, at time.Time, timed bool) bool 
 	}
 	select {
 	case <-due:
-	case <-m.probeWake:
+	case <-m.probeRequeue:
 	case <-ctx.Done():
 	}
 	return true

@@ -131,7 +131,7 @@ func (s *session) wait() (imclient.Cause, error) {
 		case <-timer.C():
 		case <-s.notices:
 			s.noticed = true
-		case <-s.member.wake:
+		case <-s.member.signal:
 		case err := <-s.lost:
 			timer.Stop()
 			return "", fmt.Errorf("watching %s: %w", s.target.InstanceManager, err)
@@ -223,7 +223,7 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 		m.absence.gap, m.absence.settle, m.absence.v2 = s.config.AbsenceGap, s.config.Settle, s.target.DataEngine == v1beta2.DataEngineV2
 		m.absence.begin(s.since)
 		m.settling.begin(s.since)
-		nudge(m.probeWake)
+		nudge(m.probeRequeue)
 	}
 	var earlier map[string]Instance
 	if before != nil {

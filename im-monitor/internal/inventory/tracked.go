@@ -59,7 +59,7 @@ func (m *member) during(name string, call func() error) error {
 	if silent(err) {
 		m.settling.calls.possible = later(m.settling.calls.possible, now.Add(m.inventory.config.CallPatience))
 	}
-	nudge(m.probeWake)
+	nudge(m.probeRequeue)
 	return err
 }
 

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
@@ -53,9 +53,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("node").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(wake.ByName), builder.WithPredicates(nodeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(wake.NodeOf), builder.WithPredicates(managerChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(kubernetesChanged())).
+		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(nodeChanged())).
+		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(managerChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.all), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(s)
 	if err != nil {
@@ -76,10 +76,10 @@ func (s *shell) all(ctx context.Context, _ client.Object) []reconcile.Request {
 		s.rt.Log.Error(err, "listing nodes after a setting changed")
 	}
 	for i := range kubernetes.Items {
-		out = append(out, wake.Node(kubernetes.Items[i].Name)...)
+		out = append(out, enqueue.Node(kubernetes.Items[i].Name)...)
 	}
 	for i := range nodes.Items {
-		out = append(out, wake.Node(nodes.Items[i].Name)...)
+		out = append(out, enqueue.Node(nodes.Items[i].Name)...)
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func call(w orphan.World, change ...func(*orphan.CallWorld)) orphan.Call {
 	for _, f := range change {
 		f(&c)
 	}
-	return orphan.DecideCall(c, orphan.Judge(c.World))
+	return orphan.DecideCall(c, orphan.Evaluate(c.World))
 }
 
 func onDisk(w *orphan.World) { w.Inventory.Instance.DiskUUID = lvstore }

@@ -3,18 +3,18 @@ package orphan
 import "drover.dev/drover/shared/api/v1beta2"
 
 // frontend: engine-frontends are not judged in this version.
-func frontend(w World, i *Instance) (Judgement, bool) {
+func frontend(w World, i *Instance) (Evaluation, bool) {
 	if i.Type == v1beta2.InstanceTypeEngine || i.Type == v1beta2.InstanceTypeReplica {
-		return Judgement{}, false
+		return Evaluation{}, false
 	}
 	return undecided(v1beta2.ReasonFrontendNotJudged, "%s is of type %q, which is not judged.", w.Key.Name, i.Type), true
 }
 
 // noClaim: without an object a live runtime is an orphan, and so is a v2 replica of which only the data is left.
-func noClaim(w World, i *Instance) (Judgement, bool) {
+func noClaim(w World, i *Instance) (Evaluation, bool) {
 	switch {
 	case w.claim() != nil:
-		return Judgement{}, false
+		return Evaluation{}, false
 	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateError && foreign(w.Node, i.DiskUUID):
 		return orphaned(v1beta2.ReasonForeignData, "No Replica named %s exists, and %s cannot read its data (%s). It may have been there before its disk "+
 			"came to this cluster, so no policy deletes it. Deleting this orphan destroys the data.", w.Key.Name, w.Key.InstanceManager, i.State), true
@@ -38,51 +38,51 @@ func dataOnly(state string) bool {
 
 // notLive: while its object exists, a runtime that is not live is never an orphan; a stopped v2 replica is the
 // user's data.
-func notLive(w World, i *Instance) (Judgement, bool) {
+func notLive(w World, i *Instance) (Evaluation, bool) {
 	if live(i.State) {
-		return Judgement{}, false
+		return Evaluation{}, false
 	}
 	return undecided(v1beta2.ReasonNotLive, "%s is %s and its object exists.", w.Key.Name, i.State), true
 }
 
 // deleting: the object's end is under way and its controllers deal with the runtime.
-func deleting(w World, _ *Instance) (Judgement, bool) {
+func deleting(w World, _ *Instance) (Evaluation, bool) {
 	if !w.claim().Deleting {
-		return Judgement{}, false
+		return Evaluation{}, false
 	}
 	return undecided(v1beta2.ReasonCRDeleting, "The object of %s is being deleted.", w.Key.Name), true
 }
 
 // changing: state and ownership may change any moment. A running object that names no instance manager has not told
 // all of its state yet.
-func changing(w World, _ *Instance) (Judgement, bool) {
+func changing(w World, _ *Instance) (Evaluation, bool) {
 	c := w.claim()
 	if c.CurrentState == c.DesireState && (c.CurrentState != v1beta2.InstanceStateRunning || c.InstanceManager != "") {
-		return Judgement{}, false
+		return Evaluation{}, false
 	}
 	return undecided(v1beta2.ReasonStateChanging, "The object of %s is %q and shall be %q.", w.Key.Name, c.CurrentState, c.DesireState), true
 }
 
 // running: the owner guard, then the instance manager decides.
-func running(w World, i *Instance) (Judgement, bool) {
+func running(w World, i *Instance) (Evaluation, bool) {
 	c := w.claim()
 	if c.CurrentState != v1beta2.InstanceStateRunning {
-		return Judgement{}, false
+		return Evaluation{}, false
 	}
 	if c.OwnerID == "" || c.OwnerID != c.NodeID {
 		return undecided(v1beta2.ReasonOwnerElsewhere, "The object of %s belongs to node %q, but is owned by %q.", w.Key.Name, c.NodeID, c.OwnerID), true
 	}
 	if c.InstanceManager == w.Key.InstanceManager {
-		return Judgement{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is wanted running here."}, true
+		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is wanted running here."}, true
 	}
 	return orphaned(v1beta2.ReasonOwnedByOtherInstanceManager, "%s runs on %s of node %s; %s still runs it, too, as %s (%s).",
 		w.Key.Name, c.InstanceManager, c.NodeID, w.Key.InstanceManager, i.Type, i.State), true
 }
 
 // stopped: a live runtime of a stopped object is an orphan wherever it runs.
-func stopped(w World, i *Instance) (Judgement, bool) {
+func stopped(w World, i *Instance) (Evaluation, bool) {
 	if w.claim().CurrentState != v1beta2.InstanceStateStopped {
-		return Judgement{}, false
+		return Evaluation{}, false
 	}
 	return orphaned(v1beta2.ReasonStoppedButPresent, "The object of %s is stopped, but %s still runs it as %s (%s).",
 		w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true

@@ -4,7 +4,7 @@ import "drover.dev/drover/shared/api/v1beta2"
 
 // missing returns the Orphan that the judgement asks for, unless one of that name exists. One that was withdrawn or
 // ended keeps its name until its object is gone; then a new judgement gets a new object.
-func missing(w World, j Judgement) *Creation {
+func missing(w World, j Evaluation) *Creation {
 	if j.Decision != Orphaned {
 		return nil
 	}

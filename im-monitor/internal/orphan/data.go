@@ -37,8 +37,8 @@ func foreign(n *Node, diskUUID string) bool {
 	return d == nil || d.Foreign
 }
 
-// judgeData decides about what lies on a disk under the key's name. What runs is an instance, whatever lies under it.
-func judgeData(w World) Judgement {
+// evaluateData decides about what lies on a disk under the key's name. What runs is an instance, whatever lies under it.
+func evaluateData(w World) Evaluation {
 	i := inventoried(w)
 	switch {
 	case w.Inventory == nil || w.Manager == nil:
@@ -46,13 +46,13 @@ func judgeData(w World) Judgement {
 	case w.Node == nil || w.Node.Down || w.Node.Deleting:
 		return undecided(v1beta2.ReasonNodeDown, "Node %s is down or being deleted.", w.Manager.Node)
 	case i == nil:
-		return Judgement{Decision: Nothing}
-	case w.Twin != "":
-		return undecided(v1beta2.ReasonInventoryUnknown, "%s and %s list the same %s.", w.Key.InstanceManager, w.Twin, w.Key.Name)
+		return Evaluation{Decision: Nothing}
+	case w.Duplicate != "":
+		return undecided(v1beta2.ReasonInventoryUnknown, "%s and %s list the same %s.", w.Key.InstanceManager, w.Duplicate, w.Key.Name)
 	case !w.isV2() || i.Type != v1beta2.InstanceTypeReplica || !dataOnly(i.State):
 		return undecided(v1beta2.ReasonNotLive, "%s is listed as %s (%s): what runs is not treated as data at rest.", w.Key.Name, i.Type, i.State)
 	case w.Replica != nil:
-		return Judgement{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: fmt.Sprintf("Replica %s exists.", w.Key.Name)}
+		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: fmt.Sprintf("Replica %s exists.", w.Key.Name)}
 	}
 	d := w.Node.disk(i.DiskUUID)
 	if d == nil {
@@ -74,7 +74,7 @@ func inventoried(w World) *Instance {
 }
 
 // missingData is the Orphan of the data that is missing; nil when none is, or when it could not be cleaned up anyway.
-func missingData(w World, j Judgement) *Creation {
+func missingData(w World, j Evaluation) *Creation {
 	if j.Decision != Orphaned {
 		return nil
 	}
@@ -135,8 +135,8 @@ func comesBack(n *Node, o Orphan) bool {
 	return d != nil && d.Name == o.Data.DiskName && d.Path == o.Data.DiskPath && !d.Evicting && !d.Ready && !(o.Deleting && d.Failed)
 }
 
-// judgeDataOrphan composes what one Orphan of data shall say.
-func judgeDataOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
+// evaluateDataOrphan composes what one Orphan of data shall say.
+func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
 	if ended(o) || o.FencingDelayed {
 		return v
@@ -166,7 +166,7 @@ func judgeDataOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
 	return v
 }
 
-func dataOrphanedCondition(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+func dataOrphanedCondition(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	if j.Decision == Orphaned && w.Inventory.Instance.DiskUUID != o.Data.DiskUUID {
 		return nil
 	}
@@ -174,7 +174,7 @@ func dataOrphanedCondition(w World, j Judgement, o Orphan, v OrphanVerdict) *v1b
 }
 
 // dataState is the state of the replica while it is listed on the disk, and terminated once its absence is proven.
-func dataState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+func dataState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	if v.Terminated || v.Withdrawn == v1beta2.ReasonInstanceGone {
 		return &v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated,
 			Message: fmt.Sprintf("The data of %s is not on disk %s of node %s any more.", o.InstanceName, o.Data.DiskName, o.Node)}

@@ -54,19 +54,19 @@ func TestDataGetsAnOrphanOfItsOwnWhereItCanBeCleanedUp(t *testing.T) {
 		{"the disk is not ready", lying(theDisk(func(d *orphan.Disk) { d.Ready = false })), ""},
 		{"the disk is evicted", lying(theDisk(func(d *orphan.Disk) { d.Evicting = true })), ""},
 		{"the node is evicted", lying(func(w *orphan.World) { w.Node.Evicting = true }), ""},
-		{"two servers list it", lying(func(w *orphan.World) { w.Twin = there }), ""},
+		{"two servers list it", lying(func(w *orphan.World) { w.Duplicate = there }), ""},
 		{"the list is unknown", lying(unknownList), ""},
 		{"v1 has no data here", seen(state("stopped"), func(w *orphan.World) { w.Inventory.Instance.DiskUUID = lvstore }), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := orphan.Judge(c.w).CreateData
+			got := orphan.Evaluate(c.w).CreateData
 			if c.want == "" {
 				require.Nil(t, got)
 				return
 			}
 			require.NotNil(t, got)
 			require.Equal(t, v1beta2.OrphanDataName("node-1", "disk-1", "/dev/a", lvstore, replica), got.Name)
-			require.Equal(t, orphan.Judge(c.w).Judgement.Reason, c.want, "the instance's orphan says the same")
+			require.Equal(t, orphan.Evaluate(c.w).Evaluation.Reason, c.want, "the instance's orphan says the same")
 		})
 	}
 }
@@ -98,9 +98,9 @@ func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 		if flip("unlisted") {
 			w.Inventory.Instance = nil
 		}
-		v := orphan.Judge(w)
+		v := orphan.Evaluate(w)
 		o := v.Orphans[0]
-		require.Equal(t, v, orphan.Judge(w))
+		require.Equal(t, v, orphan.Evaluate(w))
 		if !o.Execute {
 			return
 		}
@@ -129,7 +129,7 @@ func TestAnOrphanOfDataOutlivesAMomentWithoutItsDisk(t *testing.T) {
 		{"it is deleted, and the disk could not be loaded", true, true, v1beta2.ReasonNotCleanable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := orphan.Judge(lying(orphanedData(func(o *orphan.Orphan) { o.Deleting = c.deleting }),
+			o := orphan.Evaluate(lying(orphanedData(func(o *orphan.Orphan) { o.Deleting = c.deleting }),
 				theDisk(func(d *orphan.Disk) { d.Ready, d.Failed = false, c.failed }))).Orphans[0]
 			require.Equal(t, c.withdrawn, o.Withdrawn)
 			require.False(t, o.Execute)

@@ -56,7 +56,7 @@ func drawOrphan(t *rapid.T) orphan.Orphan {
 
 func drawWorld(t *rapid.T) orphan.World {
 	w := orphan.World{Now: now, Key: orphan.Key{InstanceManager: here, Name: replica}, Rules: orphan.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second}}
-	w.Twin = pick(t, "twin", "", "", there)
+	w.Duplicate = pick(t, "twin", "", "", there)
 	w.Manager = maybe(t, "manager", func() orphan.Manager {
 		return orphan.Manager{Node: "node-1", DataEngine: pick(t, "engine", "v1", "v2", "")}
 	})
@@ -98,19 +98,19 @@ func TestEveryWorldHasAVerdictWithAReasonOfTheClosedList(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		v := orphan.Judge(w)
+		v := orphan.Evaluate(w)
 		require.Len(t, v.Orphans, len(w.Orphans))
-		switch v.Judgement.Decision {
+		switch v.Evaluation.Decision {
 		case orphan.Nothing:
-			require.Empty(t, v.Judgement.Reason)
+			require.Empty(t, v.Evaluation.Reason)
 		case orphan.Undecided:
-			require.Contains(t, nonDecisions, v.Judgement.Reason)
+			require.Contains(t, nonDecisions, v.Evaluation.Reason)
 		case orphan.Claimed:
-			require.Equal(t, v1beta2.ReasonClaimed, v.Judgement.Reason)
+			require.Equal(t, v1beta2.ReasonClaimed, v.Evaluation.Reason)
 		case orphan.Orphaned:
-			require.Contains(t, rules, v.Judgement.Reason)
+			require.Contains(t, rules, v.Evaluation.Reason)
 		default:
-			t.Fatalf("unknown decision %q", v.Judgement.Decision)
+			t.Fatalf("unknown decision %q", v.Evaluation.Decision)
 		}
 	})
 }
@@ -118,12 +118,12 @@ func TestEveryWorldHasAVerdictWithAReasonOfTheClosedList(t *testing.T) {
 func TestTheVerdictDoesNotDependOnTheOrderOfOrphans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		v := orphan.Judge(w)
-		require.Equal(t, v, orphan.Judge(w))
+		v := orphan.Evaluate(w)
+		require.Equal(t, v, orphan.Evaluate(w))
 		turned := w
 		turned.Orphans = slices.Clone(w.Orphans)
 		slices.Reverse(turned.Orphans)
-		u := orphan.Judge(turned)
+		u := orphan.Evaluate(turned)
 		slices.Reverse(u.Orphans)
 		require.Equal(t, v, u)
 	})
@@ -132,7 +132,7 @@ func TestTheVerdictDoesNotDependOnTheOrderOfOrphans(t *testing.T) {
 func TestJudgingTheResultChangesNothingMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		first := orphan.Judge(w)
+		first := orphan.Evaluate(w)
 		for i := range w.Orphans {
 			o := &w.Orphans[i]
 			for _, owned := range orphan.OwnedConditions() {
@@ -141,7 +141,7 @@ func TestJudgingTheResultChangesNothingMore(t *testing.T) {
 			o.Conditions = append(o.Conditions, first.Orphans[i].Conditions...)
 			o.OwnerID = first.Orphans[i].OwnerID
 		}
-		for i, again := range orphan.Judge(w).Orphans {
+		for i, again := range orphan.Evaluate(w).Orphans {
 			require.True(t, conditions.Equal(first.Orphans[i].Conditions, again.Conditions))
 			require.Equal(t, first.Orphans[i].OwnerID, again.OwnerID)
 			require.Empty(t, again.Withdrawn, "a withdrawal is written once")
@@ -154,7 +154,7 @@ func TestUnknownNeverYieldsAnOrphanAnEndOrADeletion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		w.Inventory = nil
-		v := orphan.Judge(w)
+		v := orphan.Evaluate(w)
 		require.Nil(t, v.Create)
 		for _, o := range v.Orphans {
 			require.False(t, o.Execute || o.Terminated)
@@ -167,17 +167,17 @@ func TestUnknownNeverYieldsAnOrphanAnEndOrADeletion(t *testing.T) {
 func TestOnlyTheJudgedIdentityIsExecuted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		v := orphan.Judge(w)
+		v := orphan.Evaluate(w)
 		for i, o := range v.Orphans {
 			if !o.Execute {
 				continue
 			}
-			require.Equal(t, orphan.Orphaned, v.Judgement.Decision)
+			require.Equal(t, orphan.Orphaned, v.Evaluation.Decision)
 			require.Equal(t, w.Orphans[i].UUID, w.Inventory.Instance.UUID)
 			require.NotEmpty(t, w.Orphans[i].UUID)
 			require.True(t, w.Orphans[i].Deleting && conditions.IsTrue(w.Orphans[i].Conditions, v1beta2.OrphanCleanupApproved))
 			require.False(t, conditions.IsTrue(w.Orphans[i].Conditions, v1beta2.OrphanWithdrawn))
-			require.Empty(t, w.Twin)
+			require.Empty(t, w.Duplicate)
 		}
 	})
 }
@@ -187,7 +187,7 @@ func TestClaimedDataIsNeverDestroyed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		for _, o := range w.Orphans {
-			call := orphan.DecideCall(orphan.CallWorld{World: w, Orphan: o}, orphan.Judge(w))
+			call := orphan.DecideCall(orphan.CallWorld{World: w, Orphan: o}, orphan.Evaluate(w))
 			if !call.Allowed || !call.Cleanup || w.Inventory.Instance.Type != v1beta2.InstanceTypeReplica {
 				continue
 			}
@@ -201,7 +201,7 @@ func TestClaimedDataIsNeverDestroyed(t *testing.T) {
 func TestAWithdrawnOrEndedOrphanNeverChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		for i, o := range orphan.Judge(w).Orphans {
+		for i, o := range orphan.Evaluate(w).Orphans {
 			before := w.Orphans[i]
 			if conditions.IsTrue(before.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(before.Conditions, v1beta2.OrphanInstanceState) {
 				require.True(t, conditions.Equal(conditions.Owned(before.Conditions, orphan.OwnedConditions()...), o.Conditions))

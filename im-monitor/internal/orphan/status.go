@@ -14,8 +14,8 @@ func OwnedConditions() []string {
 		v1beta2.OrphanCleanupFailed, v1beta2.OrphanError}
 }
 
-// judgeOrphan composes what one Orphan shall say.
-func judgeOrphan(w World, j Judgement, o Orphan) OrphanVerdict {
+// evaluateOrphan composes what one Orphan shall say.
+func evaluateOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
 	if ended(o) || o.FencingDelayed {
 		return v
@@ -59,7 +59,7 @@ func (v *OrphanVerdict) sayFailure(o Orphan) {
 
 // orphanedCondition is True while the judgement stands and False from the withdrawal on; a non-decision changes
 // nothing.
-func orphanedCondition(j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+func orphanedCondition(j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	if j.Decision == Orphaned && j.UUID == o.UUID && v.Withdrawn == "" {
 		return &v1beta2.Condition{Type: v1beta2.OrphanOrphaned, Status: v1beta2.ConditionTrue, Reason: j.Reason, Message: j.Message}
 	}
@@ -72,7 +72,7 @@ func orphanedCondition(j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Conditio
 }
 
 // instanceState is the runtime's state while this very instance is listed, and terminated once its end is proven.
-func instanceState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Condition {
+func instanceState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	c := v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionTrue}
 	gone := v.Terminated || v.Withdrawn == v1beta2.ReasonInstanceGone || v.Withdrawn == v1beta2.ReasonUUIDMismatch
 	switch {
@@ -95,7 +95,7 @@ func instanceState(w World, j Judgement, o Orphan, v OrphanVerdict) *v1beta2.Con
 
 // waitsFor says why the instance of an orphan that is being deleted stays, where no decision allows the call: its
 // finalizer must not wait for something that nobody is told (ALL-3).
-func waitsFor(j Judgement, o Orphan) string {
+func waitsFor(j Evaluation, o Orphan) string {
 	if !o.Deleting || j.Decision != Undecided {
 		return ""
 	}

@@ -21,8 +21,8 @@ const (
 	Orphaned Decision = "Orphaned"
 )
 
-// Judgement is the answer about the instance that has the key's name now.
-type Judgement struct {
+// Evaluation is the answer about the instance that has the key's name now.
+type Evaluation struct {
 	Decision Decision
 	// Reason is one word: of the condition Orphaned, of the judge's non-decisions, or Claimed.
 	Reason string
@@ -35,7 +35,7 @@ type Judgement struct {
 
 // Verdict is everything that follows from a World.
 type Verdict struct {
-	Judgement Judgement
+	Evaluation Evaluation
 	// Create is the Orphan of the instance that is missing, CreateData that of the data; nil when none is. Each must be confirmed by a second
 	// look. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of them brings
 	// about ends the other.
@@ -44,9 +44,9 @@ type Verdict struct {
 	Orphans []OrphanVerdict
 	// ExpectAbsence is true when an orphan's instance is missing from the list and its absence is to be proven.
 	ExpectAbsence bool
-	// LookAt is when a list begun then or later could prove that a deleted orphan's replica is stopped; zero when no
+	// PollAt is when a list begun then or later could prove that a deleted orphan's replica is stopped; zero when no
 	// such list is waited for.
-	LookAt time.Time
+	PollAt time.Time
 }
 
 // Creation is the Orphan to create, complete but for its namespace.

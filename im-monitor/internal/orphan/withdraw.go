@@ -9,7 +9,7 @@ import (
 
 // withdrawal is the reason for which an orphan is taken back, or "". It holds for orphans that are being deleted, too,
 // except that the absence of such an instance is evidence of the deletion, not a withdrawal.
-func withdrawal(w World, j Judgement, o Orphan) string {
+func withdrawal(w World, j Evaluation, o Orphan) string {
 	switch {
 	case !namedExactly(w, o):
 		return v1beta2.ReasonRenamed
@@ -36,7 +36,7 @@ func namedExactly(w World, o Orphan) bool {
 
 // undecidable tells whether not even facts about the list may be used: it is unknown, or its node is on its way out
 // and the orphan's policy ends it.
-func undecidable(j Judgement) bool {
+func undecidable(j Evaluation) bool {
 	return j.Decision == Undecided && (j.Reason == v1beta2.ReasonInventoryUnknown || j.Reason == v1beta2.ReasonNodeDown)
 }
 
@@ -48,7 +48,7 @@ func otherUUID(w World, o Orphan) bool {
 
 // terminated tells whether the end of a deletion is proven: the instance is absent, or, where a Replica still claims
 // the data of a v2 replica, its runtime is stopped in a list later than the deletion, whoever stopped it.
-func terminated(w World, j Judgement, o Orphan) bool {
+func terminated(w World, j Evaluation, o Orphan) bool {
 	if !o.Deleting || undecidable(j) {
 		return false
 	}
@@ -101,18 +101,18 @@ func open(o Orphan, v OrphanVerdict) bool {
 // expectAbsence tells whether an orphan's instance is missing without a proof yet.
 func expectAbsence(w World, v Verdict) bool {
 	for i, o := range w.Orphans {
-		if v.Judgement.Decision == Nothing && open(o, v.Orphans[i]) {
+		if v.Evaluation.Decision == Nothing && open(o, v.Orphans[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// lookAt is when a newer list could prove that the replica of a deleted orphan is stopped.
-func lookAt(w World, v Verdict) time.Time {
+// pollAt is when a newer list could prove that the replica of a deleted orphan is stopped.
+func pollAt(w World, v Verdict) time.Time {
 	var at time.Time
 	for i, o := range w.Orphans {
-		if !o.Deleting || undecidable(v.Judgement) || !open(o, v.Orphans[i]) || !stoppedWithData(w, o) {
+		if !o.Deleting || undecidable(v.Evaluation) || !open(o, v.Orphans[i]) || !stoppedWithData(w, o) {
 			continue
 		}
 		if when := settledAt(w, o).Add(time.Millisecond); at.IsZero() || when.Before(at) {

@@ -19,8 +19,8 @@ type World struct {
 	Node *Node
 	// Inventory is the latest whole list of the present epoch; nil is unknown, which is not empty.
 	Inventory *Inventory
-	// Twin is another instance manager whose newest list has an instance of this name and UUID, too; "" when none has.
-	Twin string
+	// Duplicate is another instance manager whose newest list has an instance of this name and UUID, too; "" when none has.
+	Duplicate string
 	// Engine and Replica are the objects that carry the instance's name.
 	Engine, Replica *Claim
 	// Orphans are the instance Orphans about this key, in any order.

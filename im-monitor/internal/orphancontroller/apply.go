@@ -25,8 +25,8 @@ func (s *shell) logFor(key orphan.Key) logr.Logger {
 // create makes the missing Orphans, once a second look confirms them, and writes their first status. A crash between the
 // two is repaired by the next pass, which finds the Orphan without status. It returns when to look again although no
 // event will say so; zero is never.
-func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) (time.Duration, error) {
-	again, second, err := r.secondLook(ctx, first)
+func (r *evaluator) create(ctx context.Context, first scene, v orphan.Verdict) (time.Duration, error) {
+	again, second, err := r.reverify(ctx, first)
 	if err != nil {
 		return 0, err
 	}
@@ -38,25 +38,25 @@ func (r *judge) create(ctx context.Context, first scene, v orphan.Verdict) (time
 		// The inventory wakes us when it knows again.
 		return 0, nil
 	}
-	var lookAgain time.Duration
+	var pollAgain time.Duration
 	for _, wanted := range v.Creations() {
 		if !second.Confirms(wanted) {
 			nonDecisions.WithLabelValues(v1beta2.ReasonSecondLookDisagrees).Inc()
-			events.Emit(r.recorder, first.manager, secondLookEvent(first.world.Key, v.Judgement, second.Judgement))
+			events.Emit(r.recorder, first.manager, reverificationEvent(first.world.Key, v.Evaluation, second.Evaluation))
 			continue
 		}
 		if wanted.OrphanType == v1beta2.OrphanTypeReplicaData && !r.onDisk(ctx, first.world.Key, wanted.Parameters) {
-			lookAgain = listTimeout
+			pollAgain = listTimeout
 			continue
 		}
 		if err := r.createOne(ctx, again, *wanted); err != nil {
 			return 0, err
 		}
 	}
-	return lookAgain, nil
+	return pollAgain, nil
 }
 
-func (r *judge) createOne(ctx context.Context, again scene, wanted orphan.Creation) error {
+func (r *evaluator) createOne(ctx context.Context, again scene, wanted orphan.Creation) error {
 	o := orphanObject(r.namespace, wanted)
 	if err := r.client.Create(ctx, o, client.FieldOwner(fieldOwner)); err != nil {
 		if apierrors.IsAlreadyExists(err) {
@@ -67,7 +67,7 @@ func (r *judge) createOne(ctx context.Context, again scene, wanted orphan.Creati
 	}
 	again.orphans = []*v1beta2.Orphan{o}
 	again.world.Orphans = []orphan.Orphan{r.orphanOf(o, again.world.Key.InstanceManager)}
-	verdict := orphan.Judge(again.world)
+	verdict := orphan.Evaluate(again.world)
 	said := conditions.Get(verdict.Orphans[0].Conditions, v1beta2.OrphanOrphaned)
 	if said != nil {
 		created.WithLabelValues(said.Reason, o.Spec.DataEngine).Inc()
@@ -87,12 +87,12 @@ func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
 // writeStatuses applies what each Orphan shall say, where that differs from what it says. An end, withdrawal or
 // evidence, is written under the lock that the hands hold over a call: else the Orphan could be gone while its call may
 // still be executed, and nothing would keep a new leader from starting the name. The hands wake the judge afterwards.
-func (r *judge) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
+func (r *evaluator) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
 	for i, wanted := range v.Orphans {
 		if wanted.Withdrawn != "" || wanted.Terminated {
 			unlock, ok := r.locks.TryLock(instancelock.Key(seen.world.Key))
 			if !ok {
-				r.judgeQueue.AddAfter(seen.world.Key, busyDelay)
+				r.evaluationQueue.AddAfter(seen.world.Key, busyDelay)
 				continue
 			}
 			defer unlock()
@@ -104,7 +104,7 @@ func (r *judge) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict)
 	return nil
 }
 
-func (r *judge) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, wanted orphan.OrphanVerdict) error {
+func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, wanted orphan.OrphanVerdict) error {
 	said := conditions.Owned(o.Status.Conditions, orphan.OwnedConditions()...)
 	if conditions.Equal(said, wanted.Conditions) && o.Status.OwnerID == wanted.OwnerID {
 		return nil
@@ -125,7 +125,7 @@ func (r *judge) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 		return fmt.Errorf("writing what orphan %s says: %w", o.Name, err)
 	}
 	r.attempts.change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
-	r.announce(key, o, said, wanted)
+	r.emit(key, o, said, wanted)
 	return nil
 }
 
@@ -141,8 +141,8 @@ func dated(list []v1beta2.Condition, now time.Time) []v1beta2.Condition {
 	return out
 }
 
-// announce logs, counts and says what a status that was just written means.
-func (r *judge) announce(key orphan.Key, o *v1beta2.Orphan, said []v1beta2.Condition, wanted orphan.OrphanVerdict) {
+// emit logs, counts and says what a status that was just written means.
+func (r *evaluator) emit(key orphan.Key, o *v1beta2.Orphan, said []v1beta2.Condition, wanted orphan.OrphanVerdict) {
 	log := r.logFor(key).WithValues("name", o.Name, "uuid", o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID])
 	switch {
 	case wanted.Withdrawn != "":

@@ -28,7 +28,7 @@ const triesToCall = 3
 // checkAndCall reads, in this order: a list begun after the approval was seen, the inventories of places that may run
 // an engine of the volume, the custom resources uncached, and, where the server does not tell UUIDs, the SPDK
 // inventory once more. Only then, within readToCall of the custom resources, it calls.
-func (r *hands) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (outcome, error) {
+func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (outcome, error) {
 	listCtx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	snapshot, err := r.store.Fresh(listCtx, key.InstanceManager)
@@ -70,7 +70,7 @@ type checked struct {
 }
 
 // check judges on objects uncached and decides about the call.
-func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
+func (r *executor) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
 	began := r.clock.Now()
 	o, err := lookup.Shared(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orpha
 	if err != nil {
 		return checked{}, err
 	}
-	verdict := orphan.Judge(seen.world)
+	verdict := orphan.Evaluate(seen.world)
 	if !executable(verdict) {
 		return checked{refused: r.disagreed(o, seen, verdict)}, nil
 	}
@@ -111,14 +111,14 @@ func (r *hands) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orpha
 
 // disagreed is the outcome when the judge does not find the instance orphaned again. An engine whose server does not
 // tell its UUID any more is said aloud; an instance that is still ending after a call is a failure of that call.
-func (r *hands) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outcome {
+func (r *executor) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outcome {
 	instance := seen.world.Inventory.Instance
-	if v.Judgement.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
+	if v.Evaluation.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
 		events.Emit(r.recorder, o, engineSkippedEvent(seen.world.Key.Name))
 	}
-	if v.Judgement.Reason == v1beta2.ReasonInventoryUnknown {
+	if v.Evaluation.Reason == v1beta2.ReasonInventoryUnknown {
 		// A list that was just read and still cannot be believed.
-		out := failed(v1beta2.ReasonUnreachable, "%s", v.Judgement.Message)
+		out := failed(v1beta2.ReasonUnreachable, "%s", v.Evaluation.Message)
 		return &out
 	}
 	if still := r.stillPresent(o, seen.world); still != nil {
@@ -128,7 +128,7 @@ func (r *hands) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outc
 }
 
 // stillPresent is the failure of an earlier call after which this very instance is listed.
-func (r *hands) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure {
+func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure {
 	i := w.Inventory.Instance
 	if isBlockData(o) || r.attempts.of(o.UID).calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
 		return nil
@@ -142,7 +142,7 @@ func (r *hands) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure 
 }
 
 // sameAgain compares once more what the server itself does not compare.
-func (r *hands) sameAgain(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
+func (r *executor) sameAgain(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
 	if isBlockData(o) {
 		return r.sameData(ctx, key, c.disk)
 	}
@@ -150,7 +150,7 @@ func (r *hands) sameAgain(ctx context.Context, key orphan.Key, o *v1beta2.Orphan
 }
 
 // sameHead looks the UUID up once more where it was read from the head lvol: such a server does not compare it.
-func (r *hands) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
+func (r *executor) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
 	if c.instance.UUIDSource != imclient.UUIDFromHeadLvol {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (r *hands) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan,
 	}
 	if now := list[key.Name]; now.UUID == "" || now.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
 		// The inventory learns the same, and wakes the judge.
-		r.lookAfter(ctx, key)
+		r.pollAfter(ctx, key)
 		return &outcome{result: resultDisagreed}
 	}
 	return nil
@@ -176,7 +176,7 @@ func (r *hands) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan,
 
 // call sends the deletion. Its context ends with the leadership and before the lease could. Its deadline counts from the
 // checks, so that a process that was paused after them, and leads no more, sends nothing when it goes on (O17).
-func (r *hands) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
+func (r *executor) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
 	request := imclient.DeleteRequest{
 		Name: key.Name, Type: c.instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: c.instance.DiskUUID,
 		UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired: c.call.Cleanup,

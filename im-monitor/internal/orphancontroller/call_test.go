@@ -54,7 +54,7 @@ func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &deaf{}
-			r := &hands{&shell{clock: testingclock.NewFakePassiveClock(began.Add(c.pause)), callTimeout: 5 * time.Second,
+			r := &executor{&shell{clock: testingclock.NewFakePassiveClock(began.Add(c.pause)), callTimeout: 5 * time.Second,
 				store: oneClient{client: server}, log: logr.Discard()}}
 			o := &v1beta2.Orphan{Spec: v1beta2.OrphanSpec{Parameters: map[string]string{v1beta2.OrphanParameterInstanceUUID: "1"}}}
 			out := r.call(t.Context(), orphan.Key{InstanceManager: "im-1", Name: "vol-1-e-0"}, o, &inventory.Snapshot{}, checked{began: began})
@@ -66,7 +66,7 @@ func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 
 // A replica whose Replica keeps the data stays listed as stopped: that is what was asked for, not a failure.
 func TestAStoppedReplicaThatKeepsItsDataIsNotStillPresent(t *testing.T) {
-	r := &hands{&shell{}}
+	r := &executor{&shell{}}
 	o := &v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{UID: "uid"},
 		Spec: v1beta2.OrphanSpec{Parameters: map[string]string{v1beta2.OrphanParameterInstanceUUID: "1"}}}
 	r.attempts.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, nil, time.Time{}) })

@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// story is a scenario that a crash may interrupt anywhere: what is there, what happens, and how it must end.
-type story struct {
+// scenario is a scenario that a crash may interrupt anywhere: what is there, what happens, and how it must end.
+type scenario struct {
 	name string
 	uuid string
 	// begin fills the world; act is what people do once the orphan is judged.
@@ -32,7 +32,7 @@ type story struct {
 	orphan func(*world) *v1beta2.Orphan
 }
 
-var stories = []story{
+var scenarioList = []scenario{
 	{
 		name: "O1, O9: an engine without object is deleted", uuid: uuid1, end: v1beta2.OrphanInstanceState, reason: v1beta2.InstanceStateTerminated, effective: 1,
 		begin: func(w *world) { w.store.put(imV2, instance("vol-1-e-0", "engine", "running", uuid1)) },
@@ -66,7 +66,7 @@ var stories = []story{
 
 // ALL-2: a crash before or after any write ends in the same state, with the same effect on the data plane.
 func TestACrashAtAnyWriteConverges(t *testing.T) {
-	for _, s := range stories {
+	for _, s := range scenarioList {
 		t.Run(s.name, func(t *testing.T) {
 			writes := len(s.play(t, cut.Point{}).Writes())
 			require.Positive(t, writes)
@@ -82,7 +82,7 @@ func TestACrashAtAnyWriteConverges(t *testing.T) {
 }
 
 // play runs the story; when the cut comes, the process is replaced by a new one.
-func (s story) play(t *testing.T, point cut.Point) *cut.Client {
+func (s scenario) play(t *testing.T, point cut.Point) *cut.Client {
 	w := newWorld(t)
 	s.begin(w)
 	var first *cut.Client
@@ -118,7 +118,7 @@ func (s story) play(t *testing.T, point cut.Point) *cut.Client {
 	return first
 }
 
-func (s story) ends(w *world, o *v1beta2.Orphan) {
+func (s scenario) ends(w *world, o *v1beta2.Orphan) {
 	status := v1beta2.ConditionTrue
 	if s.end == v1beta2.OrphanInstanceState {
 		status = v1beta2.ConditionFalse

@@ -127,7 +127,7 @@ func (s *shell) onDisk(ctx context.Context, key orphan.Key, parameters map[strin
 }
 
 // sameData asks, right before the call, whether the disk is ready with its UUID and lists the replica: the call destroys by name alone.
-func (r *hands) sameData(ctx context.Context, key orphan.Key, disk imclient.DiskRef) *outcome {
+func (r *executor) sameData(ctx context.Context, key orphan.Key, disk imclient.DiskRef) *outcome {
 	ctx, cancel := context.WithTimeout(ctx, readToCall)
 	defer cancel()
 	answer, err := r.store.AskDisk(ctx, key.InstanceManager, disk.DiskQuery)
@@ -152,7 +152,7 @@ func (r *hands) sameData(ctx context.Context, key orphan.Key, disk imclient.Disk
 }
 
 // callData destroys the data of an Orphan. Its context ends as that of every deletion.
-func (r *hands) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
+func (r *executor) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
 	if r.observing {
 		r.logFor(key).Info("would destroy the replica's data", "name", o.Name, "disk", c.disk.Name, "diskUUID", c.disk.UUID)
 		return outcome{result: resultObserved, cleanup: true}
@@ -178,7 +178,7 @@ func (r *hands) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orphan,
 }
 
 // stillOnDisk is the failure of an earlier call after which the replica is listed all the same.
-func (r *hands) stillOnDisk(o *v1beta2.Orphan, key orphan.Key) *orphan.Failure {
+func (r *executor) stillOnDisk(o *v1beta2.Orphan, key orphan.Key) *orphan.Failure {
 	if r.attempts.of(o.UID).calls == 0 {
 		return nil
 	}

@@ -180,7 +180,7 @@ func TestDataIsNotDestroyedOnceSomethingSpeaksAgainstIt(t *testing.T) {
 
 // ALL-2: killed before or after each write, and around the call, it ends in the same state and the data is destroyed once.
 func TestACrashAnywhereInTheDeletionOfDataConverges(t *testing.T) {
-	s := story{effective: 1, uuid: uuid1, end: v1beta2.OrphanInstanceState, reason: v1beta2.InstanceStateTerminated,
+	s := scenario{effective: 1, uuid: uuid1, end: v1beta2.OrphanInstanceState, reason: v1beta2.InstanceStateTerminated,
 		begin: func(w *world) { w.withDisk() }, act: func(w *world, o *v1beta2.Orphan) { w.approve(o) }, orphan: (*world).dataOrphan}
 	writes := len(s.play(t, cut.Point{}).Writes())
 	require.Positive(t, writes)

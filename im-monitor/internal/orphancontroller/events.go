@@ -11,30 +11,30 @@ import (
 )
 
 const (
-	actionJudge   = "JudgeInstance"
-	actionCleanUp = "CleanUpInstance"
+	actionEvaluate = "JudgeInstance"
+	actionCleanUp  = "CleanUpInstance"
 )
 
 // noUUIDEvent is said about the InstanceManager of an instance that looks orphaned and has no identity.
-func noUUIDEvent(j orphan.Judgement) events.Event {
-	return events.Event{Type: corev1.EventTypeWarning, Reason: v1beta2.ReasonNoUUID, Action: actionJudge,
+func noUUIDEvent(j orphan.Evaluation) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: v1beta2.ReasonNoUUID, Action: actionEvaluate,
 		Note: j.Message + " It is judged again when it gets one."}
 }
 
-// secondLookEvent is said about the InstanceManager of an instance that looked orphaned for a moment.
-func secondLookEvent(key orphan.Key, first, second orphan.Judgement) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonSecondLookDisagrees, Action: actionJudge,
+// reverificationEvent is said about the InstanceManager of an instance that looked orphaned for a moment.
+func reverificationEvent(key orphan.Key, first, second orphan.Evaluation) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonSecondLookDisagrees, Action: actionEvaluate,
 		Note: fmt.Sprintf("%s looked orphaned (%s); the second look says %s %s.", key.Name, first.Reason, second.Decision, second.Reason)}
 }
 
 // createdEvent is said about a new Orphan.
 func createdEvent(message string) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionJudge, Note: message}
+	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionEvaluate, Note: message}
 }
 
 // withdrawnEvent is said about an Orphan that is taken back.
 func withdrawnEvent(reason, message string) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: reason, Action: actionJudge, Note: message}
+	return events.Event{Type: corev1.EventTypeNormal, Reason: reason, Action: actionEvaluate, Note: message}
 }
 
 // terminatedEvent is said about an Orphan whose instance's end is proven.

@@ -60,14 +60,14 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 
 // see puts a list into a World, with what other lists say about the same instance.
 func (s *shell) see(w *orphan.World, snapshot *inventory.Snapshot) {
-	w.Inventory, w.Twin = inventoryOf(snapshot, w.Key.Name), ""
+	w.Inventory, w.Duplicate = inventoryOf(snapshot, w.Key.Name), ""
 	if w.Inventory == nil || w.Inventory.Instance == nil || w.Inventory.Instance.UUID == "" {
 		return
 	}
 	for _, other := range s.store.Holders(w.Key.Name) {
 		list, ok := s.store.Latest(other)
 		if other != w.Key.InstanceManager && ok && list.Instances[w.Key.Name].UUID == w.Inventory.Instance.UUID {
-			w.Twin = other
+			w.Duplicate = other
 			return
 		}
 	}

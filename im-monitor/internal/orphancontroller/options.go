@@ -23,9 +23,9 @@ type Options struct {
 const (
 	fieldOwner = "im-monitor"
 
-	// judgeWorkers wait for lists and the API server most of the time.
-	judgeWorkers = 16
-	handWorkers  = 16
+	// evaluationWorkers wait for lists and the API server most of the time.
+	evaluationWorkers = 16
+	executorWorkers   = 16
 	// callsPerManager keeps one hung instance manager from taking all hands.
 	callsPerManager = 2
 

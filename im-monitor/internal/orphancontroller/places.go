@@ -38,7 +38,7 @@ func volumeName(instance string, replica *orphan.Claim) string {
 
 // refreshPlaces reads the few inventories anew that matter most where data may be destroyed. One that cannot be read is
 // unknown afterwards, which the check sees.
-func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) error {
+func (r *executor) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) error {
 	if o.Spec.DataEngine != v1beta2.DataEngineV2 || o.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (r *hands) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Or
 
 // callWorld reads what DecideCall asks for beside the World. Engines need none of it, and of v1 replicas only a policy
 // that may take the last copy.
-func (r *hands) callWorld(ctx context.Context, seen scene) (orphan.CallWorld, error) {
+func (r *executor) callWorld(ctx context.Context, seen scene) (orphan.CallWorld, error) {
 	w := seen.world
 	out := orphan.CallWorld{World: w, Orphan: w.Orphans[0]}
 	v2 := w.Manager.DataEngine == v1beta2.DataEngineV2
@@ -91,7 +91,7 @@ func (r *hands) callWorld(ctx context.Context, seen scene) (orphan.CallWorld, er
 }
 
 // copies counts the other healthy replicas of the volume, and tells whether anybody still needs one.
-func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader.Volume) (orphan.Copies, error) {
+func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingreader.Volume) (orphan.Copies, error) {
 	out := orphan.Copies{Volume: volume.Name, Exists: volume.Object != nil}
 	if volume.Name == "" {
 		return out, nil
@@ -122,7 +122,7 @@ func (r *hands) copies(ctx context.Context, key orphan.Key, volume mappingreader
 }
 
 // listed tells whether the newest list of an instance manager of the replica's node shows exactly its instance.
-func (r *hands) listed(replica *v1beta2.Replica) bool {
+func (r *executor) listed(replica *v1beta2.Replica) bool {
 	for _, im := range r.store.OfNode(replica.Spec.NodeID) {
 		snapshot, ok := r.store.Latest(im)
 		if !ok {

@@ -11,13 +11,13 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/fencingdelay"
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
-	"drover.dev/drover/im-monitor/internal/slots"
-	"drover.dev/drover/im-monitor/internal/wake"
+	"drover.dev/drover/im-monitor/internal/semaphore"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -39,13 +39,13 @@ type shell struct {
 
 	attempts  attempts
 	locks     *instancelock.Locks
-	slots     slots.Slots
+	semaphore semaphore.Semaphore
 	handles   handles
 	mappings  mappingreader.Reader
 	undecided undecided
 
-	// judgeQueue and handsQueue wake the two controllers.
-	judgeQueue, handsQueue wake.Queue[orphan.Key]
+	// evaluationQueue and executorQueue wake the two controllers.
+	evaluationQueue, executorQueue enqueue.Queue[orphan.Key]
 }
 
 // fencingDelayEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.

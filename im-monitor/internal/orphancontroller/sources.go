@@ -16,10 +16,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// judgeSources are the events that may change a verdict. Each wakes only the keys that it concerns.
-func (s *shell) judgeSources(c cache.Cache) []source.TypedSource[orphan.Key] {
+// evaluationSources are the events that may change a verdict. Each wakes only the keys that it concerns.
+func (s *shell) evaluationSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	return []source.TypedSource[orphan.Key]{
-		source.TypedFunc[orphan.Key](s.judgeQueue.Start),
+		source.TypedFunc[orphan.Key](s.evaluationQueue.Start),
 		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys)),
 		source.TypedKind(c, &v1beta2.Engine{}, claimHandler[*v1beta2.Engine](s), changed(engineFacts)),
 		source.TypedKind(c, &v1beta2.Replica{}, claimHandler[*v1beta2.Replica](s), changed(replicaFacts)),
@@ -31,15 +31,15 @@ func (s *shell) judgeSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	}
 }
 
-// handsSources wake the hands: an Orphan that may be executable. The judge wakes them, too.
-func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
+// executorSources wake the hands: an Orphan that may be executable. The judge wakes them, too.
+func (s *shell) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o, "")) })
 	gone := predicate.TypedFuncs[*v1beta2.Orphan]{DeleteFunc: func(e event.TypedDeleteEvent[*v1beta2.Orphan]) bool {
 		s.attempts.forget(e.Object.UID)
 		return false
 	}}
 	return []source.TypedSource[orphan.Key]{
-		source.TypedFunc[orphan.Key](s.handsQueue.Start),
+		source.TypedFunc[orphan.Key](s.executorQueue.Start),
 		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys), predicate.And[*v1beta2.Orphan](gone, approved)),
 	}
 }
@@ -49,8 +49,8 @@ func (s *shell) handsSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 func (s *shell) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
 		for _, name := range change.Names {
-			s.judgeQueue.Add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
-			s.judgeQueue.Add(s.holders(name)...)
+			s.evaluationQueue.Add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
+			s.evaluationQueue.Add(s.holders(name)...)
 		}
 		return
 	}
@@ -59,8 +59,8 @@ func (s *shell) inventoryChanged(change inventory.Change) {
 	} else {
 		s.undecided.forget(change.InstanceManager)
 	}
-	s.judgeQueue.Add(s.keysOfManager(context.Background(), change.InstanceManager)...)
-	s.judgeQueue.Add(s.dataKeysOfNode(context.Background(), change.Node)...)
+	s.evaluationQueue.Add(s.keysOfManager(context.Background(), change.InstanceManager)...)
+	s.evaluationQueue.Add(s.dataKeysOfNode(context.Background(), change.Node)...)
 }
 
 // retryAll lets the failed tries of an instance manager be repeated now.
@@ -72,7 +72,7 @@ func (s *shell) retryAll(instanceManager, node string) {
 	}
 	for _, o := range append(orphans, data...) {
 		if s.attempts.retry(o.UID) {
-			s.handsQueue.Add(s.orphanKeys(context.Background(), o)...)
+			s.executorQueue.Add(s.orphanKeys(context.Background(), o)...)
 		}
 	}
 }

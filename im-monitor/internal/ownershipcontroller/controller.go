@@ -33,9 +33,9 @@ const ByNode = "drover.ownership.node"
 
 const (
 	workers = 4
-	// byStandIn indexes by status.ownerID where that is another node, or nobody.
-	byStandIn = "drover.ownership.standIn"
-	nobody    = "-" // no node can have this name
+	// bySubstitute indexes by status.ownerID where that is another node, or nobody.
+	bySubstitute = "drover.ownership.standIn"
+	nobody       = "-" // no node can have this name
 )
 
 // Setup registers one controller for each kind.
@@ -57,7 +57,7 @@ func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
 	if err != nil {
 		return fmt.Errorf("indexing by node: %w", err)
 	}
-	err = indexer.IndexField(ctx, k.object(), byStandIn, func(o client.Object) []string {
+	err = indexer.IndexField(ctx, k.object(), bySubstitute, func(o client.Object) []string {
 		switch nodeID, owner := k.read(o); {
 		case nodeID == owner:
 			return nil
@@ -114,9 +114,9 @@ func serves(n *v1beta2.Node) bool {
 // that nobody serves yet.
 func (s *shell) concerned(ctx context.Context, obj client.Object) []reconcile.Request {
 	name := obj.GetName()
-	lookups := []client.MatchingFields{{ByNode: name}, {byStandIn: name}}
+	lookups := []client.MatchingFields{{ByNode: name}, {bySubstitute: name}}
 	if serves(obj.(*v1beta2.Node)) {
-		lookups = append(lookups, client.MatchingFields{byStandIn: nobody})
+		lookups = append(lookups, client.MatchingFields{bySubstitute: nobody})
 	}
 	var out []reconcile.Request
 	for _, which := range lookups {

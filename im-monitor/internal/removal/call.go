@@ -26,7 +26,7 @@ type Call struct {
 // DecideCall has the last word before data is destroyed: the judge still wants it, what the approval relies on still
 // holds, and no engine that runs, or may run, uses the replica.
 func DecideCall(c CallWorld) Call {
-	v := Judge(c.World)
+	v := Evaluate(c.World)
 	if v.Step != Remove {
 		return Call{}
 	}
@@ -37,7 +37,7 @@ func DecideCall(c CallWorld) Call {
 	if uses := mapping.Uses(name, c.Engines, c.Places); len(uses) > 0 {
 		return Call{Failure: &Failure{v1beta2.ReasonMappedByEngine, uses[0].Sentence(name)}}
 	}
-	for _, l := range c.Looks {
+	for _, l := range c.Polls {
 		if _, used := l.Modes[name]; used {
 			return Call{Failure: &Failure{v1beta2.ReasonMappedByEngine, mapping.Use{Engine: l.Engine}.Sentence(name)}}
 		}
@@ -58,7 +58,7 @@ func premise(c CallWorld) string {
 		return fmt.Sprintf("Volume %s exists and is not being deleted.", r.Volume)
 	}
 	for _, other := range c.Copies {
-		if other.Name != r.Name && stays(other) && seenWhole(other, r.DeletedAt.Add(stampWidth), c.Looks) {
+		if other.Name != r.Name && stays(other) && seenWhole(other, r.DeletedAt.Add(stampWidth), c.Polls) {
 			return ""
 		}
 	}
@@ -69,8 +69,8 @@ func premise(c CallWorld) string {
 func stays(c Copy) bool { return c.Healthy && !c.Deleting && !c.Out && c.Listed }
 
 // seenWhole tells whether a running engine reads from and writes to the copy, as of a look that is new enough.
-func seenWhole(c Copy, since time.Time, looks []Look) bool {
-	for _, l := range looks {
+func seenWhole(c Copy, since time.Time, polls []Poll) bool {
+	for _, l := range polls {
 		if !l.At.Before(since) && l.Modes[c.Name] == v1beta2.ReplicaModeRW {
 			return true
 		}

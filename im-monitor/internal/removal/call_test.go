@@ -21,7 +21,7 @@ func surplus(change ...func(*removal.CallWorld)) removal.CallWorld {
 		Engines: []mapping.Engine{
 			{Name: "vol-1-e-0", Running: true, Replicas: map[string]string{copied: "10.0.0.2:20001"}}},
 		Places: []mapping.Place{{InstanceManager: there, Node: "node-2", Needed: true, Known: true}},
-		Looks:  []removal.Look{{Engine: "vol-1-e-0", At: now, Modes: map[string]string{copied: "RW"}}},
+		Polls:  []removal.Poll{{Engine: "vol-1-e-0", At: now, Modes: map[string]string{copied: "RW"}}},
 		Copies: []removal.Copy{{Name: copied, Healthy: true, Listed: true}},
 	}
 	for _, f := range change {
@@ -45,14 +45,14 @@ func world(f func(*removal.World)) func(*removal.CallWorld) {
 func otherCopy(f func(*removal.Copy)) func(*removal.CallWorld) {
 	return func(c *removal.CallWorld) { f(&c.Copies[0]) }
 }
-func look(f func(*removal.Look)) func(*removal.CallWorld) {
-	return func(c *removal.CallWorld) { f(&c.Looks[0]) }
+func poll(f func(*removal.Poll)) func(*removal.CallWorld) {
+	return func(c *removal.CallWorld) { f(&c.Polls[0]) }
 }
 func mode(replica, mode string) func(*removal.CallWorld) {
-	return look(func(l *removal.Look) { l.Modes = map[string]string{replica: mode} })
+	return poll(func(l *removal.Poll) { l.Modes = map[string]string{replica: mode} })
 }
 func at(when time.Time) func(*removal.CallWorld) {
-	return look(func(l *removal.Look) { l.At = when })
+	return poll(func(l *removal.Poll) { l.At = when })
 }
 func of(v *removal.Volume) func(*removal.CallWorld) {
 	return func(c *removal.CallWorld) { c.Volume = v }
@@ -92,7 +92,7 @@ func TestDecideCall(t *testing.T) {
 		{"the other copy is still being rebuilt", surplus(mode(copied, "WO")), held},
 		{"the other copy failed in the engine", surplus(mode(copied, "ERR")), held},
 		{"the engine does not use the other copy", surplus(mode("vol-1-r-cccccccc", "RW")), held},
-		{"no engine runs", surplus(func(c *removal.CallWorld) { c.Looks = nil }), held},
+		{"no engine runs", surplus(func(c *removal.CallWorld) { c.Polls = nil }), held},
 		{"nobody has looked at the engine", surplus(at(time.Time{})), held},
 		{"the look is older than the deletion", surplus(at(deletedAt.Add(-time.Second))), held},
 		{"the look is of the deletion's second", surplus(at(deletedAt.Add(999 * time.Millisecond))), held},
@@ -102,7 +102,7 @@ func TestDecideCall(t *testing.T) {
 		{"a running engine's object maps it", dying(engine(true)), v1beta2.ReasonMappedByEngine},
 		{"a stopped engine's object maps it", dying(engine(false)), allowed},
 		{"an engine of some inventory maps it", dying(inPlace(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"})), v1beta2.ReasonMappedByEngine},
-		{"an engine that was just asked uses it", surplus(look(func(l *removal.Look) { l.Modes = map[string]string{copied: "RW", name: "ERR"} })), v1beta2.ReasonMappedByEngine},
+		{"an engine that was just asked uses it", surplus(poll(func(l *removal.Poll) { l.Modes = map[string]string{copied: "RW", name: "ERR"} })), v1beta2.ReasonMappedByEngine},
 		{"a place that may run an engine cannot be asked", dying(inPlace(mapping.Place{Node: "node-9", Needed: true})), v1beta2.ReasonUnreachable},
 		{"a place that runs none of its engines cannot be asked", dying(inPlace(mapping.Place{Node: "node-9"})), allowed},
 		{"a place that may run an engine is down", dying(inPlace(mapping.Place{Node: "node-9", Needed: true, Down: true})), allowed},

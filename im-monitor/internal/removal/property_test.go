@@ -40,7 +40,7 @@ func drawReplica(t *rapid.T) removal.Replica {
 }
 
 func drawPlace(t *rapid.T) removal.Place {
-	p := removal.Place{InstanceManager: pick(t, "im", here, there), Known: pick(t, "known", true, true, false), Twin: pick(t, "twin", "", "", "", there)}
+	p := removal.Place{InstanceManager: pick(t, "im", here, there), Known: pick(t, "known", true, true, false), Duplicate: pick(t, "twin", "", "", "", there)}
 	if !p.Known {
 		return removal.Place{InstanceManager: p.InstanceManager}
 	}
@@ -94,8 +94,8 @@ func drawCall(t *rapid.T) removal.CallWorld {
 		})
 	})
 	spoil("looks", func() {
-		c.Looks = some(t, "looks", 2, func() removal.Look {
-			return removal.Look{At: now.Add(pick(t, "at", 0, -time.Hour)), Modes: map[string]string{pick(t, "seen", names...): pick(t, "mode", "RW", "WO", "ERR")}}
+		c.Polls = some(t, "looks", 2, func() removal.Poll {
+			return removal.Poll{At: now.Add(pick(t, "at", 0, -time.Hour)), Modes: map[string]string{pick(t, "seen", names...): pick(t, "mode", "RW", "WO", "ERR")}}
 		})
 	})
 	spoil("copies", func() {
@@ -110,13 +110,13 @@ func drawCall(t *rapid.T) removal.CallWorld {
 func TestTheJudgeIsTotalDeterministicAndIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		v := removal.Judge(w)
-		require.Equal(t, v, removal.Judge(w))
+		v := removal.Evaluate(w)
+		require.Equal(t, v, removal.Evaluate(w))
 		if v.Condition == nil {
 			return
 		}
 		w.Replica.Said = v.Condition
-		again := removal.Judge(w)
+		again := removal.Evaluate(w)
 		if v.Condition.Status == v1beta2.ConditionTrue {
 			require.Equal(t, removal.Verdict{}, again, "an end is final")
 			return
@@ -129,7 +129,7 @@ func TestTheJudgeIsTotalDeterministicAndIdempotent(t *testing.T) {
 func TestAnEndIsProven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		v := removal.Judge(w)
+		v := removal.Evaluate(w)
 		if v.Condition == nil || v.Condition.Status != v1beta2.ConditionTrue {
 			return
 		}
@@ -199,7 +199,7 @@ func survives(c removal.CallWorld) bool {
 		if one.Name == name || one.Deleting || !one.Healthy || one.Out || !one.Listed {
 			continue
 		}
-		for _, l := range c.Looks {
+		for _, l := range c.Polls {
 			if l.At.Equal(now) && l.Modes[one.Name] == "RW" {
 				return true
 			}

@@ -59,8 +59,8 @@ type Place struct {
 	Unloaded []string
 	// Absent is true when the lists prove that nothing of this name is there.
 	Absent bool
-	// Twin is another instance manager whose newest list has the same instance; "" when none has.
-	Twin string
+	// Duplicate is another instance manager whose newest list has the same instance; "" when none has.
+	Duplicate string
 }
 
 // Instance is one entry of a list.
@@ -79,8 +79,8 @@ type CallWorld struct {
 	Engines []mapping.Engine
 	// Places are the instance managers on which an engine that maps the replica may run.
 	Places []mapping.Place
-	// Looks are what running engines of the volume were seen to use.
-	Looks []Look
+	// Polls are what running engines of the volume were seen to use.
+	Polls []Poll
 	// Copies are the other replicas of the volume.
 	Copies []Copy
 }
@@ -91,8 +91,8 @@ type Volume struct {
 	Deleting bool
 }
 
-// Look is one look at a running engine.
-type Look struct {
+// Poll is one look at a running engine.
+type Poll struct {
 	Engine string
 	// At is when the look began; zero when there was none.
 	At time.Time

@@ -18,7 +18,7 @@ func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im str
 	if wait := r.memory.of(replica.Name).notBefore.Sub(r.rt.Clock.Now()); wait > 0 {
 		return wait, nil
 	}
-	release, ok := r.slots.Take(im, callsPerManager)
+	release, ok := r.semaphore.Take(im, callsPerManager)
 	if !ok {
 		return busyDelay, nil
 	}
@@ -40,7 +40,7 @@ func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im str
 		r.memory.failed(replica.Name, out.failure, now)
 	} else {
 		r.memory.sent(replica.Name, *out.call, r.still(replica, im, out.call.UUID), now)
-		r.look(ctx, replica, im)
+		r.poll(ctx, replica, im)
 	}
 	return r.memory.of(replica.Name).notBefore.Sub(now), nil
 }
@@ -55,8 +55,8 @@ func (r *reconciler) still(replica *v1beta2.Replica, im, uuid string) *removal.F
 		Message: fmt.Sprintf("%s took the deletion of %s and still lists it; it is asked again. If this stays, look at the logs of its pod.", im, replica.Name)}
 }
 
-// look reads a list that may already show what happened.
-func (r *reconciler) look(ctx context.Context, replica *v1beta2.Replica, im string) {
+// poll reads a list that may already show what happened.
+func (r *reconciler) poll(ctx context.Context, replica *v1beta2.Replica, im string) {
 	if err := r.fresh(ctx, im); err != nil {
 		r.logFor(replica).V(1).Info("no fresh list", "instanceManager", im, "error", err.Error())
 	}
@@ -99,7 +99,7 @@ func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im strin
 	if err := r.fresh(ctx, im); err != nil {
 		return failed(v1beta2.ReasonUnreachable, "%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", im, err), nil
 	}
-	looked, err := r.lookAround(ctx, replica, im)
+	polled, err := r.pollEngines(ctx, replica, im)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -109,7 +109,7 @@ func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im strin
 		if !ok {
 			return failed(v1beta2.ReasonUnreachable, "%s was lost meanwhile; it is looked at again.", im), nil
 		}
-		world, err := r.callWorld(ctx, replica, began, looked)
+		world, err := r.callWorld(ctx, replica, began, polled)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -153,7 +153,7 @@ func (r *reconciler) sameHead(ctx context.Context, replica *v1beta2.Replica, sna
 	}
 	if list[replica.Name].UUID != seen.UUID {
 		// The inventory learns the same, and wakes us.
-		r.look(ctx, replica, im)
+		r.poll(ctx, replica, im)
 		return &outcome{result: resultDisagreed}
 	}
 	return nil

@@ -14,12 +14,12 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// looks are what running engines were asked right before a call, by the Engine's UID.
-type looks map[types.UID]removal.Look
+// polls are what running engines were asked right before a call, by the Engine's UID.
+type polls map[types.UID]removal.Poll
 
-// lookAround reads the lists of nodes where an engine of the volume may run anew and, where another copy is what the
+// pollEngines reads the lists of nodes where an engine of the volume may run anew and, where another copy is what the
 // removal relies on, those of its nodes, and asks the running engines.
-func (r *reconciler) lookAround(ctx context.Context, replica *v1beta2.Replica, im string) (looks, error) {
+func (r *reconciler) pollEngines(ctx context.Context, replica *v1beta2.Replica, im string) (polls, error) {
 	volume, err := r.volume(ctx, replica)
 	if err != nil {
 		return nil, err
@@ -40,37 +40,37 @@ func (r *reconciler) lookAround(ctx context.Context, replica *v1beta2.Replica, i
 			}
 		}
 	}
-	r.mappings.Refresh(ctx, nodes, im, func(ctx context.Context, other string) { r.look(ctx, replica, other) })
-	if !needsCopy || r.options.Look == nil {
+	r.mappings.Refresh(ctx, nodes, im, func(ctx context.Context, other string) { r.poll(ctx, replica, other) })
+	if !needsCopy || r.options.Poll == nil {
 		return nil, nil
 	}
 	return r.askEngines(ctx, replica, volume), nil
 }
 
 // askEngines asks what runs. An engine that does not answer was not looked at.
-func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, volume mappingreader.Volume) looks {
-	out := looks{}
+func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, volume mappingreader.Volume) polls {
+	out := polls{}
 	for i := range volume.Engines {
 		e := &volume.Engines[i]
 		if !runs(e) {
 			continue
 		}
 		began := r.rt.Clock.Now()
-		lookCtx, cancel := context.WithTimeout(ctx, lookTimeout)
-		modes, err := r.options.Look(lookCtx, e)
+		pollCtx, cancel := context.WithTimeout(ctx, pollTimeout)
+		modes, err := r.options.Poll(pollCtx, e)
 		cancel()
 		if err != nil {
 			r.logFor(replica).V(1).Info("an engine does not tell its replicas", "engine", e.Name, "error", err.Error())
 			continue
 		}
-		out[e.UID] = removal.Look{Engine: e.Name, At: began, Modes: modes}
+		out[e.UID] = removal.Poll{Engine: e.Name, At: began, Modes: modes}
 	}
 	return out
 }
 
 // callWorld reads everything uncached that DecideCall asks for. Lists of other copies count only if they are newer
 // than this try.
-func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, since time.Time, looked looks) (removal.CallWorld, error) {
+func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, since time.Time, polled polls) (removal.CallWorld, error) {
 	var out removal.CallWorld
 	replica, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, cached.Name, &v1beta2.Replica{})
 	if err != nil || replica == nil || replica.UID != cached.UID {
@@ -93,7 +93,7 @@ func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, sin
 	if out.World.Replica.Approval != v1beta2.ReasonHealthyCopyElsewhere {
 		return out, nil
 	}
-	out.Looks = r.looksOf(volume, looked)
+	out.Polls = r.pollsOf(volume, polled)
 	out.Copies, err = r.copies(ctx, replica, since)
 	return out, err
 }
@@ -112,24 +112,24 @@ func (r *reconciler) replicas(ctx context.Context, replica *v1beta2.Replica) ([]
 	return list.Items, nil
 }
 
-// looksOf are the looks at engines that still run: those that were just taken, or what their status tells where nobody can
+// pollsOf are the looks at engines that still run: those that were just taken, or what their status tells where nobody can
 // be asked.
-func (r *reconciler) looksOf(volume mappingreader.Volume, looked looks) []removal.Look {
-	var out []removal.Look
+func (r *reconciler) pollsOf(volume mappingreader.Volume, polled polls) []removal.Poll {
+	var out []removal.Poll
 	for i := range volume.Engines {
 		e := &volume.Engines[i]
 		if !runs(e) {
 			continue
 		}
-		if r.options.Look != nil {
-			if look, ok := looked[e.UID]; ok {
-				out = append(out, look)
+		if r.options.Poll != nil {
+			if poll, ok := polled[e.UID]; ok {
+				out = append(out, poll)
 			}
 			continue
 		}
 		at, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
 		if err == nil {
-			out = append(out, removal.Look{Engine: e.Name, At: at, Modes: e.Status.ReplicaModeMap})
+			out = append(out, removal.Poll{Engine: e.Name, At: at, Modes: e.Status.ReplicaModeMap})
 		}
 	}
 	return out

@@ -37,7 +37,7 @@ func TestASurplusReplicaIsRemovedWhileAnotherCopyIsSeen(t *testing.T) {
 	kept := w.running("vol-r-00000002", v, "surplus-2", uuid2)
 	e := w.engine("vol-e-0", v, "surplus-2", map[string]string{kept.Name: "RW"})
 	w.delete(surplus)
-	w.looked(e, map[string]string{kept.Name: "RW"})
+	w.polled(e, map[string]string{kept.Name: "RW"})
 	w.approve(surplus, v1beta2.ReasonHealthyCopyElsewhere)
 	w.removed(surplus, v1beta2.ConditionTrue, v1beta2.ReasonRemoved)
 	require.Len(t, w.destroyed(surplus.Name), 1)

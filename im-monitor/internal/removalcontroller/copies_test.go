@@ -42,7 +42,7 @@ func (p *pair) secondPasses() {
 func TestOfTwoReplicasThatAreDeletedAtOnceNoneIsTheOthersCopy(t *testing.T) {
 	p := newPair(t, removalcontroller.Options{}, "both-1", "both-2")
 	p.delete(p.surplus, p.kept)
-	p.looked(p.engine, map[string]string{p.kept.Name: "RW"})
+	p.polled(p.engine, map[string]string{p.kept.Name: "RW"})
 	p.approve(p.surplus, v1beta2.ReasonHealthyCopyElsewhere)
 	p.approve(p.kept, v1beta2.ReasonHealthyCopyElsewhere)
 	p.keeps(p.surplus.Name)
@@ -89,7 +89,7 @@ func TestACopyThatIsLostBetweenTheApprovalAndTheCallSavesTheOther(t *testing.T) 
 			var modes map[string]string
 			var err error
 			asked := make(chan struct{})
-			look := func(context.Context, *v1beta2.Engine) (map[string]string, error) {
+			poll := func(context.Context, *v1beta2.Engine) (map[string]string, error) {
 				<-ready
 				once.Do(func() {
 					modes, err = lose(t, p)
@@ -98,10 +98,10 @@ func TestACopyThatIsLostBetweenTheApprovalAndTheCallSavesTheOther(t *testing.T) 
 				return modes, err
 			}
 			id := nodeName(name)
-			p = newPair(t, removalcontroller.Options{Look: look}, id+"-1", id+"-2")
+			p = newPair(t, removalcontroller.Options{Poll: poll}, id+"-1", id+"-2")
 			close(ready)
 			p.delete(p.surplus)
-			p.looked(p.engine, rw(p))
+			p.polled(p.engine, rw(p))
 			p.secondPasses()
 			p.approve(p.surplus, v1beta2.ReasonHealthyCopyElsewhere)
 			<-asked
@@ -115,7 +115,7 @@ func TestACopyThatIsLostBetweenTheApprovalAndTheCallSavesTheOther(t *testing.T) 
 func TestACopyThatNoListShowsRunningIsNoCopy(t *testing.T) {
 	p := newPair(t, removalcontroller.Options{}, "unlisted-1", "unlisted-2")
 	p.delete(p.surplus)
-	p.looked(p.engine, map[string]string{p.kept.Name: "RW"})
+	p.polled(p.engine, map[string]string{p.kept.Name: "RW"})
 	p.Servers.Drop(manager("unlisted-2"), p.kept.Name)
 	p.approve(p.surplus, v1beta2.ReasonHealthyCopyElsewhere)
 	p.keeps(p.surplus.Name)
@@ -124,7 +124,7 @@ func TestACopyThatNoListShowsRunningIsNoCopy(t *testing.T) {
 func TestACopyOnAnInstanceManagerThatDoesNotAnswerIsNoCopy(t *testing.T) {
 	p := newPair(t, removalcontroller.Options{}, "mute-1", "mute-2")
 	p.delete(p.surplus)
-	p.looked(p.engine, map[string]string{p.kept.Name: "RW"})
+	p.polled(p.engine, map[string]string{p.kept.Name: "RW"})
 	p.Servers.Shut(manager("mute-2"), true)
 	p.approve(p.surplus, v1beta2.ReasonHealthyCopyElsewhere)
 	p.keeps(p.surplus.Name)
@@ -139,6 +139,6 @@ func TestALookThatIsOlderThanTheDeletionIsNoProof(t *testing.T) {
 	p.delete(p.surplus)
 	p.approve(p.surplus, v1beta2.ReasonHealthyCopyElsewhere)
 	p.keeps(p.surplus.Name)
-	p.looked(p.engine, map[string]string{p.kept.Name: "RW"})
+	p.polled(p.engine, map[string]string{p.kept.Name: "RW"})
 	p.removed(p.surplus, v1beta2.ConditionTrue, v1beta2.ReasonRemoved)
 }

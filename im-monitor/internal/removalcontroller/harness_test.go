@@ -120,12 +120,12 @@ func (w *world) engine(name string, v *v1beta2.Volume, node string, modes map[st
 		DesireState: v1beta2.InstanceStateRunning, VolumeSize: 1 << 30, Active: true, ReplicaAddressMap: addresses}}
 	require.NoError(w.t, w.Admin.Create(w.t.Context(), e))
 	w.Eventually(func() bool { return w.Get(name, e) && e.Status.CurrentState == v1beta2.InstanceStateRunning }, "engine %s never ran", name)
-	w.looked(e, modes)
+	w.polled(e, modes)
 	return e
 }
 
-// looked plays a look at an engine that is newer than everything that happened so far.
-func (w *world) looked(e *v1beta2.Engine, modes map[string]string) {
+// polled plays a look at an engine that is newer than everything that happened so far.
+func (w *world) polled(e *v1beta2.Engine, modes map[string]string) {
 	w.t.Helper()
 	now := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
 	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.Admin, e, map[string]any{"replicaModeMap": modes, "lookedAt": now}))

@@ -49,7 +49,7 @@ func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) r
 	out.Known = true
 	if i, listed := snapshot.Instances[name]; listed {
 		out.Instance = &removal.Instance{Type: i.Type, State: i.State, UUID: i.UUID, Disk: i.DiskUUID}
-		out.Twin = r.twin(im, i)
+		out.Duplicate = r.duplicate(im, i)
 		return out
 	}
 	if known.call != nil && known.call.InstanceManager == im && r.store.AbsentAfter(*known.call) {
@@ -68,8 +68,8 @@ func subject(im string, replica *v1beta2.Replica, known attempt) inventory.Subje
 	return inventory.Subject{InstanceManager: im, Name: replica.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: replica.Spec.DiskID, Since: known.began}
 }
 
-// twin is another instance manager whose newest list has the same instance.
-func (r *reconciler) twin(im string, i inventory.Instance) string {
+// duplicate is another instance manager whose newest list has the same instance.
+func (r *reconciler) duplicate(im string, i inventory.Instance) string {
 	for _, other := range r.store.Holders(i.Name) {
 		list, ok := r.store.Latest(other)
 		if other != im && ok && i.UUID != "" && list.Instances[i.Name].UUID == i.UUID {

@@ -14,9 +14,9 @@ type Options struct {
 	PostElectionDelay time.Duration
 	// Locks are shared with every other hand that changes instances; nil means that there is no other.
 	Locks *instancelock.Locks
-	// Look asks a running engine for the modes of its replicas, by name, right before a call. Nil believes the engine's
+	// Poll asks a running engine for the modes of its replicas, by name, right before a call. Nil believes the engine's
 	// status.
-	Look func(ctx context.Context, engine *v1beta2.Engine) (map[string]string, error)
+	Poll func(ctx context.Context, engine *v1beta2.Engine) (map[string]string, error)
 }
 
 const (
@@ -28,10 +28,10 @@ const (
 	// callsPerManager keeps one hung instance manager from taking all workers.
 	callsPerManager = 2
 
-	// listTimeout bounds one whole list, lookTimeout the look at an engine, readToCall the time between the last read of an
+	// listTimeout bounds one whole list, pollTimeout the look at an engine, readToCall the time between the last read of an
 	// object and the call.
 	listTimeout = 10 * time.Second
-	lookTimeout = 5 * time.Second
+	pollTimeout = 5 * time.Second
 	readToCall  = 2 * time.Second
 	// triesToCall is how often the objects are read again when the checks took longer than readToCall.
 	triesToCall = 3

@@ -37,7 +37,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	verdict := removal.Judge(w)
+	verdict := removal.Evaluate(w)
 	var wait time.Duration
 	if verdict.Step == removal.Remove {
 		if wait, err = r.serve(ctx, replica, verdict.InstanceManager); err != nil {
@@ -46,7 +46,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 		if w, err = r.observe(ctx, r.rt.Client, replica, r.memory.of(name)); err != nil {
 			return reconcile.Result{}, err
 		}
-		verdict = removal.Judge(w)
+		verdict = removal.Evaluate(w)
 	}
 	return r.apply(ctx, replica, w, verdict, wait)
 }
@@ -63,8 +63,8 @@ func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w remo
 			return reconcile.Result{}, err
 		}
 	}
-	if !verdict.WakeAt.IsZero() {
-		wait = max(verdict.WakeAt.Sub(r.rt.Clock.Now()), time.Millisecond)
+	if !verdict.RequeueAt.IsZero() {
+		wait = max(verdict.RequeueAt.Sub(r.rt.Clock.Now()), time.Millisecond)
 	}
 	if verdict.Condition != nil && verdict.Condition.Status == v1beta2.ConditionTrue {
 		wait = 0
@@ -88,12 +88,12 @@ func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted
 		return fmt.Errorf("writing what replica %s says: %w", replica.Name, err)
 	}
 	r.written.Changed(replica)
-	r.announce(replica, conditions.Get(said, v1beta2.ReplicaDataRemoved), wanted)
+	r.emit(replica, conditions.Get(said, v1beta2.ReplicaDataRemoved), wanted)
 	return nil
 }
 
-// announce logs, counts and says what a condition that was just written means. A message that changes is no news.
-func (r *reconciler) announce(replica *v1beta2.Replica, before *v1beta2.Condition, wanted v1beta2.Condition) {
+// emit logs, counts and says what a condition that was just written means. A message that changes is no news.
+func (r *reconciler) emit(replica *v1beta2.Replica, before *v1beta2.Condition, wanted v1beta2.Condition) {
 	if before != nil && before.Status == wanted.Status && before.Reason == wanted.Reason {
 		return
 	}

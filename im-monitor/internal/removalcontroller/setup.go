@@ -9,27 +9,27 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/fencingdelay"
 	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
-	"drover.dev/drover/im-monitor/internal/slots"
+	"drover.dev/drover/im-monitor/internal/semaphore"
 	"drover.dev/drover/im-monitor/internal/staleness"
-	"drover.dev/drover/im-monitor/internal/wake"
 	"drover.dev/drover/shared/runkit"
 )
 
 // reconciler destroys the data of deleted replicas. Its key is the Replica's name.
 type reconciler struct {
-	rt       *runkit.Runtime
-	log      logr.Logger
-	store    inventory.Store
-	options  Options
-	mappings mappingreader.Reader
-	memory   *memory
-	written  staleness.Guard
-	slots    slots.Slots
-	queue    wake.Queue[string]
+	rt        *runkit.Runtime
+	log       logr.Logger
+	store     inventory.Store
+	options   Options
+	mappings  mappingreader.Reader
+	memory    *memory
+	written   staleness.Guard
+	semaphore semaphore.Semaphore
+	queue     enqueue.Queue[string]
 }
 
 // Setup registers the controller on the manager, and subscribes to the inventory, which must not run yet.

@@ -33,7 +33,7 @@ func startKubelet(t testing.TB, admin client.Client, namespace string) *Kubelet 
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				k.look(ctx, t, admin, namespace)
+				k.poll(ctx, t, admin, namespace)
 			}
 		}
 	}()
@@ -48,7 +48,7 @@ func (k *Kubelet) Pause(paused bool) {
 	k.paused = paused
 }
 
-func (k *Kubelet) look(ctx context.Context, t testing.TB, admin client.Client, namespace string) {
+func (k *Kubelet) poll(ctx context.Context, t testing.TB, admin client.Client, namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.paused {

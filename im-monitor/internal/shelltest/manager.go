@@ -54,10 +54,10 @@ type Env struct {
 	change func(*instancecontroller.Options)
 	mu     sync.Mutex
 	client *cut.Client
-	// hands is the client of those who start and stop instances, removing that of those who destroy data.
-	hands, removing *cut.Client
-	removal         removalcontroller.Options
-	die             context.CancelFunc
+	// executor is the client of those who start and stop instances, removing that of those who destroy data.
+	executor, removing *cut.Client
+	removal            removalcontroller.Options
+	die                context.CancelFunc
 }
 
 // Start makes a namespace, and runs the controllers, with the rights of im-monitor's generated roles, and the kubelets'
@@ -72,12 +72,12 @@ func StartCut(t testing.TB, at cut.Point) *Env {
 
 // cuts are where a process dies: counting all of its writes, those of the hands for instances alone, or those of the
 // removal of data.
-type cuts struct{ all, hands, removal cut.Point }
+type cuts struct{ all, executor, removal cut.Point }
 
 // StartWith is StartCut with other options for starting and stopping instances; only the writes of their hands are counted.
 func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Options)) *Env {
 	t.Helper()
-	return start(t, cuts{hands: at}, change, removalcontroller.Options{})
+	return start(t, cuts{executor: at}, change, removalcontroller.Options{})
 }
 
 // StartRemoving is StartCut with options for destroying the data of deleted replicas; only the writes of that are counted.
@@ -124,11 +124,11 @@ func (e *Env) Crash() {
 	e.die()
 }
 
-// HandsWrites are those of Writes that concern the status of Engines, EngineFrontends and Replicas.
-func (e *Env) HandsWrites() []string {
+// ExecutorWrites are those of Writes that concern the status of Engines, EngineFrontends and Replicas.
+func (e *Env) ExecutorWrites() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.hands.Writes()
+	return e.executor.Writes()
 }
 
 // RemovalWrites are those of Writes that concern the data of deleted replicas.
@@ -177,23 +177,23 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cuts, onCut f
 	}
 	e.mu.Lock()
 	all := cut.New(manager.GetClient(), at.all, onCut)
-	hands := cut.New(all, at.hands, onCut)
+	executor := cut.New(all, at.executor, onCut)
 	removing := cut.New(all, at.removal, onCut)
-	e.client, e.hands, e.removing = all, hands, removing
+	e.client, e.executor, e.removing = all, executor, removing
 	e.mu.Unlock()
 	rt := &runkit.Runtime{Manager: manager, Client: all, Uncached: manager.GetAPIReader(),
 		Recorder: manager.GetEventRecorder("im-monitor"), Namespace: e.Namespace, Clock: clock.RealClock{}, Log: logr.Discard(),
 		RenewDeadline: 10 * time.Second, ElectedAt: sync.OnceValue(time.Now)}
-	if err := e.wire(ctx, rt, hands, removing); err != nil {
+	if err := e.wire(ctx, rt, executor, removing); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
 }
 
 // wire is what the binary's setup does, without the judge and with short times.
-func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing client.Client) error {
-	handsRuntime, removalRuntime := *rt, *rt
-	handsRuntime.Client, removalRuntime.Client = hands, removing
+func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing client.Client) error {
+	executorRuntime, removalRuntime := *rt, *rt
+	executorRuntime.Client, removalRuntime.Client = executor, removing
 	instances, removal := e.instances(), e.removal
 	removal.Locks = instances.Locks
 	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond,
@@ -209,7 +209,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, hands, removing clie
 		diskcontroller.Setup(ctx, rt, settings, store, store.Disk, e.Servers, diskcontroller.Options{Period: time.Hour, Gap: 10 * time.Millisecond,
 			CallTimeout: 100 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: time.Second}),
 		ownershipcontroller.Setup(ctx, rt),
-		instancecontroller.Setup(ctx, &handsRuntime, settings, store, instances),
+		instancecontroller.Setup(ctx, &executorRuntime, settings, store, instances),
 		removalcontroller.Setup(ctx, &removalRuntime, store, removal),
 		rt.Manager.Add(store),
 	)

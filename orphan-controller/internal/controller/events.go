@@ -17,22 +17,22 @@ const (
 	actionMigrate = "MigrateSetting"
 )
 
-// announce returns the event of a verdict whose step was done.
-func announce(o *v1beta2.Orphan, v orphan.Verdict) []events.Event {
-	switch v.Announce {
-	case orphan.AnnounceApproved:
+// eventsOf returns the event of a verdict whose step was done.
+func eventsOf(o *v1beta2.Orphan, v orphan.Verdict) []events.Event {
+	switch v.Event {
+	case orphan.EventApproved:
 		return one(approvedEvent(v))
-	case orphan.AnnounceHeld:
+	case orphan.EventHeld:
 		return one(heldEvent(v))
-	case orphan.AnnounceWouldDelete:
+	case orphan.EventWouldDelete:
 		return one(wouldDeleteEvent(v))
-	case orphan.AnnounceDeleted:
+	case orphan.EventDeleted:
 		return one(deletedEvent(o))
-	case orphan.AnnounceWithdrawn:
+	case orphan.EventWithdrawn:
 		return one(withdrawnEvent(v))
-	case orphan.AnnounceEnded:
+	case orphan.EventEnded:
 		return one(endedEvent(v))
-	case orphan.AnnounceCleaned:
+	case orphan.EventCleaned:
 		return one(cleanedEvent(o))
 	}
 	return nil

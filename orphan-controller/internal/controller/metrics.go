@@ -45,10 +45,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 
 func (m *metrics) record(o *v1beta2.Orphan, v orphan.Verdict) {
 	m.verdicts.WithLabelValues(string(v.Step), v.Outcome).Inc()
-	switch v.Announce {
-	case orphan.AnnounceDeleted:
+	switch v.Event {
+	case orphan.EventDeleted:
 		m.deletions.WithLabelValues(deletionReason(o), dataEngine(o)).Inc()
-	case orphan.AnnounceWouldDelete:
+	case orphan.EventWouldDelete:
 		m.wouldDelete.WithLabelValues(dataEngine(o)).Inc()
 	}
 }

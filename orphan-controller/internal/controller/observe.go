@@ -46,7 +46,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*orphan.
 	}
 	w := &orphan.World{Orphan: found, Limits: o.limits}
 	for _, read := range []func(context.Context, source, *orphan.World) error{
-		o.readPlace, o.readClaim, o.readVolume, o.readNeighbours, o.readSettings,
+		o.readPlace, o.readClaim, o.readVolume, o.readPeers, o.readSettings,
 	} {
 		if err := read(ctx, reader, w); err != nil {
 			return nil, fmt.Errorf("reading the world of orphan %s: %w", name, err)
@@ -137,8 +137,8 @@ func (o observer) readCopies(ctx context.Context, reader source, volume string, 
 	return nil
 }
 
-// readNeighbours reads what other orphans of the node do, and how many instances the node has.
-func (o observer) readNeighbours(ctx context.Context, _ source, w *orphan.World) error {
+// readPeers reads what other orphans of the node do, and how many instances the node has.
+func (o observer) readPeers(ctx context.Context, _ source, w *orphan.World) error {
 	node := w.Orphan.Spec.NodeID
 	for offset := int64(-1); offset <= 1; offset++ {
 		key := burstKey(node, w.Orphan.CreationTimestamp.Time, o.limits.FloodWindow, offset)

@@ -40,7 +40,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		forget()
 		return ctrl.Result{}, err
 	}
-	events.Emit(r.recorder, o, announce(o, verdict)...)
+	events.Emit(r.recorder, o, eventsOf(o, verdict)...)
 	r.metrics.record(o, verdict)
 	log.FromContext(ctx).Info("verdict applied", "name", o.Name, "step", verdict.Step, "reason", verdict.Outcome,
 		"node", o.Spec.NodeID, "instance", orphan.NameOf(o),
@@ -76,8 +76,8 @@ func (r *reconciler) remember(o *v1beta2.Orphan, v orphan.Verdict) func() {
 
 // sleep wakes exactly at the verdict's time.
 func (r *reconciler) sleep(v orphan.Verdict) ctrl.Result {
-	if v.WakeAt.IsZero() {
+	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(v.WakeAt.Sub(r.clock.Now()), time.Millisecond)}
+	return ctrl.Result{RequeueAfter: max(v.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}
 }

@@ -64,7 +64,7 @@ func (s *settingReconciler) check(ctx context.Context, name string, found *v1bet
 		bad = setting.Check(name, found.Value)
 	}
 	if found != nil && name != setting.OldAutoDeletion {
-		if err := s.tell(ctx, found, bad, func(why error) events.Event { return settingInvalidEvent(name, why) }); err != nil {
+		if err := s.report(ctx, found, bad, func(why error) events.Event { return settingInvalidEvent(name, why) }); err != nil {
 			return err
 		}
 	}
@@ -75,9 +75,9 @@ func (s *settingReconciler) check(ctx context.Context, name string, found *v1bet
 	return nil
 }
 
-// tell says in a setting's status whether its value is in force, and by an event, once, why it is not.
-func (s *settingReconciler) tell(ctx context.Context, found *v1beta2.Setting, bad error, event func(why error) events.Event) error {
-	changed, err := settingcontroller.Tell(ctx, s.client, found, Owner, bad, s.clock.Now())
+// report says in a setting's status whether its value is in force, and by an event, once, why it is not.
+func (s *settingReconciler) report(ctx context.Context, found *v1beta2.Setting, bad error, event func(why error) events.Event) error {
+	changed, err := settingcontroller.Report(ctx, s.client, found, Owner, bad, s.clock.Now())
 	if err != nil || !changed || bad == nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -103,7 +103,7 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	}
 	merged, changed, err := setting.Merge(old.Value, value)
 	if err != nil {
-		return s.tell(ctx, old, err, migrationWaitsEvent)
+		return s.report(ctx, old, err, migrationWaitsEvent)
 	}
 	if changed {
 		if err := s.write(ctx, present, merged); err != nil {

@@ -27,7 +27,7 @@ func deleteByPolicy(w World) *ruleResult {
 func approved(w World, message string) *ruleResult {
 	return &ruleResult{
 		outcome: v1beta2.ReasonApproved, message: message, own: ownApproval,
-		approval: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, announce: AnnounceApproved,
+		approval: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, event: EventApproved,
 		// A person waits for nobody; a policy looks once more.
 		confirm: deletedByPolicy(w),
 	}

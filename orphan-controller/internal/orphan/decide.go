@@ -18,9 +18,9 @@ type ruleResult struct {
 	reason           string                  // of CleanupApproved
 	deletionReason   string                  // "" keeps what is there while deleting, and has none while standing
 	finish           finish
-	announce         Announcement
+	event            EventKind
 	confirm          bool
-	wakeAt           time.Time
+	requeueAt        time.Time
 }
 
 // own says what becomes of this controller's conditions.
@@ -49,7 +49,7 @@ var always = []rule{
 	nodeGone,            // its node is down or deleted
 	replicaData,         // an orphaned directory has no data path
 	instanceManagerGone, // what runs in no instance manager cannot be deleted through one
-	notJudged,           // im-monitor has not said that it is orphaned, or why
+	notEvaluated,        // im-monitor has not said that it is orphaned, or why
 	notCleanable,        // im-monitor does not say that the data can be destroyed where it is
 }
 
@@ -99,19 +99,19 @@ func Decide(w World) Verdict {
 func conclude(w World, r ruleResult) Verdict {
 	stored := ownConditions(w)
 	v := Verdict{
-		Conditions: wanted(w, r), WakeAt: r.wakeAt, Outcome: r.outcome, Message: r.message,
+		Conditions: wanted(w, r), RequeueAt: r.requeueAt, Outcome: r.outcome, Message: r.message,
 	}
 	switch {
 	case !conditions.Equal(stored, v.Conditions):
 		v.Step, v.Confirm = StepConditions, r.confirm
 		if said(stored, v.Conditions) {
-			v.Announce = r.announce
+			v.Event = r.event
 		}
 	case r.finish == finishNothing:
 	case deleting(w):
-		v.Step, v.Announce = StepDropFinalizer, endAnnouncement(r)
+		v.Step, v.Event = StepDropFinalizer, endEvent(r)
 	default:
-		v.Step, v.Confirm, v.Announce = StepDelete, true, endAnnouncement(r)
+		v.Step, v.Confirm, v.Event = StepDelete, true, endEvent(r)
 	}
 	return v
 }
@@ -157,14 +157,14 @@ func said(stored, wanted []v1beta2.Condition) bool {
 	return before == nil || before.Status != after.Status || before.Reason != after.Reason
 }
 
-func endAnnouncement(r ruleResult) Announcement {
+func endEvent(r ruleResult) EventKind {
 	switch r.outcome {
 	case OutcomeWithdrawn:
-		return AnnounceWithdrawn
+		return EventWithdrawn
 	case OutcomeTerminated:
-		return AnnounceCleaned
+		return EventCleaned
 	case v1beta2.ReasonApproved:
-		return AnnounceDeleted
+		return EventDeleted
 	}
-	return AnnounceEnded
+	return EventEnded
 }

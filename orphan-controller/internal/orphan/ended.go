@@ -27,7 +27,7 @@ func concluded(w World) *ruleResult {
 func end(reason, message string) *ruleResult {
 	return &ruleResult{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
-		finish: finishEnd, announce: AnnounceEnded, confirm: true,
+		finish: finishEnd, event: EventEnded, confirm: true,
 	}
 }
 
@@ -93,7 +93,7 @@ func notCleanable(w World) *ruleResult {
 
 // foreignData holds policy back from what was on its disk before the disk came to this cluster: it may be the data of another one.
 func foreignData(w World) *ruleResult {
-	if judgement(w) != v1beta2.ReasonForeignData || deleting(w) && !deletedByPolicy(w) {
+	if evaluation(w) != v1beta2.ReasonForeignData || deleting(w) && !deletedByPolicy(w) {
 		return nil
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(

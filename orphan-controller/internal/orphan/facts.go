@@ -50,8 +50,8 @@ func heldFor(w World, reason string) bool {
 	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == reason
 }
 
-// judgement returns the rule by which im-monitor judged the instance orphaned; "" while it has not.
-func judgement(w World) string {
+// evaluation returns the rule by which im-monitor judged the instance orphaned; "" while it has not.
+func evaluation(w World) string {
 	if !conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanOrphaned) {
 		return ""
 	}

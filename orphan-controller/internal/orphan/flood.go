@@ -12,7 +12,7 @@ import (
 // missing, as after restoring an old backup of the cluster. It counts only what has no CR at all: a node that comes
 // back after its volumes moved is no flood. What was acknowledged is not counted again.
 func flood(w World) *ruleResult {
-	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || !disowned(judgement(w)) {
+	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || !disowned(evaluation(w)) {
 		return nil
 	}
 	count := largestBurst(w)

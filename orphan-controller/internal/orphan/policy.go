@@ -89,7 +89,7 @@ func dryRun(w World) *ruleResult {
 	}
 	r := hold(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted now.",
 		nameOf(w)))
-	r.announce = AnnounceWouldDelete
+	r.event = EventWouldDelete
 	return r
 }
 
@@ -106,17 +106,17 @@ func rateLimited(w World) *ruleResult {
 func hold(reason, message string) *ruleResult { return holdUntil(reason, message, time.Time{}) }
 
 // holdUntil is a hold at whose end it is looked at again.
-func holdUntil(reason, message string, wakeAt time.Time) *ruleResult {
+func holdUntil(reason, message string, requeueAt time.Time) *ruleResult {
 	return &ruleResult{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
-		announce: AnnounceHeld, wakeAt: wakeAt,
+		event: EventHeld, requeueAt: requeueAt,
 	}
 }
 
 // holdMarked is a hold that only takes time. It keeps the mark of an acknowledged orphan, which would else be counted
 // as part of the same flood again.
-func holdMarked(w World, reason, message string, wakeAt time.Time) *ruleResult {
-	r := holdUntil(reason, message, wakeAt)
+func holdMarked(w World, reason, message string, requeueAt time.Time) *ruleResult {
+	r := holdUntil(reason, message, requeueAt)
 	if acknowledged(w) {
 		r.reason = v1beta2.ReasonAcknowledged
 	}

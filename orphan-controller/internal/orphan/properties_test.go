@@ -52,7 +52,7 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	if v.Step == StepConditions && approvedWanted {
 		require.False(t, Claims(w), "ORP-1: what is claimed is not approved")
 		require.False(t, conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanWithdrawn), "what is withdrawn is not approved")
-		require.NotEmpty(t, judgement(w), "what nobody judged is not approved")
+		require.NotEmpty(t, evaluation(w), "what nobody judged is not approved")
 		require.True(t, isInstance(w) || isData(w) && conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanDataCleanable))
 		byPolicy := conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason) != nil
 		require.True(t, byPolicy || deleting(w), "a standing orphan is approved only together with the reason of policy")
@@ -60,7 +60,7 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 			last, _ := lastCopy(w)
 			require.False(t, last, "UPG-1: policy approves no last copy")
 			require.True(t, v.Confirm, "policy looks once more before it approves")
-			require.NotEqual(t, v1beta2.ReasonForeignData, judgement(w), "what came with its disk is no policy's")
+			require.NotEqual(t, v1beta2.ReasonForeignData, evaluation(w), "what came with its disk is no policy's")
 			require.False(t, w.Limits.DryRun)
 		}
 	}
@@ -74,8 +74,8 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	if v.Step == StepDropFinalizer {
 		checkEnd(t, w)
 	}
-	if !v.WakeAt.IsZero() {
-		require.True(t, v.WakeAt.After(w.Now), "it sleeps into the future only")
+	if !v.RequeueAt.IsZero() {
+		require.True(t, v.RequeueAt.After(w.Now), "it sleeps into the future only")
 	}
 }
 

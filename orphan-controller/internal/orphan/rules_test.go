@@ -13,18 +13,18 @@ import (
 
 // want is a verdict without its prose.
 type want struct {
-	step     Step
-	outcome  string
-	approved v1beta2.ConditionStatus // of CleanupApproved; "" none
-	reason   string                  // of CleanupApproved
-	policy   string                  // reason of DeletionReason; "" none
-	announce Announcement
-	confirm  bool
-	wakeAt   time.Time
+	step      Step
+	outcome   string
+	approved  v1beta2.ConditionStatus // of CleanupApproved; "" none
+	reason    string                  // of CleanupApproved
+	policy    string                  // reason of DeletionReason; "" none
+	event     EventKind
+	confirm   bool
+	requeueAt time.Time
 }
 
 func shape(v Verdict) want {
-	got := want{step: v.Step, outcome: v.Outcome, announce: v.Announce, confirm: v.Confirm, wakeAt: v.WakeAt}
+	got := want{step: v.Step, outcome: v.Outcome, event: v.Event, confirm: v.Confirm, requeueAt: v.RequeueAt}
 	if c := conditions.Get(v.Conditions, v1beta2.OrphanCleanupApproved); c != nil {
 		got.approved, got.reason = c.Status, c.Reason
 	}
@@ -48,13 +48,13 @@ func (cases table) run(t *testing.T) {
 }
 
 func (w want) held(reason string) want {
-	w.step, w.outcome, w.approved, w.reason, w.announce = StepConditions, reason, v1beta2.ConditionFalse, reason, AnnounceHeld
+	w.step, w.outcome, w.approved, w.reason, w.event = StepConditions, reason, v1beta2.ConditionFalse, reason, EventHeld
 	return w
 }
 
 func (w want) ended(reason string) want {
 	w = w.held(reason)
-	w.announce, w.confirm = AnnounceEnded, true
+	w.event, w.confirm = EventEnded, true
 	return w
 }
 
@@ -62,7 +62,7 @@ var standing = want{outcome: OutcomeStanding}
 
 // approvedPerson: the approval of a person's deletion; approvedPolicy: the reason and the approval of a policy.
 var approvedPerson = want{
-	step: StepConditions, outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, announce: AnnounceApproved,
+	step: StepConditions, outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, event: EventApproved,
 }
 
 func approvedPolicy(reason string) want {
@@ -75,7 +75,7 @@ func approvedPolicy(reason string) want {
 func TestDeletion(t *testing.T) {
 	deleted := want{
 		step: StepDelete, outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
-		policy: v1beta2.ReasonAutoDeletion, announce: AnnounceDeleted, confirm: true,
+		policy: v1beta2.ReasonAutoDeletion, event: EventDeleted, confirm: true,
 	}
 	inProgress := want{outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, policy: v1beta2.ReasonAutoDeletion}
 	table{
@@ -89,7 +89,7 @@ func TestDeletion(t *testing.T) {
 		"policy's approval stays while the deletion is carried out":                {quiet(autoDeletionOn, approvedByPolicy, deletedByPerson), inProgress},
 		"an approval that is stored is not written again":                          {quiet(deletedByPerson, with(v1beta2.OrphanCleanupApproved, v1beta2.ConditionTrue, v1beta2.ReasonApproved)), want{outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved}},
 		"an engine's orphan is deleted like a replica's":                           {quiet(autoDeletionOn, ofType(v1beta2.OrphanTypeEngineInstance)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
-		"data only is covered by the item instance":                                {quiet(autoDeletionOn, judgedBy(v1beta2.ReasonDataOnly)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
+		"data only is covered by the item instance":                                {quiet(autoDeletionOn, evaluatedBy(v1beta2.ReasonDataOnly)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
 		"the item replica-data alone leaves instances alone":                       {quiet(replicaDataOn), standing},
 		"auto deletion turned off before the deletion was sent: reason and all go": {quiet(approvedByPolicy), want{step: StepConditions, outcome: OutcomeStanding}},
 	}.run(t)
@@ -114,11 +114,11 @@ func TestWithdrawn(t *testing.T) {
 		cases["withdrawn as "+reason+": the CR is deleted as it is"] = struct {
 			world World
 			want  want
-		}{quiet(withdrawnFor(reason), autoDeletionOn), want{step: StepDelete, outcome: OutcomeWithdrawn, announce: AnnounceWithdrawn, confirm: true}}
+		}{quiet(withdrawnFor(reason), autoDeletionOn), want{step: StepDelete, outcome: OutcomeWithdrawn, event: EventWithdrawn, confirm: true}}
 		cases["withdrawn as "+reason+" while being deleted: the finalizer goes, nothing is approved"] = struct {
 			world World
 			want  want
-		}{quiet(withdrawnFor(reason), deletedByPerson), want{step: StepDropFinalizer, outcome: OutcomeWithdrawn, announce: AnnounceWithdrawn}}
+		}{quiet(withdrawnFor(reason), deletedByPerson), want{step: StepDropFinalizer, outcome: OutcomeWithdrawn, event: EventWithdrawn}}
 	}
 	cases.run(t)
 }
@@ -128,8 +128,8 @@ func (w want) as(outcome string) want { w.outcome = outcome; return w }
 func TestEvidence(t *testing.T) {
 	gone := with(v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	table{
-		"proven absence drops the finalizer":                             {quiet(deletedByPerson, gone), want{step: StepDropFinalizer, outcome: OutcomeTerminated, announce: AnnounceCleaned}},
-		"proven absence ends also what was never approved":               {quiet(deletedByPerson, gone, heldBackFor(v1beta2.ReasonClaimed)), want{step: StepDropFinalizer, outcome: OutcomeTerminated, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonClaimed, announce: AnnounceCleaned}},
+		"proven absence drops the finalizer":                             {quiet(deletedByPerson, gone), want{step: StepDropFinalizer, outcome: OutcomeTerminated, event: EventCleaned}},
+		"proven absence ends also what was never approved":               {quiet(deletedByPerson, gone, heldBackFor(v1beta2.ReasonClaimed)), want{step: StepDropFinalizer, outcome: OutcomeTerminated, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonClaimed, event: EventCleaned}},
 		"a standing orphan without instance is im-monitor's to withdraw": {quiet(autoDeletionOn, gone), want{outcome: OutcomeTerminated}},
 		"an instance state that this version does not know means wait": {
 			quiet(deletedByPerson, with(v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, "evaporated")), want{}.held(v1beta2.ReasonNotJudged).as(OutcomeUnknown)},
@@ -143,7 +143,7 @@ func TestNodeAndInstanceManagerGone(t *testing.T) {
 	nodeDeleting := func(w *World) { at := metav1.NewTime(noon); w.Node.DeletionTimestamp = &at }
 	nodeSilent := func(w *World) { w.Node.Status.Conditions = nil }
 	said := heldBackFor(v1beta2.ReasonNodeGone)
-	drop := want{step: StepDropFinalizer, approved: v1beta2.ConditionFalse, announce: AnnounceEnded}
+	drop := want{step: StepDropFinalizer, approved: v1beta2.ConditionFalse, event: EventEnded}
 	table{
 		"a deleted node":                                                 {quiet(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},
 		"a node that is being deleted":                                   {quiet(nodeDeleting), want{}.ended(v1beta2.ReasonNodeGone)},
@@ -156,7 +156,7 @@ func TestNodeAndInstanceManagerGone(t *testing.T) {
 		"an instance manager that does not answer is not gone":           {quiet(nodeNotReady(v1beta2.ReasonInstanceManagerUnreachable), deletedByPerson), approvedPerson},
 		"a node of which nothing is known yet is not down":               {quiet(nodeSilent), standing},
 		"an instance manager that is gone":                               {quiet(instanceManagerAbsent), want{}.ended(v1beta2.ReasonInstanceManagerGone)},
-		"what was said is done: a standing orphan is deleted":            {after(quiet(nodeAbsent), Decide(quiet(nodeAbsent))), want{step: StepDelete, outcome: v1beta2.ReasonNodeGone, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNodeGone, announce: AnnounceEnded, confirm: true}},
+		"what was said is done: a standing orphan is deleted":            {after(quiet(nodeAbsent), Decide(quiet(nodeAbsent))), want{step: StepDelete, outcome: v1beta2.ReasonNodeGone, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNodeGone, event: EventEnded, confirm: true}},
 		"a node that came back before the deletion gets its orphan back": {quiet(said), want{step: StepConditions, outcome: OutcomeStanding}},
 		"a node that came back after the deletion: never taken for a person's": {
 			quiet(said, deletedByPerson), drop.because(v1beta2.ReasonNodeGone)},
@@ -169,7 +169,7 @@ func (w want) because(reason string) want { w.outcome, w.reason = reason, reason
 
 func TestNotJudged(t *testing.T) {
 	due := noon.Add(20 * time.Second)
-	waits := want{wakeAt: due}.held(v1beta2.ReasonNotJudged)
+	waits := want{requeueAt: due}.held(v1beta2.ReasonNotJudged)
 	longAgo := func(w *World) { at := metav1.NewTime(noon.Add(-time.Hour)); w.Orphan.DeletionTimestamp = &at }
 	expired := quiet(without(v1beta2.OrphanOrphaned), longAgo)
 	table{
@@ -177,9 +177,9 @@ func TestNotJudged(t *testing.T) {
 		"one that was deleted waits for the judgement and says so":  {quiet(without(v1beta2.OrphanOrphaned), deletedByPerson), waits},
 		"one that gets its judgement while it waits is approved":    {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonNotJudged)), approvedPerson},
 		"Orphaned=False is no judgement":                            {quiet(with(v1beta2.OrphanOrphaned, v1beta2.ConditionFalse, v1beta2.ReasonNoOwnerCR), deletedByPerson), waits},
-		"one that never got any ends":                               {after(expired, Decide(expired)), want{step: StepDropFinalizer, outcome: v1beta2.ReasonNotJudged, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged, announce: AnnounceEnded}},
-		"a rule of a newer im-monitor is not executed by policy":    {quiet(judgedBy("LostInSpace"), autoDeletionOn), want{outcome: OutcomeUnknown}},
-		"a rule of a newer im-monitor is not approved for a person": {quiet(judgedBy("LostInSpace"), longAgo), want{}.held(v1beta2.ReasonNotJudged).as(OutcomeUnknown)},
+		"one that never got any ends":                               {after(expired, Decide(expired)), want{step: StepDropFinalizer, outcome: v1beta2.ReasonNotJudged, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged, event: EventEnded}},
+		"a rule of a newer im-monitor is not executed by policy":    {quiet(evaluatedBy("LostInSpace"), autoDeletionOn), want{outcome: OutcomeUnknown}},
+		"a rule of a newer im-monitor is not approved for a person": {quiet(evaluatedBy("LostInSpace"), longAgo), want{}.held(v1beta2.ReasonNotJudged).as(OutcomeUnknown)},
 		"an unknown type is left alone":                             {quiet(ofType("snapshot-instance"), autoDeletionOn), want{outcome: OutcomeUnknown}},
 		"an unknown type that is deleted waits, and says for what":  {quiet(ofType("snapshot-instance"), longAgo), want{}.held(v1beta2.ReasonNotJudged).as(OutcomeUnknown)},
 	}.run(t)
@@ -211,7 +211,7 @@ func TestClaimed(t *testing.T) {
 
 func TestGracePeriod(t *testing.T) {
 	due := noon.Add(time.Minute)
-	waits := want{wakeAt: due}.held(v1beta2.ReasonGracePeriod)
+	waits := want{requeueAt: due}.held(v1beta2.ReasonGracePeriod)
 	table{
 		"auto deletion waits, and wakes exactly at the end":         {quiet(autoDeletionOn, aged(4*time.Minute)), waits},
 		"at the end it deletes":                                     {quiet(autoDeletionOn, aged(5*time.Minute)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
@@ -220,7 +220,7 @@ func TestGracePeriod(t *testing.T) {
 		"turned off during the grace period: cancelled":             {quiet(heldBackFor(v1beta2.ReasonGracePeriod)), want{step: StepConditions, outcome: OutcomeStanding}},
 		"what is deleted already does not wait again":               {quiet(autoDeletionOn, aged(0), approvedByPolicy, deletedByPerson), want{outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, policy: v1beta2.ReasonAutoDeletion}},
 		"eviction does not wait":                                    {quiet(evicting, aged(0)), approvedPolicy(v1beta2.ReasonEviction)},
-		"an acknowledged orphan waits without losing its mark":      {quiet(autoDeletionOn, aged(4*time.Minute), heldBackFor(v1beta2.ReasonAcknowledged)), want{step: StepConditions, outcome: v1beta2.ReasonGracePeriod, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonAcknowledged, wakeAt: due}},
+		"an acknowledged orphan waits without losing its mark":      {quiet(autoDeletionOn, aged(4*time.Minute), heldBackFor(v1beta2.ReasonAcknowledged)), want{step: StepConditions, outcome: v1beta2.ReasonGracePeriod, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonAcknowledged, requeueAt: due}},
 	}.run(t)
 }
 
@@ -239,7 +239,7 @@ func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsTaken(t *testing.T) {
 		"nothing is recorded":                               {on(), hold},
 		"an engine that runs":                               {on(engine), hold},
 		"an engine that was given up":                       {on(engine, givenUp("uuid-1", "v2")), auto},
-		"data without a runtime":                            {on(judgedBy(v1beta2.ReasonDataOnly)), hold},
+		"data without a runtime":                            {on(evaluatedBy(v1beta2.ReasonDataOnly)), hold},
 		"data on a disk, whose instance was given up":       {on(onBlockDisk, givenUp("uuid-1", "v2")), hold},
 		"exactly this instance was given up":                {on(givenUp("uuid-1", "v2")), auto},
 		"one of this name with another UUID was given up":   {on(givenUp("uuid-0", "v2")), hold},
@@ -309,10 +309,10 @@ func TestFlood(t *testing.T) {
 		"ten of fifty are exactly 20 % and no flood":                   {of(50, siblings(9, noOwner, "", 0)), auto},
 		"nine are never a flood":                                       {of(9, siblings(8, noOwner, "", 0)), auto},
 		"of a node whose instances nobody knows, ten are":              {of(0, siblings(9, noOwner, "", 0)), hold},
-		"data only counts":                                             {of(20, siblings(9, dataOnly, "", 0), judgedBy(dataOnly)), hold},
+		"data only counts":                                             {of(20, siblings(9, dataOnly, "", 0), evaluatedBy(dataOnly)), hold},
 		"a node that comes back after its volumes moved is none":       {of(20, siblings(9, v1beta2.ReasonOwnedByOtherInstanceManager, "", 0)), auto},
 		"nor are stopped CRs whose instances stayed":                   {of(20, siblings(9, v1beta2.ReasonStoppedButPresent, "", 0)), auto},
-		"one that is owned elsewhere is not held by a flood of others": {of(20, siblings(9, noOwner, "", 0), judgedBy(v1beta2.ReasonOwnedByOtherInstanceManager)), auto},
+		"one that is owned elsewhere is not held by a flood of others": {of(20, siblings(9, noOwner, "", 0), evaluatedBy(v1beta2.ReasonOwnedByOtherInstanceManager)), auto},
 		"within the window":                                            {of(20, siblings(9, noOwner, "", time.Minute)), hold},
 		"outside the window":                                           {of(20, siblings(9, noOwner, "", time.Minute+time.Second)), auto},
 		"the window reaches to both sides, but is one window": {
@@ -331,15 +331,15 @@ func TestFlood(t *testing.T) {
 
 // stored is the policy's approval whose sentence is the fixture's: only the deletion follows.
 func (w want) stored() want {
-	w.step, w.announce = StepDelete, AnnounceDeleted
+	w.step, w.event = StepDelete, EventDeleted
 	return w
 }
 
 // O13: turning auto deletion off acknowledges what was held; what is deleted already waits with a reason.
 func TestAcknowledged(t *testing.T) {
-	marked := want{step: StepConditions, outcome: v1beta2.ReasonAcknowledged, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonAcknowledged, announce: AnnounceHeld}
+	marked := want{step: StepConditions, outcome: v1beta2.ReasonAcknowledged, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonAcknowledged, event: EventHeld}
 	silent := marked
-	silent.announce = AnnounceNothing
+	silent.event = EventNone
 	fallen := marked
 	fallen.policy = v1beta2.ReasonAutoDeletion
 	table{
@@ -374,11 +374,11 @@ func TestRateLimit(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	says := want{}.held(v1beta2.ReasonDryRun)
-	says.announce = AnnounceWouldDelete
+	says.event = EventWouldDelete
 	table{
 		"what would be deleted is said":                   {quiet(dryRunOn, autoDeletionOn), says},
 		"what eviction would delete is said, too":         {quiet(dryRunOn, evicting), says},
-		"during the grace period nothing would be":        {quiet(dryRunOn, autoDeletionOn, aged(0)), want{wakeAt: noon.Add(5 * time.Minute)}.held(v1beta2.ReasonGracePeriod)},
+		"during the grace period nothing would be":        {quiet(dryRunOn, autoDeletionOn, aged(0)), want{requeueAt: noon.Add(5 * time.Minute)}.held(v1beta2.ReasonGracePeriod)},
 		"a last copy would not be":                        {quiet(dryRunOn, autoDeletionOn, volumeExists), want{}.held(v1beta2.ReasonLastCopy)},
 		"an approval of before the dry run is taken back": {quiet(dryRunOn, autoDeletionOn, approvedByPolicy), says},
 		"so is one that is being carried out":             {quiet(dryRunOn, autoDeletionOn, approvedByPolicy, deletedByPerson), func() want { w := says; w.policy = v1beta2.ReasonAutoDeletion; return w }()},
@@ -390,15 +390,15 @@ func TestDryRun(t *testing.T) {
 // The data of a v2 replica on a block disk is destroyed by im-monitor, as an instance is deleted.
 func TestDataOnABlockDisk(t *testing.T) {
 	data := func(changes ...change) World { return quiet(append([]change{onBlockDisk}, changes...)...) }
-	foreign := judgedBy(v1beta2.ReasonForeignData)
+	foreign := evaluatedBy(v1beta2.ReasonForeignData)
 	auto := want{outcome: v1beta2.ReasonApproved, step: StepConditions, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
-		policy: v1beta2.ReasonAutoDeletion, announce: AnnounceApproved, confirm: true}
+		policy: v1beta2.ReasonAutoDeletion, event: EventApproved, confirm: true}
 	table{
 		"it stands while nobody wants it gone":                   {data(), standing},
 		"the item instance is not about it":                      {data(autoDeletionOn), standing},
 		"a person's deletion is approved":                        {data(deletedByPerson), approvedPerson},
 		"the item replica-data is":                               {data(replicaDataOn), auto},
-		"auto deletion waits for the grace period":               {data(replicaDataOn, aged(4*time.Minute)), want{wakeAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
+		"auto deletion waits for the grace period":               {data(replicaDataOn, aged(4*time.Minute)), want{requeueAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
 		"a last copy is held":                                    {data(replicaDataOn, volumeExists), want{}.held(v1beta2.ReasonLastCopy)},
 		"so is a flood of data":                                  {data(replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData), want{}.held(v1beta2.ReasonFlood)},
 		"instances of the same replicas are no flood of data":    {data(replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0)), auto},
@@ -410,7 +410,7 @@ func TestDataOnABlockDisk(t *testing.T) {
 		"neither as an instance":                                 {quiet(autoDeletionOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
 		"nor for an eviction":                                    {quiet(evicting, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
 		"but a person's":                                         {data(deletedByPerson, foreign), approvedPerson},
-		"that cannot be cleaned up any more ends without a call": {data(withdrawnFor(v1beta2.ReasonNotCleanable), deletedByPerson), want{step: StepDropFinalizer, outcome: OutcomeWithdrawn, announce: AnnounceWithdrawn}},
+		"that cannot be cleaned up any more ends without a call": {data(withdrawnFor(v1beta2.ReasonNotCleanable), deletedByPerson), want{step: StepDropFinalizer, outcome: OutcomeWithdrawn, event: EventWithdrawn}},
 		"its node is gone":                                       {data(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},
 	}.run(t)
 }
@@ -444,9 +444,9 @@ func TestReplicaData(t *testing.T) {
 	table{
 		"it stands while the item replica-data is missing":  {data(autoDeletionOn), standing},
 		"a person's deletion ends it without a call":        {data(deletedByPerson), ends},
-		"auto deletion waits for the grace period":          {data(replicaDataOn, aged(4*time.Minute)), want{wakeAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
+		"auto deletion waits for the grace period":          {data(replicaDataOn, aged(4*time.Minute)), want{requeueAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
 		"auto deletion says first that the data stays":      {data(replicaDataOn), auto},
-		"then the CR is deleted":                            {said, want{step: StepDelete, outcome: v1beta2.ReasonNoDataPath, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNoDataPath, policy: v1beta2.ReasonAutoDeletion, announce: AnnounceEnded, confirm: true}},
+		"then the CR is deleted":                            {said, want{step: StepDelete, outcome: v1beta2.ReasonNoDataPath, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNoDataPath, policy: v1beta2.ReasonAutoDeletion, event: EventEnded, confirm: true}},
 		"turned off in between it stands again":             {func() World { w := said; w.Settings.ReplicaData = Off; return w }(), want{step: StepConditions, outcome: OutcomeStanding}},
 		"eviction of its node leaves it: the data is there": {data(evicting), standing},
 		"its node is gone":                                  {data(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},

@@ -35,26 +35,26 @@ const (
 	OutcomeUnknown = "Unknown"
 )
 
-// Announcement names the event that a step deserves once it is done.
-type Announcement string
+// EventKind names the event that a step deserves once it is done.
+type EventKind string
 
 // The announcements.
 const (
-	AnnounceNothing Announcement = ""
-	// AnnounceApproved: the cleanup was approved.
-	AnnounceApproved Announcement = "approved"
-	// AnnounceHeld: the cleanup is held back, or its approval was taken back.
-	AnnounceHeld Announcement = "held"
-	// AnnounceWouldDelete: policy would have deleted it, but this is a dry run.
-	AnnounceWouldDelete Announcement = "would-delete"
-	// AnnounceDeleted: policy deleted the orphan.
-	AnnounceDeleted Announcement = "deleted"
-	// AnnounceWithdrawn: an orphan that im-monitor took back was deleted.
-	AnnounceWithdrawn Announcement = "withdrawn"
-	// AnnounceEnded: the orphan ends without its instance having been deleted.
-	AnnounceEnded Announcement = "ended"
-	// AnnounceCleaned: the instance is gone, and so is the orphan.
-	AnnounceCleaned Announcement = "cleaned"
+	EventNone EventKind = ""
+	// EventApproved: the cleanup was approved.
+	EventApproved EventKind = "approved"
+	// EventHeld: the cleanup is held back, or its approval was taken back.
+	EventHeld EventKind = "held"
+	// EventWouldDelete: policy would have deleted it, but this is a dry run.
+	EventWouldDelete EventKind = "would-delete"
+	// EventDeleted: policy deleted the orphan.
+	EventDeleted EventKind = "deleted"
+	// EventWithdrawn: an orphan that im-monitor took back was deleted.
+	EventWithdrawn EventKind = "withdrawn"
+	// EventEnded: the orphan ends without its instance having been deleted.
+	EventEnded EventKind = "ended"
+	// EventCleaned: the instance is gone, and so is the orphan.
+	EventCleaned EventKind = "cleaned"
 )
 
 // Verdict is what shall become of the orphan.
@@ -64,9 +64,9 @@ type Verdict struct {
 	Conditions []v1beta2.Condition
 	// Confirm asks to decide again on reads that bypass the cache, and to take that verdict's step instead.
 	Confirm bool
-	// WakeAt is when to decide again although nothing changed; zero: not before something changes.
-	WakeAt time.Time
+	// RequeueAt is when to decide again although nothing changed; zero: not before something changes.
+	RequeueAt time.Time
 	// Outcome is the verdict in one word, Message in a sentence.
 	Outcome, Message string
-	Announce         Announcement
+	Event            EventKind
 }

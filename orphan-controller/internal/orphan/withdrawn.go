@@ -27,7 +27,7 @@ func withdrawn(w World) *ruleResult {
 	if slices.Contains(withdrawals, c.Reason) {
 		return &ruleResult{outcome: OutcomeWithdrawn, message: c.Message, finish: finishEnd}
 	}
-	return waitForNeighbour(w, "im-monitor withdrew the orphan with a reason that this version of orphan-controller does not know; nothing is executed. Update orphan-controller.")
+	return waitForPeer(w, "im-monitor withdrew the orphan with a reason that this version of orphan-controller does not know; nothing is executed. Update orphan-controller.")
 }
 
 // terminated ends an orphan whose instance's end im-monitor has proven. One that nobody deleted is im-monitor's to
@@ -38,18 +38,18 @@ func terminated(w World) *ruleResult {
 	case c == nil || c.Status != v1beta2.ConditionFalse:
 		return nil
 	case c.Reason != v1beta2.InstanceStateTerminated:
-		return waitForNeighbour(w, "im-monitor says that the instance is not there, with a reason that this version of orphan-controller does not know; nothing is executed. Update orphan-controller.")
+		return waitForPeer(w, "im-monitor says that the instance is not there, with a reason that this version of orphan-controller does not know; nothing is executed. Update orphan-controller.")
 	case !deleting(w):
 		return &ruleResult{outcome: OutcomeTerminated, message: c.Message}
 	}
 	return &ruleResult{outcome: OutcomeTerminated, message: c.Message, finish: finishEnd}
 }
 
-// waitForNeighbour does nothing because of words of a newer neighbour. While the orphan is being deleted it says so.
-func waitForNeighbour(w World, message string) *ruleResult {
+// waitForPeer does nothing because of words of a newer neighbour. While the orphan is being deleted it says so.
+func waitForPeer(w World, message string) *ruleResult {
 	r := &ruleResult{outcome: OutcomeUnknown, message: message}
 	if deleting(w) {
-		r.own, r.approval, r.reason, r.announce = ownApproval, v1beta2.ConditionFalse, v1beta2.ReasonNotJudged, AnnounceHeld
+		r.own, r.approval, r.reason, r.event = ownApproval, v1beta2.ConditionFalse, v1beta2.ReasonNotJudged, EventHeld
 	}
 	return r
 }

@@ -80,7 +80,9 @@ func without(conditionType string) change {
 	}
 }
 
-func judgedBy(rule string) change { return with(v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, rule) }
+func evaluatedBy(rule string) change {
+	return with(v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, rule)
+}
 
 func withdrawnFor(reason string) change {
 	return with(v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, reason)

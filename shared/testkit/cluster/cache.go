@@ -67,7 +67,7 @@ func inCache(root, built string, controllerManager bool) string {
 
 // waitForLock waits for its turn to fill the cache.
 func waitForLock(ctx context.Context, path, what string, progress io.Writer) (*os.File, error) {
-	began, told := time.Now(), false
+	began, reported := time.Now(), false
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
 	for {
@@ -75,9 +75,9 @@ func waitForLock(ctx context.Context, path, what string, progress io.Writer) (*o
 		if !errors.Is(err, filelock.ErrHeld) {
 			return lock, err
 		}
-		if !told {
+		if !reported {
 			_, _ = fmt.Fprintf(progress, "another process is building %s; waiting for it\n", what)
-			told = true
+			reported = true
 		}
 		select {
 		case <-ctx.Done():

@@ -42,13 +42,13 @@ func newOwnedDir(base string) (*ownedDir, error) {
 	if d.lock, err = filelock.Try(filepath.Join(path, ownerFile)); err != nil {
 		return nil, errors.Join(err, d.remove())
 	}
-	if err := d.startGuard(); err != nil {
+	if err := d.startChecker(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the guard of %s: %w", path, err), d.remove())
 	}
 	return d, nil
 }
 
-func (d *ownedDir) startGuard() error {
+func (d *ownedDir) startChecker() error {
 	guard := guardCommand(d.path)
 	alive, err := guard.StdinPipe()
 	if err != nil {

@@ -36,15 +36,15 @@ func TestASweepKillsARecordedServerButNotAProcessThatInheritedItsNumber(t *testi
 	base := t.TempDir()
 	abandoned := abandonedDir(t, base, "abandoned")
 	server := record(t, abandoned, "server", "--data-dir="+abandoned)
-	stranger := record(t, abandoned, "stranger", "--data-dir=elsewhere")
+	previous := record(t, abandoned, "stranger", "--data-dir=elsewhere")
 	age(t, abandoned)
 
 	sweep(base)
 	require.NoDirExists(t, abandoned)
 	require.Error(t, server.Wait(), "killed")
-	require.NoError(t, stranger.Process.Signal(syscall.Signal(0)), "alive")
-	require.NoError(t, stranger.Process.Kill())
-	require.Error(t, stranger.Wait())
+	require.NoError(t, previous.Process.Signal(syscall.Signal(0)), "alive")
+	require.NoError(t, previous.Process.Kill())
+	require.Error(t, previous.Wait())
 }
 
 // abandonedDir is what an owner and a guard that were both killed leave behind.

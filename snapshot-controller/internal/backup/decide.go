@@ -26,7 +26,7 @@ func Decide(w World) Verdict {
 	}
 	if problem, retry := w.targetProblem(); problem != "" && !v1beta2.IsBackupBegun(w.Backup) {
 		v := w.wait(v1beta2.ReasonTargetUnavailable, problem)
-		v.Wake = retry
+		v.Enqueue = retry
 		return v
 	}
 	return w.attach()

@@ -18,7 +18,7 @@ func TestDecide(t *testing.T) {
 	}{
 		"an attached volume is held before the backup is approved": {world(), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"a ticket that is not answered yet holds nothing":          {world(asks), StepSay, v1beta2.ReasonWaitingForAttach},
-		"nor does the answer to an earlier one":                    {world(asksAnew), StepSay, v1beta2.ReasonWaitingForAttach},
+		"nor does the answer to an earlier one":                    {world(asksAgain), StepSay, v1beta2.ReasonWaitingForAttach},
 		"what was begun goes on while its ticket is not answered":  {world(asks, state(v1beta2.BackupInProgress)), StepSay, v1beta2.ReasonReady},
 		"with the volume held it is approved":                      {world(holdsTicket), StepSay, v1beta2.ReasonReady},
 		"a detached volume is attached":                            {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
@@ -81,7 +81,7 @@ func said(reason string) func(*World) {
 // A target that refused is tried again without anybody's help.
 func TestATargetThatRefusedIsTriedAgainAtItsTime(t *testing.T) {
 	v := Decide(world(refused(2, 10*time.Second)))
-	require.Equal(t, noon.Add(50*time.Second), v.Wake)
+	require.Equal(t, noon.Add(50*time.Second), v.Enqueue)
 }
 
 // The farewell tells where the data is: nobody removes it.

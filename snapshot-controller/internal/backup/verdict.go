@@ -26,8 +26,8 @@ type Verdict struct {
 	Ticket *v1beta2.AttachmentTicket
 	// Condition is what StepSay writes.
 	Condition v1beta2.Condition
-	// Wake is when time alone changes the verdict; zero: never.
-	Wake time.Time
+	// Enqueue is when time alone changes the verdict; zero: never.
+	Enqueue time.Time
 	// Reason and Message say what it is about, for the log and the events.
 	Reason, Message string
 }

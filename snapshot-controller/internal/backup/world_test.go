@@ -61,8 +61,8 @@ func asks(w *World) {
 	w.Attachment.Spec.AttachmentTickets = map[string]v1beta2.AttachmentTicket{TicketID("backup-1"): *w.wanted()}
 }
 
-// asksAnew: an earlier ticket was answered.
-func asksAnew(w *World) {
+// asksAgain: an earlier ticket was answered.
+func asksAgain(w *World) {
 	holdsTicket(w)
 	ticket := w.ticket()
 	ticket.Generation++

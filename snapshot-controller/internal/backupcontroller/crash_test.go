@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
-// story is the whole life of a Backup of a detached volume; its end must be the same wherever the controller dies.
-func story(w *world) {
+// scenario is the whole life of a Backup of a detached volume; its end must be the same wherever the controller dies.
+func scenario(w *world) {
 	b := w.backup()
 	w.says(v1beta2.ReasonWaitingForAttach)
 	w.holds(true)
@@ -49,7 +49,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 		<-p.Ended()
 		w.start(cut.Point{}, nil)
 	})
-	story(w)
+	scenario(w)
 	if point.Write > 0 {
 		next.Wait(p.Stop)
 	}

@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
-// announce returns the events of a verdict whose step was done. What only takes its turn is said by the condition.
-func announce(w *backup.World, v backup.Verdict) []events.Event {
+// eventsOf returns the events of a verdict whose step was done. What only takes its turn is said by the condition.
+func eventsOf(w *backup.World, v backup.Verdict) []events.Event {
 	before := conditions.Reason(w.Backup.Status.Conditions, v1beta2.BackupApproved)
 	switch {
 	case v.Step == backup.StepDropFinalizer:

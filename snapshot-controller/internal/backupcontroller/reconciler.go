@@ -31,13 +31,13 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		if err := apply(ctx, r.client, world, verdict); err != nil {
 			return ctrl.Result{}, err
 		}
-		events.Emit(r.recorder, world.Backup, announce(world, verdict)...)
+		events.Emit(r.recorder, world.Backup, eventsOf(world, verdict)...)
 		verdicts.WithLabelValues(string(verdict.Step), verdict.Reason).Inc()
 		log.FromContext(ctx).Info("verdict applied", "name", request.Name, "snapshot", world.Backup.Spec.SnapshotName,
 			"step", verdict.Step, "reason", verdict.Reason, "message", verdict.Message)
 	}
-	if verdict.Wake.IsZero() {
+	if verdict.Enqueue.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	return ctrl.Result{RequeueAfter: max(verdict.Wake.Sub(r.observer.clock.Now()), time.Nanosecond)}, nil
+	return ctrl.Result{RequeueAfter: max(verdict.Enqueue.Sub(r.observer.clock.Now()), time.Nanosecond)}, nil
 }

@@ -44,8 +44,8 @@ type Verdict struct {
 	Step Step
 	// Bundle is what the configurations are to trust.
 	Bundle []byte
-	// WakeAt is when to look again, with StepNone; zero: when something happens.
-	WakeAt time.Time
+	// RequeueAt is when to look again, with StepNone; zero: when something happens.
+	RequeueAt time.Time
 }
 
 // Decide returns the next step.
@@ -63,13 +63,13 @@ func Decide(w World) Verdict {
 	}
 	if next != nil {
 		if due := next.Made.Add(min(settle, w.Validity/10)); w.Now.Before(due) {
-			return Verdict{Step: StepNone, Bundle: bundle, WakeAt: due}
+			return Verdict{Step: StepNone, Bundle: bundle, RequeueAt: due}
 		}
 		return Verdict{Step: StepPromote, Bundle: bundle}
 	}
 	due := serving.Made.Add(serving.Ends.Sub(serving.Made) / 2)
 	if w.Now.Before(due) && w.covered(serving) {
-		return Verdict{Step: StepNone, Bundle: bundle, WakeAt: due}
+		return Verdict{Step: StepNone, Bundle: bundle, RequeueAt: due}
 	}
 	return Verdict{Step: StepStage, Bundle: bundle}
 }

@@ -53,17 +53,17 @@ func TestTheLifeOfACertificate(t *testing.T) {
 		"and for one that has expired":            {w(days(90), func(*World) {}), Verdict{Step: StepIssue}},
 		"what is served must be trusted":          {w(start, func(w *World) { w.Bundles[1] = nil }), Verdict{Step: StepTrust, Bundle: alone}},
 		"where nobody asks nothing is made":       {w(start, func(w *World) { w.Serving, w.Bundles = Pair{}, nil }), Verdict{Step: StepNone}},
-		"for half of its time it stays":           {w(days(44), func(*World) {}), Verdict{Step: StepNone, Bundle: alone, WakeAt: days(45)}},
+		"for half of its time it stays":           {w(days(44), func(*World) {}), Verdict{Step: StepNone, Bundle: alone, RequeueAt: days(45)}},
 		"then the next is made":                   {w(days(45), func(*World) {}), Verdict{Step: StepStage, Bundle: alone}},
 		"or when it is for others":                {w(start, func(w *World) { w.Hosts = []string{"other"} }), Verdict{Step: StepStage, Bundle: alone}},
 		"that is trusted first":                   {w(days(45), func(w *World) { w.Next = second }), Verdict{Step: StepTrust, Bundle: both}},
 		"for a while": {w(days(45), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
-			Verdict{Step: StepNone, Bundle: both, WakeAt: days(45).Add(time.Minute)}},
+			Verdict{Step: StepNone, Bundle: both, RequeueAt: days(45).Add(time.Minute)}},
 		"and served then": {w(days(45).Add(time.Minute), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
 			Verdict{Step: StepPromote, Bundle: both}},
 		"the one before stays trusted": {w(days(46), func(w *World) {
 			w.Serving, w.Previous, w.Bundles = second, first.Certificate, [][]byte{bundle(second.Certificate, first.Certificate)}
-		}), Verdict{Step: StepNone, Bundle: bundle(second.Certificate, first.Certificate), WakeAt: days(90)}},
+		}), Verdict{Step: StepNone, Bundle: bundle(second.Certificate, first.Certificate), RequeueAt: days(90)}},
 		"a next one that cannot be read is made again": {w(days(45), func(w *World) { w.Next = Pair{Certificate: []byte("?")} }), Verdict{Step: StepStage, Bundle: alone}},
 	} {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, c.verdict, Decide(c.world)) })
@@ -99,8 +99,8 @@ func TestNoRequestIsRefusedByAChange(t *testing.T) {
 		v := Decide(w)
 		switch v.Step {
 		case StepNone:
-			require.True(t, v.WakeAt.After(w.Now))
-			w.Now = v.WakeAt
+			require.True(t, v.RequeueAt.After(w.Now))
+			w.Now = v.RequeueAt
 		case StepTrust:
 			w.Bundles[0] = v.Bundle
 		case StepStage:

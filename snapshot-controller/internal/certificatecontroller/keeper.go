@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/certificate"
 )
@@ -24,7 +24,7 @@ const conflictPause = 100 * time.Millisecond
 type keeper struct {
 	rt       *runkit.Runtime
 	validity time.Duration
-	written  standin.Guard
+	written  election.Guard
 }
 
 // seen is a World and the objects that it was taken from.
@@ -50,10 +50,10 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	verdict := certificate.Decide(s.world)
 	if verdict.Step == certificate.StepNone {
-		if verdict.WakeAt.IsZero() {
+		if verdict.RequeueAt.IsZero() {
 			return ctrl.Result{}, nil
 		}
-		return ctrl.Result{RequeueAfter: verdict.WakeAt.Sub(s.world.Now)}, nil
+		return ctrl.Result{RequeueAfter: verdict.RequeueAt.Sub(s.world.Now)}, nil
 	}
 	if err := k.apply(ctx, s, verdict); err != nil {
 		if status.IsConflict(err) {

@@ -95,8 +95,8 @@ func (w *world) start(at cut.Point, onCut func()) (*cut.Client, chan error) {
 	return c, done
 }
 
-// wakes lets time pass, which nobody here notices by himself, until the Secret is as it is to be.
-func (w *world) wakes(after time.Duration, what string, check func(*corev1.Secret) bool) *corev1.Secret {
+// enqueues lets time pass, which nobody here notices by himself, until the Secret is as it is to be.
+func (w *world) enqueues(after time.Duration, what string, check func(*corev1.Secret) bool) *corev1.Secret {
 	w.t.Helper()
 	w.clock.Step(after)
 	secret, n := w.emptySecret(), 0
@@ -135,15 +135,15 @@ func (w *world) trusted(parts ...[]byte) {
 // life is that of two certificates: made, trusted, served; the next one made, trusted, served.
 func (w *world) life() {
 	w.t.Helper()
-	first := w.wakes(0, "nobody makes one", func(s *corev1.Secret) bool { return len(s.Data[servingCertificate]) > 0 }).Data
+	first := w.enqueues(0, "nobody makes one", func(s *corev1.Secret) bool { return len(s.Data[servingCertificate]) > 0 }).Data
 	w.trusted(first[servingCertificate])
 	require.Eventually(w.t, func() bool { _, err := w.store.Get(nil); return err == nil }, patience, poll, "it is not served")
 
-	second := w.wakes(61*24*time.Hour, "nobody makes the next", func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) > 0 }).Data
+	second := w.enqueues(61*24*time.Hour, "nobody makes the next", func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) > 0 }).Data
 	require.Equal(w.t, first[servingCertificate], second[servingCertificate], "it is served before it is trusted")
 	w.trusted(second[servingCertificate], second[nextCertificate])
 
-	third := w.wakes(2*time.Minute, "nobody serves the next", func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) == 0 }).Data
+	third := w.enqueues(2*time.Minute, "nobody serves the next", func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) == 0 }).Data
 	require.Equal(w.t, second[nextCertificate], third[servingCertificate])
 	require.Equal(w.t, second[nextKey], third[servingKey])
 	w.trusted(third[servingCertificate], first[servingCertificate])

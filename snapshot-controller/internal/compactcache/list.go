@@ -28,7 +28,7 @@ func writeList(list map[string]v1beta2.SnapshotInfo) []byte {
 	out := binary.AppendUvarint(nil, uint64(len(keys)))
 	for _, key := range keys {
 		info := list[key]
-		if told(list, key, named[key]) {
+		if reported(list, key, named[key]) {
 			info.Children = nil
 		}
 		out = writeInfo(writeText(out, key), key, info)
@@ -72,9 +72,9 @@ func bit(is bool, of byte) byte {
 	return 0
 }
 
-// told tells that an entry's children are exactly those, so many, that name it as their parent. It is what is read again, so
+// reported tells that an entry's children are exactly those, so many, that name it as their parent. It is what is read again, so
 // that an entry which tells of none must have none, and be told apart from one which tells nothing.
-func told(list map[string]v1beta2.SnapshotInfo, name string, many int) bool {
+func reported(list map[string]v1beta2.SnapshotInfo, name string, many int) bool {
 	children := list[name].Children
 	if children == nil || len(children) != many {
 		return false

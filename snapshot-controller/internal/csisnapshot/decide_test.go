@@ -32,7 +32,7 @@ func TestTakingASnapshot(t *testing.T) {
 		"then the Snapshot is made": {
 			asked(marked), Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}},
 		"while it is being taken nothing is said, for a minute": {
-			asked(marked, limit), Verdict{Step: StepNone, Outcome: OutcomeTaking, WakeAt: now.Add(59 * time.Second)}},
+			asked(marked, limit), Verdict{Step: StepNone, Outcome: OutcomeTaking, RequeueAt: now.Add(59 * time.Second)}},
 		"then why it is not": {
 			asked(marked, late), Verdict{Step: StepStatus, Outcome: OutcomeTaking,
 				Status: Status{Error: "Snapshot snapshot-" + uid + " is waiting: LimitReached: It is full."}}},

@@ -57,7 +57,7 @@ func (w World) ofBackup(h Handle) Verdict {
 	v := w.waits(OutcomeUploading, b.CreationTimestamp.Time, "Backup "+b.Name, condition(b.Status.Conditions, v1beta2.BackupApproved))
 	status.Error = v.Status.Error
 	said := w.say(OutcomeUploading, status)
-	said.WakeAt = v.WakeAt
+	said.RequeueAt = v.RequeueAt
 	return said
 }
 

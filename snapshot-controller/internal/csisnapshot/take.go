@@ -116,7 +116,7 @@ func (w World) upload() Verdict {
 func (w World) waits(outcome Outcome, since time.Time, what, why string) Verdict {
 	if due := since.Add(patience); w.Now.Before(due) {
 		v := w.err(outcome, "")
-		v.WakeAt = due
+		v.RequeueAt = due
 		return v
 	}
 	return w.err(outcome, what+" is waiting: "+why)

@@ -32,8 +32,8 @@ type Verdict struct {
 	Outcome Outcome
 	// Confirm asks to decide once more on uncached reads: what is concluded rests on something not being there.
 	Confirm bool
-	// WakeAt is when to look again though nothing happened; zero: never.
-	WakeAt time.Time
+	// RequeueAt is when to look again though nothing happened; zero: never.
+	RequeueAt time.Time
 }
 
 // Outcome is the state that a content is in.

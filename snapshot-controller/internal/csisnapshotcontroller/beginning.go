@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -29,7 +29,7 @@ var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 type beginning struct {
 	rt         *runkit.Runtime
 	controller controller.Controller
-	queues     *standin.Queues
+	queues     *election.Queues
 }
 
 // NeedLeaderElection lets a standby have its caches filled.

@@ -11,9 +11,9 @@ import (
 
 const action = "SnapshotForKubernetes"
 
-// announce returns the events of a verdict that was written. They are said about the Longhorn Volume: a
+// eventsOf returns the events of a verdict that was written. They are said about the Longhorn Volume: a
 // VolumeSnapshotContent has no namespace that events of it could go to.
-func announce(w csisnapshot.World, v csisnapshot.Verdict) []events.Event {
+func eventsOf(w csisnapshot.World, v csisnapshot.Verdict) []events.Event {
 	switch {
 	case v.Step == csisnapshot.StepRelease:
 		return []events.Event{endedEvent(w)}

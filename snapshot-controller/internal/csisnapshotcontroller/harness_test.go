@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
@@ -98,7 +98,7 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	quick := standin.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
+	quick := election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
 	p := shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {

@@ -24,8 +24,8 @@ type seen struct {
 	content *volumesnapshot.Content
 }
 
-// judged is what a step changes, as it was judged; what a step makes was judged to be absent.
-func (s *seen) judged(step csisnapshot.Step) client.Object {
+// evaluated is what a step changes, as it was judged; what a step makes was judged to be absent.
+func (s *seen) evaluated(step csisnapshot.Step) client.Object {
 	switch step {
 	case csisnapshot.StepCreateSnapshot:
 		_, name, _ := s.world.Content.Names()

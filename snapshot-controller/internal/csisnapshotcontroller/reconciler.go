@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 )
@@ -23,9 +23,9 @@ const conflictPause = 100 * time.Millisecond
 type reconciler struct {
 	rt       *runkit.Runtime
 	observer observer
-	election *standin.Election
+	election *election.Election
 	metrics  *metrics
-	written  standin.Guard
+	written  election.Guard
 }
 
 // Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
@@ -40,14 +40,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	result := ctrl.Result{}
-	if !verdict.WakeAt.IsZero() {
-		result.RequeueAfter = max(verdict.WakeAt.Sub(s.world.Now), time.Millisecond)
+	if !verdict.RequeueAt.IsZero() {
+		result.RequeueAfter = max(verdict.RequeueAt.Sub(s.world.Now), time.Millisecond)
 	}
 	if verdict.Step == csisnapshot.StepNone {
 		return result, nil
 	}
-	judged := s.judged(verdict.Step)
-	if r.written.Stale(judged) {
+	evaluated := s.evaluated(verdict.Step)
+	if r.written.Stale(evaluated) {
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	if err := r.apply(ctx, s, verdict); err != nil {
@@ -57,10 +57,10 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
 	}
 	if !r.rt.Observe {
-		r.written.Changed(judged)
+		r.written.Changed(evaluated)
 	}
 	if s.world.Volume != nil {
-		events.Emit(r.rt.Recorder, s.world.Volume, announce(s.world, verdict)...)
+		events.Emit(r.rt.Recorder, s.world.Volume, eventsOf(s.world, verdict)...)
 	}
 	r.metrics.record(verdict)
 	log.FromContext(ctx).Info("verdict applied", "name", s.content.Name, "step", verdict.Step, "reason", verdict.Outcome, "error", verdict.Status.Error)

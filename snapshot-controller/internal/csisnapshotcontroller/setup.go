@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/shared/standin"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -24,12 +24,12 @@ type Options struct {
 	// Take takes the role; without it there is no lease and no watch.
 	Take bool
 	// Lease is the csi-snapshotter's.
-	Lease standin.Lease
+	Lease election.Lease
 }
 
 // DefaultOptions takes the role.
 func DefaultOptions() Options {
-	return Options{Take: true, Lease: standin.Lease{Name: LeaseName}}
+	return Options{Take: true, Lease: election.Lease{Name: LeaseName}}
 }
 
 // AddFlags adds the flag that turns the role off.
@@ -46,12 +46,12 @@ func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prom
 		return err
 	}
 	m := newMetrics(registry)
-	q := &standin.Queues{Reader: rt.Client, Log: rt.Log}
-	election, err := standin.New(rt, options.Lease, m.lead, q.All)
+	q := &election.Queues{Reader: rt.Client, Log: rt.Log}
+	e, err := election.New(rt, options.Lease, m.lead, q.All)
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: election, metrics: m, written: standin.Guard{Clock: rt.Clock}}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: election.Guard{Clock: rt.Clock}}
 	c, err := controller.New("csi-snapshot", rt.Manager, controller.Options{Reconciler: r, MaxConcurrentReconciles: workers})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of VolumeSnapshotContents: %w", err)
@@ -59,5 +59,5 @@ func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prom
 	if err := rt.Manager.Add(&beginning{rt: rt, controller: c, queues: q}); err != nil {
 		return err
 	}
-	return rt.Manager.Add(election)
+	return rt.Manager.Add(e)
 }

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/standin"
+	"drover.dev/drover/shared/election"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
@@ -24,7 +24,7 @@ import (
 // watches maps the events of other objects to the contents that they are about.
 type watches struct{ reader client.Reader }
 
-func (w watches) add(c controller.Controller, objects cache.Cache, queues *standin.Queues) error {
+func (w watches) add(c controller.Controller, objects cache.Cache, queues *election.Queues) error {
 	for _, s := range []source.Source{
 		queues.Source(contents, isOurs),
 		source.Kind(objects, &volumesnapshot.Content{}, &handler.TypedEnqueueRequestForObject[*volumesnapshot.Content]{}, predicate.NewTypedPredicateFuncs(ours)),

@@ -85,12 +85,12 @@ func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	copying.Now = noon.Add(24 * time.Hour)
 	v := decide(copying)
 	require.Equal(t, "2026-08-01T12:00:00Z", v.Status.CurrentRun)
-	require.Zero(t, v.Wake)
+	require.Zero(t, v.Enqueue)
 
 	waiting := start()
 	approval(&waiting, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForAttach)
-	require.Equal(t, noon.Add(patience), decide(waiting).Wake)
-	waiting.Now = decide(waiting).Wake
+	require.Equal(t, noon.Add(patience), decide(waiting).Enqueue)
+	waiting.Now = decide(waiting).Enqueue
 	waiting.done(decide(waiting))
 	require.Equal(t, 1, waiting.Job.Status.ExecutionCount)
 	waiting.Now = noon.Add(time.Hour)

@@ -110,7 +110,7 @@ func (w World) run(times schedule) Verdict {
 		return w.ended(status, times)
 	}
 	v := w.underWay(status, times, current)
-	v.Create, v.BackUp, v.Delete, v.Wake = p.snapshots, p.backups, p.doomed, p.wake
+	v.Create, v.BackUp, v.Delete, v.Enqueue = p.snapshots, p.backups, p.doomed, p.requeueAt
 	return v
 }
 
@@ -125,7 +125,7 @@ func (w World) idle(status v1beta2.RecurringJobStatus, times schedule) Verdict {
 		last = "The last run was that of " + status.LastRun
 	}
 	v := w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("%s; the next is due at %s.", last, format(next)))
-	v.Wake = next
+	v.Enqueue = next
 	return v
 }
 

@@ -14,16 +14,16 @@ type plan struct {
 	backups   []*v1beta2.Backup
 	doomed    []*v1beta2.Snapshot
 	// busy is how many are being worked on; wake is when the first of them has tried the run's patience.
-	busy int
-	wake time.Time
+	busy      int
+	requeueAt time.Time
 }
 
 func (p plan) over() bool { return len(p.snapshots)+len(p.backups)+len(p.doomed)+p.busy == 0 }
 
 func (p *plan) hold(until time.Time) {
 	p.busy++
-	if p.wake.IsZero() || until.Before(p.wake) {
-		p.wake = until
+	if p.requeueAt.IsZero() || until.Before(p.requeueAt) {
+		p.requeueAt = until
 	}
 }
 

@@ -42,7 +42,7 @@ func TestWhatIsDoneIsNotDecidedAgain(t *testing.T) {
 		require.Empty(t, v.BackUp)
 		require.Empty(t, v.Delete)
 		require.Empty(t, v.DeleteBackups)
-		require.True(t, v.Reason != v1beta2.ReasonScheduled || v.Wake.After(w.Now))
+		require.True(t, v.Reason != v1beta2.ReasonScheduled || v.Enqueue.After(w.Now))
 	})
 }
 

@@ -133,7 +133,7 @@ func TestARunThatRemovesWaitsForTheRemoval(t *testing.T) {
 			v := Decide(w)
 			require.Equal(t, test.ended, v.Status.LastRun != "")
 			if !test.ended {
-				require.Equal(t, noon.Add(patience-time.Minute), v.Wake)
+				require.Equal(t, noon.Add(patience-time.Minute), v.Enqueue)
 			}
 		})
 	}

@@ -208,7 +208,7 @@ func TestARun(t *testing.T) {
 	v = decide(w)
 	require.Empty(t, v.Create)
 	require.False(t, v.Write)
-	require.Equal(t, noon.Add(patience), v.Wake)
+	require.Equal(t, noon.Add(patience), v.Enqueue)
 	w.taken()
 	w.done(decide(w))
 	require.Len(t, w.Snapshots, 3)
@@ -217,7 +217,7 @@ func TestARun(t *testing.T) {
 	require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.LastRun)
 	require.Empty(t, w.Job.Status.CurrentRun)
 	require.Equal(t, 1, w.Job.Status.ExecutionCount)
-	require.Equal(t, noon.Add(time.Hour), decide(w).Wake, "it is woken exactly at its next run")
+	require.Equal(t, noon.Add(time.Hour), decide(w).Enqueue, "it is woken exactly at its next run")
 }
 
 func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
@@ -262,7 +262,7 @@ func TestAtADistanceFromTheLastRun(t *testing.T) {
 	w.Now = noon.Add(2 * time.Hour)
 	w.runs(t)
 	require.Equal(t, "2026-08-01T13:29:00Z", w.Job.Status.LastRun, "two of its times have passed, and the later one counts")
-	require.Equal(t, noon.Add(134*time.Minute), decide(w).Wake)
+	require.Equal(t, noon.Add(134*time.Minute), decide(w).Enqueue)
 }
 
 func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
@@ -272,7 +272,7 @@ func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
 	w.done(decide(w))
 	says(w.Snapshots[0], v1beta2.ReasonWaitingForAttach)
 	require.Empty(t, decide(w).Create, "an absent concurrency is one")
-	w.Now = decide(w).Wake
+	w.Now = decide(w).Enqueue
 	w.done(decide(w))
 	require.Equal(t, "b", w.Snapshots[1].Spec.Volume)
 	says(w.Snapshots[1], v1beta2.ReasonReady)

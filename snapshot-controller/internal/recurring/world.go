@@ -41,8 +41,8 @@ type Verdict struct {
 	// Delete and DeleteBackups are what is to go.
 	Delete        []*v1beta2.Snapshot
 	DeleteBackups []*v1beta2.Backup
-	// Wake is when time alone changes the verdict; zero: never.
-	Wake time.Time
+	// Enqueue is when time alone changes the verdict; zero: never.
+	Enqueue time.Time
 	// Reason and Message say how the job stands.
 	Reason, Message string
 }

@@ -23,7 +23,7 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 		if err != nil {
 			return client.IgnoreNotFound(err)
 		}
-		events.Emit(r.recorder, job, announce(job, v)...)
+		events.Emit(r.recorder, job, eventsOf(job, v)...)
 		if v.Status.ExecutionCount != job.Status.ExecutionCount {
 			done.WithLabelValues(doneRun).Inc()
 		}

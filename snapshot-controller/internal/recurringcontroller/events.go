@@ -18,8 +18,8 @@ const (
 	actionRemove = "RemoveSnapshots"
 )
 
-// announce returns the events of a status that was written.
-func announce(job *v1beta2.RecurringJob, v recurring.Verdict) []events.Event {
+// eventsOf returns the events of a status that was written.
+func eventsOf(job *v1beta2.RecurringJob, v recurring.Verdict) []events.Event {
 	switch {
 	case v.Status.ExecutionCount != job.Status.ExecutionCount:
 		return []events.Event{ran(v.Message)}

@@ -34,8 +34,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		log.FromContext(ctx).Info("verdict applied", "name", request.Name, "reason", verdict.Reason, "message", verdict.Message,
 			"created", made, "deleted", gone)
 	}
-	if verdict.Wake.IsZero() {
+	if verdict.Enqueue.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	return ctrl.Result{RequeueAfter: max(verdict.Wake.Sub(r.observer.clock.Now()), time.Nanosecond)}, nil
+	return ctrl.Result{RequeueAfter: max(verdict.Enqueue.Sub(r.observer.clock.Now()), time.Nanosecond)}, nil
 }

@@ -167,8 +167,8 @@ func (w *world) jump() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool { return w.job().Status.ScheduledSince != "" }, patience, poll)
 	w.clock.jump()
-	look := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"look":"`+w.clock.Now().String()+`"}}}`))
-	require.NoError(w.t, w.admin.Patch(w.t.Context(), w.job(), look))
+	poll := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"look":"`+w.clock.Now().String()+`"}}}`))
+	require.NoError(w.t, w.admin.Patch(w.t.Context(), w.job(), poll))
 }
 
 // S13: one snapshot of each volume at each time of the cron, none twice, as many as shall be kept; whichever write of the

@@ -70,7 +70,7 @@ func (w World) refused() Verdict {
 	again := asked.Add(f.pause())
 	if w.Now.Before(again) {
 		v := w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, fmt.Sprintf("%s It is asked for again at %s.", said, text(again))), nil)
-		v.Wake = again
+		v.Enqueue = again
 		return v
 	}
 	return w.create()
@@ -100,7 +100,7 @@ func (w World) unremoved() (Verdict, bool) {
 	}
 	v := w.say(w.mirrored(w.info()), approval(v1beta2.ReasonRemovalFailed,
 		fmt.Sprintf("The engine could not remove it: %s. It is tried again at %s.", f.message, text(again))), nil)
-	v.Wake = again
+	v.Enqueue = again
 	return v, true
 }
 

@@ -175,12 +175,12 @@ func TestWhatWasRefusedIsAskedForAnew(t *testing.T) {
 	w := world(refusedAgo(4*time.Second, 0))
 	v := Decide(w)
 	require.Equal(t, "The engine did not take it: disk on fire. It is asked for again at 2026-08-01T12:00:06Z.", v.Message)
-	require.Equal(t, noon.Add(6*time.Second), v.Wake)
+	require.Equal(t, noon.Add(6*time.Second), v.Enqueue)
 	w, _ = settled(t, w)
 	require.Equal(t, v.Message, w.Snapshot.Status.Error)
-	require.Equal(t, v.Wake, Decide(w).Wake, "whoever looks again is woken as well")
+	require.Equal(t, v.Enqueue, Decide(w).Enqueue, "whoever looks again is woken as well")
 	require.True(t, w.failed())
-	w.Now = v.Wake
+	w.Now = v.Enqueue
 	w, _ = settled(t, w)
 	require.False(t, w.failed())
 	require.Equal(t, "2026-08-01T12:00:06Z", w.Snapshot.Status.RequestedTime)
@@ -201,7 +201,7 @@ func TestARemovalThatFailedIsTriedAgain(t *testing.T) {
 	require.False(t, v.Holds)
 	w, steps := settled(t, w)
 	require.Equal(t, []Step{StepStatus, StepDropTicket}, steps)
-	require.Equal(t, noon.Add(40*time.Second), Decide(w).Wake)
+	require.Equal(t, noon.Add(40*time.Second), Decide(w).Enqueue)
 	w.Now = noon.Add(39 * time.Second)
 	require.Equal(t, StepNone, Decide(w).Step)
 

@@ -45,8 +45,8 @@ type Verdict struct {
 	NeedsPlace bool
 	// Confirm tells that the volume's absence must be seen uncached before this is done.
 	Confirm bool
-	// Wake is when time alone changes the verdict; zero: never.
-	Wake time.Time
+	// Enqueue is when time alone changes the verdict; zero: never.
+	Enqueue time.Time
 	// End tells why the object goes, with StepDelete and StepDropFinalizer.
 	End End
 	// Reason and Message say what it is about, for the log and the events.

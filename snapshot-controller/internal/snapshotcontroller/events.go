@@ -15,8 +15,8 @@ const (
 	actionRemove = "RemoveSnapshot"
 )
 
-// announce returns the events of a verdict whose step was done. What only takes its turn is said by conditions.
-func announce(s *v1beta2.Snapshot, v snapshot.Verdict) []events.Event {
+// eventsOf returns the events of a verdict whose step was done. What only takes its turn is said by conditions.
+func eventsOf(s *v1beta2.Snapshot, v snapshot.Verdict) []events.Event {
 	switch v.Step {
 	case snapshot.StepDelete:
 		return []events.Event{deletedByPolicy(v)}

@@ -26,7 +26,7 @@ type reconciler struct {
 	client   client.Client
 	recorder kevents.EventRecorder
 	line     *line
-	wake     func(names []string)
+	enqueue  func(names []string)
 
 	mutex  sync.Mutex
 	seeded bool
@@ -43,14 +43,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	r.keepPlace(request.Name, world, verdict)
-	result := ctrl.Result{RequeueAfter: r.sooner(again, verdict.Wake)}
+	result := ctrl.Result{RequeueAfter: r.sooner(again, verdict.Enqueue)}
 	if world == nil || verdict.Step == snapshot.StepNone {
 		return result, nil
 	}
 	if err := apply(ctx, r.client, world, verdict); err != nil {
 		return ctrl.Result{}, err
 	}
-	events.Emit(r.recorder, world.Snapshot, announce(world.Snapshot, verdict)...)
+	events.Emit(r.recorder, world.Snapshot, eventsOf(world.Snapshot, verdict)...)
 	count(verdict)
 	log.FromContext(ctx).Info("verdict applied", "name", world.Snapshot.Name, "volume", world.Snapshot.Spec.Volume,
 		"step", verdict.Step, "reason", verdict.Reason, "message", verdict.Message)
@@ -72,14 +72,14 @@ func (r *reconciler) sooner(again time.Duration, at time.Time) time.Duration {
 // decide returns a nil world where the snapshot is gone, and when to ask for a place again. A volume's absence counts once
 // it was seen uncached.
 func (r *reconciler) decide(ctx context.Context, name string) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
-	world, verdict, again, err := r.look(ctx, name, false)
+	world, verdict, again, err := r.poll(ctx, name, false)
 	if world == nil || err != nil || !verdict.Confirm {
 		return world, verdict, again, err
 	}
-	return r.look(ctx, name, true)
+	return r.poll(ctx, name, true)
 }
 
-func (r *reconciler) look(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
+func (r *reconciler) poll(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
 	world, values, err := r.observer.observe(ctx, name, live)
 	if world == nil || err != nil {
 		return nil, snapshot.Verdict{}, 0, err
@@ -108,7 +108,7 @@ func (r *reconciler) place(w *snapshot.World, values setting.Values) (snapshot.P
 		now: w.Now, works: w.Attached(), limit: values.PurgesPerNode,
 		approved: conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved),
 	})
-	r.wake(answer.wake)
+	r.enqueue(answer.enqueue)
 	if answer.granted {
 		return snapshot.PlaceGranted, 0
 	}
@@ -125,7 +125,7 @@ func (r *reconciler) keepPlace(name string, w *snapshot.World, v snapshot.Verdic
 	delete(r.uids, name)
 	r.mutex.Unlock()
 	if held {
-		r.wake(r.line.leave(uid))
+		r.enqueue(r.line.leave(uid))
 	}
 }
 

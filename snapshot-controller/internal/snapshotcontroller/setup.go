@@ -30,20 +30,20 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	wakes := make(chan event.TypedGenericEvent[string], wakeBuffer)
+	enqueues := make(chan event.TypedGenericEvent[string], wakeBuffer)
 	r := &reconciler{
 		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
 		client:   rt.Client, recorder: rt.Recorder, line: newLine(), uids: map[string]types.UID{},
-		wake: func(names []string) {
+		enqueue: func(names []string) {
 			for _, name := range names {
-				wakes <- event.TypedGenericEvent[string]{Object: name}
+				enqueues <- event.TypedGenericEvent[string]{Object: name}
 			}
 		},
 	}
 	w := watches{reader: rt.Client, namespace: rt.Namespace, line: r.line}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("snapshot").
 		For(&v1beta2.Snapshot{}, builder.WithPredicates(ofSnapshots())).
-		WatchesRawSource(source.TypedChannel(wakes, handler.TypedFuncs[string, ctrl.Request]{
+		WatchesRawSource(source.TypedChannel(enqueues, handler.TypedFuncs[string, ctrl.Request]{
 			GenericFunc: func(_ context.Context, e event.TypedGenericEvent[string], q queue) { q.Add(w.request(e.Object)) },
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})

@@ -76,14 +76,14 @@ func completed(raw []byte, s *v1beta2.Snapshot, volume *v1beta2.Volume) ([]byte,
 	return out, nil
 }
 
-// judge refuses what the controllers would not carry out. Creations are put to it only by configurations of before.
-type judge struct {
+// evaluator refuses what the controllers would not carry out. Creations are put to it only by configurations of before.
+type evaluator struct {
 	rt      *runkit.Runtime
 	volumes *volumes
 }
 
 // Handle implements admission.Handler.
-func (j *judge) Handle(ctx context.Context, request admission.Request) admission.Response {
+func (j *evaluator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Namespace != j.rt.Namespace {
 		return count("judge", admission.Allowed("")) // nobody looks after it
 	}
@@ -105,7 +105,7 @@ func unanswered(ctx context.Context, name string, err error) admission.Response 
 	return admission.Allowed("").WithWarnings("drover could not check this Snapshot now, and does so later: " + err.Error())
 }
 
-func (j *judge) observe(ctx context.Context, request admission.Request) (w webhook.World, err error) {
+func (j *evaluator) observe(ctx context.Context, request admission.Request) (w webhook.World, err error) {
 	w.Operation = webhook.Operation(request.Operation)
 	if len(request.Object.Raw) > 0 {
 		if w.New, err = decode(request.Object.Raw); err != nil {

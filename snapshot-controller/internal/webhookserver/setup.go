@@ -15,7 +15,7 @@ import (
 // The paths that the webhook configurations name.
 const (
 	CompletePath = "/complete-snapshot"
-	JudgePath    = "/judge-snapshot"
+	ReviewPath   = "/judge-snapshot"
 )
 
 // Options say whether and how the API server is answered.
@@ -50,6 +50,6 @@ func Setup(rt *runkit.Runtime, options Options) error {
 	}})
 	volumes := newVolumes(rt.Namespace, rt.Client, rt.Uncached)
 	server.Register(CompletePath, &admission.Webhook{Handler: &completer{rt: rt, volumes: volumes}})
-	server.Register(JudgePath, &admission.Webhook{Handler: &judge{rt: rt, volumes: volumes}})
+	server.Register(ReviewPath, &admission.Webhook{Handler: &evaluator{rt: rt, volumes: volumes}})
 	return rt.Manager.Add(server)
 }

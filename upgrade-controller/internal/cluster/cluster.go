@@ -182,7 +182,7 @@ func (c Cluster) Unseen() []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Volumes)) {
 		v := c.Volumes[name]
-		unseen := c.unjudged(v)
+		unseen := c.unevaluated(v)
 		for _, e := range v.Engines {
 			unseen = unseen || c.unseen(e.Spec.NodeID, e.Spec.DesireState, e.Status.CurrentState)
 		}
@@ -196,8 +196,8 @@ func (c Cluster) Unseen() []string {
 	return out
 }
 
-// unjudged tells that nobody has said how well the volume is, as right after its parts are seen again; a node that is down says enough.
-func (c Cluster) unjudged(v Volume) bool {
+// unevaluated tells that nobody has said how well the volume is, as right after its parts are seen again; a node that is down says enough.
+func (c Cluster) unevaluated(v Volume) bool {
 	return v.Object.Status.Robustness == v1beta2.VolumeRobustnessUnknown && !c.Nodes[v.Holder()].Down() &&
 		!slices.ContainsFunc(v.Engines, func(e *v1beta2.Engine) bool { return c.Nodes[e.Spec.NodeID].Down() })
 }

@@ -125,22 +125,22 @@ func TestALookIsFreshFromTheTimeItWasAskedFor(t *testing.T) {
 	w := four()
 	at := time.Date(2026, 1, 1, 12, 0, 0, 5, time.UTC)
 	v := w.Cluster().Volumes["vol"]
-	require.False(t, v.LookAsked(at) || v.LookedSince(at))
+	require.False(t, v.PollRequested(at) || v.PolledSince(at))
 	e := w.Engines["vol-e-0"]
 	e.Spec.LookRequestedAt, e.Status.LookedAt = at.Format(time.RFC3339Nano), at.Add(-1).Format(time.RFC3339Nano)
-	require.True(t, v.LookAsked(at))
-	require.False(t, v.LookedSince(at))
+	require.True(t, v.PollRequested(at))
+	require.False(t, v.PolledSince(at))
 	e.Status.LookedAt = at.Format(time.RFC3339Nano)
-	require.True(t, v.LookedSince(at))
+	require.True(t, v.PolledSince(at))
 }
 
 func TestATargetIsSomewhereForGoodWhenNoOtherEngineIsLeft(t *testing.T) {
 	w := four()
-	require.True(t, w.Cluster().Volumes["vol"].Home())
+	require.True(t, w.Cluster().Volumes["vol"].AtOriginalNode())
 	second := w.Engines["vol-e-0"].DeepCopy()
 	second.Name, second.Spec.NodeID, second.Spec.Active = "vol-e-1", "b", false
 	w.Engines["vol-e-1"] = second
-	require.False(t, w.Cluster().Volumes["vol"].Home())
+	require.False(t, w.Cluster().Volumes["vol"].AtOriginalNode())
 	w.Engines["vol-e-0"].Spec.Active, second.Spec.Active = false, true
 	w.Volumes["vol"].Spec.TargetNodeID, w.Volumes["vol"].Status.CurrentTargetNodeID = "b", "b"
 	require.False(t, w.Cluster().Volumes["vol"].At("b"), "the old engine is not gone")
@@ -148,5 +148,5 @@ func TestATargetIsSomewhereForGoodWhenNoOtherEngineIsLeft(t *testing.T) {
 	require.True(t, w.Cluster().Volumes["vol"].At("b"), "its node is down: it ends when that is back")
 	delete(w.Engines, "vol-e-0")
 	require.True(t, w.Cluster().Volumes["vol"].At("b"))
-	require.False(t, w.Cluster().Volumes["vol"].Home())
+	require.False(t, w.Cluster().Volumes["vol"].AtOriginalNode())
 }

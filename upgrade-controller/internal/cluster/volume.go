@@ -113,8 +113,8 @@ func (v Volume) At(node string) bool {
 	return true
 }
 
-// Home tells that the volume's target is where the volume is attached, and that nobody wants it elsewhere.
-func (v Volume) Home() bool { return v.Object.Spec.TargetNodeID == "" && v.At(v.Holder()) }
+// AtOriginalNode tells that the volume's target is where the volume is attached, and that nobody wants it elsewhere.
+func (v Volume) AtOriginalNode() bool { return v.Object.Spec.TargetNodeID == "" && v.At(v.Holder()) }
 
 // Left tells of a volume that is attached elsewhere that it has nothing to do with the node any more: no engine is there, nobody wants
 // its target away from where it is attached, and its frontend leads there. Whether it serves there is not the node's business.
@@ -123,14 +123,14 @@ func (v Volume) Left(node string) bool {
 	return v.Object.Spec.TargetNodeID == "" && (current == "" || current == v.Holder()) && !v.EngineOn(node)
 }
 
-// LookedSince tells that the engine was looked at no earlier than that.
-func (v Volume) LookedSince(since time.Time) bool {
+// PolledSince tells that the engine was looked at no earlier than that.
+func (v Volume) PolledSince(since time.Time) bool {
 	e := v.Active()
 	return e != nil && !parse(e.Status.LookedAt).Before(since)
 }
 
-// LookAsked tells that a look was asked for no earlier than that.
-func (v Volume) LookAsked(since time.Time) bool {
+// PollRequested tells that a look was asked for no earlier than that.
+func (v Volume) PollRequested(since time.Time) bool {
 	e := v.Active()
 	return e != nil && !parse(e.Spec.LookRequestedAt).Before(since)
 }

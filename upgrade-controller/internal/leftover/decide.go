@@ -23,8 +23,8 @@ type World struct {
 type Verdict struct {
 	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
 	Confirm bool
-	// Home are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
-	Home []cluster.Volume
+	// SwitchBack are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
+	SwitchBack []cluster.Volume
 	// Open tells that nothing is left and the node can be opened.
 	Open bool
 }
@@ -43,7 +43,7 @@ func Decide(w World) Verdict {
 	if !w.Fresh {
 		return Verdict{Confirm: true}
 	}
-	return Verdict{Home: away, Open: len(away) == 0}
+	return Verdict{SwitchBack: away, Open: len(away) == 0}
 }
 
 // Upgraded tells that an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.

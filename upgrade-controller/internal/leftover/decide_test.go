@@ -42,7 +42,7 @@ func upgrade(node, state string) func(*model.World) {
 
 func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
 	home := func(change func(*model.World)) (names []string) {
-		for _, v := range leftover.Decide(closed(change)).Home {
+		for _, v := range leftover.Decide(closed(change)).SwitchBack {
 			names = append(names, v.Object.Name)
 		}
 		return names

@@ -15,7 +15,7 @@ func (w *World) Attach(name string) {
 	w.takeOut(name)
 	w.rebuild(name)
 	w.retarget(v)
-	w.judge(v)
+	w.evaluator(v)
 }
 
 // out are the states in which attach-controller keeps the listed replicas out of their engines.
@@ -120,8 +120,8 @@ func (w *World) takesEngine(node string) bool {
 	return false
 }
 
-// judge says how well the volume is.
-func (w *World) judge(v *v1beta2.Volume) {
+// evaluator says how well the volume is.
+func (w *World) evaluator(v *v1beta2.Volume) {
 	switch usable := w.Usable(v.Name, ""); {
 	case usable == 0:
 		v.Status.Robustness = v1beta2.VolumeRobustnessFaulted

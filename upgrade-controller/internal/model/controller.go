@@ -145,7 +145,7 @@ func (c *Controller) effect(e nodeupgrade.Effect) {
 		c.World.Nodes[e.Name].Spec.UpgradeRequested = e.Kind == nodeupgrade.CloseNode
 	case nodeupgrade.SetTarget:
 		c.World.Volumes[e.Volume].Spec.TargetNodeID = e.Node
-	case nodeupgrade.AskLook:
+	case nodeupgrade.RequestPoll:
 		c.World.Engines[e.Name].Spec.LookRequestedAt = e.At.Format(time.RFC3339Nano)
 	case nodeupgrade.TakeSnapshot:
 		c.World.Snapshots[e.Name] = &v1beta2.Snapshot{ObjectMeta: c.World.Meta(e.Name), Spec: v1beta2.SnapshotSpec{Volume: e.Volume, CreateSnapshot: true}}

@@ -104,7 +104,7 @@ func (w *World) AttachVolume(name, node string) bool {
 	engine.Status.CurrentState = v1beta2.InstanceStateRunning
 	w.Engines[engine.Name] = engine
 	v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State = node, node, v1beta2.VolumeStateAttached
-	w.judge(v)
+	w.evaluator(v)
 	return true
 }
 

@@ -34,12 +34,12 @@ type game struct {
 	random  *rand.Rand
 	excused map[string]bool
 	bad     string
-	tell    func(string, ...any)
+	report  func(string, ...any)
 }
 
-func newGame(seed int64, tell func(string, ...any)) *game {
+func newGame(seed int64, report func(string, ...any)) *game {
 	random := rand.New(rand.NewSource(seed))
-	g := &game{random: random, excused: map[string]bool{}, tell: tell}
+	g := &game{random: random, excused: map[string]bool{}, report: report}
 	g.Controller = &Controller{World: New(), Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Random: random, Kill: 0.1}
 	for _, name := range nodeNames {
 		g.World.AddNode(name)
@@ -67,8 +67,8 @@ func newGame(seed int64, tell func(string, ...any)) *game {
 }
 
 // play returns what went wrong in the world, "" where nothing did, and how many nodes' upgrades ended how.
-func play(seed int64, tell func(string, ...any)) (string, map[string]int) {
-	g := newGame(seed, tell)
+func play(seed int64, report func(string, ...any)) (string, map[string]int) {
+	g := newGame(seed, report)
 	ended := map[string]int{}
 	what := g.play()
 	for _, u := range g.World.Upgrades {
@@ -134,25 +134,25 @@ func (g *game) step() {
 		g.World.Monitor(nodeNames[g.random.Intn(3)])
 	}
 	g.check()
-	g.told()
+	g.reported()
 }
 
 func (g *game) check() {
 	if g.bad == "" {
 		if g.bad = cmp.Or(g.Wrong, g.World.Violation(g.excused)); g.bad != "" {
-			g.tell("!! %s", g.bad)
+			g.report("!! %s", g.bad)
 		}
 	}
 }
 
-func (g *game) told() {
+func (g *game) reported() {
 	if *seed == 0 {
 		return
 	}
 	for _, u := range of(g.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade]) {
 		said := conditions.Get(u.Status.Conditions, v1beta2.UpgradeProgressing)
 		if said != nil {
-			g.tell("%s %s %s: %s", g.Now.Format(time.TimeOnly), u.Name, u.Status.State, said.Message)
+			g.report("%s %s %s: %s", g.Now.Format(time.TimeOnly), u.Name, u.Status.State, said.Message)
 		}
 	}
 }
@@ -212,18 +212,18 @@ func (g *game) person() {
 	switch g.random.Intn(5) {
 	case 0, 1:
 		m.Spec.Paused = !m.Spec.Paused
-		g.tell("paused: %v", m.Spec.Paused)
+		g.report("paused: %v", m.Spec.Paused)
 	case 2:
 		m.Spec.Abort = true
-		g.tell("aborted")
+		g.report("aborted")
 	case 3:
 		m.DeletionTimestamp = &metav1.Time{Time: g.Now}
-		g.tell("deleted")
+		g.report("deleted")
 	case 4:
 		for _, u := range of(g.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade]) {
 			u.DeletionTimestamp = &metav1.Time{Time: g.Now}
 		}
-		g.tell("upgrades of nodes deleted")
+		g.report("upgrades of nodes deleted")
 	}
 }
 
@@ -231,12 +231,12 @@ func (g *game) person() {
 func (g *game) move(name string) {
 	if g.World.Volumes[name].Status.State == v1beta2.VolumeStateAttached {
 		g.World.DetachVolume(name)
-		g.tell("%s is detached", name)
+		g.report("%s is detached", name)
 		return
 	}
 	node := nodeNames[g.random.Intn(3)]
 	if g.World.serves(node) && !g.World.Nodes[node].Spec.UpgradeRequested {
-		g.tell("%s is attached to %s: %v", name, node, g.World.AttachVolume(name, node))
+		g.report("%s is attached to %s: %v", name, node, g.World.AttachVolume(name, node))
 	}
 }
 
@@ -244,7 +244,7 @@ func (g *game) replicaFails(volume string) {
 	for _, r := range g.World.replicasOf(volume) {
 		if g.World.Usable(volume, r.Spec.NodeID) > 0 && r.Spec.FailedAt == "" {
 			g.drop(volume, r)
-			g.tell("%s fails", r.Name)
+			g.report("%s fails", r.Name)
 			return
 		}
 	}
@@ -259,7 +259,7 @@ func (g *game) drop(volume string, r *v1beta2.Replica) {
 }
 
 func (g *game) down(node string) {
-	g.tell("%s goes down", node)
+	g.report("%s goes down", node)
 	g.World.Nodes[node].Status.Conditions[0] = v1beta2.Condition{
 		Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeNotReady}
 	for _, r := range of(g.World.Replicas, all[v1beta2.Replica]) {
@@ -276,7 +276,7 @@ func (g *game) down(node string) {
 }
 
 func (g *game) up(node string) {
-	g.tell("%s is up", node)
+	g.report("%s is up", node)
 	g.World.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}
 }
 

@@ -31,7 +31,7 @@ func (p *pass) home(name string) bool {
 		return false
 	case here:
 		p.send(v, "")
-		if !v.Home() || v.Settling() {
+		if !v.AtOriginalNode() || v.Settling() {
 			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+".")
 		}
 	default:

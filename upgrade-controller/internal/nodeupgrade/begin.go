@@ -100,7 +100,7 @@ func (p *pass) initializing() {
 		return
 	}
 	p.adopt()
-	if !p.looked() || p.blocked() || !p.each((*pass).snapshotted) {
+	if !p.polled() || p.blocked() || !p.each((*pass).snapshotted) {
 		p.giveUpWhenLate()
 		return
 	}
@@ -134,8 +134,8 @@ func (p *pass) next() string {
 	return fmt.Sprintf("Repair that, then change the spec of DataEngineUpgradeManager %s.", p.Upgrade.Spec.DataEngineUpgradeManager)
 }
 
-// looked asks for a look at every volume in use that is no older than the state, and tells that there was one.
-func (p *pass) looked() bool {
+// polled asks for a look at every volume in use that is no older than the state, and tells that there was one.
+func (p *pass) polled() bool {
 	all := true
 	for _, name := range p.volumes() {
 		if v, ok := p.Cluster.Volumes[name]; ok && v.On(p.nodeID()) && v.Active() != nil {
@@ -147,11 +147,11 @@ func (p *pass) looked() bool {
 
 func (p *pass) lookedAt(volume string) bool {
 	v := p.Cluster.Volumes[volume]
-	if v.LookedSince(p.since()) {
+	if v.PolledSince(p.since()) {
 		return true
 	}
-	if engine := v.Active(); engine != nil && !v.LookAsked(p.since()) {
-		p.effect(Effect{Kind: AskLook, Name: engine.Name, Volume: volume, At: later(p.Now, p.since())})
+	if engine := v.Active(); engine != nil && !v.PollRequested(p.since()) {
+		p.effect(Effect{Kind: RequestPoll, Name: engine.Name, Volume: volume, At: later(p.Now, p.since())})
 	}
 	return p.waits(volume, p.status.Volumes[volume].State, v1beta2.ReasonWaitingForLook, "im-monitor has to look at its engine first.")
 }

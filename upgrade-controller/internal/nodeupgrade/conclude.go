@@ -41,7 +41,7 @@ func (p *pass) conclude() {
 		set(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade of the node goes on.")
 	}
 	p.status.Conditions = list
-	p.wake()
+	p.requeueAt()
 }
 
 // progress is how far the volumes are in the present step; while the instance manager is replaced it waits for that.
@@ -110,12 +110,12 @@ var firstWaits = map[string]string{
 	v1beta2.UpgradeStateRollingBack:              v1beta2.ReasonWaitingForTarget,
 }
 
-// wake is when the state takes too long. A state that was just entered is decided on anew, because its write is seen.
-func (p *pass) wake() {
+// requeueAt is when the state takes too long. A state that was just entered is decided on anew, because its write is seen.
+func (p *pass) requeueAt() {
 	if p.status.State != p.observed {
 		return
 	}
 	if deadline := p.deadline(); !deadline.IsZero() && p.Now.Before(deadline) {
-		p.verdict.WakeAt = deadline
+		p.verdict.RequeueAt = deadline
 	}
 }

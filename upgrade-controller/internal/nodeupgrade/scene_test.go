@@ -142,8 +142,8 @@ func (s *scene) down(node string) {
 	s.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeNotReady}
 }
 
-// looked answers a look that was asked for now.
-func (s *scene) looked() { s.Engines["vol-e-0"].Status.LookedAt = now.Format(time.RFC3339Nano) }
+// polled answers a look that was asked for now.
+func (s *scene) polled() { s.Engines["vol-e-0"].Status.LookedAt = now.Format(time.RFC3339Nano) }
 
 func (s *scene) late() { s.u.Status.StateSince = now.Add(-time.Hour).Format(time.RFC3339Nano) }
 

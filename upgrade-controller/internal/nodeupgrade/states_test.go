@@ -61,7 +61,7 @@ func effects(list ...nodeupgrade.Effect) []nodeupgrade.Effect { return list }
 var (
 	closes = nodeupgrade.Effect{Kind: nodeupgrade.CloseNode, Name: "node-1"}
 	opens  = nodeupgrade.Effect{Kind: nodeupgrade.OpenNode, Name: "node-1"}
-	asks   = nodeupgrade.Effect{Kind: nodeupgrade.AskLook, Name: "vol-e-0", Volume: "vol", At: now}
+	asks   = nodeupgrade.Effect{Kind: nodeupgrade.RequestPoll, Name: "vol-e-0", Volume: "vol", At: now}
 )
 
 func sends(node string) nodeupgrade.Effect {
@@ -104,7 +104,7 @@ func TestInitializing(t *testing.T) {
 	waiting := func(s *scene) {
 		s.Nodes["node-1"].Spec.UpgradeRequested = true
 		s.u.Status.Volumes = map[string]v1beta2.VolumeUpgradeStatus{"vol": {State: v1beta2.VolumeUpgradeWaiting, OriginalNodeID: "node-1", Snapshot: "snap"}}
-		s.looked()
+		s.polled()
 	}
 	take := nodeupgrade.Effect{Kind: nodeupgrade.TakeSnapshot, Name: "snap", Volume: "vol"}
 	run(t, map[string]row{
@@ -114,7 +114,7 @@ func TestInitializing(t *testing.T) {
 		"which is asked for once": {from: initializing, change: func(s *scene) {
 			s.Engines["vol-e-0"].Spec.LookRequestedAt = now.Format(time.RFC3339Nano)
 		}, to: initializing, reason: v1beta2.ReasonWaitingForLook},
-		"then a snapshot gets a name":      {from: initializing, change: (*scene).looked, to: initializing, reason: v1beta2.ReasonWaitingForSnapshot},
+		"then a snapshot gets a name":      {from: initializing, change: (*scene).polled, to: initializing, reason: v1beta2.ReasonWaitingForSnapshot},
 		"and is taken":                     {from: initializing, change: waiting, to: initializing, reason: v1beta2.ReasonWaitingForSnapshot, effects: effects(take)},
 		"a snapshot that never gets ready": {from: initializing, change: func(s *scene) { waiting(s); s.late() }, to: rolling, effects: effects(take)},
 		"something new stands against it":  {from: initializing, change: func(s *scene) { waiting(s); s.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, to: initializing, reason: v1beta2.ReasonUpgradeBlocked},
@@ -200,10 +200,10 @@ func TestDetachingReplicas(t *testing.T) {
 	}
 	run(t, map[string]row{
 		"a look that is newer comes first": {from: detaching, to: detaching, reason: v1beta2.ReasonWaitingForLook, effects: effects(asks)},
-		"then the replica is listed":       {from: detaching, change: (*scene).looked, to: detaching, reason: v1beta2.ReasonDetachingReplica},
-		"the last copy is not": {from: detaching, change: func(s *scene) { s.looked(); lonely(s) }, to: detaching,
+		"then the replica is listed":       {from: detaching, change: (*scene).polled, to: detaching, reason: v1beta2.ReasonDetachingReplica},
+		"the last copy is not": {from: detaching, change: func(s *scene) { s.polled(); lonely(s) }, to: detaching,
 			reason: v1beta2.ReasonWaitingForHealthyCopy},
-		"the last copy for too long": {from: detaching, change: func(s *scene) { s.looked(); lonely(s); s.late() }, to: rolling},
+		"the last copy for too long": {from: detaching, change: func(s *scene) { s.polled(); lonely(s); s.late() }, to: rolling},
 		"it has not left":            {from: detaching, change: listed, to: detaching, reason: v1beta2.ReasonDetachingReplica},
 		"it has left but still runs": {from: detaching, change: func(s *scene) {
 			s.takeOut()
@@ -225,7 +225,7 @@ func TestDetachingReplicas(t *testing.T) {
 
 // UPG-1: the listing is what attach-controller acts on.
 func TestAListingNeedsAHealthyCopyElsewhereAndIsTakenBackWithoutOne(t *testing.T) {
-	s := at(detaching, (*scene).looked)
+	s := at(detaching, (*scene).polled)
 	require.Equal(t, "vol-r-node-1", s.decide().Status.Volumes["vol"].Replica)
 	s.stale = true
 	require.True(t, s.decide().Confirm, "never on reads of the cache")
@@ -324,8 +324,8 @@ func TestRebuildingReplica(t *testing.T) {
 		s.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessHealthy
 		s.Nodes["node-1"].Spec.UpgradeRequested = false
 	}
-	told := func(s *scene) { s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.Progress = 100 }) }
-	open := func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; told(s) }
+	reported := func(s *scene) { s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.Progress = 100 }) }
+	open := func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; reported(s) }
 	run(t, map[string]row{
 		"the node is opened at once": {from: rebuilding, to: rebuilding, effects: effects(opens)},
 		"the volume is not whole":    {from: rebuilding, change: open, to: rebuilding, reason: v1beta2.ReasonWaitingForRebuild},
@@ -341,7 +341,7 @@ func TestRebuildingReplica(t *testing.T) {
 		}, to: rebuilding},
 		"its user detached it":          {from: rebuilding, change: func(s *scene) { open(s); s.DetachVolume("vol") }, to: completed},
 		"aborting comes too late":       {from: rebuilding, change: func(s *scene) { whole(s); s.abort() }, to: completed},
-		"the node is never left closed": {from: rebuilding, change: func(s *scene) { s.late(); told(s) }, to: rebuilding, effects: effects(opens), stalled: true},
+		"the node is never left closed": {from: rebuilding, change: func(s *scene) { s.late(); reported(s) }, to: rebuilding, effects: effects(opens), stalled: true},
 	})
 }
 
@@ -444,9 +444,9 @@ func TestTheEndLeavesNothingBehind(t *testing.T) {
 
 func TestAStateWakesExactlyWhenItTakesTooLong(t *testing.T) {
 	s := at(over, nil)
-	require.Equal(t, now.Add(9*time.Minute), s.decide().WakeAt)
+	require.Equal(t, now.Add(9*time.Minute), s.decide().RequeueAt)
 	s.m.Spec.Timeouts = map[string]v1beta2.StateTimeout{over: "90s"}
-	require.Equal(t, now.Add(30*time.Second), s.decide().WakeAt)
+	require.Equal(t, now.Add(30*time.Second), s.decide().RequeueAt)
 	s.m.Spec.Timeouts[over] = "60s"
 	require.Equal(t, rolling, s.decide().Status.State)
 }
@@ -458,7 +458,7 @@ func TestAStateThatNobodyKnowsIsLeftAlone(t *testing.T) {
 
 func TestNothingIrrevocableIsDecidedOnReadsOfTheCache(t *testing.T) {
 	for name, s := range map[string]*scene{
-		"begin": at(undefined, nil), "give the node to im-monitor": at(detaching, (*scene).takeOut), "list a replica": at(detaching, (*scene).looked),
+		"begin": at(undefined, nil), "give the node to im-monitor": at(detaching, (*scene).takeOut), "list a replica": at(detaching, (*scene).polled),
 		"switch over is done": at(over, func(s *scene) { s.moveTo("node-2") }), "open the node": at(rebuilding, nil),
 		"roll back while the instance manager may go": at(replacing, (*scene).abort),
 	} {

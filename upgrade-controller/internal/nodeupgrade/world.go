@@ -34,8 +34,8 @@ type Verdict struct {
 	AddFinalizer bool
 	// DropFinalizer lets the upgrade go.
 	DropFinalizer bool
-	// WakeAt is when to decide again at the latest; zero means when something changes.
-	WakeAt time.Time
+	// RequeueAt is when to decide again at the latest; zero means when something changes.
+	RequeueAt time.Time
 }
 
 // Kind is what an effect does.
@@ -48,8 +48,8 @@ const (
 	OpenNode  Kind = "OpenNode"
 	// SetTarget sets Volume.spec.targetNodeID to Effect.Node.
 	SetTarget Kind = "SetTarget"
-	// AskLook sets Engine.spec.lookRequestedAt to Effect.At.
-	AskLook Kind = "AskLook"
+	// RequestPoll sets Engine.spec.lookRequestedAt to Effect.At.
+	RequestPoll Kind = "AskLook"
 	// TakeSnapshot creates the Snapshot of Effect.Volume.
 	TakeSnapshot Kind = "TakeSnapshot"
 	// DropSnapshot deletes the Snapshot.
@@ -65,7 +65,7 @@ type Effect struct {
 	Volume string
 	// Node is the node of SetTarget; empty means home.
 	Node string
-	// At is the time of AskLook.
+	// At is the time of RequestPoll.
 	At time.Time
 }
 

@@ -201,8 +201,8 @@ func (p *pass) deleted() {
 	p.verdict.DropFinalizer = !left
 }
 
-func (p *pass) wake(at time.Time) {
-	if p.verdict.WakeAt.IsZero() || at.Before(p.verdict.WakeAt) {
-		p.verdict.WakeAt = at
+func (p *pass) requeueAt(at time.Time) {
+	if p.verdict.RequeueAt.IsZero() || at.Before(p.verdict.RequeueAt) {
+		p.verdict.RequeueAt = at
 	}
 }

@@ -110,7 +110,7 @@ func TestAnImageIsTriedWhereNobodyKnowsIt(t *testing.T) {
 	v := plan.Decide(world(m, func(w *plan.World) { delete(w.Images, "node-2") }))
 	require.Equal(t, []string{"node-2"}, v.Check)
 	require.Equal(t, v1beta2.ReasonCheckingImages, reason(v))
-	require.Equal(t, now.Add(10*time.Minute), v.WakeAt)
+	require.Equal(t, now.Add(10*time.Minute), v.RequeueAt)
 	m.Status = v.Status
 	late := plan.Decide(world(m, func(w *plan.World) {
 		delete(w.Images, "node-2")
@@ -141,7 +141,7 @@ func TestWhatIsNotSeenAtTheMomentIsWaitedFor(t *testing.T) {
 			v := plan.Decide(world(m, unseen))
 			require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
 			require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, name)
-			require.Equal(t, now.Add(10*time.Minute), v.WakeAt)
+			require.Equal(t, now.Add(10*time.Minute), v.RequeueAt)
 			m.Status = v.Status
 			require.Equal(t, v1beta2.UpgradeStateUpgrading, plan.Decide(world(m, nil)).Status.State, "and goes on when it is seen")
 			late := plan.Decide(world(m, func(w *plan.World) { unseen(w); w.Now = now.Add(10 * time.Minute) }))
@@ -341,9 +341,9 @@ func TestAnObjectOfTheSameNameIsNotTakenForTheUpgradesOwn(t *testing.T) {
 	with := func(u *v1beta2.NodeDataEngineUpgrade) plan.Verdict {
 		return plan.Decide(world(upgrading(under("node-1")), func(w *plan.World) { w.Upgrades = append(w.Upgrades, u) }))
 	}
-	stranger := node("node-1", v1beta2.UpgradeStateCompleted)
-	stranger.Spec.DataEngineUpgradeManager, stranger.Spec.NodeID = "upg", "rade-node-1"
-	v := with(stranger)
+	previous := node("node-1", v1beta2.UpgradeStateCompleted)
+	previous.Spec.DataEngineUpgradeManager, previous.Spec.NodeID = "upg", "rade-node-1"
+	v := with(previous)
 	require.Empty(t, v.Create, "the API server would refuse it for ever")
 	require.Equal(t, v1beta2.ReasonWaitingForUpgrade, reason(v))
 	require.Empty(t, v.Delete, "another manager's is a person's to delete")
@@ -433,7 +433,7 @@ func TestWorkThatEndsByItselfIsWaitedForBeforeTheFirstNode(t *testing.T) {
 	m := manager("upgrade", v1beta2.UpgradeStateInitializing, nil)
 	v := plan.Decide(world(m, busy))
 	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
-	require.Equal(t, now.Add(10*time.Minute), v.WakeAt)
+	require.Equal(t, now.Add(10*time.Minute), v.RequeueAt)
 	said := conditions.Get(v.Status.Conditions, v1beta2.UpgradePreflight)
 	require.Contains(t, said.Message, "volume vol-1: RemovingSnapshot: snapshot snap-1 is being removed")
 	require.Contains(t, said.Message, "volume vol-1: BackingUp: backup backup-1 is being taken")

@@ -93,7 +93,7 @@ func (p *pass) checking(nodes []string) bool {
 		return false
 	}
 	p.verdict.Check = asked
-	p.wake(deadline)
+	p.requeueAt(deadline)
 	message := fmt.Sprintf("Pods find out whether the image %s runs on: %s.", p.status.InstanceManagerImage, strings.Join(silent, ", "))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
@@ -108,7 +108,7 @@ func (p *pass) unseen() bool {
 	if len(names) == 0 || !p.Now.Before(deadline) {
 		return false
 	}
-	p.wake(deadline)
+	p.requeueAt(deadline)
 	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is. See the InstanceManagers of their nodes.", some(names))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
@@ -121,7 +121,7 @@ func (p *pass) passing(found []preflight.Blocker) bool {
 	if len(found) == 0 || !p.Now.Before(deadline) || slices.ContainsFunc(found, func(b preflight.Blocker) bool { return !b.Kind.Passes() }) {
 		return false
 	}
-	p.wake(deadline)
+	p.requeueAt(deadline)
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	p.move(v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	return true

@@ -132,13 +132,13 @@ func (p *pass) follow(node string) {
 	default:
 		n.State, n.ErrorMessage = u.Status.State, u.Status.ErrorMessage
 		p.status.UpgradeNodes[node] = n
-		p.tell(node, u)
+		p.report(node, u)
 	}
 }
 
-// tell says in which state the node's upgrade is; what it waits for its own object says, and whatever is repeated here is
+// report says in which state the node's upgrade is; what it waits for its own object says, and whatever is repeated here is
 // written twice.
-func (p *pass) tell(node string, u *v1beta2.NodeDataEngineUpgrade) {
+func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	state := cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
 	message := fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s says what it waits for.", node, state, u.Name)
 	if nothing := state == v1beta2.UpgradeStateUndefined; nothing && p.Manager.Spec.Paused && !p.Manager.Spec.Abort {

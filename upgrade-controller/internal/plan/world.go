@@ -47,6 +47,6 @@ type Verdict struct {
 	Delete []*v1beta2.NodeDataEngineUpgrade
 	// Status is the whole wanted status.
 	Status v1beta2.DataEngineUpgradeManagerStatus
-	// WakeAt is when to decide again at the latest; zero means when something changes.
-	WakeAt time.Time
+	// RequeueAt is when to decide again at the latest; zero means when something changes.
+	RequeueAt time.Time
 }

@@ -86,12 +86,12 @@ const most = 200
 
 // Sentence is all blockers, one after the other; of very many the first ones, and how many more there are of each kind.
 func Sentence(list []Blocker) string {
-	told := list[:min(len(list), most)]
-	lines := make([]string, 0, len(told)+1)
-	for _, b := range told {
+	reported := list[:min(len(list), most)]
+	lines := make([]string, 0, len(reported)+1)
+	for _, b := range reported {
 		lines = append(lines, b.String())
 	}
-	if rest := list[len(told):]; len(rest) > 0 {
+	if rest := list[len(reported):]; len(rest) > 0 {
 		lines = append(lines, fmt.Sprintf("And %d more: %s.", len(rest), kinds(rest)))
 	}
 	return strings.Join(lines, " ")

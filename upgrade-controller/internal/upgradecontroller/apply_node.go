@@ -52,7 +52,7 @@ func applyEffect(ctx context.Context, c client.Client, w *nodeupgrade.World, e n
 		err = openNode(ctx, c, &v1beta2.Node{ObjectMeta: meta})
 	case nodeupgrade.SetTarget:
 		err = setTarget(ctx, c, w.Cluster.Volumes[e.Volume].Object, e.Node)
-	case nodeupgrade.AskLook:
+	case nodeupgrade.RequestPoll:
 		asked := e.At.UTC().Format(time.RFC3339Nano)
 		err = status.MergeSpec(ctx, c, &v1beta2.Engine{ObjectMeta: meta}, map[string]any{"lookRequestedAt": asked})
 	case nodeupgrade.TakeSnapshot:

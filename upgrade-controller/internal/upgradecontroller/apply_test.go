@@ -28,17 +28,17 @@ func TestWhatChangedAfterItWasJudgedIsJudgedAnew(t *testing.T) {
 	require.NoError(t, w.admin.Create(ctx, u))
 	v := &v1beta2.Volume{}
 	require.NoError(t, w.admin.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "vol"}, v))
-	judged := &nodeupgrade.World{Upgrade: u.DeepCopy(), Cluster: cluster.Cluster{Volumes: map[string]cluster.Volume{"vol": {Object: v.DeepCopy()}}}}
+	evaluated := &nodeupgrade.World{Upgrade: u.DeepCopy(), Cluster: cluster.Cluster{Volumes: map[string]cluster.Volume{"vol": {Object: v.DeepCopy()}}}}
 
 	touch(v)
-	_, err := applyNode(ctx, w.admin, judged, nodeupgrade.Verdict{Status: u.Status, Effects: []nodeupgrade.Effect{
+	_, err := applyNode(ctx, w.admin, evaluated, nodeupgrade.Verdict{Status: u.Status, Effects: []nodeupgrade.Effect{
 		{Kind: nodeupgrade.SetTarget, Name: "vol", Volume: "vol", Node: "node-2"}}})
 	require.True(t, apierrors.IsConflict(err), "%v", err)
 	require.NoError(t, w.admin.Get(ctx, client.ObjectKeyFromObject(v), v))
 	require.Empty(t, v.Spec.TargetNodeID)
 
 	touch(u)
-	_, err = applyNode(ctx, w.admin, judged, nodeupgrade.Verdict{Status: v1beta2.NodeDataEngineUpgradeStatus{State: v1beta2.UpgradeStateRollingBack}})
+	_, err = applyNode(ctx, w.admin, evaluated, nodeupgrade.Verdict{Status: v1beta2.NodeDataEngineUpgradeStatus{State: v1beta2.UpgradeStateRollingBack}})
 	require.True(t, apierrors.IsConflict(err), "%v", err)
 	require.NoError(t, w.admin.Get(ctx, client.ObjectKeyFromObject(u), u))
 	require.Empty(t, u.Status.State)

@@ -61,7 +61,7 @@ func newWorld(t testing.TB, build func(*model.World)) *world {
 		objects.AddNode(name)
 	}
 	build(objects)
-	n := &neighbours{admin: w.admin, namespace: w.namespace}
+	n := &peers{admin: w.admin, namespace: w.namespace}
 	empty := model.New()
 	require.NoError(t, firstError(
 		write(t.Context(), n, empty.Nodes, objects.Nodes), write(t.Context(), n, empty.Managers, objects.Managers),

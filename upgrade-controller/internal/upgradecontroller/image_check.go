@@ -58,8 +58,8 @@ func tries(pod *corev1.Pod, image string) bool {
 	return len(pod.Spec.Containers) == 1 && pod.Spec.Containers[0].Image == image && pod.Spec.NodeName != ""
 }
 
-// told is what the pod says of its image: there once its container has been made from it, whatever became of that then.
-func told(pod *corev1.Pod) plan.Image {
+// reported is what the pod says of its image: there once its container has been made from it, whatever became of that then.
+func reported(pod *corev1.Pod) plan.Image {
 	for _, c := range pod.Status.ContainerStatuses {
 		switch {
 		case c.ImageID != "" && (c.State.Running != nil || c.State.Terminated != nil):

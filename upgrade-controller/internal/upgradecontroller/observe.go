@@ -138,7 +138,7 @@ func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.D
 	}
 	for _, pod := range pods {
 		if tries(pod, m.Status.InstanceManagerImage) {
-			out[pod.Spec.NodeName] = told(pod)
+			out[pod.Spec.NodeName] = reported(pod)
 		}
 	}
 	var managers v1beta2.InstanceManagerList

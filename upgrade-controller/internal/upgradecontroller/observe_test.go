@@ -146,7 +146,7 @@ func newBenchWorld(b *testing.B, others int) *world {
 	}
 	group, ctx := errgroup.WithContext(b.Context())
 	group.SetLimit(16)
-	n := &neighbours{admin: w.admin, namespace: w.namespace}
+	n := &peers{admin: w.admin, namespace: w.namespace}
 	empty := model.New()
 	group.Go(func() error { return write(ctx, n, empty.Volumes, more.Volumes) })
 	group.Go(func() error { return write(ctx, n, empty.Engines, more.Engines) })

@@ -46,24 +46,24 @@ func (r *leftoverReconciler) Reconcile(ctx context.Context, request ctrl.Request
 // apply writes to the versions that were judged, so that what a beginning upgrade or a person does meanwhile is judged anew.
 func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v leftover.Verdict) error {
 	node := w.Cluster.Nodes[w.Node].Object
-	for _, volume := range v.Home {
+	for _, volume := range v.SwitchBack {
 		if err := setTarget(ctx, r.client, volume.Object, ""); err != nil {
 			return err
 		}
 	}
 	switch {
-	case len(v.Home) > 0:
-		r.tell(ctx, node, fmt.Sprintf("It is closed for an upgrade that does not exist any more: %d target(s) come home.", len(v.Home)))
+	case len(v.SwitchBack) > 0:
+		r.report(ctx, node, fmt.Sprintf("It is closed for an upgrade that does not exist any more: %d target(s) come home.", len(v.SwitchBack)))
 	case v.Open:
 		if err := openNode(ctx, r.client, node, status.AtVersion()); err != nil {
 			return err
 		}
-		r.tell(ctx, node, "It was closed for an upgrade that does not exist any more, and is open again.")
+		r.report(ctx, node, "It was closed for an upgrade that does not exist any more, and is open again.")
 	}
 	return nil
 }
 
-func (r *leftoverReconciler) tell(ctx context.Context, node *v1beta2.Node, note string) {
+func (r *leftoverReconciler) report(ctx context.Context, node *v1beta2.Node, note string) {
 	events.Emit(r.recorder, node, events.Event{Type: corev1.EventTypeWarning, Reason: "UpgradeVanished", Action: actionUpgrade, Note: note})
 	log.FromContext(ctx).Info("left by an upgrade", "node", node.Name, "message", note)
 }

@@ -49,7 +49,7 @@ func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 				"reason", said.Reason, "message", said.Message, "effects", len(verdict.Effects))
 		}
 	}
-	return sleep(r.clock, verdict.WakeAt), nil
+	return sleep(r.clock, verdict.RequeueAt), nil
 }
 
 // decide returns a nil world where the upgrade is gone.

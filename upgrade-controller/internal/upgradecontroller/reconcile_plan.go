@@ -44,7 +44,7 @@ func (r *planReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 		log.FromContext(ctx).Info("verdict applied", "name", m.Name, "state", verdict.Status.State, "node", verdict.Status.UpgradingNode,
 			"create", verdict.CreateName, "delete", len(verdict.Delete), "error", verdict.Status.ErrorMessage)
 	}
-	return sleep(r.clock, verdict.WakeAt), nil
+	return sleep(r.clock, verdict.RequeueAt), nil
 }
 
 // decide returns a nil world where the upgrade is gone.

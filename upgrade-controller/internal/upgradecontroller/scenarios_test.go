@@ -174,7 +174,7 @@ func TestAnUpgradeWaitsForABackupThatIsBeingTaken(t *testing.T) {
 // detach does what attach-controller does at its user's wish.
 func (w *world) detach(v *v1beta2.Volume) {
 	w.t.Helper()
-	n := &neighbours{admin: w.admin, namespace: w.namespace}
+	n := &peers{admin: w.admin, namespace: w.namespace}
 	w.until("it is never detached", func() bool {
 		before := w.objects()
 		after := copied(before)

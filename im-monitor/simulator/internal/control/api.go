@@ -51,8 +51,8 @@ type Put struct {
 // PutRequest is POST /v1/instances. It stops at the first that is refused.
 type PutRequest struct {
 	Instances []Put `json:"instances"`
-	// Brief answers with the count only.
-	Brief bool `json:"brief,omitempty"`
+	// CountOnly answers with the count only.
+	CountOnly bool `json:"brief,omitempty"`
 }
 
 // PutAnswer is the answer to POST /v1/instances.
@@ -66,8 +66,8 @@ type Instance struct {
 	Node string `json:"node"`
 	Pod  string `json:"pod"`
 	dataplane.Instance
-	// ToldUUID is what the server tells.
-	ToldUUID string `json:"toldUUID"`
+	// ReportedUUID is what the server tells.
+	ReportedUUID string `json:"toldUUID"`
 }
 
 // Held is GET /v1/held: what a node keeps without any server.

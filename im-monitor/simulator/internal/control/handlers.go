@@ -117,7 +117,7 @@ func (s *Server) instances(r *http.Request) (any, error) {
 		}
 		for name, i := range server.True() {
 			if !skip(q.Get("name"), name) {
-				out = append(out, Instance{Node: p.Node, Pod: p.Name, Instance: i, ToldUUID: server.Tell(i).UUID})
+				out = append(out, Instance{Node: p.Node, Pod: p.Name, Instance: i, ReportedUUID: server.Report(i).UUID})
 			}
 		}
 	}
@@ -146,8 +146,8 @@ func (s *Server) put(r *http.Request) (any, error) {
 			return nil, fmt.Errorf("instance %s on node %s: %w", p.Name, p.Node, err)
 		}
 		out.Count++
-		if !in.Brief {
-			out.Instances = append(out.Instances, Instance{Node: p.Node, Pod: server.Pod(), Instance: made, ToldUUID: server.Tell(made).UUID})
+		if !in.CountOnly {
+			out.Instances = append(out.Instances, Instance{Node: p.Node, Pod: server.Pod(), Instance: made, ReportedUUID: server.Report(made).UUID})
 		}
 	}
 	return out, nil

@@ -101,12 +101,12 @@ func TestAV1ReplicaStartsAndThenRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Starting, made.State)
 	f.step(time.Second)
-	told, err := s.Get(V1, "vol-r-1")
+	reported, err := s.Get(V1, "vol-r-1")
 	require.NoError(t, err)
-	require.Equal(t, Running, told.State)
-	require.Empty(t, told.Volume, "v1 servers do not echo the volume")
-	require.Equal(t, int32(10000), told.PortStart)
-	require.Equal(t, int32(10009), told.PortEnd)
+	require.Equal(t, Running, reported.State)
+	require.Empty(t, reported.Volume, "v1 servers do not echo the volume")
+	require.Equal(t, int32(10000), reported.PortStart)
+	require.Equal(t, int32(10009), reported.PortEnd)
 }
 
 func TestTheTypeOfAV1InstanceIsGuessedFromItsName(t *testing.T) {

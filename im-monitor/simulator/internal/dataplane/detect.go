@@ -6,19 +6,19 @@ func (p *Plane) recheck(replica *Instance) {
 		return
 	}
 	for m := range p.mapped[address(replica.server.ip, replica.PortStart)] {
-		m.look()
+		m.poll()
 	}
 }
 
 // recheckAll looks at every replica of an engine.
 func (r *engineRun) recheckAll() {
 	for _, m := range r.sorted() {
-		m.look()
+		m.poll()
 	}
 }
 
-// look gives a replica that does not answer up, after the time that an engine waits.
-func (m *member) look() {
+// poll gives a replica that does not answer up, after the time that an engine waits.
+func (m *member) poll() {
 	if m.mode == ModeERR || m.checking || m.reachable() {
 		return
 	}
@@ -68,7 +68,7 @@ func (p *Plane) ceased(i *Instance) {
 	}
 	if i.Type == TypeReplica {
 		for m := range p.mapped[where] {
-			m.look()
+			m.poll()
 		}
 	}
 	if i.Type == TypeEngine && i.server.engine == V2 {

@@ -62,7 +62,7 @@ func (s *Server) DiskCreate(r DiskRequest) (DiskInfo, error) {
 	}
 	if known := s.disks[r.Name]; known != nil {
 		s.noteDisk("DiskCreate", r, known, EffectNone)
-		return known.told()
+		return known.reported()
 	}
 	d := &disk{name: r.Name, path: r.Path, uuid: r.UUID, driver: r.Driver, state: DiskCreating, done: make(chan struct{})}
 	s.disks[r.Name] = d
@@ -86,7 +86,7 @@ func (s *Server) DiskGet(r DiskRequest) (DiskInfo, error) {
 	case d == nil:
 		return DiskInfo{}, refuse(Internal, "rpc error: code = NotFound desc = cannot find disk %s", r.Name)
 	}
-	return d.told()
+	return d.reported()
 }
 
 // DiskDelete takes a disk out of the map. The data stays; the replicas on it vanish, running ones, too.
@@ -162,8 +162,8 @@ func (h *hardware) uuidOrNone() string {
 	return h.uuid()
 }
 
-// told is what a call answers of a disk.
-func (d *disk) told() (DiskInfo, error) {
+// reported is what a call answers of a disk.
+func (d *disk) reported() (DiskInfo, error) {
 	if d.state != DiskReady {
 		return DiskInfo{State: d.state}, nil
 	}

@@ -81,17 +81,17 @@ func TestWhatDiskCreateMakesOfADevice(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, DiskInfo{State: DiskCreating}, answer, "the answer says nothing else")
 			f.step(time.Second)
-			told, err := s.DiskGet(DiskRequest{Name: "fast"})
+			reported, err := s.DiskGet(DiskRequest{Name: "fast"})
 			require.NoError(t, err)
-			require.Equal(t, c.state, told.State)
-			require.Equal(t, c.called, told.Name)
+			require.Equal(t, c.state, reported.State)
+			require.Equal(t, c.called, reported.Name)
 			require.Equal(t, c.same, before == f.digest(c.device.Path))
 			if c.state == DiskError {
-				require.Equal(t, DiskInfo{State: DiskError}, told, "an error has no UUID and no sizes")
+				require.Equal(t, DiskInfo{State: DiskError}, reported, "an error has no UUID and no sizes")
 			}
 			f.step(2 * fast)
 			if c.adopted {
-				require.Equal(t, "foreign", told.UUID)
+				require.Equal(t, "foreign", reported.UUID)
 				require.Equal(t, map[string]string{"r-theirs": Stopped}, listed(t, s))
 			} else {
 				require.Empty(t, listed(t, s))
@@ -124,9 +124,9 @@ func TestADiskIsReadyBeforeItsReplicasAreListed(t *testing.T) {
 	s := f.start(V2)
 	w := s.Watch()
 	disk := f.plane.EnsureDisk("node-1", "disk-1", "/dev/disk-1", 0)
-	told, err := s.DiskGet(DiskRequest{Name: "disk-1"})
+	reported, err := s.DiskGet(DiskRequest{Name: "disk-1"})
 	require.NoError(t, err)
-	require.Equal(t, disk.UUID, told.UUID)
+	require.Equal(t, disk.UUID, reported.UUID)
 	require.Empty(t, listed(t, s))
 	f.step(fast)
 	require.Empty(t, listed(t, s), "the pass has begun")
@@ -180,18 +180,18 @@ func TestDisksAreCreatedOneAfterTheOtherAndAKnownNameIsNotTriedAgain(t *testing.
 	}
 	require.NotNil(t, s.DiskBusy("a", false), "asking about the one in work waits for its end")
 	require.Nil(t, s.DiskBusy("b", false))
-	told, err := s.DiskGet(DiskRequest{Name: "b"})
+	reported, err := s.DiskGet(DiskRequest{Name: "b"})
 	require.NoError(t, err)
-	require.Equal(t, DiskCreating, told.State)
+	require.Equal(t, DiskCreating, reported.State)
 	require.Nil(t, s.Busy())
 	f.step(fast)
 	busy := s.Busy()
 	require.NotNil(t, busy, "from the monitor's next tick on, every call waits")
 	f.step(7 * time.Second)
 	<-busy
-	told, err = s.DiskGet(DiskRequest{Name: "a"})
+	reported, err = s.DiskGet(DiskRequest{Name: "a"})
 	require.NoError(t, err)
-	require.Equal(t, DiskInfo{State: DiskError}, told)
+	require.Equal(t, DiskInfo{State: DiskError}, reported)
 	f.device(t, Device{Path: "/dev/a"})
 	again, err := s.DiskCreate(DiskRequest{Name: "a", Path: "/dev/a", Driver: DriverAIO})
 	require.NoError(t, err)
@@ -201,9 +201,9 @@ func TestDisksAreCreatedOneAfterTheOtherAndAKnownNameIsNotTriedAgain(t *testing.
 	_, err = s.DiskCreate(DiskRequest{Name: "a", Path: "/dev/a", Driver: DriverAIO})
 	require.NoError(t, err)
 	f.step(time.Minute)
-	told, err = s.DiskGet(DiskRequest{Name: "a"})
+	reported, err = s.DiskGet(DiskRequest{Name: "a"})
 	require.NoError(t, err)
-	require.Equal(t, DiskReady, told.State)
+	require.Equal(t, DiskReady, reported.State)
 }
 
 func TestASecondCreationOfADiskInWorkHoldsUpTheWholeServer(t *testing.T) {
@@ -242,22 +242,22 @@ func TestAnNVMeDeviceIsTakenFromItsKernelDriverUntilItsDiskIsDeleted(t *testing.
 	create := func(driver, uuid string) string {
 		_, err := s.DiskCreate(DiskRequest{Name: "fast", Path: address, Driver: driver, UUID: uuid})
 		require.NoError(t, err)
-		told, err := s.DiskGet(DiskRequest{Name: "fast"})
+		reported, err := s.DiskGet(DiskRequest{Name: "fast"})
 		require.NoError(t, err)
-		return told.State
+		return reported.State
 	}
 	require.Equal(t, DiskReady, create(DriverAuto, ""))
-	told, err := s.DiskGet(DiskRequest{Name: "fast", Driver: DriverNVMe})
+	reported, err := s.DiskGet(DiskRequest{Name: "fast", Driver: DriverNVMe})
 	require.NoError(t, err)
-	require.Equal(t, DiskInfo{ID: address, UUID: told.UUID, Name: "fastn1", Path: address, Driver: DriverNVMe, State: DiskReady, Total: DefaultDeviceBytes,
-		Free: DefaultDeviceBytes}, told)
+	require.Equal(t, DiskInfo{ID: address, UUID: reported.UUID, Name: "fastn1", Path: address, Driver: DriverNVMe, State: DiskReady, Total: DefaultDeviceBytes,
+		Free: DefaultDeviceBytes}, reported)
 	s = f.start(V2)
-	require.Equal(t, DiskError, create(DriverAuto, told.UUID), "vfio-pci does not say what the device is")
+	require.Equal(t, DiskError, create(DriverAuto, reported.UUID), "vfio-pci does not say what the device is")
 	require.Equal(t, "Internal", CodeOf(s.DiskDelete(DiskRequest{Name: "fast"})), "not even the driver was found")
 	require.NoError(t, s.DiskDelete(DiskRequest{Name: "fast", Driver: DriverNVMe}))
-	require.Equal(t, DiskReady, create(DriverNVMe, told.UUID))
+	require.Equal(t, DiskReady, create(DriverNVMe, reported.UUID))
 	require.NoError(t, s.DiskDelete(DiskRequest{Name: "fast", Driver: DriverNVMe}))
-	require.Equal(t, DiskReady, create(DriverAuto, told.UUID))
+	require.Equal(t, DiskReady, create(DriverAuto, reported.UUID))
 }
 
 func TestADeviceThatVanishesLeavesADiskThatIsNotUnknown(t *testing.T) {

@@ -43,7 +43,7 @@ func (s *Server) take(d *disk) (problem string) {
 		return problem
 	}
 	if driver == DriverAIO {
-		if problem := s.lookBeforeAIO(h); problem != "" {
+		if problem := s.checkBeforeAIO(h); problem != "" {
 			return problem
 		}
 	}
@@ -69,8 +69,8 @@ func (h *hardware) driver(path, asked string) (driver, problem string) {
 	}
 }
 
-// lookBeforeAIO is what a server checks of a block device. What is none passes all but the last.
-func (s *Server) lookBeforeAIO(h *hardware) string {
+// checkBeforeAIO is what a server checks of a block device. What is none passes all but the last.
+func (s *Server) checkBeforeAIO(h *hardware) string {
 	if h.kind != KindFile && h.total <= 0 {
 		return "device " + h.path + " has no size"
 	}

@@ -1,42 +1,42 @@
 package dataplane
 
-// Told is an instance as the server tells it: UUID as far as the server's mode lets it out.
-type Told = Instance
+// Reported is an instance as the server tells it: UUID as far as the server's mode lets it out.
+type Reported = Instance
 
 // List is the whole inventory, by name. A v2 server lists the replicas that it made itself at once, and those that it finds on loaded
 // disks with the next pass over them.
-func (s *Server) List() (map[string]Told, error) {
+func (s *Server) List() (map[string]Reported, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
 	if !s.alive {
 		return nil, refuse(Unavailable, "the instance manager is gone")
 	}
-	out := make(map[string]Told, len(s.instances))
+	out := make(map[string]Reported, len(s.instances))
 	for name, i := range s.instances {
-		out[name] = s.told(i)
+		out[name] = s.reported(i)
 	}
 	return out, nil
 }
 
 // Get is one instance.
-func (s *Server) Get(engine, name string) (Told, error) {
+func (s *Server) Get(engine, name string) (Reported, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
 	if !s.alive {
-		return Told{}, refuse(Unavailable, "the instance manager is gone")
+		return Reported{}, refuse(Unavailable, "the instance manager is gone")
 	}
 	i := s.instances[name]
 	if i == nil || engine != s.engine {
-		return Told{}, refuse(NotFound, "cannot find instance %s", name)
+		return Reported{}, refuse(NotFound, "cannot find instance %s", name)
 	}
-	return s.told(i), nil
+	return s.reported(i), nil
 }
 
-// Tell is an instance that a call returned, as the server tells it.
-func (s *Server) Tell(i Instance) Told { return s.told(&i) }
+// Report is an instance that a call returned, as the server tells it.
+func (s *Server) Report(i Instance) Reported { return s.reported(&i) }
 
-// told hides what the server does not tell: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
-func (s *Server) told(i *Instance) Told {
+// reported hides what the server does not tell: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
+func (s *Server) reported(i *Instance) Reported {
 	out := i.copy()
 	if s.engine == V1 {
 		out.Volume = ""
@@ -68,7 +68,7 @@ func (s *Server) SPDKReplicas() (map[string]ReplicaEntry, error) {
 		if i.Type != TypeReplica {
 			continue
 		}
-		entry := ReplicaEntry{Instance: i.copy(), UUID: s.told(i).UUID}
+		entry := ReplicaEntry{Instance: i.copy(), UUID: s.reported(i).UUID}
 		if l := s.lvolOf(i); l != nil {
 			entry.Lvol = l.copy()
 		}
@@ -94,7 +94,7 @@ func (s *Server) SPDKEngines() (map[string]EngineEntry, error) {
 	out := map[string]EngineEntry{}
 	for name, i := range s.instances {
 		if i.Type == TypeEngine {
-			out[name] = EngineEntry{Instance: i.copy(), UUID: s.told(i).UUID, Modes: s.plane.modes(i)}
+			out[name] = EngineEntry{Instance: i.copy(), UUID: s.reported(i).UUID, Modes: s.plane.modes(i)}
 		}
 	}
 	return out, nil

@@ -38,16 +38,16 @@ func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 			case 3:
 				f.step(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
 			}
-			after, told := f.plane.LvolsOf("node-1"), map[string]bool{}
+			after, reported := f.plane.LvolsOf("node-1"), map[string]bool{}
 			for _, e := range f.plane.journal[entries:] {
 				if e.DataDestroyed {
-					told[e.Name] = true
+					reported[e.Name] = true
 				}
 			}
 			for n, l := range before {
 				kept, ok := after[n]
 				require.True(t, ok || n == lost, "lvol %s was lost without a deletion that may", n)
-				require.Equal(t, !ok, told[n], "the journal tells each loss and no other")
+				require.Equal(t, !ok, reported[n], "the journal tells each loss and no other")
 				if ok {
 					require.Equal(t, l.UUID, kept.UUID)
 				}

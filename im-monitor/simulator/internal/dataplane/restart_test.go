@@ -35,19 +35,19 @@ func TestV2LvolsOutliveTheirServerAndAreListedOnceTheirDiskIsLoadedAgain(t *test
 }
 
 func TestServersOfTodayLeaveV2UUIDsEmpty(t *testing.T) {
-	for mode, told := range map[ServerMode]bool{Conforming: true, Today: false} {
+	for mode, reported := range map[ServerMode]bool{Conforming: true, Today: false} {
 		f := newFixture(Behaviour{Mode: mode})
 		s := f.start(V2)
 		made := f.putReplica(t, s, "r", Running)
 		f.putEngine(t, s, "e")
 		list, err := s.List()
 		require.NoError(t, err)
-		require.Equal(t, told, list["r"].UUID != "", mode)
-		require.Equal(t, told, list["e"].UUID != "", mode)
+		require.Equal(t, reported, list["r"].UUID != "", mode)
+		require.Equal(t, reported, list["e"].UUID != "", mode)
 		replicas, err := s.SPDKReplicas()
 		require.NoError(t, err)
 		require.Equal(t, made.UUID, replicas["r"].Lvol.UUID, "the head lvol is always readable")
-		require.Equal(t, told, replicas["r"].UUID != "", mode)
+		require.Equal(t, reported, replicas["r"].UUID != "", mode)
 	}
 }
 

@@ -67,19 +67,19 @@ func (m *moving) goesTo() string {
 	return written.Engine
 }
 
-func (m *moving) told() Told {
+func (m *moving) reported() Reported {
 	m.t.Helper()
-	told, err := m.servers[2].Get(V2, "vol-ef-0")
+	reported, err := m.servers[2].Get(V2, "vol-ef-0")
 	require.NoError(m.t, err)
-	return told
+	return reported
 }
 
 // unmoved says that record and paths are those of A alone.
 func (m *moving) unmoved() {
 	m.t.Helper()
-	told := m.told()
-	require.Equal(m.t, m.a.Address, told.ActivePath)
-	require.Equal(m.t, []Path{newPath(m.a.Name, m.a.Address, ANAOptimized)}, told.Paths)
+	reported := m.reported()
+	require.Equal(m.t, m.a.Address, reported.ActivePath)
+	require.Equal(m.t, []Path{newPath(m.a.Name, m.a.Address, ANAOptimized)}, reported.Paths)
 }
 
 func (m *moving) harmless() {
@@ -108,10 +108,10 @@ func TestEachPhaseOfASwitchOverChangesTheListenersAndOnlyPromotingWhatIsListed(t
 	m.phases(m.to, PhasePromoting)
 	require.Equal(t, [2]string{ANAInaccessible, ANAOptimized}, m.states())
 	require.Equal(t, m.b.Name, m.goesTo())
-	told := m.told()
-	require.Equal(t, m.b.Address, told.ActivePath)
-	require.Equal(t, m.b.Name, told.EngineName)
-	require.Equal(t, []Path{newPath(m.a.Name, m.a.Address, ANAInaccessible), newPath(m.b.Name, m.b.Address, ANAOptimized)}, told.Paths, "the old path is kept")
+	reported := m.reported()
+	require.Equal(t, m.b.Address, reported.ActivePath)
+	require.Equal(t, m.b.Name, reported.EngineName)
+	require.Equal(t, []Path{newPath(m.a.Name, m.a.Address, ANAInaccessible), newPath(m.b.Name, m.b.Address, ANAOptimized)}, reported.Paths, "the old path is kept")
 	require.Equal(t, 1, watch.Take())
 	m.harmless()
 }
@@ -170,7 +170,7 @@ func TestTheStatesOfListenersOutliveTheFrontendsServerAndEndWithTheEngine(t *tes
 	require.Equal(t, [2]string{ANAInaccessible, ANANonOptimized}, m.states())
 	m.phases(m.to, PhasePromoting)
 	m.boot(2)
-	require.Equal(t, m.b.Address, m.told().ActivePath, "the new record was saved")
+	require.Equal(t, m.b.Address, m.reported().ActivePath, "the new record was saved")
 	m.close(0, m.a.Name, TypeEngine)
 	require.Equal(t, "NotFound", CodeOf(m.servers[0].SetTargetANA(m.a.Name, ANAOptimized)))
 }
@@ -221,7 +221,7 @@ func TestAnNVMfFrontendSwitchesTheListenersOnly(t *testing.T) {
 	m.unmoved()
 	m.phases(m.to, PhasePromoting)
 	require.Equal(t, m.b.Name, m.goesTo())
-	require.Contains(t, m.told().Endpoint, "nvmf://"+m.b.Address)
+	require.Contains(t, m.reported().Endpoint, "nvmf://"+m.b.Address)
 	m.harmless()
 }
 
@@ -241,8 +241,8 @@ func TestOnlyBlockDevicesAreSuspended(t *testing.T) {
 		m := newMoving(t, frontend)
 		m.step(time.Second)
 		require.Equal(t, "Unimplemented", CodeOf(m.servers[2].Suspend(V2, "vol-ef-0", TypeFrontend)))
-		require.Contains(t, m.told().ErrorMsg, "does not support suspend")
-		require.Equal(t, Running, m.told().State)
+		require.Contains(t, m.reported().ErrorMsg, "does not support suspend")
+		require.Equal(t, Running, m.reported().State)
 		require.NoError(t, m.servers[2].Resume(V2, "vol-ef-0", TypeFrontend), "it runs")
 	}
 	m := newMoving(t, FrontendBlockDevice)
@@ -296,7 +296,7 @@ func TestTwoTargetsThatAreEquallyOpenAreTold(t *testing.T) {
 
 // A target that was cut off while it was open is open when it is back: unless its frontend's node gave the connection up.
 func TestAnOldTargetThatIsBackIsUsedAgainUntilTheKernelGaveItUp(t *testing.T) {
-	for lost, told := range map[time.Duration]bool{29 * time.Second: true, 30 * time.Second: false} {
+	for lost, reported := range map[time.Duration]bool{29 * time.Second: true, 30 * time.Second: false} {
 		m := newMoving(t, FrontendBlockDevice)
 		m.phases(m.to, PhasePreparing)
 		m.plane.SetCut("node-1", true)
@@ -304,7 +304,7 @@ func TestAnOldTargetThatIsBackIsUsedAgainUntilTheKernelGaveItUp(t *testing.T) {
 		m.phases(m.to, PhasePromoting)
 		m.step(lost)
 		m.plane.SetCut("node-1", false)
-		if told {
+		if reported {
 			require.Contains(t, m.wrongs(), EffectTwoTargets, lost)
 		} else {
 			m.harmless()

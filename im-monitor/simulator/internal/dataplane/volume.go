@@ -21,7 +21,7 @@ type volume struct {
 	data     map[*data]bool
 	engines  map[*engineRun]bool
 	devices  map[*device]bool
-	told     map[uint64]bool // epochs of devices that were reported as second writers
+	reported map[uint64]bool // epochs of devices that were reported as second writers
 }
 
 // truth is the content that was acknowledged.
@@ -44,7 +44,7 @@ func (p *Plane) volume(name string) *volume {
 	v := p.volumes[name]
 	if v == nil {
 		v = &volume{name: name, truth: truth{blocks: chain.Blocks{}}, data: map[*data]bool{}, engines: map[*engineRun]bool{},
-			devices: map[*device]bool{}, told: map[uint64]bool{}}
+			devices: map[*device]bool{}, reported: map[uint64]bool{}}
 		p.volumes[name] = v
 	}
 	return v

@@ -88,7 +88,7 @@ func (p *Plane) ready(d *device) (*engineRun, error) {
 	}
 	for _, m := range r.members {
 		if m.mode != ModeERR && !m.reachable() {
-			m.look()
+			m.poll()
 		}
 	}
 	if !r.usable() || !r.open {
@@ -104,8 +104,8 @@ func (p *Plane) ready(d *device) (*engineRun, error) {
 
 // witness tells, once per device, that it wrote to what a newer device had written to.
 func (v *volume) witness(d *device, r *engineRun, to *data) {
-	if to.writer > d.epoch && !v.told[d.epoch] {
-		v.told[d.epoch] = true
+	if to.writer > d.epoch && !v.reported[d.epoch] {
+		v.reported[d.epoch] = true
 		r.note(EffectTwoWriters, fmt.Sprintf("device %s on node %s writes to replica %s, which a newer device had written to", d.name, d.node.name, to.name))
 	}
 	to.writer = max(to.writer, d.epoch)

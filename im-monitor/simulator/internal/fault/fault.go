@@ -128,7 +128,7 @@ func (s *Set) Add(r Rule) (string, error) {
 	}
 	s.drop(func(old *Rule) bool { return old.ID == r.ID })
 	s.rules = append(s.rules, &r)
-	s.tell()
+	s.report()
 	return r.ID, nil
 }
 
@@ -138,7 +138,7 @@ func (s *Set) Clear(id, node string) int {
 	defer s.mu.Unlock()
 	before := len(s.rules)
 	s.drop(func(r *Rule) bool { return (id == "" || r.ID == id) && (node == "" || r.Node == node) })
-	s.tell()
+	s.report()
 	return before - len(s.rules)
 }
 
@@ -163,8 +163,8 @@ func (s *Set) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// Look finds the newest rule of a kind that concerns a target and method, and counts nothing.
-func (s *Set) Look(kind Kind, t Target, method string) (Rule, bool) {
+// Poll finds the newest rule of a kind that concerns a target and method, and counts nothing.
+func (s *Set) Poll(kind Kind, t Target, method string) (Rule, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range slices.Backward(s.rules) {
@@ -186,7 +186,7 @@ func (s *Set) Take(kind Kind, t Target, method string, after bool) (Rule, bool) 
 		found := *r
 		if r.Times == 1 {
 			s.drop(func(old *Rule) bool { return old == r })
-			s.tell()
+			s.report()
 		} else if r.Times > 1 {
 			r.Times--
 		}
@@ -204,8 +204,8 @@ func (s *Set) Has(id string) bool {
 
 func (s *Set) drop(which func(*Rule) bool) { s.rules = slices.DeleteFunc(s.rules, which) }
 
-// tell wakes whoever waits for a change; the lock is held.
-func (s *Set) tell() {
+// report wakes whoever waits for a change; the lock is held.
+func (s *Set) report() {
 	if s.changed != nil {
 		close(s.changed)
 	}

@@ -51,7 +51,7 @@ func specOf(in *imrpc.InstanceSpec) dataplane.Spec {
 }
 
 // response is an instance as the wire has it.
-func response(i dataplane.Told) *imrpc.InstanceResponse {
+func response(i dataplane.Reported) *imrpc.InstanceResponse {
 	out := &imrpc.InstanceResponse{
 		Spec: &imrpc.InstanceSpec{Name: i.Name, Type: i.Type, DataEngine: wireEngine(i.DataEngine), VolumeName: i.Volume},
 		Status: &imrpc.InstanceStatus{

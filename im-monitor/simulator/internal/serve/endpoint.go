@@ -79,7 +79,7 @@ func (e *Endpoint) accept(l net.Listener, f *funnel) {
 func (e *Endpoint) follow() {
 	for {
 		changed := e.servers.options.Faults.Changed()
-		rule, partitioned := e.servers.options.Faults.Look(fault.Partition, e.Target(), "")
+		rule, partitioned := e.servers.options.Faults.Poll(fault.Partition, e.Target(), "")
 		if !e.apply(partitioned, rule.Mode) {
 			return
 		}

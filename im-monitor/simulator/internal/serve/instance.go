@@ -41,14 +41,14 @@ func (s *instanceService) InstanceCreate(ctx context.Context, in *imrpc.Instance
 	if err != nil {
 		return nil, failure(err)
 	}
-	if rule, ok := s.servers.options.Faults.Look(fault.FailCreate, e.Target(), "InstanceCreate"); ok && rule.Concerns(spec.Name) {
+	if rule, ok := s.servers.options.Faults.Poll(fault.FailCreate, e.Target(), "InstanceCreate"); ok && rule.Concerns(spec.Name) {
 		state, message := dataplane.Failed, messageOf(rule)
 		if made, err = s.servers.options.Plane.Change(e.server.Node(), spec.Name, dataplane.Change{State: &state, ErrorMsg: &message}); err != nil {
 			return nil, failure(err)
 		}
 	}
-	told := e.server.Tell(made)
-	return response(told), nil
+	reported := e.server.Report(made)
+	return response(reported), nil
 }
 
 // InstanceDelete ends an instance.
@@ -62,8 +62,8 @@ func (s *instanceService) InstanceDelete(ctx context.Context, in *imrpc.Instance
 	if err != nil {
 		return nil, failure(err)
 	}
-	told := server.Tell(ended)
-	out := response(told)
+	reported := server.Report(ended)
+	out := response(reported)
 	out.Deleted = true
 	return out, nil
 }
@@ -74,11 +74,11 @@ func (s *instanceService) InstanceGet(ctx context.Context, in *imrpc.InstanceGet
 	if err != nil {
 		return nil, err
 	}
-	told, err := e.server.Get(engineName(in.GetDataEngine()), in.GetName())
+	reported, err := e.server.Get(engineName(in.GetDataEngine()), in.GetName())
 	if err != nil {
 		return nil, failure(err)
 	}
-	return response(s.servers.blank(e, "InstanceGet", told)), nil
+	return response(s.servers.blank(e, "InstanceGet", reported)), nil
 }
 
 // InstanceList is the whole inventory.
@@ -93,9 +93,9 @@ func (s *instanceService) InstanceList(ctx context.Context, _ *emptypb.Empty) (*
 	}
 	left := leftOut(s.servers, e, "InstanceList", list)
 	out := &imrpc.InstanceListResponse{Instances: make(map[string]*imrpc.InstanceResponse, len(list))}
-	for name, told := range list {
+	for name, reported := range list {
 		if !left[name] {
-			out.Instances[name] = response(s.servers.blank(e, "InstanceList", told))
+			out.Instances[name] = response(s.servers.blank(e, "InstanceList", reported))
 		}
 	}
 	s.servers.spoil(e, out)
@@ -158,11 +158,11 @@ func (s *instanceService) InstanceLog(in *imrpc.InstanceLogRequest, stream grpc.
 	if err != nil {
 		return err
 	}
-	told, err := server.Get(engineName(in.GetDataEngine()), in.GetName())
+	reported, err := server.Get(engineName(in.GetDataEngine()), in.GetName())
 	if err != nil {
 		return failure(err)
 	}
-	return stream.Send(&common.LogResponse{Line: "[" + told.Name + "] simulated, state " + told.State})
+	return stream.Send(&common.LogResponse{Line: "[" + reported.Name + "] simulated, state " + reported.State})
 }
 
 // InstanceSuspend holds a v2 frontend's I/O.

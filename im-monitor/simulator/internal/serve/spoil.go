@@ -10,11 +10,11 @@ import (
 )
 
 // blank leaves the UUID out where a rule says so.
-func (s *Servers) blank(e *Endpoint, method string, told dataplane.Told) dataplane.Told {
-	if rule, ok := s.options.Faults.Look(fault.EmptyUUID, e.Target(), method); ok && rule.Concerns(told.Name) {
-		told.UUID = ""
+func (s *Servers) blank(e *Endpoint, method string, reported dataplane.Reported) dataplane.Reported {
+	if rule, ok := s.options.Faults.Poll(fault.EmptyUUID, e.Target(), method); ok && rule.Concerns(reported.Name) {
+		reported.UUID = ""
 	}
-	return told
+	return reported
 }
 
 // leftOut are the names that a partial list lacks.

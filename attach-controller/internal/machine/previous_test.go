@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func TestWhatAnEarlierVolumeOfTheNameLeftIsNeitherUsedNorInTheWay(t *testing.T) {
+	s := newFixture(v1beta2.DataEngineV2, "x", "y")
+	old := attached(v1beta2.DataEngineV2, "x", "y")
+	for _, e := range old.Engines {
+		s.Previous = append(s.Previous, e)
+	}
+	for _, f := range old.Frontends {
+		s.Previous = append(s.Previous, f)
+	}
+	for _, r := range old.Replicas {
+		s.Previous = append(s.Previous, r)
+	}
+	s.Volume.Spec.NodeID = "x"
+	require.True(t, s.settle())
+	require.Equal(t, "x", s.Volume.Status.CurrentNodeID)
+	require.Equal(t, "vol-e-1", s.Engines[0].Name, "another name than the stranger's")
+	require.Equal(t, v1beta2.InstanceStateRunning, old.Engines[0].Spec.DesireState)
+	require.Nil(t, old.Replicas[0].DeletionTimestamp)
+	now := metav1.Now()
+	s.Volume.DeletionTimestamp = &now
+	for range 30 {
+		s.step()
+		s.imMonitor()
+	}
+	require.Empty(t, s.Engines)
+	require.Nil(t, old.Replicas[0].DeletionTimestamp, "its data is not ours to destroy")
+}
+
+func TestAStrangerThatIsBeingDeletedEndsInOrder(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x")
+	old := attached(v1beta2.DataEngineV2, "x")
+	e, f, r := old.Engines[0], old.Frontends[0], old.Replicas[0]
+	e.Name, f.Name, r.Name = "vol-e-7", "vol-ef-7", "vol-r-7"
+	e.UID, f.UID, r.UID = "e", "f", "r"
+	s.Previous = []metav1.Object{e, f, r}
+	require.Empty(t, Decide(s.World).Writes)
+	deleted(e)
+	deleted(f)
+	deleted(r)
+	verdict := Decide(s.World)
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, verdict, f).Spec["desireState"])
+	untouched(t, verdict, e)
+	f.Spec.DesireState, f.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	verdict = Decide(s.World)
+	require.Equal(t, DropFinalizer, writeOf(t, verdict, f).Kind)
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, verdict, e).Spec["desireState"])
+	untouched(t, verdict, r)
+	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	verdict = Decide(s.World)
+	require.Equal(t, DropFinalizer, writeOf(t, verdict, e).Kind)
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, verdict, r).Spec["desireState"])
+	untouched(t, verdict, s.Engines[0])
+}
+
+// A volume that was attached once has data: when all that had it is gone, an empty replica does not take its place.
+func TestAVolumeThatLostAllItsReplicasIsNotNew(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Volume.Spec.NodeID = ""
+	require.True(t, s.settle())
+	require.NotEmpty(t, s.Volume.Status.CurrentImage)
+	s.Replicas = newFixture(v1beta2.DataEngineV1, "z").Replicas
+	s.Replicas[0].Name = "vol-r-new"
+	s.Volume.Spec.NodeID = "x"
+	for range 20 {
+		verdict := Decide(s.World)
+		require.Empty(t, writesOf(verdict, s.Engines[0])["desireState"])
+		require.Empty(t, writesOf(verdict, s.Replicas[0])["healthyAt"])
+		s.step()
+		s.imMonitor()
+	}
+	require.Empty(t, s.Volume.Status.CurrentNodeID)
+}
+
+func writesOf(verdict Verdict, o metav1.Object) map[string]any {
+	if w := findWrite(verdict, o); w != nil && w.Spec["desireState"] != v1beta2.InstanceStateStopped {
+		return w.Spec
+	}
+	return nil
+}
+
+func TestTheCurrentImageIsNeverEmptyOnceAVolumeWasAttached(t *testing.T) {
+	s := newFixture(v1beta2.DataEngineV2, "x")
+	s.Volume.Spec.Image, s.Volume.Spec.NodeID = "", "x"
+	for range 20 {
+		s.step()
+		s.imMonitor()
+		for _, e := range s.Engines {
+			e.Status.CurrentImage = "of the engine"
+		}
+	}
+	require.Equal(t, "of the engine", s.Volume.Status.CurrentImage)
+}

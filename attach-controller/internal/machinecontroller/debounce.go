@@ -1,0 +1,68 @@
+package machinecontroller
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// debounce is how long a wait of the ordinary way in or out lasts before the volume says what it waits for now. On that way it
+// waits for one instance after the other, each for a moment: saying so would double the writes, and delay the next step.
+const debounce = time.Second
+
+// ordinary are the reasons that go by themselves. All others are said at once.
+var ordinary = []string{
+	v1beta2.ReasonWaitingForReplicas, v1beta2.ReasonWaitingForEngine, v1beta2.ReasonWaitingForFrontend, v1beta2.ReasonDetaching,
+}
+
+// waits remembers since when each volume has something to say that is about a wait only.
+type waits struct {
+	mutex sync.Mutex
+	since map[string]time.Time
+}
+
+// left is how much longer the volume keeps what it has to say to itself; zero means that it is said.
+func (w *waits) left(v *v1beta2.Volume, verdict machine.Verdict, now time.Time) time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if !onlyWaits(v, verdict) {
+		delete(w.since, v.Name)
+		return 0
+	}
+	since, known := w.since[v.Name]
+	if !known {
+		if w.since == nil {
+			w.since = map[string]time.Time{}
+		}
+		w.since[v.Name], since = now, now
+	}
+	left := since.Add(debounce).Sub(now)
+	if left <= 0 {
+		delete(w.since, v.Name)
+		return 0
+	}
+	return left
+}
+
+// forget is for a volume that is gone.
+func (w *waits) forget(volume string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	delete(w.since, volume)
+}
+
+// onlyWaits tells that a verdict says nothing new but what the volume waits for on its ordinary way.
+func onlyWaits(v *v1beta2.Volume, verdict machine.Verdict) bool {
+	stored, wanted := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached), conditions.Get(verdict.Conditions, v1beta2.VolumeAttached)
+	if len(verdict.Status) > 0 || stored == nil || wanted == nil || stored.Status != wanted.Status || !slices.Contains(ordinary, wanted.Reason) {
+		return false
+	}
+	rest := func(list []v1beta2.Condition) []v1beta2.Condition {
+		return conditions.Owned(list, v1beta2.VolumeFaulted, v1beta2.VolumeReverted)
+	}
+	return !conditions.Equal([]v1beta2.Condition{*stored}, []v1beta2.Condition{*wanted}) && conditions.Equal(rest(v.Status.Conditions), rest(verdict.Conditions))
+}

@@ -1,0 +1,81 @@
+package model
+
+import "drover.dev/drover/shared/api/v1beta2"
+
+// PlayRelocated plays a world in which the target of an attached volume is away from home, on a node that is cut off and comes back, over and over:
+// most of all in the moment in which the frontend leaves it. Other worlds hardly ever meet that moment.
+func PlayRelocated(seed uint64, rules Rules, log bool) Outcome {
+	w := newWorld(seed, rules)
+	w.keeps, w.moves, w.jitter, w.kind = log, true, true, plain
+	w.attachForGood()
+	w.pace()
+	for range 3 {
+		w.quietRounds(12)
+		w.relocatedOnce()
+	}
+	w.calm()
+	return Outcome{Broken: w.broken, Log: w.log}
+}
+
+// attachForGood makes the volume one of three copies, which a pod on the first node keeps attached.
+func (w *world) attachForGood() {
+	v := w.volume.now
+	v.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, AccessMode: v1beta2.AccessModeReadWriteOnce, Size: unit, Image: "image",
+		NumberOfReplicas: 3, DataLocality: "disabled", Frontend: "blockdev", OfflineRebuilding: "disabled"}
+	w.replicas = nil
+	for _, n := range w.nodes[:3] {
+		w.newReplica(n.name, 0)
+	}
+	w.users.pods = map[string]bool{w.nodes[0].name: true}
+	w.quietRounds(30)
+}
+
+// turns is how often im-monitor acts in a round. Where a target moves back and forth nobody keeps step with anybody for ever.
+func (w *world) turns() int {
+	if !w.jitter {
+		return 1
+	}
+	return 1 + w.rng.IntN(2)
+}
+
+// quietRounds lets everybody act without any trouble.
+func (w *world) quietRounds(count int) {
+	staleness, crashes := w.staleness, w.crashes
+	w.staleness, w.crashes, w.quiet = 0, 0, true
+	for range count {
+		if w.broken == "" {
+			w.round()
+		}
+	}
+	w.staleness, w.crashes, w.quiet = staleness, crashes, false
+}
+
+// relocatedOnce wishes the target away from home, cuts the node off that it went to, and wishes it elsewhere.
+func (w *world) relocatedOnce() {
+	first, next := w.nodes[1], []string{"", w.nodes[2].name}[w.rng.IntN(2)]
+	w.wishTarget(first.name)
+	w.quietRounds(12)
+	if w.volume.now.Status.CurrentTargetNodeID != first.name || w.broken != "" {
+		return
+	}
+	w.staleness, w.crashes = []float64{0, 0.1}[w.rng.IntN(2)], []float64{0, 0.05}[w.rng.IntN(2)]
+	first.reachable = false
+	w.trace("%s is cut off", first.name)
+	w.wishTarget(next)
+	for back := w.rng.IntN(400); back > 0 && w.broken == ""; back-- {
+		w.one()
+	}
+	if !first.reachable {
+		w.giveBack(first)
+	}
+	for range 200 {
+		if w.broken == "" {
+			w.one()
+		}
+	}
+}
+
+func (w *world) wishTarget(node string) {
+	w.trace("an upgrade wishes the target on %q", node)
+	write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.TargetNodeID = node })
+}

@@ -1,0 +1,156 @@
+package replicacontroller
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// reservations keeps how much each disk was promised and how many replicas each node rebuilds, one event at a time, so that a
+// placement does not add up all replicas. What this process made counts at once, before the cache shows it; what it chose to
+// be rebuilt counts as such before the volume machine starts it.
+type reservations struct {
+	mu         sync.Mutex
+	filled     bool
+	entries    map[string]entry
+	scheduled  map[string]int64 // by UUID of the disk
+	rebuilding map[string]int   // by node
+	reserved   map[string]bool  // replicas that are to be rebuilt, and do not run yet
+}
+
+type entry struct {
+	version    string // of the object; a replica that is made has none yet
+	disk, node string
+	size       int64
+	rebuilding bool
+}
+
+func newReservations() *reservations {
+	return &reservations{entries: map[string]entry{}, scheduled: map[string]int64{}, rebuilding: map[string]int{}, reserved: map[string]bool{}}
+}
+
+func entryOf(r *v1beta2.Replica) entry {
+	return entry{version: r.ResourceVersion, disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
+}
+
+// lacksData tells that a replica may be on its way to become healthy.
+func lacksData(r *v1beta2.Replica) bool {
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
+}
+
+// rebuilds tells that a replica is on its way to become healthy.
+func rebuilds(r *v1beta2.Replica) bool {
+	return lacksData(r) && r.Spec.DesireState == v1beta2.InstanceStateRunning
+}
+
+// see takes what an object says now, and tells whether a place for a rebuild became free.
+func (l *reservations) see(r *v1beta2.Replica) (freed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.entries[r.Name]
+	if !newer(r.ResourceVersion, before.version) {
+		return false // an event comes after the cache shows the object: what was decided on it counts already
+	}
+	now := entryOf(r)
+	if now.rebuilding || !lacksData(r) {
+		delete(l.reserved, r.Name)
+	}
+	now.rebuilding = now.rebuilding || l.reserved[r.Name]
+	l.put(r.Name, now)
+	return before.rebuilding && !now.rebuilding
+}
+
+// newer tells that a version came after the other; any came after none.
+func newer(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err != nil || order > 0
+}
+
+// reserve counts a replica as one that is rebuilt, until it is, or fails, or is cancelled.
+func (l *reservations) reserve(r *v1beta2.Replica) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reserved[r.Name] = true
+	e := entryOf(r)
+	e.rebuilding = true
+	l.put(r.Name, e)
+}
+
+// cancel ends a reservation: the replica is not rebuilt now.
+func (l *reservations) cancel(name string) (freed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.reserved[name] {
+		return false
+	}
+	delete(l.reserved, name)
+	e := l.entries[name]
+	e.rebuilding = false
+	l.put(name, e)
+	return true
+}
+
+// fill takes what the cache holds before the first placement: the events of a start may still be under way then. Only who
+// places calls it, one at a time.
+func (l *reservations) fill(list func() ([]v1beta2.Replica, error)) error {
+	if l.filled {
+		return nil
+	}
+	all, err := list()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		l.see(&all[i])
+	}
+	l.filled = true
+	return nil
+}
+
+func (l *reservations) forget(name string) (freed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.entries[name]
+	l.take(name)
+	delete(l.reserved, name)
+	return before.rebuilding
+}
+
+func (l *reservations) put(name string, e entry) {
+	l.take(name)
+	l.entries[name] = e
+	l.scheduled[e.disk] += e.size
+	if e.rebuilding {
+		l.rebuilding[e.node]++
+	}
+}
+
+func (l *reservations) take(name string) {
+	e, known := l.entries[name]
+	if !known {
+		return
+	}
+	delete(l.entries, name)
+	if l.scheduled[e.disk] -= e.size; l.scheduled[e.disk] == 0 {
+		delete(l.scheduled, e.disk)
+	}
+	if e.rebuilding {
+		if l.rebuilding[e.node]--; l.rebuilding[e.node] == 0 {
+			delete(l.rebuilding, e.node)
+		}
+	}
+}
+
+func (l *reservations) bytes(disk string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.scheduled[disk]
+}
+
+func (l *reservations) rebuilds(node string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rebuilding[node]
+}

@@ -1,0 +1,124 @@
+package replicacontroller
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// on makes a replica of 10 bytes on a disk of the node, which shall run or not.
+func on(name, node string, desire string) *v1beta2.Replica {
+	return &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.ReplicaSpec{
+		NodeID: node, DiskID: "disk-of-" + node, VolumeSize: 10, DesireState: desire,
+	}}
+}
+
+func TestTheLedgerAddsUpWhatIsThere(t *testing.T) {
+	l := newReservations()
+	r := on("r", "a", v1beta2.InstanceStateStopped)
+	l.see(r)
+	l.see(r)
+	l.see(on("s", "a", v1beta2.InstanceStateStopped))
+	require.EqualValues(t, 20, l.bytes("disk-of-a"), "seen twice is counted once")
+	r.Spec.VolumeSize = 30
+	l.see(r)
+	require.EqualValues(t, 40, l.bytes("disk-of-a"), "it grew")
+	l.forget("r")
+	l.forget("r")
+	require.EqualValues(t, 10, l.bytes("disk-of-a"))
+	l.forget("s")
+	require.Empty(t, l.scheduled)
+	require.Empty(t, l.entries)
+}
+
+func TestARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
+	ends := map[string]func(*v1beta2.Replica){
+		"it is healthy":    func(r *v1beta2.Replica) { r.Spec.HealthyAt = "now" },
+		"it failed":        func(r *v1beta2.Replica) { r.Spec.FailedAt = "now" },
+		"it is deleted":    func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{} },
+		"it shall not run": func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateStopped },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			l := newReservations()
+			r := on("r", "a", v1beta2.InstanceStateStopped)
+			l.reserve(r)
+			require.Equal(t, 1, l.rebuilds("a"))
+			require.False(t, l.see(r), "its object is seen")
+			require.Equal(t, 1, l.rebuilds("a"))
+			r.Spec.DesireState = v1beta2.InstanceStateRunning
+			require.False(t, l.see(r), "it is started")
+			require.Equal(t, 1, l.rebuilds("a"))
+			end(r)
+			require.True(t, l.see(r), "its place is free")
+			require.Zero(t, l.rebuilds("a"))
+			require.EqualValues(t, 10, l.bytes("disk-of-a"), "its room is not")
+		})
+	}
+}
+
+// Events come after the cache shows an object: the one of a failure may come when the replica was taken back already.
+func TestAReservationOutlastsTheEventsOfWhatItWasDecidedOn(t *testing.T) {
+	at := func(version, failed string) *v1beta2.Replica {
+		r := on("r", "a", v1beta2.InstanceStateStopped)
+		r.ResourceVersion, r.Spec.FailedAt = version, failed
+		return r
+	}
+	l := newReservations()
+	l.reserve(at("99", "yesterday"))
+	for _, version := range []string{"98", "99"} {
+		require.False(t, l.see(at(version, "yesterday")))
+		require.Equal(t, 1, l.rebuilds("a"))
+	}
+	require.False(t, l.see(at("100", "")), "it is taken back")
+	require.Equal(t, 1, l.rebuilds("a"))
+	require.True(t, l.see(at("101", "today")), "it failed again")
+	require.Zero(t, l.rebuilds("a"))
+}
+
+func TestAReservationIsCancelledOnce(t *testing.T) {
+	l := newReservations()
+	l.reserve(on("r", "a", v1beta2.InstanceStateStopped))
+	require.True(t, l.cancel("r"))
+	require.False(t, l.cancel("r"))
+	require.Zero(t, l.rebuilds("a"))
+	l.reserve(on("r", "a", v1beta2.InstanceStateStopped))
+	require.True(t, l.forget("r"))
+	require.False(t, l.cancel("r"))
+	require.False(t, l.see(on("r", "a", v1beta2.InstanceStateRunning)))
+	require.False(t, l.cancel("r"), "what runs is no reservation")
+	require.Equal(t, 1, l.rebuilds("a"))
+}
+
+func TestTheLedgerIsFilledOnceItCouldBeRead(t *testing.T) {
+	l := newReservations()
+	list := func() ([]v1beta2.Replica, error) {
+		return []v1beta2.Replica{*on("r", "a", v1beta2.InstanceStateRunning)}, nil
+	}
+	require.Error(t, l.fill(func() ([]v1beta2.Replica, error) { return nil, errors.New("no") }))
+	require.NoError(t, l.fill(list))
+	require.EqualValues(t, 10, l.bytes("disk-of-a"))
+	require.Equal(t, 1, l.rebuilds("a"))
+	l.forget("r")
+	require.NoError(t, l.fill(list))
+	require.Zero(t, l.bytes("disk-of-a"), "later, events tell")
+}
+
+func TestWhoWaitsLongestIsNext(t *testing.T) {
+	w := newWaitlist()
+	require.Empty(t, w.set("one", []string{"a"}))
+	require.Empty(t, w.set("two", []string{"a", "b"}))
+	require.Empty(t, w.set("two", []string{"a", "b"}))
+	require.Equal(t, "one", w.first("a"))
+	require.Equal(t, "two", w.first("b"))
+	require.Equal(t, []string{"two"}, w.set("one", nil), "whoever is behind is asked when one waits no longer")
+	require.Equal(t, "two", w.first("a"))
+	require.Empty(t, w.set("two", []string{"b"}), "nobody is behind")
+	require.Empty(t, w.first("a"))
+	require.Empty(t, w.set("two", nil))
+	require.Empty(t, w.byNode)
+}

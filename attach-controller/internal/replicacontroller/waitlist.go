@@ -1,0 +1,50 @@
+package replicacontroller
+
+import (
+	"slices"
+	"sync"
+)
+
+// waitlist are volumes that wait until less is rebuilt on a node, in the order in which they came.
+type waitlist struct {
+	mu     sync.Mutex
+	byNode map[string][]string
+}
+
+func newWaitlist() *waitlist { return &waitlist{byNode: map[string][]string{}} }
+
+// set makes a volume wait for exactly these nodes. It returns the volumes that are next where this one waits no longer: it
+// may have left a place free.
+func (w *waitlist) set(volume string, nodes []string) (next []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for node, list := range w.byNode {
+		at := slices.Index(list, volume)
+		if at < 0 || slices.Contains(nodes, node) {
+			continue
+		}
+		list = slices.Delete(list, at, at+1)
+		if len(list) == 0 {
+			delete(w.byNode, node)
+			continue
+		}
+		w.byNode[node] = list
+		next = append(next, list[0])
+	}
+	for _, node := range nodes {
+		if !slices.Contains(w.byNode[node], volume) {
+			w.byNode[node] = append(w.byNode[node], volume)
+		}
+	}
+	return next
+}
+
+// first is who has waited longest for the node; empty: nobody waits.
+func (w *waitlist) first(node string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if list := w.byNode[node]; len(list) > 0 {
+		return list[0]
+	}
+	return ""
+}

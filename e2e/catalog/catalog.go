@@ -1,0 +1,17 @@
+// Package catalog is the list of all scenarios that may be cut anywhere, whoever plays them.
+package catalog
+
+import (
+	"slices"
+
+	"drover.dev/drover/e2e/attach"
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/snapshot"
+	"drover.dev/drover/e2e/upgrade"
+)
+
+// Of are the Stories of one cast, in their order.
+func Of(topology scenarios.Topology) []scenarios.Scenario {
+	all := slices.Concat(scenarios.Scenarios(), attach.Scenarios(), snapshot.Scenarios(), upgrade.Scenarios())
+	return slices.DeleteFunc(all, func(s scenarios.Scenario) bool { return s.Topology != topology })
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/world"
+)
+
+// staleFor is how long a held cache stays behind: longer than everything that a Story does in one go.
+const staleFor = 3 * time.Second
+
+// staleReads lets one controller's cache of some kinds stand still while the Story acts, and a while longer.
+func staleReads(scenario scenarios.Scenario, user string, resources ...string) testCase {
+	return testCase{scenario: scenario, name: fmt.Sprintf("stale cache of %s: %v", user, resources),
+		arm: func(_ context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			for _, resource := range resources {
+				h.world.API.HoldWatches(user, resource)
+			}
+			release := sync.OnceFunc(func() {
+				for _, resource := range resources {
+					h.world.API.ReleaseWatches(user, resource)
+				}
+			})
+			time.AfterFunc(staleFor, release)
+			return func(context.Context) error { release(); return nil }, nil
+		}}
+}
+
+// leaderPaused starts a second process of the actor, freezes the leader at a step, lets the other one become leader
+// and finish the Story, and only then lets the old leader go on in the middle of its step. The step itself passes
+// late, as a request does that sat in a socket.
+func leaderPaused(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
+	return testCase{scenario: scenario, name: fmt.Sprintf("leader paused %s step %d of %s (%s), another takes over", side, at.Own, at.Actor, at.What),
+		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			paused := make(chan frozen, 1)
+			woken := make(chan struct{})
+			h.sequence().CutWhere(same(at), side, true, func(step record.Step) record.Verdict {
+				old := h.world.Process(step.Actor)
+				if err := old.Pause(); err != nil {
+					h.say("pausing %s: %v", step.Actor, err)
+				}
+				paused <- frozen{old, time.Now()}
+				<-woken
+				return record.Pass
+			})
+			standby := map[string]*world.Process{}
+			for _, name := range h.world.Controllers() {
+				process, err := h.world.StartController(ctx, name, "-standby")
+				if err != nil {
+					return nil, err
+				}
+				standby[name] = process
+			}
+			return func(ctx context.Context) error { return requeueAt(ctx, h, paused, woken, standby) }, nil
+		}}
+}
+
+// frozen is a leader that was paused.
+type frozen struct {
+	*world.Process
+	since time.Time
+}
+
+// takeOver is longer than a lease, and the time in which the next leader sees that it ran out.
+const takeOver = 6 * time.Second
+
+// requeueAt lets the old leader go on after the Story has ended, watches that nothing more happens, and leaves one process each.
+func requeueAt(ctx context.Context, h *harness, paused chan frozen, woken chan struct{}, standby map[string]*world.Process) error {
+	select {
+	case old := <-paused:
+		// The Story may have ended without needing it.
+		if err := wait(ctx, time.Until(old.since.Add(takeOver))); err != nil {
+			return err
+		}
+		close(woken)
+		if err := old.Resume(); err != nil {
+			return err
+		}
+		if err := restart(ctx, old.Process); err != nil {
+			return err
+		}
+	default: // the step was never reached
+		close(woken)
+	}
+	for _, process := range standby {
+		if err := h.world.Remove(process); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restart starts a leader again that has found out that it lost its lease, and so exits by itself.
+func restart(ctx context.Context, old *world.Process) error {
+	select {
+	case <-old.Done():
+		return old.Restart()
+	case <-time.After(time.Minute):
+		return fmt.Errorf("%s did not notice within a minute that it had lost its lease", old.Name)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// simulated lets the data plane misbehave from the stage on until the Story has ended, or for a while.
+func simulated(scenario scenarios.Scenario, name string, inject func(context.Context, *world.World) error) testCase {
+	return testCase{scenario: scenario, name: "simulator: " + name,
+		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			if err := inject(ctx, h.world); err != nil {
+				return nil, err
+			}
+			healed := make(chan error, 1)
+			heal := sync.OnceFunc(func() { healed <- h.world.Heal(context.WithoutCancel(ctx)) })
+			time.AfterFunc(staleFor, heal)
+			return func(context.Context) error { heal(); return <-healed }, nil
+		}}
+}

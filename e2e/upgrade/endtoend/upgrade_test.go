@@ -1,0 +1,119 @@
+package endtoend
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/upgrade/fixture"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+const near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
+
+// U1: the third set-up of the document. U8: what is detached, and what is v1, is left alone.
+func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("vol-1", near)
+	s.Volume("vol-2", far)
+	s.Volume("vol-3", third)
+	require.NoError(t, s.Order(s.Ctx, "v1", v1beta2.DataEngineV1, 2, nil))
+	require.NoError(t, s.Attach(s.Ctx, "v1", near, fixture.Patience))
+	require.NoError(t, s.WaitRobust(s.Ctx, "v1", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
+	s.Attached("detached", far, 3, nil)
+	require.NoError(t, s.LetGo(s.Ctx, "detached", fixture.Patience))
+	bystanders := append(specs(s, "v1"), specs(s, "detached")...)
+	s.Guarded()
+	s.Ordered("upgrade", fixture.Image("second"))
+	m := s.Reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	require.Len(t, m.Status.UpgradedNodes, 3)
+	s.Done()
+	require.Equal(t, bystanders, append(specs(s, "v1"), specs(s, "detached")...), "U8")
+	s.Gone("v1", "detached")
+}
+
+// specs are what is wanted of a volume's parts.
+func specs(s *fixture.Scenario, volume string) []any {
+	s.T.Helper()
+	var out []any
+	var engines v1beta2.EngineList
+	var replicas v1beta2.ReplicaList
+	which := client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
+	require.NoError(s.T, s.List(s.Ctx, &engines, which))
+	require.NoError(s.T, s.List(s.Ctx, &replicas, which))
+	for _, e := range engines.Items {
+		e.Spec.LookRequestedAt = ""
+		out = append(out, e.Name, e.Spec)
+	}
+	for _, r := range replicas.Items {
+		out = append(out, r.Name, r.Spec)
+	}
+	return out
+}
+
+// U5: whichever controller dies in whichever step, the volumes go on and the upgrade ends.
+func TestControllersDieInTheMiddle(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("living", near)
+	s.Guarded()
+	s.Ordered("dying", fixture.Image("fourth"), near)
+	later := []string{
+		v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager,
+		v1beta2.UpgradeStateSwitchingBack, v1beta2.UpgradeStateRebuildingReplica, v1beta2.UpgradeStateCompleted,
+	}
+	for i, dies := range []string{world.UpgradeController, world.AttachController, world.IMMonitor, world.UpgradeController} {
+		s.Node("dying", near, later[i:]...)
+		require.NoError(t, s.Process(dies).Crash())
+	}
+	s.Reaches("dying", v1beta2.UpgradeStateCompleted)
+	s.Done()
+}
+
+// U6: an upgrade that is deleted while targets are away brings them home.
+func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("homing", near)
+	s.Guarded()
+	s.Ordered("deleted", fixture.Image("fifth"), near)
+	s.Node("deleted", near, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas)
+	m := &v1beta2.DataEngineUpgradeManager{}
+	require.NoError(t, s.Get(s.Ctx, "deleted", m))
+	require.NoError(t, s.Admin.Delete(s.Ctx, m))
+	require.NoError(t, s.Wait(s.Ctx, "the upgrade to go", fixture.Patience, func(ctx context.Context) (string, error) {
+		err := s.Get(ctx, "deleted", m)
+		if apierrors.IsNotFound(err) {
+			return "", nil
+		}
+		return world.Say(m.Status.Conditions), err
+	}))
+	v := &v1beta2.Volume{}
+	require.NoError(t, s.Get(s.Ctx, "homing", v))
+	require.Empty(t, v.Spec.TargetNodeID)
+	s.Done()
+}
+
+// U6: pause holds between two nodes and goes on, a changed setting does not change the image of what has begun, and abort
+// ends it with what is done done.
+func TestAPausedUpgradeWaitsAndAnAbortedOneEnds(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("pausing", near)
+	s.Guarded()
+	s.Ordered("paused", fixture.Image("sixth"), third, near, far)
+	s.Node("paused", third, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager)
+	require.NoError(t, s.ChangeUpgrade(s.Ctx, "paused", map[string]any{"paused": true}))
+	require.NoError(t, s.Set(s.Ctx, world.ImageSetting, fixture.Image("seventh")))
+	m := s.Reaches("paused", v1beta2.UpgradeStatePaused)
+	require.Equal(t, []string{third}, m.Status.UpgradedNodes, "the node that was under way was brought to its end")
+	require.Equal(t, fixture.Image("sixth"), m.Status.InstanceManagerImage)
+	require.NoError(t, s.ChangeUpgrade(s.Ctx, "paused", map[string]any{"paused": false}))
+	s.Node("paused", near, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas)
+	require.NoError(t, s.ChangeUpgrade(s.Ctx, "paused", map[string]any{"abort": true}))
+	m = s.Reaches("paused", v1beta2.UpgradeStateError)
+	require.Contains(t, m.Status.ErrorMessage, "aborted")
+	s.Done()
+}

@@ -1,0 +1,169 @@
+package failures
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/upgrade/fixture"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
+
+// failure is something that goes wrong in one state of the near node's upgrade, for longer than that state may take.
+type failure struct {
+	state string
+	// inject makes it wrong from the beginning.
+	inject func(*fixture.Scenario, string) error
+	// says is in the error message, or the reason of what it waits for.
+	says string
+}
+
+func fault(f world.Fault) func(*fixture.Scenario, string) error {
+	return func(s *fixture.Scenario, _ string) error { return s.Inject(s.Ctx, f) }
+}
+
+// U4: whatever fails before the instance manager is replaced is rolled back with its reason, and a change of the spec
+// resumes the upgrade when the cause is gone.
+func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("back", near)
+	s.Guarded()
+	for name, f := range map[string]failure{
+		"nosnapshot": {state: v1beta2.UpgradeStateInitializing, says: "snapshot",
+			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "VolumeSnapshot"})},
+		"notarget": {state: v1beta2.UpgradeStateSwitchingOver, says: "Volume back: its target goes to node",
+			inject: func(s *fixture.Scenario, _ string) error {
+				for _, node := range []string{far, third} {
+					if err := s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node, DataEngine: "v2"}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}},
+		"nostop": {state: v1beta2.UpgradeStateDetachingReplicas, says: "leaves its engine and stops", inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.T = t
+			require.NoError(t, f.inject(s, name))
+			s.OrderedSo(name, fixture.Image(name), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
+				spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{f.state: "3s"}
+			})
+			s.Node(name, near, v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateError)
+			require.NoError(t, s.Heal(s.Ctx))
+			m := s.Reaches(name, v1beta2.UpgradeStateError)
+			require.Contains(t, m.Status.ErrorMessage, "Gave up in state "+f.state)
+			require.Contains(t, m.Status.ErrorMessage, f.says)
+			s.Open()
+			require.NoError(t, s.WaitRobust(s.Ctx, "back", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
+			require.NoError(t, s.ChangeUpgrade(s.Ctx, name, map[string]any{"timeouts": nil}))
+			m = s.Reaches(name, v1beta2.UpgradeStateCompleted)
+			require.Equal(t, []string{near}, m.Status.UpgradedNodes)
+		})
+	}
+	s.T = t
+	s.Done()
+}
+
+// U4: after the instance manager is replaced there is only forward: the step says that it takes too long, and why, and goes
+// on when the cause is gone.
+func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("forward", near)
+	s.Guarded()
+	for name, f := range map[string]failure{
+		// The new instance manager's pod runs, and nobody ever reaches it.
+		"nomanager": {state: v1beta2.UpgradeStateUpgradingInstanceManager, says: v1beta2.ReasonWaitingForInstanceManager,
+			inject: func(s *fixture.Scenario, name string) error {
+				return s.Inject(s.Ctx, world.Fault{Kind: "partition", Mode: "cut", Pod: v1beta2.InstanceManagerName(near, fixture.Image(name), v1beta2.DataEngineV2)})
+			}},
+		// The target cannot come home: no engine starts there.
+		"nohome": {state: v1beta2.UpgradeStateSwitchingBack, says: v1beta2.ReasonWaitingForTarget,
+			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: near, DataEngine: "v2"})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.T = t
+			require.NoError(t, f.inject(s, name))
+			s.OrderedSo(name, fixture.Image(name), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
+				spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{f.state: "2s"}
+			})
+			require.NoError(t, s.WaitNodeUpgrade(s.Ctx, name, near, "to be stalled", fixture.Patience, func(u *v1beta2.NodeDataEngineUpgrade) string {
+				if u.Status.State == f.state && conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled) &&
+					conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing) == f.says {
+					return ""
+				}
+				return "it is not stalled there"
+			}))
+			require.NoError(t, s.WaitMetric(s.Ctx, world.UpgradeController, "node_stalled", map[string]string{"node": near}, fixture.Patience))
+			require.NoError(t, s.Heal(s.Ctx))
+			s.Reaches(name, v1beta2.UpgradeStateCompleted)
+			s.Open()
+		})
+	}
+	s.T = t
+	s.Done()
+}
+
+// U4: a replica that is never rebuilt. The node is upgraded and takes volumes again; the upgrade ends in error, with the
+// reason, and is resumed.
+func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("copying", near)
+	s.Guarded()
+	require.NoError(t, s.HoldCopies(s.Ctx, "copying"))
+	s.OrderedSo("norebuild", fixture.Image("norebuild"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
+		spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateRebuildingReplica: "3s"}
+	})
+	m := s.Reaches("norebuild", v1beta2.UpgradeStateError)
+	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild went on for 3s. Volume copying: its robustness is \"degraded\"")
+	s.Open()
+	require.NoError(t, s.ReleaseCopies(s.Ctx, "copying", 0))
+	require.NoError(t, s.WaitRobust(s.Ctx, "copying", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
+	require.NoError(t, s.ChangeUpgrade(s.Ctx, "norebuild", map[string]any{"timeouts": nil}))
+	s.Reaches("norebuild", v1beta2.UpgradeStateCompleted)
+	s.Done()
+}
+
+// U4: the node that holds the target meanwhile dies. Another one takes over, and the upgrade goes on to its end.
+func TestATemporaryNodeThatDiesIsReplacedByAnother(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Volume("orphaned", near)
+	s.Guarded()
+	// The upgrade stands while the near node's replica does not leave its engine.
+	require.NoError(t, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"}))
+	s.Ordered("dies", fixture.Image("dies"), near)
+	s.Node("dies", near, v1beta2.UpgradeStateDetachingReplicas)
+	first := temporary(s, "dies", "orphaned")
+	require.Contains(t, []string{far, third}, first)
+	s.Checker.Excuse("orphaned")
+	require.NoError(t, s.CutNode(s.Ctx, first))
+	require.NoError(t, s.WaitNodeUpgrade(s.Ctx, "dies", near, "to have another temporary node", fixture.Patience, func(u *v1beta2.NodeDataEngineUpgrade) string {
+		if at := u.Status.Volumes["orphaned"].TemporaryNodeID; at == first || at == "" {
+			return "it is still " + at
+		}
+		return ""
+	}))
+	require.NoError(t, s.WaitVolume(s.Ctx, "orphaned", "to have its target elsewhere", fixture.Patience, func(v *v1beta2.Volume) string {
+		if at := v.Status.CurrentTargetNodeID; at == first || at == "" {
+			return "it is still on " + at
+		}
+		return ""
+	}))
+	require.NoError(t, s.JoinNode(s.Ctx, first))
+	require.NoError(t, s.WaitNode(s.Ctx, first, v1beta2.ConditionTrue, fixture.Patience))
+	require.NoError(t, s.Heal(s.Ctx))
+	s.Reaches("dies", v1beta2.UpgradeStateCompleted)
+	s.Done()
+}
+
+// temporary is where the volume's target is meanwhile.
+func temporary(s *fixture.Scenario, upgrade, volume string) string {
+	s.T.Helper()
+	u := &v1beta2.NodeDataEngineUpgrade{}
+	require.NoError(s.T, s.Get(s.Ctx, world.NodeUpgrade(upgrade, near), u))
+	return u.Status.Volumes[volume].TemporaryNodeID
+}

@@ -1,0 +1,149 @@
+package preconditions
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/upgrade/fixture"
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// blocked is a volume of which something stands against the upgrade of the near node.
+type blocked struct {
+	name string
+	// change is what its user wants of it, act what happens to it once it is attached.
+	change func(*v1beta2.VolumeSpec)
+	act    func(*fixture.Scenario, string)
+	kinds  []string
+}
+
+var blockers = []blocked{
+	{name: "single", change: func(spec *v1beta2.VolumeSpec) { spec.NumberOfReplicas = 1 }, kinds: []string{"TooFewHealthyReplicas"}},
+	{name: "degraded", act: degrade, kinds: []string{"Degraded", "Rebuilding"}},
+	{name: "moving", change: func(spec *v1beta2.VolumeSpec) {
+		spec.AccessMode, spec.Migratable = v1beta2.AccessModeReadWriteMany, true
+	}, act: migrate, kinds: []string{"Migrating"}},
+	{name: "growing", act: grow, kinds: []string{"Expanding"}},
+	{name: "source", act: clone, kinds: []string{"Cloning"}},
+	{name: "restored", act: restore, kinds: nil},
+	{name: "ublk", change: func(spec *v1beta2.VolumeSpec) { spec.Frontend = "ublk" }, kinds: []string{"UblkFrontend"}},
+	// Four copies on three nodes: two of them share one.
+	{name: "doubled", change: func(spec *v1beta2.VolumeSpec) {
+		spec.NumberOfReplicas, spec.ReplicaSoftAntiAffinity = 4, "enabled"
+	}},
+	{name: "skipped", kinds: []string{"SkippedVolumeAttached"}},
+}
+
+// degrade lets a replica fail whose rebuild never ends.
+func degrade(s *fixture.Scenario, name string) {
+	require.NoError(s.T, s.HoldCopies(s.Ctx, name))
+	r, err := s.ReplicaOn(s.Ctx, name, far)
+	require.NoError(s.T, err)
+	require.NoError(s.T, s.KillInstance(s.Ctx, far, r.Name))
+	require.NoError(s.T, s.WaitVolume(s.Ctx, name, "to be rebuilt", fixture.Patience, func(*v1beta2.Volume) string {
+		e := &v1beta2.Engine{}
+		if err := s.Get(s.Ctx, name+"-e-0", e); err != nil {
+			return err.Error()
+		}
+		for _, mode := range e.Status.ReplicaModeMap {
+			if mode == v1beta2.ReplicaModeWO {
+				return ""
+			}
+		}
+		return "no replica is"
+	}))
+}
+
+func migrate(s *fixture.Scenario, name string) {
+	require.NoError(s.T, s.Ticket(s.Ctx, name, "csi-there", v1beta2.AttacherCSI, near, nil))
+	require.NoError(s.T, s.DropTicket(s.Ctx, name, "by-hand"))
+	require.NoError(s.T, s.Ticket(s.Ctx, name, "csi-target", v1beta2.AttacherCSI, far, nil))
+	require.NoError(s.T, s.WaitTicket(s.Ctx, name, "csi-target", true, "", fixture.Patience))
+}
+
+func grow(s *fixture.Scenario, name string) {
+	require.NoError(s.T, s.HoldCopies(s.Ctx, name))
+	require.NoError(s.T, s.Grow(s.Ctx, name, 2*world.VolumeSize))
+}
+
+// clone lets a copy of the volume begin that never ends.
+func clone(s *fixture.Scenario, name string) {
+	require.NoError(s.T, s.HoldCopies(s.Ctx, "clone"))
+	require.NoError(s.T, s.Order(s.Ctx, "clone", v1beta2.DataEngineV2, 2, func(spec *v1beta2.VolumeSpec) { spec.DataSource = "vol://" + name }))
+	require.NoError(s.T, s.WaitVolume(s.Ctx, "clone", "to be filled", fixture.Patience, func(v *v1beta2.Volume) string {
+		if c := v.Status.CloneStatus; c.State == v1beta2.CloneInitiated && c.Snapshot != "" {
+			return ""
+		}
+		return "it is " + v.Status.CloneStatus.State
+	}))
+}
+
+// restore lets a volume be made from a backup of this one, without end.
+func restore(s *fixture.Scenario, name string) {
+	require.NoError(s.T, s.Write(s.Ctx, name, 1, "first"))
+	url, err := s.SaveBackup(s.Ctx, name, "backup", s.T.TempDir())
+	require.NoError(s.T, err)
+	require.NoError(s.T, s.HoldCopies(s.Ctx, "restoring"))
+	require.NoError(s.T, s.Order(s.Ctx, "restoring", v1beta2.DataEngineV2, 3, func(spec *v1beta2.VolumeSpec) { spec.FromBackup = url }))
+	require.NoError(s.T, s.WaitTicket(s.Ctx, "restoring", v1beta2.TicketID(v1beta2.AttacherRestore, "restoring"), true, "", fixture.Patience))
+}
+
+// U3: whatever stands against the upgrade is said at once, of every node, and nothing has been touched then.
+func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
+	s := fixture.Begin(t)
+	var names, parts []string
+	for _, b := range blockers {
+		s.Attached(b.name, near, 3, b.change)
+		if b.act != nil {
+			b.act(s, b.name)
+		}
+		names = append(names, b.name)
+		for _, kind := range b.kinds {
+			parts = append(parts, "Node "+near+", volume "+b.name+": "+kind+": ")
+		}
+	}
+	parts = append(parts, "volume doubled: TwoReplicasOnNode: replicas doubled-r-", "volume clone: Cloning: ", "volume clone: NoFrontend: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
+		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: it cannot run "+fixture.Image("missing")+": ErrImagePull", "Node node-9: UnknownNode: ")
+	before := s.Untouched(names...)
+	s.OrderedSo("all", fixture.Image("missing"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
+		spec.Nodes, spec.SkipVolumes = []string{near, far, third, "node-9"}, []string{"skipped"}
+	})
+	m := s.Reaches("all", v1beta2.UpgradeStateError)
+	for _, part := range parts {
+		require.Contains(t, m.Status.ErrorMessage, part)
+	}
+	said := conditions.Get(m.Status.Conditions, v1beta2.UpgradePreflight)
+	require.Equal(t, v1beta2.ReasonUpgradeBlocked, said.Reason)
+	require.Equal(t, m.Status.ErrorMessage, said.Message)
+	require.Equal(t, before, s.Untouched(names...))
+	require.NoError(t, s.Sweep(s.Ctx))
+}
+
+// U3: with the other nodes down there is nowhere to go, and that is said together with what it does to the volumes.
+func TestWithoutAnotherNodeAnUpgradeIsRefused(t *testing.T) {
+	s := fixture.Begin(t)
+	s.Attached("alone", near, 3, nil)
+	for _, node := range []string{far, third} {
+		require.NoError(t, s.CutNode(s.Ctx, node))
+	}
+	for _, node := range []string{far, third} {
+		require.NoError(t, s.WaitNode(s.Ctx, node, v1beta2.ConditionFalse, fixture.Patience))
+	}
+	s.Ordered("nowhere", fixture.Image("nowhere"))
+	m := s.Reaches("nowhere", v1beta2.UpgradeStateError)
+	for _, part := range []string{"Node " + near + ": NoOtherNode: ", "Node " + far + ": NodeNotReady: ", "volume alone: TooFewHealthyReplicas: "} {
+		require.Contains(t, m.Status.ErrorMessage, part)
+	}
+	for _, node := range []string{far, third} {
+		require.NoError(t, s.JoinNode(s.Ctx, node))
+	}
+	for _, node := range []string{far, third} {
+		require.NoError(t, s.WaitNode(s.Ctx, node, v1beta2.ConditionTrue, fixture.Patience))
+	}
+	s.Open()
+	require.NoError(t, s.WaitRobust(s.Ctx, "alone", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
+	s.Gone("alone")
+}

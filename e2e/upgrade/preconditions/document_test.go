@@ -1,0 +1,79 @@
+package preconditions
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/e2e/scenarios"
+	"drover.dev/drover/e2e/upgrade/fixture"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+const near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
+
+// placed is a volume of a set-up: where it is attached, and where its replicas are.
+type placed struct {
+	attached string
+	replicas []string
+}
+
+var everywhere = []string{near, far, third}
+
+// arranged makes the volumes of a set-up, and writes to those that the document expects to be upgraded.
+func arranged(s *fixture.Scenario, prefix string, volumes []placed, written bool) []string {
+	s.T.Helper()
+	var names []string
+	for i, v := range volumes {
+		name := prefix + "-vol-" + string(rune('1'+i))
+		s.OnlyOn(v.replicas, func() { s.Attached(name, v.attached, len(v.replicas), nil) })
+		nodes, err := s.ReplicaNodes(s.Ctx, name)
+		require.NoError(s.T, err)
+		require.ElementsMatch(s.T, v.replicas, nodes)
+		if written {
+			s.Written(name)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// U2: the set-ups of the document that fail: vol-1 has a single replica, beside its engine or elsewhere.
+func TestTheSetUpsOfTheDocumentThatFail(t *testing.T) {
+	for name, volumes := range map[string][]placed{
+		"fails-1": {{near, []string{near}}, {near, everywhere}, {near, everywhere}},
+		"fails-2": {{near, []string{far}}, {near, everywhere}, {near, everywhere}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fixture.Begin(t)
+			names := arranged(s, name, volumes, false)
+			before := s.Untouched(names...)
+			s.Ordered(name, fixture.Image(name))
+			m := s.Reaches(name, v1beta2.UpgradeStateError)
+			require.Equal(t, v1beta2.ReasonUpgradeBlocked, conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight))
+			require.Contains(t, m.Status.ErrorMessage, "volume "+names[0]+": TooFewHealthyReplicas: it has 1 healthy replica(s) on 1 node(s)")
+			require.NotContains(t, m.Status.ErrorMessage, names[1])
+			require.Equal(t, before, s.Untouched(names...))
+			s.Gone(names...)
+		})
+	}
+}
+
+// U1: the set-ups of the document that succeed, every node of the cluster. The third one is told in package whole.
+func TestTheSetUpsOfTheDocumentThatSucceed(t *testing.T) {
+	for name, volumes := range map[string][]placed{
+		"succeeds-1": {{near, everywhere}, {near, everywhere}, {near, everywhere}},
+		"succeeds-2": {{near, []string{far, third}}, {near, []string{far, third}}, {near, []string{far, third}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fixture.Begin(t)
+			arranged(s, name, volumes, true)
+			s.Guarded()
+			s.Ordered(name, fixture.Image(name))
+			m := s.Reaches(name, v1beta2.UpgradeStateCompleted)
+			require.Len(t, m.Status.UpgradedNodes, 3)
+			s.Done()
+		})
+	}
+}

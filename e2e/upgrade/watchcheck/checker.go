@@ -1,0 +1,96 @@
+package watchcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"drover.dev/drover/e2e/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// pause lies between two looks at the data plane.
+const pause = 15 * time.Millisecond
+
+// Checker watches from Start to Stop.
+type Checker struct {
+	world   *world.World
+	volumes map[string]bool
+	cancel  context.CancelFunc
+	group   sync.WaitGroup
+
+	mutex    sync.Mutex
+	excused  map[string]bool
+	found    []error
+	said     map[string]bool
+	polls    int
+	versions int
+	facts    facts
+}
+
+// facts are the newest versions that were seen.
+type facts struct {
+	nodes    map[string]*v1beta2.Node
+	upgrades map[string]*v1beta2.NodeDataEngineUpgrade
+	replicas map[string]*v1beta2.Replica
+}
+
+// Start begins to watch over volumes that are attached and healthy, and over every node.
+func Start(ctx context.Context, w *world.World, volumes ...string) (*Checker, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	g := &Checker{world: w, cancel: cancel, volumes: map[string]bool{}, excused: map[string]bool{}, said: map[string]bool{},
+		facts: facts{nodes: map[string]*v1beta2.Node{}, upgrades: map[string]*v1beta2.NodeDataEngineUpgrade{}, replicas: map[string]*v1beta2.Replica{}}}
+	for _, name := range volumes {
+		g.volumes[name] = true
+	}
+	if err := g.watch(ctx); err != nil {
+		cancel()
+		g.group.Wait()
+		return nil, err
+	}
+	g.group.Go(func() { g.poll(ctx) })
+	return g, nil
+}
+
+// Excuse lets a volume be without a target until it has one again: the test is about to take away the node that holds it.
+func (g *Checker) Excuse(volume string) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.excused[volume] = true
+}
+
+// Release ends the watch over a volume that its user detaches.
+func (g *Checker) Release(volume string) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	delete(g.volumes, volume)
+}
+
+// Stop ends the watch and returns everything that was violated. A guard that saw nothing has guarded nothing, which is an
+// error, too.
+func (g *Checker) Stop() error {
+	g.cancel()
+	g.group.Wait()
+	if g.polls == 0 || g.versions == 0 {
+		g.found = append(g.found, fmt.Errorf("the guard saw nothing: %d looks, %d versions", g.polls, g.versions))
+	}
+	return errors.Join(g.found...)
+}
+
+// Seen is how often the data plane was looked at, and how many versions of objects were.
+func (g *Checker) Seen() (polls, versions int) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.polls, g.versions
+}
+
+// violated notes what was found, each once; the lock is held.
+func (g *Checker) violated(key, format string, args ...any) {
+	if g.said[key] {
+		return
+	}
+	g.said[key] = true
+	g.found = append(g.found, fmt.Errorf("%s: %s", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,87 @@
+package backupexecutor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+)
+
+// ByVolume finds Backups that are not ended by the label of their volume.
+const ByVolume = "drover.backup.volume"
+
+// Executor look after the backups that engines copy.
+type Executor struct {
+	rt      *runkit.Runtime
+	log     logr.Logger
+	options Options
+	memory  memory
+}
+
+// New makes them, and the index that they need.
+func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, error) {
+	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Backup{}, ByVolume, func(o client.Object) []string {
+		b := o.(*v1beta2.Backup)
+		if volume := b.Labels[v1beta2.LabelBackupVolume]; volume != "" && !v1beta2.IsBackupEnded(b) {
+			return []string{volume}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("indexing backups: %w", err)
+	}
+	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options}, nil
+}
+
+// Poll is one whole look at a running engine.
+type Poll struct {
+	Engine *v1beta2.Engine
+	// Run tells one run of the engine from another.
+	Run string
+	// Snapshots are what the engine listed.
+	Snapshots map[string]v1beta2.SnapshotInfo
+	// Proxy and Target are where the engine is asked.
+	Proxy  *imclient.Proxy
+	Target imclient.Target
+	// Usable tells that it is the volume's one engine and has a replica that is RW; it is asked only where there is a Backup.
+	Usable func() bool
+	// Busy tells that something else is being done.
+	Busy bool
+	// Period is the time between looks while something goes on.
+	Period time.Duration
+	// Still reads the engine uncached; an error says why nothing may be called on it now.
+	Still func(ctx context.Context) error
+}
+
+// Pass decides on a look and does what is due. Wake is how long until the next look is due on account of backups; zero is
+// whenever.
+func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
+	w, err := h.observe(ctx, l)
+	if err != nil || len(w.Backups) == 0 {
+		return 0, err
+	}
+	v := backup.Decide(w)
+	for _, c := range v.Changes {
+		err = errors.Join(err, h.say(ctx, l, c))
+	}
+	switch {
+	case status.IsConflict(err):
+		return conflictPause, nil
+	case err != nil:
+		return 0, err
+	case v.Begin != "" && !h.rt.Observe:
+		return h.begin(ctx, l, v.Begin)
+	case v.Enqueue.IsZero():
+		return 0, nil
+	}
+	return max(v.Enqueue.Sub(h.rt.Clock.Now()), soon), nil
+}

@@ -1,0 +1,25 @@
+package backupexecutor
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var (
+	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_backup_calls_total",
+		Help: "Backups that engines were asked for, by how the call ended: ok, failed, unanswered.",
+	}, []string{"result"})
+	ends = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "drover_im_monitor_backups_ended_total",
+		Help: "Backups that came to their end, by their state: Completed, Error.",
+	}, []string{"state"})
+)
+
+func init() {
+	metrics.Registry.MustRegister(calls, ends)
+	// An alert does not see the first event of a counter that appears with it.
+	ends.WithLabelValues(v1beta2.BackupError)
+}

@@ -1,0 +1,73 @@
+package backupexecutor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// observe gathers the volume's Backups, and asks the engine about those that it was asked for.
+func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, error) {
+	w := backup.World{Run: l.Run, Busy: l.Busy, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
+	var list v1beta2.BackupList
+	key := client.MatchingFields{ByVolume: v1beta2.LabelValue(l.Engine.Spec.VolumeName)}
+	if err := h.rt.Client.List(ctx, &list, client.InNamespace(h.rt.Namespace), key, client.UnsafeDisableDeepCopy); err != nil {
+		return w, fmt.Errorf("listing the backups of volume %s: %w", l.Engine.Spec.VolumeName, err)
+	}
+	for i := range list.Items {
+		w.Backups = append(w.Backups, backupOf(&list.Items[i]))
+	}
+	if len(w.Backups) == 0 {
+		return w, nil
+	}
+	w.Usable = l.Usable()
+	if h.rt.ElectedAt != nil {
+		w.ElectedAt = h.rt.ElectedAt()
+		w.FencingDelayEnds = w.ElectedAt.Add(h.options.PostElectionDelay)
+	}
+	for _, b := range backup.Ask(l.Run, w.Backups) {
+		if answer, ok := h.ask(ctx, l, b); ok {
+			w.Answers[b.Name] = answer
+		}
+	}
+	w.Now = h.rt.Clock.Now()
+	w.Open = h.memory.calls(l.Engine.Name, w.Now)
+	return w, nil
+}
+
+// ask asks the engine about one backup; not ok: that told nothing.
+func (h *Executor) ask(ctx context.Context, l Poll, b backup.Backup) (backup.Answer, bool) {
+	is, err := l.Proxy.Backup(ctx, l.Target, b.Name, b.Replica)
+	switch {
+	case err == nil:
+		h.memory.heard(l.Engine.Name, b.Name)
+		return backup.Answer{Known: true, State: is.State, Error: is.Error, URL: is.URL, Replica: is.Replica, Percent: is.Percent}, true
+	case errors.Is(err, imclient.ErrNotFound):
+		return backup.Answer{}, true
+	case errors.Is(err, imclient.ErrUnreachable):
+		return backup.Answer{}, false
+	}
+	h.log.Info("the engine does not tell of the backup", "backup", b.Name, "engine", l.Engine.Name, "error", err.Error())
+	return backup.Answer{}, h.memory.missed(l.Engine.Name, b.Name) >= lostAfter
+}
+
+func backupOf(o *v1beta2.Backup) backup.Backup {
+	said := o.Status.Conditions
+	out := backup.Backup{
+		Name: o.Name, Snapshot: o.Spec.SnapshotName, Created: o.CreationTimestamp.Time, Deleting: o.DeletionTimestamp != nil,
+		Approved: conditions.IsTrue(said, v1beta2.BackupApproved) && conditions.Reason(said, v1beta2.BackupApproved) == v1beta2.ReasonReady,
+		State:    o.Status.State, Run: o.Status.EngineRun, Replica: o.Status.ReplicaAddress, Progress: o.Status.Progress,
+	}
+	if at, err := time.Parse(time.RFC3339Nano, o.Status.RequestedTime); err == nil {
+		out.Requested = at
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package orphan
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Evaluate decides about one key. It is total, deterministic and idempotent: on the result of its own verdict it asks for
+// nothing more.
+func Evaluate(w World) Verdict {
+	v := Verdict{Evaluation: evaluateInstance(w)}
+	data := evaluateData(w)
+	for _, o := range w.Orphans {
+		if o.Data != nil {
+			v.Orphans = append(v.Orphans, evaluateDataOrphan(w, data, o))
+			continue
+		}
+		v.Orphans = append(v.Orphans, evaluateOrphan(w, v.Evaluation, o))
+	}
+	v.Create, v.CreateData = missing(w, v.Evaluation), missingData(w, data)
+	v.ExpectAbsence, v.PollAt = expectAbsence(w, v), pollAt(w, v)
+	return v
+}
+
+// Creations are the Orphans that are missing.
+func (v Verdict) Creations() []*Creation {
+	var out []*Creation
+	for _, c := range []*Creation{v.Create, v.CreateData} {
+		if c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Confirms reports whether the verdict of a second look asks for the same Orphan as a first one.
+func (v Verdict) Confirms(first *Creation) bool {
+	return slices.ContainsFunc(v.Creations(), func(c *Creation) bool { return c.Name == first.Name })
+}
+
+// check is one question of the judge; ok means that it answered.
+type check func(World, *Instance) (Evaluation, bool)
+
+// checks are the questions in their order; each is documented at its function.
+var checks = []check{frontend, noClaim, notLive, deleting, changing, running, stopped}
+
+func evaluateInstance(w World) Evaluation {
+	if w.Inventory == nil || w.Manager == nil {
+		return undecided(v1beta2.ReasonInventoryUnknown,
+			"The instances of %s are unknown: no whole list was read since it was last connected.", w.Key.InstanceManager)
+	}
+	if w.Node == nil || w.Node.Down || w.Node.Deleting {
+		return undecided(v1beta2.ReasonNodeDown, "Node %s is down or being deleted.", w.Manager.Node)
+	}
+	instance := w.Inventory.Instance
+	if instance == nil {
+		return Evaluation{Decision: Nothing}
+	}
+	if w.Duplicate != "" {
+		// A pod's address may already lead to its successor's server: then this list is not of this instance manager, and
+		// what it shows may be claimed there (ORP-1).
+		return undecided(v1beta2.ReasonInventoryUnknown, "%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
+			w.Key.InstanceManager, w.Duplicate, w.Key.Name, instance.UUID)
+	}
+	for _, ask := range checks {
+		if j, ok := ask(w, instance); ok {
+			return identified(w, instance, j)
+		}
+	}
+	return undecided(v1beta2.ReasonTransientState, "The object of %s is neither running nor stopped.", w.Key.Name)
+}
+
+// identified turns an orphan without a known UUID into no decision: it could never be deleted safely.
+func identified(w World, instance *Instance, j Evaluation) Evaluation {
+	if j.Decision != Orphaned {
+		return j
+	}
+	if instance.UUID == "" {
+		return undecided(v1beta2.ReasonNoUUID, "%s %s on %s looks orphaned (%s), but neither its status nor the SPDK inventory tells its UUID.",
+			instance.Type, w.Key.Name, w.Key.InstanceManager, j.Reason)
+	}
+	j.UUID, j.Source = instance.UUID, instance.UUIDSource
+	j.Message += fmt.Sprintf(" Its UUID was read from %s.", instance.UUIDSource)
+	return j
+}
+
+// live is the state of a runtime that holds resources and may do I/O.
+func live(state string) bool {
+	return state == v1beta2.InstanceStateRunning || state == v1beta2.InstanceStateSuspended || state == v1beta2.InstanceStateError
+}
+
+func undecided(reason, format string, args ...any) Evaluation {
+	return Evaluation{Decision: Undecided, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func orphaned(reason, format string, args ...any) Evaluation {
+	return Evaluation{Decision: Orphaned, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}

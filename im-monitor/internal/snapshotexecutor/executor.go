@@ -1,0 +1,105 @@
+package snapshotexecutor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+)
+
+// byVolume finds Snapshots by their volume.
+const byVolume = "drover.snapshot.volume"
+
+// Executor look after the snapshots of engines.
+type Executor struct {
+	rt      *runkit.Runtime
+	log     logr.Logger
+	options Options
+	memory  memory
+}
+
+// New makes them, and the index that they need.
+func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, error) {
+	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Snapshot{}, byVolume, func(o client.Object) []string {
+		return []string{o.(*v1beta2.Snapshot).Spec.Volume}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("indexing snapshots: %w", err)
+	}
+	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options}, nil
+}
+
+// Poll is one whole look at a running engine.
+type Poll struct {
+	Engine *v1beta2.Engine
+	// Run tells one run of the engine from another.
+	Run  string
+	Seen engine.Seen
+	// Began is when its first question was sent.
+	Began time.Time
+	// Proxy and Target are where calls go that change snapshots.
+	Proxy  *imclient.Proxy
+	Target imclient.Target
+	// Alone tells that no other engine of the volume shall run, Adding that a replica is being added, Busy that something
+	// else is being done to this one.
+	Alone, Adding, Busy bool
+	// Period is the time between looks while something goes on.
+	Period time.Duration
+	// Still reads the engine uncached; an error says why nothing may be called on it now.
+	Still func(ctx context.Context) error
+}
+
+// Pass decides on a look and does what is due. Wake is how long until the next look is due on account of snapshots; zero is
+// whenever.
+func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
+	w, err := h.observe(ctx, l)
+	if err != nil {
+		return 0, err
+	}
+	v := enginesnapshot.Decide(w)
+	h.memory.keep(l, v.Memory)
+	again := h.say(ctx, l, v.Changes)
+	if !h.rt.Observe {
+		for _, name := range v.Mirror {
+			again = errors.Join(again, h.mirror(ctx, l, name))
+		}
+		called := h.take(ctx, l, v.Take)
+		if h.remove(ctx, l, v) || called {
+			return soon, nil // what was not written is written then
+		}
+	}
+	if status.IsConflict(again) {
+		return conflictPause, nil
+	}
+	if !v.Enqueue.IsZero() {
+		requeueAt = max(v.Enqueue.Sub(h.rt.Clock.Now()), soon)
+	}
+	return requeueAt, again
+}
+
+// Reported is what Engine.status says of the engine's snapshots after the look, and how long until the next look may prove that
+// one of them is gone; zero is whenever.
+func (h *Executor) Reported(l Poll) (reported map[string]v1beta2.SnapshotInfo, requeueAt time.Duration) {
+	if l.Seen.Snapshots == nil {
+		return nil, 0
+	}
+	reported, unlisted, at := enginesnapshot.Reported(l.Engine.Status.Snapshots, l.Seen.Snapshots, h.memory.view(l), l.Began, h.options.Gap)
+	h.memory.reported(l, unlisted)
+	if !at.IsZero() {
+		requeueAt = max(at.Sub(h.rt.Clock.Now()), soon)
+	}
+	return reported, requeueAt
+}
+
+// Forget drops what is remembered of an engine that does not run.
+func (h *Executor) Forget(name string) { h.memory.forget(name) }

@@ -1,0 +1,141 @@
+package snapshotexecutor
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+)
+
+// memory is what this process remembers of runs of engines, by the engine's name.
+type memory struct {
+	mu sync.Mutex
+	of map[string]*run
+}
+
+type run struct {
+	id string
+	enginesnapshot.Memory
+	// takes and removes count calls that did not bring what they asked for.
+	takes   map[string]int
+	removes int
+	// silent counts removals in a row that the engine did not answer.
+	silent int
+}
+
+// reported notes what Engine.status says of a run's snapshots although a look did not list them.
+func (m *memory) reported(l Poll, unlisted map[string]time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runOf(l).Unlisted = unlisted
+}
+
+// runOf is the memory of this run, which begins empty; the lock is held.
+func (m *memory) runOf(l Poll) *run {
+	r := m.of[l.Engine.Name]
+	if r == nil || r.id != l.Run {
+		r = &run{id: l.Run, takes: map[string]int{}}
+		m.of = with(m.of, l.Engine.Name, r)
+	}
+	return r
+}
+
+// of this run; what was of another run is forgotten, but for calls that may still be under way.
+func (m *memory) view(l Poll) enginesnapshot.Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	if r == nil || r.id != l.Run {
+		return enginesnapshot.Memory{}
+	}
+	out := r.Memory
+	out.Called, out.Open, out.TakeAfter = maps.Clone(r.Called), maps.Clone(r.Open), maps.Clone(r.TakeAfter)
+	out.Removed, out.Purged = maps.Clone(r.Removed), maps.Clone(r.Purged)
+	return out
+}
+
+func (m *memory) keep(l Poll, after enginesnapshot.Memory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runOf(l)
+	r.Memory = after
+	maps.DeleteFunc(r.takes, func(name string, _ int) bool { _, there := after.TakeAfter[name]; return !there })
+	if after.Deleting == 0 {
+		r.removes, r.RemoveAfter = 0, time.Time{}
+	}
+}
+
+func (m *memory) forget(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, name)
+}
+
+// took notes a call that takes a snapshot; open is until when the server may be at it unanswered.
+func (m *memory) took(l Poll, name string, now, open time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	r.Called = with(r.Called, name, true)
+	r.TakeAfter = with(r.TakeAfter, name, now.Add(delay(r.takes[name])))
+	r.takes[name]++
+	if !open.IsZero() {
+		r.Open = with(r.Open, name, open)
+	}
+}
+
+// removed notes a call that removes snapshots, and whether the engine accepted it.
+func (m *memory) removed(l Poll, names []string, now time.Time, accepted bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	r.RemoveAfter = now.Add(delay(r.removes))
+	r.removes++
+	if accepted {
+		r.silent = 0
+	}
+	for _, name := range names {
+		if accepted {
+			r.Removed = with(r.Removed, name, now)
+		}
+	}
+}
+
+// unanswered notes a removal that the engine did not answer, and returns how many in a row it did not.
+func (m *memory) unanswered(l Poll) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runOf(l)
+	r.silent++
+	return r.silent
+}
+
+// purged notes a call that purges for these snapshots, and whether the engine accepted it.
+func (m *memory) purged(l Poll, names []string, now time.Time, accepted bool) {
+	m.removed(l, nil, now, accepted)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[l.Engine.Name]
+	for _, name := range names {
+		if accepted {
+			r.Purged = with(r.Purged, name, now)
+		}
+	}
+}
+
+func delay(times int) time.Duration {
+	if times >= 6 {
+		return callDelayMax
+	}
+	return min(callDelay<<times, callDelayMax)
+}
+
+// with puts a value into a map, which may be nil.
+func with[V any](m map[string]V, name string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[name] = v
+	return m
+}

@@ -1,0 +1,42 @@
+package snapshotexecutor
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"drover.dev/drover/shared/runkit"
+)
+
+// Options are the settings of this package.
+type Options struct {
+	// Gap is the time between two looks that prove a snapshot absent.
+	Gap time.Duration
+	// Gather is how long nobody may delete another Snapshot of a volume before the deleted ones are removed together.
+	Gather time.Duration
+	// PostElectionDelay is how long after its election a leader takes a call of an earlier one to be under way.
+	PostElectionDelay time.Duration
+}
+
+// AddFlags registers the flags of this package.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.Gap, "snapshot-absence-gap", 5*time.Second, "time between two looks at an engine that prove a snapshot gone")
+	flags.DurationVar(&o.Gather, "snapshot-delete-batch-delay", time.Second, "how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most ten times as long")
+	runkit.RenamedFlag(flags, "snapshot-gather", "snapshot-delete-batch-delay")
+}
+
+const (
+	// fieldOwner owns the conditions Provisioned, RemovalFailed and Withdrawn and nothing else.
+	fieldOwner = "im-monitor"
+	// gatherLongest is how many times Gather removals wait at most while further ones come.
+	gatherLongest = 10
+	// After a call the next one of its kind waits, longer each time, until what was asked for happened.
+	callDelay, callDelayMax = time.Second, time.Minute
+	// unansweredMost is how many removals in a row an engine may leave unanswered before that is said of the snapshots: a server that lists
+	// and never removes must not hold a place among the purges for ever.
+	unansweredMost = 3
+	// soon is when to look after a call or a conflict.
+	soon = time.Millisecond
+	// conflictPause is the wait for the event of a change that a write met.
+	conflictPause = 50 * time.Millisecond
+)

@@ -1,0 +1,39 @@
+package orphan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// notEvaluated waits for im-monitor's judgement. im-monitor creates an orphan and judges it in two writes; one that was
+// deleted in between still gets its judgement, and one that somebody else made, and deleted, ends after a while.
+func notEvaluated(w World) *ruleResult {
+	rule := evaluation(w)
+	switch {
+	case !isInstance(w) && !isData(w):
+		return waitForPeer(w, fmt.Sprintf("Orphans of type %q are not known to this version of orphan-controller; nothing is executed. Update orphan-controller.", w.Orphan.Spec.OrphanType))
+	case slices.Contains(judgements, rule):
+		return nil
+	case rule != "":
+		return waitForPeer(w, fmt.Sprintf("im-monitor judged the instance orphaned by the rule %s, which this version of orphan-controller does not know; nothing is executed. Update orphan-controller.", rule))
+	case !deleting(w):
+		return leaveAlone(w)
+	}
+	due := w.Orphan.DeletionTimestamp.Add(w.Limits.EvaluationWait)
+	r := &ruleResult{
+		outcome: v1beta2.ReasonNotJudged, own: ownApproval, approval: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged,
+		message: fmt.Sprintf("im-monitor has never judged this orphan, so nothing is executed. Unless it does so by %s, the orphan ends.",
+			due.UTC().Format(time.RFC3339)),
+		event: EventHeld, requeueAt: due,
+	}
+	if !w.Now.Before(due) {
+		r.finish, r.requeueAt, r.confirm = finishEnd, time.Time{}, true
+	}
+	return r
+}
+
+// leaveAlone is the ruleResult on an orphan that nobody wants gone: whatever this controller said about it falls.
+func leaveAlone(World) *ruleResult { return &ruleResult{outcome: OutcomeStanding, own: ownCleared} }

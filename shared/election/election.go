@@ -1,0 +1,194 @@
+package election
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+
+	"drover.dev/drover/shared/leaselock"
+	"drover.dev/drover/shared/runkit"
+)
+
+// Lease is the lease of the other program.
+type Lease struct {
+	Name string
+	// The times of the lease; zero is that of the binary's own lease, so that after a crash both run out together.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+}
+
+// orOf is the lease with the binary's times where it has none of its own.
+func (l Lease) orOf(rt *runkit.Runtime) Lease {
+	return Lease{Name: l.Name, LeaseDuration: cmp.Or(l.LeaseDuration, rt.LeaseDuration), RenewDeadline: cmp.Or(l.RenewDeadline, rt.RenewDeadline),
+		RetryPeriod: cmp.Or(l.RetryPeriod, rt.RetryPeriod)}
+}
+
+// Election holds the other program's lease and tells whether this process may act. Work under way ends before the
+// lease is given back. A standby of the whole binary watches the lease, too, but does not take it: after a crash of the
+// leader the two leases then run out at the same time, not one after the other.
+type Election struct {
+	lock    resourcelock.Interface // nil: there is nothing to hold, this process always acts
+	fence   *leaselock.Fence
+	elected <-chan struct{} // closed once this process leads the whole binary
+	lease   Lease
+	// won is called at the beginning of each term.
+	won     func(context.Context)
+	leading func(bool)
+
+	work sync.RWMutex // held for reading while work is under way
+	term *term        // guarded by work; nil: this process does not act
+}
+
+// term is one time of leading.
+type term struct {
+	context.Context
+	end   context.CancelFunc
+	ended bool // guarded by work
+}
+
+// New returns an election to be added to the runtime's manager. leading is told each time that this process begins or ends
+// to act, won is called at the beginning of each term. The lease of a process that only observes is never touched.
+func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.Context)) (*Election, error) {
+	lease = lease.orOf(rt)
+	e := &Election{lease: lease, won: won, leading: leading}
+	if rt.Observe {
+		return e, nil
+	}
+	if err := e.hold(rt.LeaseConfig, rt.Namespace, rt.Identity); err != nil {
+		return nil, err
+	}
+	e.elected = rt.Manager.Elected()
+	return e, nil
+}
+
+// hold prepares the lease and its fence. The requests of the lease pass no fence.
+func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) error {
+	lease := leaselock.Lease{Namespace: namespace, Name: e.lease.Name, Identity: own, Times: e.lease.times()}
+	e.fence = leaselock.NewFence(e.lease.RenewDeadline, clock.RealClock{})
+	lock, err := lease.Prepare(config, e.fence, func(error) { e.stopTerm() })
+	if err != nil {
+		return err
+	}
+	e.lock = lock
+	return nil
+}
+
+func (l Lease) times() leaselock.Times {
+	return leaselock.Times{LeaseDuration: l.LeaseDuration, RetryPeriod: l.RetryPeriod}
+}
+
+// NeedLeaderElection lets a standby of the binary watch the lease.
+func (e *Election) NeedLeaderElection() bool { return false }
+
+// Start stands for election, again after each loss, until ctx ends.
+func (e *Election) Start(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := e.stand(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stand returns when the lease is lost, or ctx ends.
+func (e *Election) stand(ctx context.Context) error {
+	own, end := context.WithCancel(ctx)
+	defer end()
+	t := &term{Context: own, end: end}
+	if e.lock == nil {
+		e.begin(t)
+		<-ctx.Done()
+		e.stop(t)
+		return nil
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:          guarded{e.lock, e.elected, func() { e.stop(t) }},
+		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.times().ElectorDeadline(), RetryPeriod: e.lease.RetryPeriod,
+		ReleaseOnCancel: true, Name: e.lease.Name,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) { e.begin(t) },
+			OnStoppedLeading: func() { e.stop(t) },
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("standing for %s: %w", e.lease.Name, err)
+	}
+	elector.Run(ctx)
+	return nil
+}
+
+// begin opens the term, unless it has ended before that.
+func (e *Election) begin(t *term) {
+	e.work.Lock()
+	open := !t.ended
+	if open {
+		e.term = t
+	}
+	e.work.Unlock()
+	if open {
+		e.leading(true)
+		e.won(t)
+	}
+}
+
+// stop ends the term and returns once no work of it is under way.
+func (e *Election) stop(t *term) {
+	t.end()
+	e.work.Lock()
+	defer e.work.Unlock()
+	t.ended, e.term = true, nil
+	e.leading(false)
+}
+
+// stopTerm ends the present term: another process holds the lease.
+func (e *Election) stopTerm() {
+	e.work.RLock()
+	t := e.term
+	e.work.RUnlock()
+	if t != nil {
+		t.end() // nothing begins any more; stop follows when the elector gives up
+	}
+}
+
+// Enter begins work that dies with the term; ok is false where this process must not act. The caller calls done.
+func (e *Election) Enter(ctx context.Context) (work context.Context, done func(), ok bool) {
+	e.work.RLock()
+	if e.term == nil || e.term.Err() != nil || e.fence.Check() != nil {
+		e.work.RUnlock()
+		return nil, nil, false
+	}
+	work, cancel := context.WithCancel(e.fence.With(ctx))
+	forget := context.AfterFunc(e.term, cancel)
+	return work, func() { forget(); cancel(); e.work.RUnlock() }, true
+}
+
+// errStandby is why a standby does not take a lease that is free.
+var errStandby = errors.New("this process does not lead its binary")
+
+// guarded is a lease that is taken only by the process that leads the whole binary, and given back only after the work has ended.
+type guarded struct {
+	resourcelock.Interface
+	elected <-chan struct{}
+	end     func()
+}
+
+// Update gets, renews or, without a holder, gives back the lease.
+func (l guarded) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity == "" {
+		l.end()
+		return l.Interface.Update(ctx, record)
+	}
+	select {
+	case <-l.elected:
+		return l.Interface.Update(ctx, record)
+	default:
+		return errStandby
+	}
+}
