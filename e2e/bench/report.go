@@ -60,7 +60,7 @@ func (r *report) write(path string) error {
 	return nil
 }
 
-// met tells whether a value keeps a goal of the form "<= n" or ">= n" or "n".
+// met reports whether a value keeps a goal of the form "<= n" or ">= n" or "n".
 func met(value float64, goal string) bool {
 	var bound float64
 	text := strings.TrimLeft(goal, "<>= ")

@@ -71,7 +71,7 @@ type monitor struct {
 	cleanup bool
 }
 
-// ended tells that nothing is left to do. A policy's deletion that a person turned off again waits for that person.
+// ended reports whether nothing is left to do. A policy's deletion that a person turned off again waits for that person.
 func (s state) ended() bool {
 	for _, o := range s.orphans {
 		waits := o.byPolicy && !s.auto && o.withdrawn == 0

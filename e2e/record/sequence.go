@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Side tells whether something happens before or after an effect.
+// Side reports whether something happens before or after an effect.
 type Side int
 
 // The sides of an effect.
@@ -85,7 +85,7 @@ func (s *Sequence) arm(c *cut) {
 	s.cut = c
 }
 
-// Cut tells whether the armed cut has happened, or none is armed. One that is to happen again and again stays armed.
+// Cut reports whether the armed cut has happened, or none is armed. One that is to happen again and again stays armed.
 func (s *Sequence) Cut() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -121,7 +121,7 @@ func (s *Sequence) begin(actor, what string) (Step, bool) {
 // Ended counts the effects that were answered, those that were not numbered among them. While it stays nothing is changed through the proxies.
 func (s *Sequence) Ended() int64 { return s.ended.Load() }
 
-// end tells whether the step's answer is to be dropped.
+// end reports whether the step's answer is to be dropped.
 func (s *Sequence) end(step Step) bool {
 	s.ended.Add(1)
 	if step.Number == 0 {

@@ -181,7 +181,7 @@ func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
 	}))
 }
 
-// served tells that somebody was given the volume.
+// served reports whether somebody was given the volume.
 func served(ctx context.Context, name string) (string, error) {
 	volume := &v1beta2.Volume{}
 	if err := here.Get(ctx, name, volume); err != nil {

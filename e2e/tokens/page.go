@@ -124,5 +124,5 @@ func (r row) meaning(binary string, used map[meaningKey]bool) (string, error) {
 	return means, nil
 }
 
-// reads tells that the verb changes nothing.
+// reads reports whether the verb changes nothing.
 func reads(verb string) bool { return slices.Contains([]string{"get", "list", "watch"}, verb) }

@@ -120,7 +120,7 @@ func (w *World) WaitPodGone(ctx context.Context, name string, within time.Durati
 	})
 }
 
-// PodReported tells whether an event of that reason was said about a pod.
+// PodReported reports whether an event of that reason was said about a pod.
 func (w *World) PodReported(ctx context.Context, name, reason string) (bool, error) {
 	var list eventsv1.EventList
 	if err := w.Admin.List(ctx, &list, client.InNamespace(podNamespace)); err != nil {

@@ -21,13 +21,13 @@ func Get(list []v1beta2.Condition, conditionType string) *v1beta2.Condition {
 	return nil
 }
 
-// IsTrue tells whether the condition is there and True.
+// IsTrue reports whether the condition is there and True.
 func IsTrue(list []v1beta2.Condition, conditionType string) bool {
 	c := Get(list, conditionType)
 	return c != nil && c.Status == v1beta2.ConditionTrue
 }
 
-// IsFalse tells whether the condition is there and False; an absent one is neither true nor false.
+// IsFalse reports whether the condition is there and False; an absent one is neither true nor false.
 func IsFalse(list []v1beta2.Condition, conditionType string) bool {
 	c := Get(list, conditionType)
 	return c != nil && c.Status == v1beta2.ConditionFalse
@@ -75,7 +75,7 @@ func Owned(list []v1beta2.Condition, types ...string) []v1beta2.Condition {
 	return out
 }
 
-// Equal tells whether two lists say the same; order and times do not matter.
+// Equal reports whether two lists say the same; order and times do not matter.
 func Equal(a, b []v1beta2.Condition) bool {
 	if len(a) != len(b) {
 		return false

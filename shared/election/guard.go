@@ -40,7 +40,7 @@ func (g *Guard) Changed(obj client.Object) {
 	g.writes[key(obj)] = write{version(obj), now}
 }
 
-// Stale tells that the object, as given, was changed a moment ago: the event of that change is still to come.
+// Stale reports whether the object, as given, was changed a moment ago: the event of that change is still to come.
 func (g *Guard) Stale(obj client.Object) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

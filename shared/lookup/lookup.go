@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Nameable tells whether an object can have this name; a server may list instances under any.
+// Nameable reports whether an object can have this name; a server may list instances under any.
 func Nameable(name string) bool {
 	return name != "" && len(name) <= validation.DNS1123SubdomainMaxLength && strings.Trim(name, "-.") == name &&
 		!strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' })

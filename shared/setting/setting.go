@@ -27,7 +27,7 @@ type Catalogue[V any] struct {
 	Readers map[string]Reader[V]
 }
 
-// Known tells whether the controller obeys a setting of this name.
+// Known reports whether the controller obeys a setting of this name.
 func (c Catalogue[V]) Known(name string) bool { return c.Readers[name] != nil }
 
 // Names are the settings that the controller obeys, in order.

@@ -25,7 +25,7 @@ import (
 
 // Evaluate knows the Settings that a controller obeys, and what is wrong with their values.
 type Evaluate interface {
-	// Known tells whether the controller obeys a setting of this name.
+	// Known reports whether the controller obeys a setting of this name.
 	Known(name string) bool
 	// Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
 	Refusal(ctx context.Context, name string) (refused, failed error)

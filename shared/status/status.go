@@ -135,7 +135,7 @@ func Delete(ctx context.Context, c client.Client, obj client.Object) error {
 	return nil
 }
 
-// IsConflict tells that the object changed since it was judged: decide anew.
+// IsConflict reports whether the object changed since it was judged: decide anew.
 func IsConflict(err error) bool { return apierrors.IsConflict(err) }
 
 func mergeBody(c client.Client, obj client.Object, part string, fields map[string]any, opts []Option) ([]byte, string, error) {

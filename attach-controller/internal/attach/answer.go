@@ -52,7 +52,7 @@ func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
 	return stays && (x.NodeID == v.MigrationNodeID || x.NodeID == v.NodeID && v.confirming())
 }
 
-// shareRuns tells that the ticket of the volume's share manager is satisfied: then so are those of the pods.
+// shareRuns reports whether the ticket of the volume's share manager is satisfied: then so are those of the pods.
 func (t table) shareRuns(wanted Spec) bool {
 	for _, x := range t.tickets {
 		if x.Type == v1beta2.AttacherShareManager && t.satisfied(wanted, x) {
@@ -139,7 +139,7 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("Node %s holds the volume for %s: remove that ticket, or wait until it ends.", wanted.NodeID, by)
 }
 
-// tooMany tells that a pod's ticket is the third of a migratable volume.
+// tooMany reports whether a pod's ticket is the third of a migratable volume.
 func (t table) tooMany(wanted Spec, x v1beta2.AttachmentTicket) bool {
 	if !t.Volume.Migratable || x.Type != v1beta2.AttacherCSI || x.NodeID == wanted.NodeID || !t.podOn(wanted.NodeID) {
 		return false

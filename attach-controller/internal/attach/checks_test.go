@@ -101,7 +101,7 @@ func checkAnswers(t require.TestingT, w World, v Verdict) {
 	checkReason(t, "", *conditions.Get(v.Status.Conditions, v1beta2.VolumeAttachmentReady))
 }
 
-// checkReason tells that a reason is one of the contract's.
+// checkReason reports whether a reason is one of the contract's.
 func checkReason(t require.TestingT, part string, c v1beta2.Condition) {
 	i := slices.IndexFunc(v1beta2.ConditionContracts(), func(x v1beta2.ConditionContract) bool {
 		return x.Kind == "VolumeAttachment" && x.Part == part && x.Type == c.Type

@@ -134,7 +134,7 @@ func (t table) changed(v Verdict) (map[string]*v1beta2.AttachmentTicketStatus, b
 	return out, lowers
 }
 
-// givesUp tells that a spec takes the volume from a node.
+// givesUp reports whether a spec takes the volume from a node.
 func (t table) givesUp(wanted Spec, node string) bool {
 	had := t.Volume != nil && node != "" && (node == t.Volume.NodeID || node == t.Volume.MigrationNodeID)
 	return had && node != wanted.NodeID && node != wanted.MigrationNodeID
@@ -168,7 +168,7 @@ func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStat
 	return []Step{spec, answer}
 }
 
-// raises tells that an answer is raised.
+// raises reports whether an answer is raised.
 func (t table) raises(changed map[string]*v1beta2.AttachmentTicketStatus) bool {
 	return len(t.withoutRaised(changed)) < len(changed)
 }
@@ -183,7 +183,7 @@ func (t table) withoutRaised(changed map[string]*v1beta2.AttachmentTicketStatus)
 	return out
 }
 
-// said tells that all but the answers is stored.
+// said reports whether all but the answers is stored.
 func (w World) said(s v1beta2.VolumeAttachmentStatus) bool {
 	stored := w.Attachment.Stored
 	return stored.ObservedGeneration == s.ObservedGeneration && stored.NodeID == s.NodeID && stored.Holder == s.Holder &&

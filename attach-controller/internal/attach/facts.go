@@ -42,7 +42,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 	return out
 }
 
-// unfilled tells that a volume waits for data from a backup, or from another volume. One that was attached before anybody began to fill it keeps the
+// unfilled reports whether a volume waits for data from a backup, or from another volume. One that was attached before anybody began to fill it keeps the
 // data that it has.
 func unfilled(v *v1beta2.Volume) bool {
 	s := v.Status

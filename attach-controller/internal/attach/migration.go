@@ -68,7 +68,7 @@ func (t table) second(atOriginalNode string) *v1beta2.AttachmentTicket {
 	return &t.tickets[i]
 }
 
-// podOn tells that a pod on the node wants the volume.
+// podOn reports whether a pod on the node wants the volume.
 func (t table) podOn(node string) bool {
 	return slices.ContainsFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
 		return x.Type == v1beta2.AttacherCSI && x.NodeID == node && Matches(x, false) && t.counted(x)

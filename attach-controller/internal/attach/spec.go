@@ -131,7 +131,7 @@ func (t table) stranded() bool {
 	})
 }
 
-// interrupts tells that a ticket asks for what its volume's holders cannot give, and may take it from background work.
+// interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work.
 func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
 	elsewhere := x.NodeID != v.NodeID || t.rules.has(InterruptForFrontend) && !Matches(x, v.DisableFrontend)

@@ -19,7 +19,7 @@ func Compare(a, b v1beta2.AttachmentTicket) int {
 	)
 }
 
-// Workload tells that somebody who uses the volume asks.
+// Workload reports whether somebody who uses the volume asks.
 func Workload(attacher string) bool {
 	switch attacher {
 	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:
@@ -28,7 +28,7 @@ func Workload(attacher string) bool {
 	return false
 }
 
-// Background tells that the work can be done at any other time, on any other node.
+// Background reports whether the work can be done at any other time, on any other node.
 func Background(attacher string) bool {
 	switch attacher {
 	case v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherEviction, v1beta2.AttacherRebuilding,
@@ -38,12 +38,12 @@ func Background(attacher string) bool {
 	return false
 }
 
-// data tells that the volume's own data needs the attachment, before anybody can use it.
+// data reports whether the volume's own data needs the attachment, before anybody can use it.
 func data(attacher string) bool {
 	return attacher == v1beta2.AttacherRestore || attacher == v1beta2.AttacherExpansion
 }
 
-// Matches tells that a ticket can live with the frontend.
+// Matches reports whether a ticket can live with the frontend.
 func Matches(t v1beta2.AttachmentTicket, disabled bool) bool {
 	switch t.Parameters[v1beta2.TicketDisableFrontend] {
 	case v1beta2.TicketValueAny:
@@ -69,7 +69,7 @@ func (w World) sorted() []v1beta2.AttachmentTicket {
 	return out
 }
 
-// counted tells that the ticket asks for an attachment. A pod's ticket for a shared volume asks for the share.
+// counted reports whether the ticket asks for an attachment. A pod's ticket for a shared volume asks for the share.
 func (w World) counted(t v1beta2.AttachmentTicket) bool {
 	return !w.Volume.Shared || t.Type != v1beta2.AttacherCSI
 }
@@ -79,7 +79,7 @@ func (w World) waitsForData(t v1beta2.AttachmentTicket) bool {
 	return w.Volume.Unfilled && !Matches(t, true)
 }
 
-// Selectable tells that the ticket could be served, were the volume detached (row V).
+// Selectable reports whether the ticket could be served, were the volume detached (row V).
 func Selectable(w World, t v1beta2.AttachmentTicket) bool {
 	reason, _ := w.refusal(AllRules, t)
 	return reason == ""

@@ -77,25 +77,25 @@ type Engine struct {
 // Frontend is what counts of an engine frontend.
 type Frontend struct{ Node, State string }
 
-// Migrating tells that two nodes hold the volume, or shall: the target may still be coming up, or the source going.
+// Migrating reports whether two nodes hold the volume, or shall: the target may still be coming up, or the source going.
 func (v Volume) Migrating() bool { return v.MigrationNodeID != "" || v.CurrentMigrationNodeID != "" }
 
-// confirming tells that the target became the volume's node and the source is still leaving.
+// confirming reports whether the target became the volume's node and the source is still leaving.
 func (v Volume) confirming() bool {
 	return v.MigrationNodeID == "" && v.CurrentMigrationNodeID != "" && v.CurrentNodeID != v.NodeID
 }
 
-// released tells that the volume is nowhere, and can be attached anywhere (row A2).
+// released reports whether the volume is nowhere, and can be attached anywhere (row A2).
 func (v Volume) released() bool {
 	return v.State == v1beta2.VolumeStateDetached && v.CurrentNodeID == "" && v.CurrentMigrationNodeID == "" && !v.Faulted
 }
 
-// atOriginalNode tells that the volume is where it is wanted.
+// atOriginalNode reports whether the volume is where it is wanted.
 func (v Volume) atOriginalNode() bool {
 	return v.State == v1beta2.VolumeStateAttached && v.NodeID != "" && v.CurrentNodeID == v.NodeID
 }
 
-// down tells that a node is out of service, or does not exist.
+// down reports whether a node is out of service, or does not exist.
 func (w World) down(name string) bool {
 	node, exists := w.Nodes[name]
 	return !exists || node.Down
@@ -104,7 +104,7 @@ func (w World) down(name string) bool {
 // serves reports whether a volume can be attached to a node now, as far as is known.
 func (w World) serves(name string) bool { return !w.down(name) && !w.Nodes[name].NotReady }
 
-// running tells that the volume runs on a node to which it migrates.
+// running reports whether the volume runs on a node to which it migrates.
 func (w World) running(node string) bool {
 	if w.engineOn(node).State != v1beta2.InstanceStateRunning {
 		return false
@@ -130,7 +130,7 @@ func (w World) engineOn(node string) Engine {
 	return Engine{}
 }
 
-// sameSnapshots tells that the engine on the node lists what every other engine lists.
+// sameSnapshots reports whether the engine on the node lists what every other engine lists.
 func (w World) sameSnapshots(node string) bool {
 	target, others := w.engineOn(node), 0
 	for _, e := range w.Engines {

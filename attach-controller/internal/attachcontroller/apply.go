@@ -49,7 +49,7 @@ func (a writer) write(ctx context.Context, of objects, v attach.Verdict, step at
 	return fmt.Errorf("unknown step %q", step.Kind)
 }
 
-// fresh tells that the volume still is what was judged. No cache can tell that: it may show a volume that was taken back
+// fresh reports whether the volume still is what was judged. No cache can tell that: it may show a volume that was taken back
 // a moment ago.
 func (a writer) fresh(ctx context.Context, evaluated *v1beta2.Volume) (bool, error) {
 	volume, err := lookup.Get(ctx, a.uncached, evaluated.Namespace, evaluated.Name, &v1beta2.Volume{})

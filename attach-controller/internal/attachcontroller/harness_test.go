@@ -211,7 +211,7 @@ func (w *world) ready(volume, reason string) string {
 	return message
 }
 
-// quiet tells that the process writes nothing for a while.
+// quiet reports whether the process writes nothing for a while.
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	writes := p.Client.Writes()

@@ -23,7 +23,7 @@ func owner(v *v1beta2.Volume) metav1.OwnerReference {
 
 const volumeKind = "Volume"
 
-// foreign tells that a VolumeAttachment is that of an earlier volume of the same name: its tickets are not for this one.
+// foreign reports whether a VolumeAttachment is that of an earlier volume of the same name: its tickets are not for this one.
 func foreign(a *v1beta2.VolumeAttachment, v *v1beta2.Volume) bool {
 	return slices.ContainsFunc(a.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == volumeKind && r.UID != v.UID })
 }

@@ -10,7 +10,7 @@ func Decide(w World) Verdict {
 	return attach(w)
 }
 
-// DecidePersistentVolume tells whether the finalizer of a PersistentVolume goes: it is being deleted and no
+// DecidePersistentVolume reports whether the finalizer of a PersistentVolume goes: it is being deleted and no
 // VolumeAttachment names it any more.
 func DecidePersistentVolume(pv PersistentVolume, attachments int) bool {
 	return pv.Deleting && pv.HasFinalizer && attachments == 0
@@ -50,7 +50,7 @@ func refused(w World, refusal string) Verdict {
 	return Verdict{Outcome: outcome, Steps: status(w, Status{AttachError: refusal})}
 }
 
-// waits tells that there is nothing yet that a ticket could go into: its owner makes it, and, where the volume was
+// waits reports whether there is nothing yet that a ticket could go into: its owner makes it, and, where the volume was
 // attached before there were tickets, first puts those in that it is attached for.
 func waits(w World) bool {
 	return w.Tickets == nil || w.Tickets.Untouched && w.Volume.NodeID != ""

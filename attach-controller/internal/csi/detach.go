@@ -56,7 +56,7 @@ func (w World) reported() Status {
 	return Status{Attached: a.Attached, Metadata: a.Metadata, AttachError: a.AttachError, DetachError: a.DetachError}
 }
 
-// left tells that the volume has left the node for this attachment's part. A node that is gone or out of service holds
+// left reports whether the volume has left the node for this attachment's part. A node that is gone or out of service holds
 // nothing for Kubernetes any more; that no other node gets the volume too early is the rules' of the volume itself.
 func left(w World) bool {
 	switch {
@@ -67,7 +67,7 @@ func left(w World) bool {
 	return !w.Volume.on(node) || heldByOthers(w, node)
 }
 
-// on tells that the volume is on the node, is on its way there, or may still be leaving it.
+// on reports whether the volume is on the node, is on its way there, or may still be leaving it.
 func (v *Volume) on(node string) bool {
 	if v.CurrentNodeID == node || v.CurrentMigrationNodeID == node || v.NodeID == node || v.MigrationNodeID == node {
 		return true
@@ -79,7 +79,7 @@ func (v *Volume) on(node string) bool {
 	return v.State == v1beta2.VolumeStateAttaching || v.State == v1beta2.VolumeStateDetaching
 }
 
-// heldByOthers tells that the volume stays on the node for somebody else.
+// heldByOthers reports whether the volume stays on the node for somebody else.
 func heldByOthers(w World, node string) bool {
 	if w.Tickets == nil || w.Volume.CurrentNodeID != node || w.Volume.NodeID != node {
 		return false

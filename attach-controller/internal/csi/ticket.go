@@ -38,7 +38,7 @@ func wantedTicket(w World) (v1beta2.AttachmentTicket, bool) {
 	return wanted, !fits
 }
 
-// answer tells whether the ticket is satisfied, and else what stands in its way; nothing while it is under way.
+// answer reports whether the ticket is satisfied, and else what stands in its way; nothing while it is under way.
 func answer(w World) (satisfied bool, why string) {
 	ticket, _ := w.ticket()
 	if w.Volume.shared() {
@@ -70,7 +70,7 @@ func shareAnswer(w World) (satisfied bool, why string) {
 	return false, ""
 }
 
-// attachedTo tells that the volume can be used on the node.
+// attachedTo reports whether the volume can be used on the node.
 func (v *Volume) attachedTo(node string) bool {
 	return v.State == v1beta2.VolumeStateAttached && (v.CurrentNodeID == node || v.CurrentMigrationNodeID == node)
 }

@@ -57,13 +57,13 @@ type Attachment struct {
 type PersistentVolume struct {
 	Name, Driver, Handle   string
 	Deleting, HasFinalizer bool
-	// ManyNodes tells that pods on several nodes may use it.
+	// ManyNodes reports whether pods on several nodes may use it.
 	ManyNodes bool
 }
 
 // Host is a core Node.
 type Host struct {
-	// OutOfService tells that a person declared it dead by the taint node.kubernetes.io/out-of-service.
+	// OutOfService reports whether a person declared it dead by the taint node.kubernetes.io/out-of-service.
 	OutOfService bool
 }
 
@@ -90,7 +90,7 @@ type Tickets struct {
 	// Volume is the volume's name, and the object's.
 	Volume   string
 	Deleting bool
-	// Untouched tells that nobody ever put a ticket there or answered one.
+	// Untouched reports whether nobody ever put a ticket there or answered one.
 	Untouched bool
 	// Wanted and Answers are spec.attachmentTickets and status.attachmentTicketStatuses.
 	Wanted  map[string]v1beta2.AttachmentTicket
@@ -123,7 +123,7 @@ func (w World) ticket() (v1beta2.AttachmentTicket, bool) {
 	return found, ok
 }
 
-// shared tells that the volume reaches its nodes by a share, wherever it is attached itself.
+// shared reports whether the volume reaches its nodes by a share, wherever it is attached itself.
 func (v *Volume) shared() bool {
 	return v.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Migratable
 }

@@ -35,7 +35,7 @@ func (w *world) hold(name string, seconds int32) {
 	require.NoError(w.t, err)
 }
 
-// leads tells whether the process says that it holds the lease.
+// leads reports whether the process says that it holds the lease.
 func (p *process) leads(t *testing.T) bool {
 	t.Helper()
 	families, err := p.registry.Gather()
@@ -53,7 +53,7 @@ func (w *world) eventually(what string, holds func() bool) {
 	require.Eventually(w.t, holds, patience, poll, what)
 }
 
-// serves tells that an attachment is taken all the way by whoever leads.
+// serves reports whether an attachment is taken all the way by whoever leads.
 func (w *world) serves() {
 	w.t.Helper()
 	va := w.asks()
@@ -99,7 +99,7 @@ func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 	testkit.WaitGone(t, w.admin, before)
 }
 
-// stays tells that the process writes nothing for a while.
+// stays reports whether the process writes nothing for a while.
 func (p *process) stays(t *testing.T, why string) {
 	t.Helper()
 	writes := len(p.Client.Writes())

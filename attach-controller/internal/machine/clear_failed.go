@@ -38,7 +38,7 @@ func (p *pass) alone() []*v1beta2.Replica {
 	return out
 }
 
-// frontendStays tells that I/O goes to the volume's engine, and that no frontend was told to go elsewhere. A v1 engine is its own frontend.
+// frontendStays reports whether I/O goes to the volume's engine, and that no frontend was told to go elsewhere. A v1 engine is its own frontend.
 func (p *pass) frontendStays() bool {
 	if len(p.Frontends) == 0 {
 		return !p.isV2()

@@ -100,7 +100,7 @@ func (p *pass) failDown() {
 	}
 }
 
-// oldSideMayWrite tells that an engine ran over the replicas, and may still.
+// oldSideMayWrite reports whether an engine ran over the replicas, and may still.
 func (p *pass) oldSideMayWrite() bool {
 	for _, e := range p.Engines {
 		if !p.stopped(ofEngine(e)) || p.state == v1beta2.VolumeStateDetaching && len(e.Spec.ReplicaAddressMap) > 0 {

@@ -25,9 +25,9 @@ type pass struct {
 	failed map[string]bool
 	// rebuiltNow are replicas that this pass found to be rebuilt.
 	rebuiltNow map[string]bool
-	// givenUp tells that the volume's engine is given up, or about to be.
+	// givenUp reports whether the volume's engine is given up, or about to be.
 	givenUp bool
-	// makes tells that this pass makes an engine to take over.
+	// makes reports whether this pass makes an engine to take over.
 	makes bool
 	// why is the reason of what is not so yet.
 	why waiting

@@ -53,7 +53,7 @@ func (p *pass) resizeFrontend(to int64) {
 	p.patch(StageStop, p.frontend, "volumeSize", size(to))
 }
 
-// expansionSaid tells that an expansion failed, until the volume has its size.
+// expansionSaid reports whether an expansion failed, until the volume has its size.
 func (p *pass) expansionSaid(list []v1beta2.Condition) []v1beta2.Condition {
 	e := p.engine
 	if e == nil {

@@ -21,7 +21,7 @@ const goneFor = 5 * time.Second
 //
 // All of it is in the objects. A target that is back before the frontend has left is the volume's again.
 
-// cutOff tells that the volume's engine acknowledges nothing any more, and was asked since then what it knows.
+// cutOff reports whether the volume's engine acknowledges nothing any more, and was asked since then what it knows.
 func (p *pass) cutOff() bool {
 	if p.Rules.off(RuleCutOffFirst) {
 		return true
@@ -65,23 +65,23 @@ func (p *pass) holdOn(i instance) string {
 	return p.Now.UTC().Format(time.RFC3339Nano)
 }
 
-// answered tells that the request to hold I/O was answered.
+// answered reports whether the request to hold I/O was answered.
 func answered(f *v1beta2.EngineFrontend) bool {
 	return f.Spec.SuspendRequestedAt != "" && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
 }
 
-// turning tells that a frontend that holds its I/O did not say yet what became of what it was told last. Until then it is told nothing else: what
+// turning reports whether a frontend that holds its I/O did not say yet what became of what it was told last. Until then it is told nothing else: what
 // it says of where it leads may be of before, and turning it back and forth would never end.
 func (p *pass) turning(f *v1beta2.EngineFrontend) bool {
 	return ofFrontend(f).wanted && f.Spec.SuspendRequestedAt != "" && !answered(f)
 }
 
-// lost tells that it was answered, and that the frontend holds its I/O no more.
+// lost reports whether it was answered, and that the frontend holds its I/O no more.
 func lost(f *v1beta2.EngineFrontend) bool {
 	return answered(f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
 }
 
-// polledAfter tells that an engine answered a look which was requested then, or later.
+// polledAfter reports whether an engine answered a look which was requested then, or later.
 func polledAfter(e *v1beta2.Engine, requested time.Time) bool {
 	polled, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
 	return err == nil && !polled.Before(requested)
@@ -127,7 +127,7 @@ func (p *pass) resumeIO() {
 	w.Events = append(w.Events, Event{Reason: EventIOGoesOn, Note: fmt.Sprintf("I/O goes on, to engine %s on %s.", e.Name, e.Spec.NodeID)})
 }
 
-// marked tells that a replica counts as failed which the engine, as far as it said, reads and writes.
+// marked reports whether a replica counts as failed which the engine, as far as it said, reads and writes.
 func (p *pass) marked() bool {
 	for _, r := range p.Replicas {
 		if p.mode(r.Name) == v1beta2.ReplicaModeRW && (r.Spec.FailedAt != "" || p.failed[r.Name]) {

@@ -7,13 +7,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// healthy tells that a replica has all data as far as anybody knows. Before the first attachment ever, every replica is.
+// healthy reports whether a replica has all data as far as anybody knows. Before the first attachment ever, every replica is.
 func (p *pass) healthy(r *v1beta2.Replica) bool {
 	return r.Spec.FailedAt == "" && !p.failed[r.Name] && r.DeletionTimestamp == nil &&
 		(r.Spec.HealthyAt != "" || p.rebuiltNow[r.Name] || !p.everHealthy())
 }
 
-// everHealthy tells that the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt. The
+// everHealthy reports whether the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt. The
 // volume remembers it, too, for the replicas that do may be gone.
 func (p *pass) everHealthy() bool {
 	if v1beta2.EverAttached(p.v) {
@@ -27,7 +27,7 @@ func (p *pass) everHealthy() bool {
 	return false
 }
 
-// healthyUp tells that another healthy replica is on a node that is not down.
+// healthyUp reports whether another healthy replica is on a node that is not down.
 func (p *pass) healthyUp(except string) bool {
 	for _, r := range p.Replicas {
 		if r.Name != except && p.healthy(r) && !p.down(r.Spec.NodeID) {
@@ -61,7 +61,7 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	return true
 }
 
-// engineUp tells that the volume's engine runs, as far as can be seen.
+// engineUp reports whether the volume's engine runs, as far as can be seen.
 func (p *pass) engineUp() bool {
 	i := ofEngine(p.engine)
 	return i.exists && i.wanted && p.running(i) && !p.down(i.node)
@@ -100,7 +100,7 @@ func (p *pass) findFaults() {
 	}
 }
 
-// serves tells that the running engine has a copy that did not fail: one that is being deleted stays in it as long as it is
+// serves reports whether the running engine has a copy that did not fail: one that is being deleted stays in it as long as it is
 // the last.
 func (p *pass) serves() bool {
 	for _, r := range p.Replicas {
@@ -111,7 +111,7 @@ func (p *pass) serves() bool {
 	return p.usesUnnamed()
 }
 
-// usesUnnamed tells that the running engine reads and writes a replica that no object names: the objects may be those of an earlier day, when the
+// usesUnnamed reports whether the running engine reads and writes a replica that no object names: the objects may be those of an earlier day, when the
 // volume had other replicas. It serves its users as long as nobody stops it.
 func (p *pass) usesUnnamed() bool {
 	if !p.engineUp() {
@@ -126,7 +126,7 @@ func (p *pass) usesUnnamed() bool {
 	return false
 }
 
-// allDropped tells that the running engine serves from nothing any more.
+// allDropped reports whether the running engine serves from nothing any more.
 func (p *pass) allDropped() bool {
 	if p.usesUnnamed() {
 		return false

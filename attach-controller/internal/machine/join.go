@@ -86,7 +86,7 @@ func (p *pass) otherRW(except string, among map[string]string) bool {
 	return false
 }
 
-// anyRW tells that the engine has a good replica among these, be it one that shall go, too.
+// anyRW reports whether the engine has a good replica among these, be it one that shall go, too.
 func (p *pass) anyRW(among map[string]string) bool {
 	for name := range among {
 		if p.mode(name) == v1beta2.ReplicaModeRW {
@@ -116,7 +116,7 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 	}
 }
 
-// serving tells that a healthy replica is good in the running engine, although that was not given it. Somebody emptied the
+// serving reports whether a healthy replica is good in the running engine, although that was not given it. Somebody emptied the
 // map: as long as the engine has no other good one in it, it keeps all that it has, so that this one still has all data.
 func (p *pass) serving(r *v1beta2.Replica) bool {
 	i := ofReplica(r)

@@ -65,13 +65,13 @@ func (p *pass) startSecond(target string) {
 	p.orderFrontend(p.secondFront, p.second, target)
 }
 
-// leftOver tells that the second engine is that of a migration which was rolled back, or went elsewhere.
+// leftOver reports whether the second engine is that of a migration which was rolled back, or went elsewhere.
 func (p *pass) leftOver(target string) bool {
 	e, f := ofEngine(p.second), p.secondFront
 	return p.second.DeletionTimestamp != nil || !e.wanted || e.node != target || f != nil && f.DeletionTimestamp != nil
 }
 
-// outrun tells that the first engine dropped a replica which the second one was given, and does not know to be dropped. Such
+// outrun reports whether the first engine dropped a replica which the second one was given, and does not know to be dropped. Such
 // a second engine must not be used: it would never start, or goes on with data that the first one has written past.
 func (p *pass) outrun() bool {
 	running := p.running(ofEngine(p.second))

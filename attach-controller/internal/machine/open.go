@@ -128,7 +128,7 @@ func (p *pass) assign(r *v1beta2.Replica) {
 	}
 }
 
-// ordered tells that the engine was asked for over this replica, and may have opened it: what it says decides then.
+// ordered reports whether the engine was asked for over this replica, and may have opened it: what it says decides then.
 func (p *pass) ordered(replica string) bool {
 	_, mapped := p.engine.Spec.ReplicaAddressMap[replica]
 	return mapped && ofEngine(p.engine).wanted

@@ -15,14 +15,14 @@ const (
 	startSlow = 10 * time.Second
 )
 
-// Starts tells that a replica shall run on a node that is in service, neither runs nor has failed, and so is waited for.
+// Starts reports whether a replica shall run on a node that is in service, neither runs nor has failed, and so is waited for.
 func (w *World) Starts(r *v1beta2.Replica) bool {
 	i := ofReplica(r)
 	runs := w.running(i) && r.Status.Port != 0
 	return i.wanted && !runs && i.state != v1beta2.InstanceStateError && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.down(i.node)
 }
 
-// overdue tells that a replica was waited for long enough.
+// overdue reports whether a replica was waited for long enough.
 func (p *pass) overdue(r *v1beta2.Replica) bool {
 	since, known := p.StartsSince[r.Name]
 	if !known || !p.Starts(r) {
@@ -56,7 +56,7 @@ func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
 	return true
 }
 
-// another tells that another one of these replicas runs.
+// another reports whether another one of these replicas runs.
 func (p *pass) another(except *v1beta2.Replica, of []*v1beta2.Replica) bool {
 	for _, r := range of {
 		if i := ofReplica(r); r != except && i.wanted && p.running(i) && r.Status.Port != 0 && p.healthy(r) {

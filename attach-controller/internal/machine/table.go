@@ -49,7 +49,7 @@ func (p *pass) leaves(wanted string) bool {
 	return !(attached && p.migration != "")
 }
 
-// strayed tells that an engine or frontend runs, or may run, that is not the one which is wanted here: it ends first, and
+// strayed reports whether an engine or frontend runs, or may run, that is not the one which is wanted here: it ends first, and
 // so do the replicas that it may write to.
 func (p *pass) strayed(wanted string) bool {
 	stray := func(i instance) bool { return !p.stopped(i) && (i.node != wanted || !i.wanted) }

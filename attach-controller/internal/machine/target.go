@@ -34,20 +34,20 @@ func (p *pass) served() *v1beta2.Engine {
 	return found
 }
 
-// leadsTo tells that a frontend's I/O goes to an engine.
+// leadsTo reports whether a frontend's I/O goes to an engine.
 func leadsTo(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 	s := f.Status
 	return s.TargetIP != "" && s.TargetPort != 0 && s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port
 }
 
-// movable tells that the volume is attached at home with one frontend there, so that its engine may be elsewhere.
+// movable reports whether the volume is attached at home with one frontend there, so that its engine may be elsewhere.
 func (p *pass) movable(home string) bool {
 	f := ofFrontend(p.frontend)
 	return p.hasFrontend() && p.engine != nil && p.state == v1beta2.VolumeStateAttached && home != "" && p.current == home &&
 		p.secondFront == nil && f.wanted && f.node == home
 }
 
-// away tells that the target is, for the moment, not where the volume is attached.
+// away reports whether the target is, for the moment, not where the volume is attached.
 func (p *pass) away() bool {
 	e := ofEngine(p.engine)
 	return p.movable(p.current) && e.wanted && e.node != "" && e.node != p.current
@@ -61,7 +61,7 @@ func (p *pass) engineNode(node string) string {
 	return node
 }
 
-// handing tells that the frontend was told to go to the second engine, which runs.
+// handing reports whether the frontend was told to go to the second engine, which runs.
 func (p *pass) handing() bool {
 	return p.second != nil && p.frontend != nil && p.secondFront == nil && p.state == v1beta2.VolumeStateAttached &&
 		p.frontend.Spec.EngineName == p.second.Name && p.running(ofEngine(p.second))
@@ -105,7 +105,7 @@ func (p *pass) goal(home string) string {
 	return wanted
 }
 
-// broken tells that the target is away and has failed, while copies are left that it served from: another engine takes over from it under the
+// broken reports whether the target is away and has failed, while copies are left that it served from: another engine takes over from it under the
 // frontend, since the volume could not be attached anew where it is.
 func (p *pass) broken() bool {
 	return p.away() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
@@ -146,7 +146,7 @@ func (p *pass) dropFailed(addresses map[string]string) int {
 	return len(addresses)
 }
 
-// unfinished tells that the engine does something that no other engine could go on with, or has not said of each replica how it is.
+// unfinished reports whether the engine does something that no other engine could go on with, or has not said of each replica how it is.
 func (p *pass) unfinished() bool {
 	e := p.engine
 	for name := range e.Spec.ReplicaAddressMap {

@@ -25,7 +25,7 @@ func (p *pass) targetReady(goal string) bool {
 	return true
 }
 
-// unsound tells that the second engine failed, or dropped a replica, or has one that the first one dropped.
+// unsound reports whether the second engine failed, or dropped a replica, or has one that the first one dropped.
 func (p *pass) unsound() bool {
 	bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()
 	for name := range p.second.Spec.ReplicaAddressMap {
@@ -34,7 +34,7 @@ func (p *pass) unsound() bool {
 	return bad
 }
 
-// arriving tells that the frontend is on its way to the second engine, which is sound, and that neither engine is where the target shall be.
+// arriving reports whether the frontend is on its way to the second engine, which is sound, and that neither engine is where the target shall be.
 func (p *pass) arriving(goal string) bool {
 	return p.handing() && p.second.DeletionTimestamp == nil && ofEngine(p.second).wanted && !p.down(p.second.Spec.NodeID) && !p.unsound() &&
 		p.engine.Spec.NodeID != goal && p.second.Spec.NodeID != goal
@@ -48,7 +48,7 @@ func (p *pass) carryOn(home, goal string) {
 	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", p.engine.Spec.NodeID, goal))
 }
 
-// ready tells that the second engine may take over, or that the frontend was told so already.
+// ready reports whether the second engine may take over, or that the frontend was told so already.
 func (p *pass) ready(home string) bool {
 	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineUp() && p.outrun() {
 		return false

@@ -9,13 +9,13 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State, Image string
-	// Listed tells that the volume is one of those that the upgrade leads around the node. Replica is the one that it has there, Original where
+	// Listed reports whether the volume is one of those that the upgrade leads around the node. Replica is the one that it has there, Original where
 	// its target was before; either may be empty.
 	Listed            bool
 	Replica, Original string
 }
 
-// apart tells that what the volume has on the node is out of its engine, and stays so.
+// apart reports whether what the volume has on the node is out of its engine, and stays so.
 func (u *Upgrade) apart() bool {
 	switch u.State {
 	case v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack:
@@ -24,7 +24,7 @@ func (u *Upgrade) apart() bool {
 	return false
 }
 
-// leaves tells that no engine may come to the node, because its instance manager goes.
+// leaves reports whether no engine may come to the node, because its instance manager goes.
 func (u *Upgrade) leaves() bool {
 	return u.State == v1beta2.UpgradeStateDetachingReplicas || u.State == v1beta2.UpgradeStateUpgradingInstanceManager
 }
@@ -38,13 +38,13 @@ func (p *pass) upgradeOf(node string) *Upgrade {
 	return nil
 }
 
-// takenOut tells that an upgrade wants a replica out of the running engine.
+// takenOut reports whether an upgrade wants a replica out of the running engine.
 func (p *pass) takenOut(r *v1beta2.Replica) bool {
 	u := p.upgradeOf(r.Spec.NodeID)
 	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && p.isV2()
 }
 
-// leftOut tells that an engine which starts anew does without a replica, since another healthy one can be had: the instance manager of its node
+// leftOut reports whether an engine which starts anew does without a replica, since another healthy one can be had: the instance manager of its node
 // is being replaced.
 func (p *pass) leftOut(r *v1beta2.Replica) bool {
 	u := p.upgradeOf(r.Spec.NodeID)
@@ -76,7 +76,7 @@ func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 	}
 }
 
-// otherStays tells that another replica is good, stays in the engine, and is on a node that is neither down nor about to lose it.
+// otherStays reports whether another replica is good, stays in the engine, and is on a node that is neither down nor about to lose it.
 func (p *pass) otherStays(except *v1beta2.Replica, among map[string]string) bool {
 	for _, r := range p.Replicas {
 		_, mapped := among[r.Name]

@@ -82,7 +82,7 @@ type Verdict struct {
 	RequeueAt time.Time
 }
 
-// LetsGo tells that the volume's finalizer goes: nothing that belongs to it was seen.
+// LetsGo reports whether the volume's finalizer goes: nothing that belongs to it was seen.
 func (v Verdict) LetsGo(volume *v1beta2.Volume) bool {
 	return slices.ContainsFunc(v.Writes, func(w Write) bool {
 		of, ok := w.Object.(*v1beta2.Volume)

@@ -42,7 +42,7 @@ type World struct {
 	Nodes map[string]Node
 	// Listed are the instances that instance managers list under the name of an engine that is being deleted.
 	Listed map[string][]abandoned.Listing
-	// Attachment tells that the VolumeAttachment exists; nil when it does not.
+	// Attachment reports whether the VolumeAttachment exists; nil when it does not.
 	Attachment *v1beta2.VolumeAttachment
 	// StartsSince is since when each replica, by its name, has been waited for (Starts); one that is missing is so from now on.
 	StartsSince map[string]time.Time
@@ -70,7 +70,7 @@ func (w *World) down(node string) bool {
 
 func (w *World) isV2() bool { return w.Volume.Spec.DataEngine == v1beta2.DataEngineV2 }
 
-// hasFrontend tells that a volume needs an EngineFrontend to be attached.
+// hasFrontend reports whether a volume needs an EngineFrontend to be attached.
 func (w *World) hasFrontend() bool { return w.isV2() && !w.Volume.Spec.DisableFrontend }
 
 // instance is what Engine, EngineFrontend and Replica have in common.

@@ -96,7 +96,7 @@ func writeOf(t *testing.T, verdict Verdict, of metav1.Object) Write {
 	return *w
 }
 
-// untouched tells that the object is not written.
+// untouched reports whether the object is not written.
 func untouched(t *testing.T, verdict Verdict, of metav1.Object) {
 	t.Helper()
 	require.Nil(t, findWrite(verdict, of), "%s is written", key(of))

@@ -55,7 +55,7 @@ func (w *waits) forget(volume string) {
 	delete(w.since, volume)
 }
 
-// onlyWaits tells that a verdict says nothing new but what the volume waits for on its ordinary way.
+// onlyWaits reports whether a verdict says nothing new but what the volume waits for on its ordinary way.
 func onlyWaits(v *v1beta2.Volume, verdict machine.Verdict) bool {
 	stored, wanted := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached), conditions.Get(verdict.Conditions, v1beta2.VolumeAttached)
 	if len(verdict.Status) > 0 || stored == nil || wanted == nil || stored.Status != wanted.Status || !slices.Contains(ordinary, wanted.Reason) {

@@ -122,7 +122,7 @@ func (w *world) once(reasons ...string) {
 	}
 }
 
-// quiet tells that the process writes nothing for a while once it has stopped writing.
+// quiet reports whether the process writes nothing for a while once it has stopped writing.
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	count := -1

@@ -60,7 +60,7 @@ func (w *world) checkWriters() {
 	}
 }
 
-// counts tells that a replica did not fail, and is not yet to be rebuilt.
+// counts reports whether a replica did not fail, and is not yet to be rebuilt.
 func (w *world) counts(name string) bool {
 	for _, r := range current(w.replicas) {
 		if r.Name == name {
@@ -124,13 +124,13 @@ func (w *world) checkSalvage(r *v1beta2.Replica) {
 	}
 }
 
-// holdsData tells that a replica has all data; before the volume was first opened, every one has.
+// holdsData reports whether a replica has all data; before the volume was first opened, every one has.
 func (w *world) holdsData(r *v1beta2.Replica) bool {
 	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.LastHealthyAt != "" })
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !opened)
 }
 
-// healthy tells that a replica has all data, as its object says.
+// healthy reports whether a replica has all data, as its object says.
 func healthy(r *v1beta2.Replica) bool {
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
 }

@@ -34,7 +34,7 @@ func (w *world) tickets() []v1beta2.AttachmentTicket {
 	return out
 }
 
-// selectable tells that a ticket could be served, were the volume detached.
+// selectable reports whether a ticket could be served, were the volume detached.
 func (w *world) selectable(t v1beta2.AttachmentTicket) bool {
 	n := w.node(t.NodeID)
 	if attach.VolumeOf(w.volume.now).Unfilled && !attach.Matches(t, true) {
@@ -48,7 +48,7 @@ func (w *world) satisfied(t v1beta2.AttachmentTicket) bool {
 	return answer.Satisfied && answer.Generation == t.Generation
 }
 
-// usable tells that a replica with the volume's data can be reached.
+// usable reports whether a replica with the volume's data can be reached.
 func (w *world) usable() bool {
 	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return w.reachable(r.Spec.NodeID) && w.holdsData(r) })
 }
@@ -70,7 +70,7 @@ func (w *world) endsAnswered() string {
 	return ""
 }
 
-// runs tells that an engine, and for v2 its frontend, runs on the node.
+// runs reports whether an engine, and for v2 its frontend, runs on the node.
 func (w *world) runs(node string) bool {
 	if !w.v2() || w.volume.now.Spec.DisableFrontend {
 		return slices.ContainsFunc(w.live(), func(x *process) bool { return x.node == node })
@@ -135,7 +135,7 @@ func (w *world) endsServed() string {
 	return ""
 }
 
-// busy tells that the volume's own data is being worked on, which comes first.
+// busy reports whether the volume's own data is being worked on, which comes first.
 func (w *world) busy() bool {
 	for _, t := range w.tickets() {
 		if w.satisfied(t) && !attach.Background(t.Type) && w.reachable(t.NodeID) {
@@ -185,7 +185,7 @@ func (w *world) endsWorked() string {
 	return ""
 }
 
-// blocked tells that somebody holds the volume, for as long as he likes, as a ticket of the background cannot use it, or on
+// blocked reports whether somebody holds the volume, for as long as he likes, as a ticket of the background cannot use it, or on
 // a node that is down. A clone interrupts nobody: it waits for an eviction, however long that takes.
 func (w *world) blocked(t v1beta2.AttachmentTicket) bool {
 	v := w.volume.now

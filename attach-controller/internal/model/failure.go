@@ -237,7 +237,7 @@ func (w *world) evaluateOrphans() {
 	}
 }
 
-// claimed tells that an object of that name is there, or shall be.
+// claimed reports whether an object of that name is there, or shall be.
 func (w *world) claimed(x *process) bool {
 	var there []instance
 	for _, e := range current(w.engines) {

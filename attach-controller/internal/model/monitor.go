@@ -42,15 +42,15 @@ func ofReplica(r *v1beta2.Replica) instance {
 		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0, "", ""}
 }
 
-// begun tells that something may run for all that the status says.
+// begun reports whether something may run for all that the status says.
 func (i instance) begun() bool {
 	return i.starting || i.started || i.state != "" && i.state != v1beta2.InstanceStateStopped
 }
 
-// live tells that it may do input and output; what is concluded to be stopped is cut off.
+// live reports whether it may do input and output; what is concluded to be stopped is cut off.
 func (i instance) live() bool { return i.begun() }
 
-// supervised tells that it was seen since it was asked for: it is not started again.
+// supervised reports whether it was seen since it was asked for: it is not started again.
 func (i instance) supervised() bool {
 	return i.started || i.state == v1beta2.InstanceStateRunning || i.state == v1beta2.InstanceStateError
 }
@@ -212,7 +212,7 @@ func (w *world) bringDown(i instance, report func(instance) bool) {
 	}
 }
 
-// cutOff tells that every replica on a node in service is seen to be stopped.
+// cutOff reports whether every replica on a node in service is seen to be stopped.
 func (w *world) cutOff() bool {
 	for _, r := range current(w.replicas) {
 		if i := ofReplica(r); !w.down(i.node) && (i.wanted || i.begun() || i.concluded) {
@@ -291,7 +291,7 @@ func (w *world) allRW(second, first *v1beta2.Engine) bool {
 	return true
 }
 
-// saidRW tells that an engine has the replicas that another one shall open in mode RW, as far as it said.
+// saidRW reports whether an engine has the replicas that another one shall open in mode RW, as far as it said.
 func saidRW(second, first *v1beta2.Engine) bool {
 	for name := range second.Spec.ReplicaAddressMap {
 		if first.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {

@@ -33,11 +33,11 @@ type process struct {
 	failed bool
 	// target is the engine that a frontend leads to; nil: none yet.
 	target *process
-	// held tells that a frontend holds all I/O.
+	// held reports whether a frontend holds all I/O.
 	held bool
-	// moves tells that a frontend is about to go to another engine.
+	// moves reports whether a frontend is about to go to another engine.
 	moves bool
-	// reported tells that im-monitor said that it runs. Nobody writes through an engine before.
+	// reported reports whether im-monitor said that it runs. Nobody writes through an engine before.
 	reported bool
 }
 
@@ -110,7 +110,7 @@ func (w *world) noted(e *process) {
 	}
 }
 
-// usable tells that an engine has a replica left.
+// usable reports whether an engine has a replica left.
 func (e *process) usable() bool {
 	for _, mode := range e.modes {
 		if mode == v1beta2.ReplicaModeRW {
@@ -125,7 +125,7 @@ func (w *world) alive(name string) bool {
 	return n != nil && n.alive
 }
 
-// linked tells that data gets from one node to the other.
+// linked reports whether data gets from one node to the other.
 func (w *world) linked(a, b string) bool {
 	return w.alive(a) && w.alive(b) && (a == b || w.reachable(a) && w.reachable(b))
 }
@@ -142,7 +142,7 @@ func (w *world) replicaNode(name string) string {
 	return ""
 }
 
-// serves tells that a replica runs where an engine can reach it.
+// serves reports whether a replica runs where an engine can reach it.
 func (w *world) serves(replica string, e *process) bool {
 	at := w.replicaNode(replica)
 	return w.plane.find(kindReplica, replica, at) != nil && w.linked(e.node, at)
@@ -159,7 +159,7 @@ func (w *world) live() []*process {
 	return out
 }
 
-// led tells that I/O gets to an engine: a v2 engine needs a frontend that leads to it, where the volume has any.
+// led reports whether I/O gets to an engine: a v2 engine needs a frontend that leads to it, where the volume has any.
 func (w *world) led(e *process) bool {
 	return !w.v2() || len(current(w.frontends)) == 0 || len(w.leading(e)) > 0
 }
@@ -187,7 +187,7 @@ func (w *world) io() {
 	}
 }
 
-// together tells that two engines are those of a migration, between nodes that see each other.
+// together reports whether two engines are those of a migration, between nodes that see each other.
 func (w *world) together(a, b *process) bool {
 	return w.volume.now.Spec.Migratable && a.name != b.name && w.linked(a.node, b.node)
 }

@@ -95,7 +95,7 @@ func (w *world) comesBack(frontend *process) {
 	}
 }
 
-// saysRunning tells that the object of an engine says that it runs, and shall.
+// saysRunning reports whether the object of an engine says that it runs, and shall.
 func (w *world) saysRunning(x *process) bool {
 	return slices.ContainsFunc(current(w.engines), func(e *v1beta2.Engine) bool {
 		i := ofEngine(e)

@@ -132,7 +132,7 @@ func (w *world) place(before string) string {
 	return ""
 }
 
-// candidate tells that a node can take background work: it is ready, not cordoned, and has a replica to read.
+// candidate reports whether a node can take background work: it is ready, not cordoned, and has a replica to read.
 func (w *world) candidate(name string) bool {
 	n := w.node(name)
 	if n == nil || v1beta2.IsNodeDown(n.now) || n.now.Spec.UpgradeRequested || cordoned(n.now) {
@@ -170,7 +170,7 @@ func (w *world) work() {
 	}
 }
 
-// served tells that a ticket is satisfied, and that the volume runs there.
+// served reports whether a ticket is satisfied, and that the volume runs there.
 func (w *world) served(id string) bool {
 	t, exists := w.attachment.now.Spec.AttachmentTickets[id]
 	answer := w.attachment.now.Status.AttachmentTicketStatuses[id]

@@ -54,7 +54,7 @@ type world struct {
 	now   time.Time
 	// staleness is how often a read shows the version before, crashes how often a pass ends after a write.
 	staleness, crashes float64
-	// dirty tells that something was written since it was cleared.
+	// dirty reports whether something was written since it was cleared.
 	dirty bool
 
 	volume     slot[v1beta2.Volume]
@@ -72,7 +72,7 @@ type world struct {
 
 	// broken is the first invariant that did not hold; log is what happened, where it is kept.
 	broken string
-	// moves tells that an upgrade sends the volume's target to other nodes.
+	// moves reports whether an upgrade sends the volume's target to other nodes.
 	moves bool
 	// jitter lets im-monitor act once or twice in a quiet round.
 	jitter bool
@@ -199,7 +199,7 @@ func (w *world) reachable(name string) bool {
 	return n != nil && n.reachable
 }
 
-// down tells that the node's object says so.
+// down reports whether the node's object says so.
 func (w *world) down(name string) bool {
 	n := w.node(name)
 	return n == nil || v1beta2.IsNodeDown(n.now)

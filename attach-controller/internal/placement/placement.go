@@ -49,7 +49,7 @@ type Place struct{ Node, Zone, DiskUUID string }
 // Node is a candidate.
 type Node struct {
 	*v1beta2.Node
-	// HasManager tells that an instance manager of the data engine runs there.
+	// HasManager reports whether an instance manager of the data engine runs there.
 	HasManager bool
 	// Scheduled is how many bytes replicas were promised, by the UUID of the disk.
 	Scheduled map[string]int64
@@ -139,7 +139,7 @@ func (s *search) nodeRefused(n Node) stage {
 	return fits
 }
 
-// disk tells whether one disk of a usable node will do.
+// disk reports whether one disk of a usable node will do.
 func (s *search) disk(n Node, key string) (option, stage) {
 	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
 	wanted := diskFilesystem

@@ -49,7 +49,7 @@ type Pod struct {
 	Forced    bool
 }
 
-// Leaving tells that the pod is being deleted.
+// Leaving reports whether the pod is being deleted.
 func (p Pod) Leaving() bool { return !p.DeletedAt.IsZero() }
 
 // Volume is a Longhorn volume of the pod.

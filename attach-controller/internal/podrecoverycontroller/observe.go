@@ -22,7 +22,7 @@ import (
 type observer struct {
 	// cache finds what belongs together, by indexes; reader then reads each object: the cache, or the API server.
 	cache, reader client.Reader
-	// live tells that the reader is the API server, which knows other indexes.
+	// live reports whether the reader is the API server, which knows other indexes.
 	live      bool
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Needs tells that Decide may place replicas, or looks whether it could, and has to be given the candidates.
+// Needs reports whether Decide may place replicas, or looks whether it could, and has to be given the candidates.
 func Needs(w World) bool {
 	if !ready(&w) || w.heldBack() {
 		return false

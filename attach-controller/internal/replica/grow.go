@@ -22,7 +22,7 @@ func (w *World) reported() int64 {
 	return size
 }
 
-// grows tells that the volume shall have more than was accepted.
+// grows reports whether the volume shall have more than was accepted.
 func (w *World) grows() bool {
 	return w.Volume.Spec.Size > w.Volume.Status.AcceptedSize && len(w.Replicas) > 0
 }

@@ -39,7 +39,7 @@ func (w *World) place(g groups, n need, out *Verdict) {
 	}
 }
 
-// outdated tells that a detached volume lacks replicas, and was said to have no place for them: that may have changed, and
+// outdated reports whether a detached volume lacks replicas, and was said to have no place for them: that may have changed, and
 // whoever attaches it to rebuild them waits for that.
 func (w *World) outdated(g groups) bool {
 	return w.everHealthy() && w.Volume.Status.State == v1beta2.VolumeStateDetached && w.Volume.Spec.DataLocality != "strict-local" &&

@@ -40,7 +40,7 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	return n.count
 }
 
-// isBack tells that a failed replica can be used again: its node and its disk are there, its instance is stopped.
+// isBack reports whether a failed replica can be used again: its node and its disk are there, its instance is stopped.
 func (w *World) isBack(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
 	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) || r.Spec.RebuildRetryCount >= retries {
@@ -82,7 +82,7 @@ func (w *World) returning(g groups) (count int, until time.Time) {
 	return count, until
 }
 
-// wantsLocal tells that a best-effort volume has no replica where it is attached.
+// wantsLocal reports whether a best-effort volume has no replica where it is attached.
 func (w *World) wantsLocal(g groups) bool {
 	if w.Volume.Spec.DataLocality != "best-effort" {
 		return false
@@ -122,7 +122,7 @@ func (w *World) tidy(g groups, out *Verdict) {
 	}
 }
 
-// goes tells that the end of a replica is under way that can come now.
+// goes reports whether the end of a replica is under way that can come now.
 func (w *World) goes(g groups) bool {
 	return slices.ContainsFunc(g.going, func(r *v1beta2.Replica) bool { return !w.down(r) })
 }

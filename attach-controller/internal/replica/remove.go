@@ -175,12 +175,12 @@ func (w *World) seenRW(r *v1beta2.Replica, since time.Time) *v1beta2.Replica {
 	return nil
 }
 
-// dataGone tells that im-monitor destroyed the data of a v2 replica: that needs no approval any more.
+// dataGone reports whether im-monitor destroyed the data of a v2 replica: that needs no approval any more.
 func (w *World) dataGone(r *v1beta2.Replica) bool {
 	return r.Spec.DataEngine == v1beta2.DataEngineV2 && conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
 }
 
-// ended tells that nothing of a v1 replica runs. Its directory stays on its disk.
+// ended reports whether nothing of a v1 replica runs. Its directory stays on its disk.
 func (w *World) ended(r *v1beta2.Replica) bool {
 	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
 		return false

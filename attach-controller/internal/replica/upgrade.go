@@ -9,11 +9,11 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State string
-	// Listed tells that the volume is one of those that the upgrade leads around the node.
+	// Listed reports whether the volume is one of those that the upgrade leads around the node.
 	Listed bool
 }
 
-// heldBack tells that the volume is on its way around a node, or its target moves: what it lacks meanwhile it gets back from where it was, and
+// heldBack reports whether the volume is on its way around a node, or its target moves: what it lacks meanwhile it gets back from where it was, and
 // nothing is rebuilt, replaced or tidied up in between.
 func (w *World) heldBack() bool {
 	for _, u := range w.Upgrades {
@@ -24,12 +24,12 @@ func (w *World) heldBack() bool {
 	return w.moving()
 }
 
-// over tells that what the upgrade took out of the volume's engine may come back.
+// over reports whether what the upgrade took out of the volume's engine may come back.
 func (u Upgrade) over() bool {
 	return u.State == v1beta2.UpgradeStateRebuildingReplica || u.State == v1beta2.UpgradeStateRollingBack
 }
 
-// mayReturn tells that replicas on a node that takes no new ones may be rebuilt there.
+// mayReturn reports whether replicas on a node that takes no new ones may be rebuilt there.
 func (w *World) mayReturn(node string) bool {
 	for _, u := range w.Upgrades {
 		if u.Node == node && u.over() {
@@ -39,7 +39,7 @@ func (w *World) mayReturn(node string) bool {
 	return false
 }
 
-// moving tells that the target of an attached v2 volume is not where it is wanted.
+// moving reports whether the target of an attached v2 volume is not where it is wanted.
 func (w *World) moving() bool {
 	v := w.Volume
 	if v.Spec.DataEngine != v1beta2.DataEngineV2 || v.Status.State != v1beta2.VolumeStateAttached || v.Spec.DisableFrontend {

@@ -33,7 +33,7 @@ type Verdict struct {
 	Create []placement.Disk
 	// Engine is the name of the engine that new replicas belong to, Image what they run.
 	Engine, Image string
-	// Rebuild tells that what is created or taken back is rebuilt from a healthy replica.
+	// Rebuild reports whether what is created or taken back is rebuilt from a healthy replica.
 	Rebuild bool
 	// Patches are one for each replica at most.
 	Patches []Patch

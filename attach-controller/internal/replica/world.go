@@ -53,7 +53,7 @@ func (w *World) engineUp() bool {
 		!conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown) && !v1beta2.IsNodeDown(w.Nodes[e.Spec.NodeID])
 }
 
-// busy tells that the engine does something that no rebuild may disturb.
+// busy reports whether the engine does something that no rebuild may disturb.
 func (w *World) busy() bool {
 	v := w.Volume
 	cloning := v.Status.CloneStatus.State == v1beta2.CloneInitiated
@@ -72,7 +72,7 @@ func (w *World) mode(r *v1beta2.Replica) string {
 
 func (w *World) down(r *v1beta2.Replica) bool { return v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID]) }
 
-// leaves tells that a replica's node or disk shall be emptied.
+// leaves reports whether a replica's node or disk shall be emptied.
 func (w *World) leaves(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
 	if n == nil {
@@ -127,7 +127,7 @@ func (w *World) groups() groups {
 	return g
 }
 
-// stranded tells that a replica was to be rebuilt on a node that is down, and that no engine was given it: nobody will mark
+// stranded reports whether a replica was to be rebuilt on a node that is down, and that no engine was given it: nobody will mark
 // it as failed.
 func (w *World) stranded(r *v1beta2.Replica) bool {
 	if r.Spec.HealthyAt != "" || !w.down(r) || !w.everHealthy() || w.Engine == nil {
@@ -137,7 +137,7 @@ func (w *World) stranded(r *v1beta2.Replica) bool {
 	return !mapped
 }
 
-// everHealthy tells that the volume was attached once. The volume remembers it, too, for the replicas that do may be gone.
+// everHealthy reports whether the volume was attached once. The volume remembers it, too, for the replicas that do may be gone.
 func (w *World) everHealthy() bool {
 	if w.Volume != nil && v1beta2.EverAttached(w.Volume) {
 		return true

@@ -93,7 +93,7 @@ func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (repl
 	return verdict, nil
 }
 
-// unsure tells that the cache lacks the volume of a replica, but the API server does not: nothing is destroyed for a volume
+// unsure reports whether the cache lacks the volume of a replica, but the API server does not: nothing is destroyed for a volume
 // that is only unseen.
 func (r *reconciler) unsure(ctx context.Context, w replica.World) (bool, error) {
 	if w.Volume != nil {
@@ -129,7 +129,7 @@ func (r *reconciler) cancel(ctx context.Context, one *v1beta2.Replica) {
 	}
 }
 
-// stale tells that the cache lacks a replica that this process made. One that is gone again is forgotten.
+// stale reports whether the cache lacks a replica that this process made. One that is gone again is forgotten.
 func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.Replica) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

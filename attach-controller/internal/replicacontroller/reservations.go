@@ -35,12 +35,12 @@ func entryOf(r *v1beta2.Replica) entry {
 	return entry{version: r.ResourceVersion, disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
 }
 
-// lacksData tells that a replica may be on its way to become healthy.
+// lacksData reports whether a replica may be on its way to become healthy.
 func lacksData(r *v1beta2.Replica) bool {
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
 }
 
-// rebuilds tells that a replica is on its way to become healthy.
+// rebuilds reports whether a replica is on its way to become healthy.
 func rebuilds(r *v1beta2.Replica) bool {
 	return lacksData(r) && r.Spec.DesireState == v1beta2.InstanceStateRunning
 }
@@ -62,7 +62,7 @@ func (l *reservations) see(r *v1beta2.Replica) (freed bool) {
 	return before.rebuilding && !now.rebuilding
 }
 
-// newer tells that a version came after the other; any came after none.
+// newer reports whether a version came after the other; any came after none.
 func newer(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return err != nil || order > 0

@@ -23,7 +23,7 @@ const (
 	replicaSet  = "apps/ReplicaSet" // those of Deployments, and those without
 )
 
-// Covers tells that the policy is about pods of controllers of a kind.
+// Covers reports whether the policy is about pods of controllers of a kind.
 func (p NodeDownPolicy) Covers(kind string) bool {
 	switch p {
 	case DeleteStatefulSetPod:

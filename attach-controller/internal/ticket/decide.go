@@ -45,7 +45,7 @@ type Verdict struct {
 	Changes []Change
 	// RequeueAt is when to decide again although nothing changed; zero: not before something changes.
 	RequeueAt time.Time
-	// NoShareManager tells that pods want a share and there is no share manager that makes one.
+	// NoShareManager reports whether pods want a share and there is no share manager that makes one.
 	NoShareManager bool
 }
 
@@ -118,7 +118,7 @@ func (w World) changes(wished []wish) []Change {
 	return out
 }
 
-// differs tells that a stored ticket is not as wished. What others put into it stays; an owner that an older version did
+// differs reports whether a stored ticket is not as wished. What others put into it stays; an owner that an older version did
 // not name is no difference.
 func differs(stored, wished v1beta2.AttachmentTicket) bool {
 	if stored.Type != wished.Type || stored.NodeID != wished.NodeID || frontendOf(stored) != frontendOf(wished) {

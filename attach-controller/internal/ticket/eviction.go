@@ -30,13 +30,13 @@ func (w World) underWay(r v1beta2.Replica) bool {
 	return w.going(r) || r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
 }
 
-// going tells that a replica is being deleted and has not ended. One on a node that is down ends when the node is back, and
+// going reports whether a replica is being deleted and has not ended. One on a node that is down ends when the node is back, and
 // nobody waits for it.
 func (w World) going(r v1beta2.Replica) bool {
 	return r.DeletionTimestamp != nil && !v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID])
 }
 
-// evicted tells that a replica lies on a node or disk that shall be emptied.
+// evicted reports whether a replica lies on a node or disk that shall be emptied.
 func (w World) evicted(r v1beta2.Replica) bool {
 	node := w.Nodes[r.Spec.NodeID]
 	if node == nil {

@@ -162,7 +162,7 @@ func (m *model) checkEnd(t *rapid.T) {
 	}
 }
 
-// usableSomewhere tells that a replica that can be read is on a node that is up.
+// usableSomewhere reports whether a replica that can be read is on a node that is up.
 func (m *model) usableSomewhere() bool {
 	return slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool {
 		return healthy(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])

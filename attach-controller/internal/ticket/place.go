@@ -25,7 +25,7 @@ func (w World) place(current string) string {
 	return ""
 }
 
-// candidate tells that a node is ready, may take an attachment, and holds a replica that can be read.
+// candidate reports whether a node is ready, may take an attachment, and holds a replica that can be read.
 func (w World) candidate(name string) bool {
 	node := w.Nodes[name]
 	if node == nil || node.Spec.UpgradeRequested || cordoned(node) ||
@@ -35,7 +35,7 @@ func (w World) candidate(name string) bool {
 	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return r.Spec.NodeID == name && w.usable(r) })
 }
 
-// usable tells that a replica holds the volume's data: it did not fail and was healthy once, or no replica ever was,
+// usable reports whether a replica holds the volume's data: it did not fail and was healthy once, or no replica ever was,
 // as in a volume that was never opened.
 func (w World) usable(r v1beta2.Replica) bool {
 	if r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
@@ -48,13 +48,13 @@ func healthy(r v1beta2.Replica) bool {
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
 }
 
-// cordoned tells that Kubernetes places no new pods on the node.
+// cordoned reports whether Kubernetes places no new pods on the node.
 func cordoned(node *v1beta2.Node) bool {
 	c := conditions.Get(node.Status.Conditions, v1beta2.NodeSchedulable)
 	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == v1beta2.ReasonKubernetesNodeCordoned
 }
 
-// selectable tells that somebody's ticket could attach the volume, were it detached.
+// selectable reports whether somebody's ticket could attach the volume, were it detached.
 func (w World) selectable(t v1beta2.AttachmentTicket) bool {
 	node := w.Nodes[t.NodeID]
 	switch {

@@ -36,7 +36,7 @@ func (w World) offlineRebuilding() bool {
 	return w.Settings.OfflineRebuilding
 }
 
-// degraded tells that the volume has fewer healthy replicas than it wants, but at least one to rebuild from.
+// degraded reports whether the volume has fewer healthy replicas than it wants, but at least one to rebuild from.
 func (w World) degraded() bool {
 	count := 0
 	for _, r := range w.Replicas {

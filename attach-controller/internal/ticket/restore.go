@@ -14,7 +14,7 @@ func restore(w World, _ []wish) []wish {
 	return []wish{w.ofVolume(v1beta2.AttacherRestore, v1beta2.TicketValueTrue)}
 }
 
-// makesWay tells that a standby volume is detached while the data engine of a node that it uses is upgraded: its restore has no end that could be waited
+// makesWay reports whether a standby volume is detached while the data engine of a node that it uses is upgraded: its restore has no end that could be waited
 // for, and without a frontend its target cannot move. What is being copied is finished first, and nothing further begins.
 func (w World) makesWay() bool {
 	closed := func(node string) bool { n := w.Nodes[node]; return n != nil && n.Spec.UpgradeRequested }
@@ -25,7 +25,7 @@ func (w World) makesWay() bool {
 	return !w.has(v1beta2.AttacherRestore, w.Volume.Name) || Filled(w.Engine)
 }
 
-// Filled tells that the engine has the backup that it was asked for.
+// Filled reports whether the engine has the backup that it was asked for.
 func Filled(e *v1beta2.Engine) bool {
 	if e == nil || e.Spec.RequestedBackupRestore == "" || e.Status.LastRestoredBackup != e.Spec.RequestedBackupRestore {
 		return false

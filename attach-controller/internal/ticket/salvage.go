@@ -24,7 +24,7 @@ func salvage(w World, soFar []wish) []wish {
 	return []wish{w.ofVolume(v1beta2.AttacherSalvage, frontend)}
 }
 
-// inDoubt tells that the volume is faulted, or was salvaged and not attached since.
+// inDoubt reports whether the volume is faulted, or was salvaged and not attached since.
 func (w World) inDoubt() bool {
 	switch w.Volume.Status.Robustness {
 	case v1beta2.VolumeRobustnessFaulted:
@@ -35,7 +35,7 @@ func (w World) inDoubt() bool {
 	return w.has(v1beta2.AttacherSalvage, w.Volume.Name)
 }
 
-// workload tells that the ticket is of somebody who uses the volume.
+// workload reports whether the ticket is of somebody who uses the volume.
 func workload(t v1beta2.AttachmentTicket) bool {
 	switch t.Type {
 	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:

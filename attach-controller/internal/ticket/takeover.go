@@ -9,7 +9,7 @@ import (
 // UITicket is the id of the ticket that holds a volume of which nobody knows who attached it; Longhorn's UI knows it.
 const UITicket = "longhorn-ui"
 
-// NeedsTakeOver tells that a volume is wanted on a node, and that no ticket ever said so: it has no VolumeAttachment, or
+// NeedsTakeOver reports whether a volume is wanted on a node, and that no ticket ever said so: it has no VolumeAttachment, or
 // one without tickets that nobody has answered yet. Whoever decides on tickets takes such a volume over first.
 func NeedsTakeOver(v *v1beta2.Volume, a *v1beta2.VolumeAttachment) bool {
 	if v == nil || v.DeletionTimestamp != nil || v.Spec.NodeID == "" {
@@ -48,7 +48,7 @@ func TakeOver(w World) map[string]v1beta2.AttachmentTicket {
 	return tickets
 }
 
-// held tells that the tickets account for where the volume is: one asks for exactly that, or pods use it, and then
+// held reports whether the tickets account for where the volume is: one asks for exactly that, or pods use it, and then
 // Kubernetes says where.
 func (w World) held(tickets map[string]v1beta2.AttachmentTicket) bool {
 	v := w.Volume

@@ -84,7 +84,7 @@ func (w World) early(x wish) bool {
 		!w.has(x.attacher, x.object)
 }
 
-// ours tells that a ticket is one of those that this package makes and takes back.
+// ours reports whether a ticket is one of those that this package makes and takes back.
 func ours(id string, t v1beta2.AttachmentTicket) bool {
 	return slices.Contains(produced, t.Type) && strings.HasPrefix(id, t.Type+"-")
 }

@@ -43,7 +43,7 @@ type KubernetesAttachment struct {
 // Owner is an object that a ticket ends with.
 type Owner struct{ Kind, Name string }
 
-// Presence tells whether an owner exists, and which one of its name.
+// Presence reports whether an owner exists, and which one of its name.
 type Presence struct {
 	Exists bool
 	UID    types.UID
@@ -67,20 +67,20 @@ func (w World) tickets() map[string]v1beta2.AttachmentTicket {
 	return w.Attachment.Spec.AttachmentTickets
 }
 
-// has tells whether a ticket exists.
+// has reports whether a ticket exists.
 func (w World) has(attacher, object string) bool {
 	_, ok := w.tickets()[v1beta2.TicketID(attacher, object)]
 	return ok
 }
 
-// detached tells that the volume is down and nobody is about to attach it.
+// detached reports whether the volume is down and nobody is about to attach it.
 func (w World) detached() bool {
 	return w.Volume.Spec.NodeID == "" && w.Volume.Status.State == v1beta2.VolumeStateDetached
 }
 
 func (w World) faulted() bool { return w.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted }
 
-// shared tells that pods get the volume by its share, so that their own tickets do not attach it.
+// shared reports whether pods get the volume by its share, so that their own tickets do not attach it.
 func (w World) shared() bool {
 	return w.Volume.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !w.Volume.Spec.Migratable
 }

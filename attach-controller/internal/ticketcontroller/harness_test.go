@@ -228,7 +228,7 @@ func (w *world) shows(volume string, want ...string) {
 	require.EventuallyWithT(w.t, func(c *assert.CollectT) { require.Equal(c, wanted, w.said(volume)) }, patience, poll)
 }
 
-// stays tells that the tickets do not change for a while.
+// stays reports whether the tickets do not change for a while.
 func (w *world) stays(volume string) {
 	w.t.Helper()
 	a := &v1beta2.VolumeAttachment{}

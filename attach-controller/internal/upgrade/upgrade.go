@@ -49,7 +49,7 @@ func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, 
 	return list.Items, nil
 }
 
-// Active tells that an upgrade in this state goes on: it has begun and not ended.
+// Active reports whether an upgrade in this state goes on: it has begun and not ended.
 func Active(state string) bool {
 	switch state {
 	case v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,

@@ -53,7 +53,7 @@ func (g *Checker) evaluator(held map[string]world.Data) {
 	}
 }
 
-// reads tells that an engine reads and writes a replica at least.
+// reads reports whether an engine reads and writes a replica at least.
 func reads(modes map[string]string) bool {
 	for _, mode := range modes {
 		if mode == v1beta2.ReplicaModeRW {
@@ -63,7 +63,7 @@ func reads(modes map[string]string) bool {
 	return false
 }
 
-// whole tells that a replica, wherever it is, has everything that was acknowledged.
+// whole reports whether a replica, wherever it is, has everything that was acknowledged.
 func whole(data world.Data) bool {
 	for _, r := range data.Replicas {
 		if !r.Stale && !r.Partial {

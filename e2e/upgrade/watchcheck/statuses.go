@@ -68,7 +68,7 @@ func put[T any](into map[string]T, name string, object T, gone bool) {
 	}
 }
 
-// begun tells that an upgrade may have touched its node and is not at its end.
+// begun reports whether an upgrade may have touched its node and is not at its end.
 func begun(u *v1beta2.NodeDataEngineUpgrade) bool {
 	return !slices.Contains([]string{"", v1beta2.UpgradeStateUndefined, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError}, u.Status.State)
 }
@@ -141,7 +141,7 @@ func (g *Checker) wayOut(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade) 
 	g.violated("way out"+u.Name, "UPG-4: %s ended as %s, and %s", u.Name, u.Status.State, strings.Join(wrong, ", "))
 }
 
-// another tells that another upgrade of a node has begun meanwhile, whose node and targets these may be.
+// another reports whether another upgrade of a node has begun meanwhile, whose node and targets these may be.
 func (g *Checker) another(u *v1beta2.NodeDataEngineUpgrade) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

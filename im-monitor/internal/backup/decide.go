@@ -39,7 +39,7 @@ func Decide(w World) Verdict {
 
 type pass struct {
 	World
-	// copying tells that a backup is, or may be.
+	// copying reports whether a backup is, or may be.
 	copying bool
 	waiting []Backup
 	out     Verdict

@@ -11,7 +11,7 @@ type Backup struct {
 	Name, Snapshot string
 	Created        time.Time
 	Deleting       bool
-	// Approved tells that it may be taken.
+	// Approved reports whether it may be taken.
 	Approved bool
 	State    string
 	// Run is the run of the engine that was asked for it, and Requested when; empty and zero: none was.
@@ -24,7 +24,7 @@ type Backup struct {
 
 // Answer is what the engine tells of one backup.
 type Answer struct {
-	// Known tells that the engine knows it at all.
+	// Known reports whether the engine knows it at all.
 	Known bool
 	State string
 	// Error, URL and Replica may be empty.
@@ -37,7 +37,7 @@ type World struct {
 	Now time.Time
 	// Run tells this run of the engine from others.
 	Run string
-	// Usable tells that it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
+	// Usable reports whether it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
 	Usable, Busy bool
 	// Listed are its snapshots.
 	Listed map[string]v1beta2.SnapshotInfo
@@ -71,17 +71,17 @@ type Verdict struct {
 	Enqueue time.Time
 }
 
-// ended tells that nothing is to be done for it.
+// ended reports whether nothing is to be done for it.
 func (b Backup) ended() bool {
 	return b.Deleting || b.State == v1beta2.BackupCompleted || b.State == v1beta2.BackupError
 }
 
-// begunBy tells that this run of the engine was asked, or was to be.
+// begunBy reports whether this run of the engine was asked, or was to be.
 func (b Backup) begunBy(run string) bool {
 	return b.Run == run && (b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress)
 }
 
-// Wants tells that a Backup has something to ask an engine for.
+// Wants reports whether a Backup has something to ask an engine for.
 func Wants(b Backup) bool {
 	return !b.ended() && (b.Approved || b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress)
 }

@@ -100,7 +100,7 @@ func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error
 	return order{b, v, t, credentials}, err
 }
 
-// owns tells that an engine is of exactly this volume.
+// owns reports whether an engine is of exactly this volume.
 func owns(v *v1beta2.Volume, e *v1beta2.Engine) bool {
 	for _, o := range e.OwnerReferences {
 		if o.Kind == "Volume" && o.Name == v.Name {

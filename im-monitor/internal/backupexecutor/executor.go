@@ -52,9 +52,9 @@ type Poll struct {
 	// Proxy and Target are where the engine is asked.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Usable tells that it is the volume's one engine and has a replica that is RW; it is asked only where there is a Backup.
+	// Usable reports whether it is the volume's one engine and has a replica that is RW; it is asked only where there is a Backup.
 	Usable func() bool
-	// Busy tells that something else is being done.
+	// Busy reports whether something else is being done.
 	Busy bool
 	// Period is the time between looks while something goes on.
 	Period time.Duration

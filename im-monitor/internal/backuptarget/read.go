@@ -56,7 +56,7 @@ func (r Reader) OfRestore(ctx context.Context, v *v1beta2.Volume) ([]string, err
 	return r.Credentials(ctx, t)
 }
 
-// liesIn tells that a backup's URL is of a target. Both may have options.
+// liesIn reports whether a backup's URL is of a target. Both may have options.
 func liesIn(backup, target string) bool {
 	at, _, _ := strings.Cut(backup, "?")
 	in, _, _ := strings.Cut(target, "?")

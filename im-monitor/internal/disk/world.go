@@ -37,7 +37,7 @@ type World struct {
 	Status map[string]v1beta2.DiskStatus
 	// Server is the node's running v2 instance manager; nil where there is none that answers.
 	Server *Server
-	// NoManager tells that the node has no v2 instance manager at all.
+	// NoManager reports whether the node has no v2 instance manager at all.
 	NoManager bool
 	// Replicas are those of the node, as far as they name a disk or a path there.
 	Replicas []Replica

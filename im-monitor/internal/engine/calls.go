@@ -76,7 +76,7 @@ func (p *pass) cloneDue() bool {
 
 func (p *pass) restoreDue() bool { return p.Seen.Restores != nil && !p.restoreBegun() }
 
-// restoreBegun tells that the engine has begun with this backup, or failed with it.
+// restoreBegun reports whether the engine has begun with this backup, or failed with it.
 func (p *pass) restoreBegun() bool {
 	for _, one := range p.Seen.Restores {
 		if one.IsRestoring || one.LastRestored == p.Engine.Spec.RequestedBackupRestore || p.restoreFailed(one) {

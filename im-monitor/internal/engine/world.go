@@ -128,7 +128,7 @@ type Verdict struct {
 	Purged, Held string
 	// Next is how long until the next look; the caller spreads it.
 	Next time.Duration
-	// Going tells that something goes on.
+	// Going reports whether something goes on.
 	Going bool
 }
 
@@ -165,7 +165,7 @@ func PurgeError(all map[string]v1beta2.PurgeStatus) string {
 	return strings.Join(out, "; ")
 }
 
-// begun tells that a copy was begun in this run of the engine: some servers list replicas that copied nothing, too.
+// begun reports whether a copy was begun in this run of the engine: some servers list replicas that copied nothing, too.
 func begun(all map[string]v1beta2.SnapshotCloneStatus) bool {
 	for _, one := range all {
 		if one.IsCloning || one.State != "" {
@@ -175,7 +175,7 @@ func begun(all map[string]v1beta2.SnapshotCloneStatus) bool {
 	return false
 }
 
-// cloned tells that the copy has ended, well or not.
+// cloned reports whether the copy has ended, well or not.
 func cloned(all map[string]v1beta2.SnapshotCloneStatus) bool {
 	for _, one := range all {
 		if one.IsCloning || one.State != copyComplete && one.State != copyError {

@@ -131,7 +131,7 @@ func (c *Controller) spread(v engine.Verdict) time.Duration {
 	return v.Next + time.Duration(c.random()*float64(v.Next)/5)
 }
 
-// runs tells that the engine can be asked. A v2 engine is asked by its name: one without a frontend has no port.
+// runs reports whether the engine can be asked. A v2 engine is asked by its name: one without a frontend has no port.
 func runs(e *v1beta2.Engine) bool {
 	w := where(e)
 	reached := w.ip != "" && w.manager != "" && !w.down && (w.port != 0 || e.Spec.DataEngine == v1beta2.DataEngineV2)

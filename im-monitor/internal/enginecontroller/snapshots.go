@@ -42,7 +42,7 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 	})
 }
 
-// alone tells that no other engine of the volume shall run.
+// alone reports whether no other engine of the volume shall run.
 func (c *Controller) alone(ctx context.Context, e *v1beta2.Engine) bool {
 	engines := c.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range engines {

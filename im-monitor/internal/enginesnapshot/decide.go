@@ -33,7 +33,7 @@ func Decide(w World) Verdict {
 	return p.out
 }
 
-// Whole tells that a look is one at the volume's active engine which tells of all its snapshots.
+// Whole reports whether a look is one at the volume's active engine which tells of all its snapshots.
 func Whole(w World) bool {
 	_, head := w.Listed[Head]
 	return w.Active && w.RW && head && w.VolumeUID != ""
@@ -47,14 +47,14 @@ type pass struct {
 	out    Verdict
 }
 
-// mine tells that an object is of this engine's volume, and not at its end.
+// mine reports whether an object is of this engine's volume, and not at its end.
 func (p *pass) mine(s Snapshot) bool {
 	return s.Owner == p.VolumeUID && !is(s.Withdrawn, v1beta2.ConditionTrue) && s.Name != Head
 }
 
 func (p *pass) listed(name string) bool { _, ok := p.Listed[name]; return ok }
 
-// had tells that the engine had the snapshot once.
+// had reports whether the engine had the snapshot once.
 func had(s Snapshot) bool {
 	return !s.Create || s.Seen || is(s.Provisioned, v1beta2.ConditionTrue)
 }

@@ -43,7 +43,7 @@ func (p *pass) there(s Snapshot) {
 	}
 }
 
-// taken tells that a snapshot was made after it was asked for: by an earlier leader, then.
+// taken reports whether a snapshot was made after it was asked for: by an earlier leader, then.
 func (p *pass) taken(s Snapshot) bool {
 	info := p.Listed[s.Name]
 	created, err := time.Parse(time.RFC3339, info.Created)
@@ -70,7 +70,7 @@ func (p *pass) cancel(s Snapshot) {
 	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled, "The Snapshot was deleted before the snapshot was taken.")
 }
 
-// stillAbsent tells that two looks, the gap apart, did not find the snapshot; never by the first look at an engine.
+// stillAbsent reports whether two looks, the gap apart, did not find the snapshot; never by the first look at an engine.
 func (p *pass) stillAbsent(s Snapshot) bool {
 	if !p.Memory.Polled {
 		p.requeueAt(p.Now.Add(p.Rules.Busy))
@@ -88,7 +88,7 @@ func (p *pass) stillAbsent(s Snapshot) bool {
 	return false
 }
 
-// due tells that a snapshot may be taken now, and says when to ask again otherwise.
+// due reports whether a snapshot may be taken now, and says when to ask again otherwise.
 func (p *pass) due(s Snapshot) bool {
 	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason != v1beta2.ReasonLimitReached && !again(s) {
 		return false
@@ -104,12 +104,12 @@ func (p *pass) due(s Snapshot) bool {
 	return true
 }
 
-// AskedAnew tells that a request came after a failure was noted, which is its answer no more.
+// AskedAnew reports whether a request came after a failure was noted, which is its answer no more.
 func AskedAnew(requested time.Time, failed *v1beta2.Condition) bool {
 	return again(Snapshot{Requested: requested, Provisioned: failed})
 }
 
-// again tells that it was asked for anew after it had failed.
+// again reports whether it was asked for anew after it had failed.
 func again(s Snapshot) bool {
 	if s.Provisioned == nil || s.Provisioned.Reason != v1beta2.ReasonFailed {
 		return false

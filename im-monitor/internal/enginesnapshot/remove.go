@@ -63,7 +63,7 @@ func (p *pass) purgeFailed(s Snapshot) bool {
 // snapshot-controller does not know that it should.
 const removalPatience = 30 * time.Minute
 
-// removing tells that the snapshot is to be removed now: that is approved, and the engine was not found unable since.
+// removing reports whether the snapshot is to be removed now: that is approved, and the engine was not found unable since.
 func removing(s Snapshot, now time.Time) bool {
 	if !s.Deleting || !s.Approved {
 		return false
@@ -72,7 +72,7 @@ func removing(s Snapshot, now time.Time) bool {
 	return !failed || s.Since.After(at) || now.Sub(at) >= removalPatience
 }
 
-// FailedSince tells that a failure to remove the snapshot was noted after that was approved.
+// FailedSince reports whether a failure to remove the snapshot was noted after that was approved.
 func FailedSince(s Snapshot) bool {
 	at, failed := failedAt(s)
 	return failed && !s.Since.After(at)
@@ -86,7 +86,7 @@ func failedAt(s Snapshot) (time.Time, bool) {
 	return at, err == nil
 }
 
-// mergeable tells that the engine can merge a snapshot into its child now.
+// mergeable reports whether the engine can merge a snapshot into its child now.
 func (p *pass) mergeable(s v1beta2.SnapshotInfo) bool {
 	return len(s.Children) <= 1 && (p.V2 || !s.Children[Head])
 }

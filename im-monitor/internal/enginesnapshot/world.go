@@ -15,13 +15,13 @@ type Snapshot struct {
 	Name string
 	// Owner is the UID of the Volume that owns it; empty is unknown.
 	Owner string
-	// Create tells that a snapshot shall be taken, Requested since when that is approved; zero is not.
+	// Create reports whether a snapshot shall be taken, Requested since when that is approved; zero is not.
 	Create    bool
 	Requested time.Time
-	// Seen tells that snapshot-controller saw it in the engine.
+	// Seen reports whether snapshot-controller saw it in the engine.
 	Seen     bool
 	Deleting bool
-	// Approved tells that its removal is, Since when.
+	// Approved reports whether its removal is, Since when.
 	Approved bool
 	Since    time.Time
 	// Provisioned, Withdrawn and RemovalFailed are what im-monitor said; nil is nothing.
@@ -30,7 +30,7 @@ type Snapshot struct {
 
 // Memory is what a process remembers of one run of an engine. Nothing in it is needed to be right.
 type Memory struct {
-	// Polled tells that there was a look at this run before.
+	// Polled reports whether there was a look at this run before.
 	Polled bool
 	// Missing are Snapshots that looks did not list, since when; Strange are snapshots without an object, since when.
 	Missing, Strange map[string]time.Time
@@ -71,7 +71,7 @@ type World struct {
 	VolumeUID string
 	Volume    string
 	V2        bool
-	// Active tells that the engine is the volume's active one; Alone, that no other engine of the volume shall run.
+	// Active reports whether the engine is the volume's active one; Alone, that no other engine of the volume shall run.
 	Active, Alone bool
 	// RW and Rebuilding tell whether a replica is, Busy whether something else goes on with the engine, Purging whether
 	// snapshots are merged.

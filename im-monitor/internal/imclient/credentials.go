@@ -44,7 +44,7 @@ func NewCredentials(directory string) (*Credentials, error) {
 	return c, nil
 }
 
-// Secure tells whether connections are encrypted; false means plaintext.
+// Secure reports whether connections are encrypted; false means plaintext.
 func (c *Credentials) Secure() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

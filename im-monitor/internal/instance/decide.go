@@ -202,7 +202,7 @@ func lives(state string) bool {
 	return true
 }
 
-// ending tells that a listed instance goes away by itself.
+// ending reports whether a listed instance goes away by itself.
 func ending(w World, e *Entry) bool {
 	switch e.State {
 	case v1beta2.InstanceStateStopping, v1beta2.InstanceStateTerminating:

@@ -43,7 +43,7 @@ func guard(w World) (Verdict, bool) {
 	return Verdict{}, true
 }
 
-// live tells that the peer may do I/O. One that is concluded stopped is cut off.
+// live reports whether the peer may do I/O. One that is concluded stopped is cut off.
 func (p Peer) live() bool {
 	return p.Begun || p.State != "" && p.State != v1beta2.InstanceStateStopped
 }

@@ -32,7 +32,7 @@ func leftover(w World, v Verdict) Verdict {
 	return v
 }
 
-// settledHere tells that the object's own instance runs where spec and status say.
+// settledHere reports whether the object's own instance runs where spec and status say.
 func (w World) settledHere(s Status) bool {
 	e := w.entry()
 	return w.v2() && (w.replica() || w.Object.Active) && !w.Object.Deleting && e != nil && e.State == v1beta2.InstanceStateRunning &&
@@ -40,7 +40,7 @@ func (w World) settledHere(s Status) bool {
 		w.Status.InstanceManager == w.Here.InstanceManager && w.Here.Node == w.Object.NodeID
 }
 
-// leftBehind tells that a place of another node lists the name live and without a UUID. One of the same address is the same server.
+// leftBehind reports whether a place of another node lists the name live and without a UUID. One of the same address is the same server.
 func (w World) leftBehind(p *Place) bool {
 	return p.Known && !p.Out && p.Node != w.Here.Node && p.Address != w.Here.Address && p.Entry != nil && p.Entry.UUID == "" &&
 		p.Entry.Type == w.Object.Kind && lives(p.Entry.State)

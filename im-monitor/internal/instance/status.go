@@ -55,13 +55,13 @@ func equalRest(a, b Status) bool {
 		a.Creation == b.Creation && a.BackingImage == b.BackingImage && a.Switching == b.Switching
 }
 
-// Begun tells that an instance may exist for all that the status says: what it lacks has to be proven.
+// Begun reports whether an instance may exist for all that the status says: what it lacks has to be proven.
 func (s Status) Begun() bool {
 	return s.Starting || s.supervised() || s.InstanceManager != "" ||
 		s.State != "" && s.State != v1beta2.InstanceStateStopped
 }
 
-// supervised tells that the instance was seen since it was last asked for. It is not created again: what ended by itself is an error.
+// supervised reports whether the instance was seen since it was last asked for. It is not created again: what ended by itself is an error.
 func (s Status) supervised() bool {
 	switch s.State {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateError:
@@ -70,7 +70,7 @@ func (s Status) supervised() bool {
 	return s.Started
 }
 
-// AwaitsCutOff tells that the object shall be stopped on a node that is out, so that the volume's replicas decide.
+// AwaitsCutOff reports whether the object shall be stopped on a node that is out, so that the volume's replicas decide.
 func (w World) AwaitsCutOff() bool { return !w.Object.Running && w.Node.Out() && w.Status.Begun() }
 
 // stopped is the status of what does not run.

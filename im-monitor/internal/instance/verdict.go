@@ -42,7 +42,7 @@ type Call struct {
 	// UUID, DiskUUID, Cleanup and ByName are a deletion's. ByName: there is no UUID to send, and the object claims the name there.
 	UUID, DiskUUID  string
 	Cleanup, ByName bool
-	// Poll tells that a running engine is to be looked at before the deletion.
+	// Poll reports whether a running engine is to be looked at before the deletion.
 	Poll bool
 	// Lost is set for the creation of a frontend that its server lost: what people are told.
 	Lost string
@@ -53,7 +53,7 @@ type Call struct {
 	CloseFirst bool
 	// Revert is the way back of a switch-over.
 	Revert Revert
-	// Out tells that its node is out: the answer is not waited for as long, because nothing depends on it.
+	// Out reports whether its node is out: the answer is not waited for as long, because nothing depends on it.
 	Out bool
 }
 

@@ -21,7 +21,7 @@ type World struct {
 	// the node. Nil where there is none; NoPlace then says why.
 	Here    *Place
 	NoPlace string
-	// HereGone tells that the instance manager that the status names does not exist any more.
+	// HereGone reports whether the instance manager that the status names does not exist any more.
 	HereGone bool
 	// Elsewhere are the other instance managers whose newest whole list has the name, by name.
 	Elsewhere []Place
@@ -39,7 +39,7 @@ type World struct {
 	Engines map[string]EngineFacts
 	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
 	LedBy string
-	// Unsettled tells that a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it go on.
+	// Unsettled reports whether a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it go on.
 	Unsettled bool
 	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
 	MoveAfter time.Time
@@ -144,17 +144,17 @@ func address(ip string, port int) string {
 // Node is what is known of the node.
 type Node struct {
 	Name string
-	// Down tells that Kubernetes says it is gone or not ready, OutOfService that a person says so by the taint.
+	// Down reports whether Kubernetes says it is gone or not ready, OutOfService that a person says so by the taint.
 	Down, OutOfService bool
 	// OutSince is since when it is down; zero where that is not known.
 	OutSince time.Time
-	// Upgrading tells that a live upgrade has the node.
+	// Upgrading reports whether a live upgrade has the node.
 	Upgrading bool
 	// Loading is the v2 disk that is being loaded there; empty is none.
 	Loading string
 }
 
-// Out tells that what ran on the node is cut off, or can be concluded to be.
+// Out reports whether what ran on the node is cut off, or can be concluded to be.
 func (n Node) Out() bool { return n.Down || n.OutOfService }
 
 // Place is one instance manager with what its newest whole list says about the name.
@@ -162,7 +162,7 @@ type Place struct {
 	InstanceManager, Node string
 	// IP is InstanceManager.status.ip, Image its spec.image.
 	IP, Image string
-	// Running tells that the instance manager is ready, PodMissing that it has positively no pod.
+	// Running reports whether the instance manager is ready, PodMissing that it has positively no pod.
 	Running, PodMissing bool
 	// CannotStart says why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.
 	CannotStart string
@@ -171,13 +171,13 @@ type Place struct {
 	// Unheard is true beside Known false where this process was not told yet whether the server answers: what an earlier one saw is still the last
 	// that is known.
 	Unheard bool
-	// Out tells that its node is out: what ran there was concluded to be cut off, and nobody there can be asked.
+	// Out reports whether its node is out: what ran there was concluded to be cut off, and nobody there can be asked.
 	Out bool
 	// Entry is the instance in that list; nil where the list lacks it.
 	Entry *Entry
-	// Absent tells that the name is proven not to be there.
+	// Absent reports whether the name is proven not to be there.
 	Absent bool
-	// Ended tells that it is absent because of a deletion of our own.
+	// Ended reports whether it is absent because of a deletion of our own.
 	Ended bool
 	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: what its list lacks proves nothing until they are.
 	Unloaded []string
@@ -209,7 +209,7 @@ type Peers struct {
 	Replicas []Peer
 	// Leftovers are instances that are listed live under the names of engines of the volume that have no object.
 	Leftovers []string
-	// Migrating tells that the volume is asked to run on two nodes.
+	// Migrating reports whether the volume is asked to run on two nodes.
 	Migrating bool
 	// Targets are the nodes on which a v2 volume's target may be beside the one that it leaves.
 	Targets []string
@@ -218,7 +218,7 @@ type Peers struct {
 // Peer is another object of the volume.
 type Peer struct {
 	Name, State string
-	// Begun tells that it may exist for all that its status says, NodeDown that its state is concluded, On that its node is not out.
+	// Begun reports whether it may exist for all that its status says, NodeDown that its state is concluded, On that its node is not out.
 	Wanted, Begun, NodeDown, On bool
 	// Modes are an engine's replica modes by replica name.
 	Modes map[string]string

@@ -198,7 +198,7 @@ func (w *world) frontendIs(name, state string) *v1beta2.EngineFrontend {
 	return &f
 }
 
-// holds tells whether a server has an instance.
+// holds reports whether a server has an instance.
 func (w *world) holds(manager, name string) bool {
 	_, ok := w.Servers.Instance(manager, name)
 	return ok

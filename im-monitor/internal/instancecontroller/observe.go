@@ -53,7 +53,7 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 	return w, s.hold(ctx, key, &w)
 }
 
-// unsettled tells that a frontend is being turned, or was since the newest list began.
+// unsettled reports whether a frontend is being turned, or was since the newest list began.
 func (s *shell) unsettled(w instance.World, t attempt) bool {
 	if w.Here == nil || !t.turning && t.turned.IsZero() {
 		return false
@@ -119,7 +119,7 @@ func outSince(n *v1beta2.Node, kubernetes *corev1.Node) time.Time {
 	return time.Time{}
 }
 
-// outOfService tells that a person says that the machine is off and stays so.
+// outOfService reports whether a person says that the machine is off and stays so.
 func outOfService(n *corev1.Node) bool {
 	if n == nil {
 		return false

@@ -76,7 +76,7 @@ func (s *shell) usedBy(key Key, instanceManager string) string {
 	return ""
 }
 
-// duplicate tells that two lists show the same instance: one of the addresses leads to the other's server.
+// duplicate reports whether two lists show the same instance: one of the addresses leads to the other's server.
 func duplicate(here *instance.Place, other *instance.Place) bool {
 	return here != nil && here.Entry != nil && here.Entry.UUID != "" && here.Entry.UUID == other.Entry.UUID
 }
@@ -109,7 +109,7 @@ func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1be
 	return im, problem, nil
 }
 
-// serves tells whether an instance manager takes instances of a data engine.
+// serves reports whether an instance manager takes instances of a data engine.
 func serves(im *v1beta2.InstanceManager, dataEngine string) bool {
 	own := im.Spec.DataEngine
 	if own == "" {
@@ -140,7 +140,7 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 	return nil, "has no %s instance manager that runs."
 }
 
-// mayRun tells that processes may be there although the instance manager does not say that it runs: its pod is not known never to have begun.
+// mayRun reports whether processes may be there although the instance manager does not say that it runs: its pod is not known never to have begun.
 func mayRun(im *v1beta2.InstanceManager) bool {
 	c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
 	return c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonPodCannotStart && c.Reason != v1beta2.ReasonPodMissing

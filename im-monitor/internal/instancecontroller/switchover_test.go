@@ -187,7 +187,7 @@ func TestAnEngineThatAFrontendLeadsToIsNotEnded(t *testing.T) {
 	w.Eventually(func() bool { return w.deleted(second.Name) }, "the engine never ended")
 }
 
-// deleted tells that a server was asked to end an instance.
+// deleted reports whether a server was asked to end an instance.
 func (w *world) deleted(name string) bool {
 	return slices.ContainsFunc(w.Servers.Calls(), func(c shelltest.Call) bool { return c.Delete != nil && c.Delete.Name == name })
 }

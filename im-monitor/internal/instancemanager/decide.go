@@ -58,7 +58,7 @@ func decidePod(w World) Verdict {
 	return Verdict{}
 }
 
-// Wanted tells whether the instance manager belongs on its node: the node is kept, the engine enabled there, and the
+// Wanted reports whether the instance manager belongs on its node: the node is kept, the engine enabled there, and the
 // image is the default one. With no default image chosen, every image is as good as another.
 func Wanted(w World) bool {
 	spec := w.InstanceManager.Spec
@@ -145,7 +145,7 @@ func start(w World) Verdict {
 	return Verdict{Pod: CreatePod}
 }
 
-// blocked tells that a v2 pod has to wait: a node's huge pages and disks serve one SPDK process. A pod that exists comes
+// blocked reports whether a v2 pod has to wait: a node's huge pages and disks serve one SPDK process. A pod that exists comes
 // first, then the instance managers that are to be retired, which end sooner, then the name.
 func blocked(w World) bool {
 	if !w.v2() {
@@ -159,7 +159,7 @@ func blocked(w World) bool {
 	return false
 }
 
-// idles tells that a sibling will not start: while an upgrade has the node, what is not its image and never ran waits for its end.
+// idles reports whether a sibling will not start: while an upgrade has the node, what is not its image and never ran waits for its end.
 func idles(s Sibling, w World) bool {
 	return (upgrading(w.Node) || w.Upgrade != nil) && s.New && s.Image != w.image()
 }

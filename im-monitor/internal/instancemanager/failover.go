@@ -59,7 +59,7 @@ func either(first, second string) string {
 	return second
 }
 
-// within tells that a moment is not longer ago than that.
+// within reports whether a moment is not longer ago than that.
 func within(at string, now time.Time, pause time.Duration) bool {
 	t, err := time.Parse(time.RFC3339Nano, at)
 	return err == nil && now.Sub(t) < pause

@@ -19,7 +19,7 @@ type Frontend struct {
 	Promoted   bool
 	// TargetNode is the node of the instance manager at that address; empty where there is none that is in service.
 	TargetNode string
-	// Serves tells that a list of that instance manager shows an engine that runs at that address. For the deletion of a pod that list was begun for
+	// Serves reports whether a list of that instance manager shows an engine that runs at that address. For the deletion of a pod that list was begun for
 	// this very purpose.
 	Serves bool
 }
@@ -52,7 +52,7 @@ func (f Frontend) leaves(w World) string {
 	return ""
 }
 
-// keepsRecords tells that the pod has a directory of the host at /metadata. Without a pod, and for v1, there is nothing to keep.
+// keepsRecords reports whether the pod has a directory of the host at /metadata. Without a pod, and for v1, there is nothing to keep.
 func (w World) keepsRecords() bool {
 	if w.Pod == nil || !w.v2() {
 		return true
@@ -67,7 +67,7 @@ func (w World) keepsRecords() bool {
 	return false
 }
 
-// HoldsRecords tells that a mount is where a v2 server keeps its records of engine frontends.
+// HoldsRecords reports whether a mount is where a v2 server keeps its records of engine frontends.
 func HoldsRecords(m corev1.VolumeMount) bool {
 	return path.Clean(m.MountPath) == path.Clean(metadataDirectory) && !m.ReadOnly
 }

@@ -11,7 +11,7 @@ const (
 	yes
 )
 
-// idle tells whether nothing runs on the instance manager.
+// idle reports whether nothing runs on the instance manager.
 //
 // With a pod, only a whole list of its present epoch says so, for v2 a settled one: a server that has just restarted
 // answers with an empty list for seconds. That a disk is not loaded makes no difference here: no replica of it can run,
@@ -35,7 +35,7 @@ func idle(w World) answer {
 	return quiet(w.Inventory.Processes, w.v2())
 }
 
-// remembered tells whether the maps of the status show nothing but stopped v2 replicas.
+// remembered reports whether the maps of the status show nothing but stopped v2 replicas.
 func remembered(w World) answer {
 	s := w.InstanceManager.Status
 	return quiet(Processes{Engines: s.InstanceEngines, EngineFrontends: s.InstanceEngineFrontends, Replicas: s.InstanceReplicas}, true)

@@ -41,7 +41,7 @@ func status(w World) Status {
 	return out
 }
 
-// Changed tells whether the status that is wanted differs from the one that is stored.
+// Changed reports whether the status that is wanted differs from the one that is stored.
 func (s Status) Changed(im *v1beta2.InstanceManager) bool {
 	old := im.Status
 	stored := Version{API: old.APIVersion, APIMin: old.APIMinVersion, Proxy: old.ProxyAPIVersion, ProxyMin: old.ProxyAPIMinVersion}

@@ -20,7 +20,7 @@ type Upgrade struct {
 	OldUID  types.UID
 }
 
-// ActiveUpgrade tells that an upgrade in this state has begun and not ended.
+// ActiveUpgrade reports whether an upgrade in this state has begun and not ended.
 func ActiveUpgrade(state string) bool {
 	switch state {
 	case v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
@@ -55,14 +55,14 @@ func upgraded(w World) Verdict {
 	return Verdict{}
 }
 
-// replaced tells that this is the instance manager that the upgrade replaces, and that its time has come.
+// replaced reports whether this is the instance manager that the upgrade replaces, and that its time has come.
 func (w World) replaced() bool {
 	u := w.Upgrade
 	return u != nil && w.v2() && u.State == v1beta2.UpgradeStateUpgradingInstanceManager && u.OldName == w.InstanceManager.Name &&
 		u.OldUID == w.InstanceManager.UID && w.InstanceManager.Spec.Image != u.Image
 }
 
-// successor tells that this is the instance manager that the upgrade brings.
+// successor reports whether this is the instance manager that the upgrade brings.
 func (w World) successor() bool {
 	return w.Upgrade != nil && w.v2() && w.InstanceManager.Spec.Image == w.Upgrade.Image
 }
@@ -153,7 +153,7 @@ func (p Processes) Serving() []string {
 	return out
 }
 
-// Replaceable tells that what maps the replicas there, and where the frontends there lead, has to be known.
+// Replaceable reports whether what maps the replicas there, and where the frontends there lead, has to be known.
 func (w World) Replaceable() bool {
 	return w.replaced() && w.Pod != nil && w.Inventory.Known && len(w.Inventory.Processes.Engines) == 0
 }

@@ -25,13 +25,13 @@ const (
 // Verdict is what shall be done about one InstanceManager.
 type Verdict struct {
 	Pod PodAction
-	// Failed tells that the pod that is deleted had ended by itself: the next one waits for the back-off.
+	// Failed reports whether the pod that is deleted had ended by itself: the next one waits for the back-off.
 	Failed bool
 	// Remove deletes the InstanceManager.
 	Remove bool
 	// Ask means: a list begun now is needed before this may go on; decide again with it.
 	Ask bool
-	// Connect tells that the inventory shall follow the pod at its IP; false means that it shall forget it.
+	// Connect reports whether the inventory shall follow the pod at its IP; false means that it shall forget it.
 	Connect bool
 	Status  Status
 	// Maps are the changed entries of the instance maps; empty where nothing changed.
@@ -55,7 +55,7 @@ type MapChanges struct {
 	Engines, EngineFrontends, Replicas map[string]*v1beta2.InstanceProcess
 }
 
-// Empty tells that no entry differs.
+// Empty reports whether no entry differs.
 func (m MapChanges) Empty() bool {
 	return len(m.Engines)+len(m.EngineFrontends)+len(m.Replicas) == 0
 }

@@ -57,9 +57,9 @@ type Sibling struct {
 	Name   string
 	Image  string
 	HasPod bool
-	// New tells that it never had a pod.
+	// New reports whether it never had a pod.
 	New bool
-	// Running tells that new instances can run on it.
+	// Running reports whether new instances can run on it.
 	Running bool
 	// Runs names the engines and frontends that its newest list shows.
 	Runs []string

@@ -22,7 +22,7 @@ func (a *absence) begin(since time.Time) {
 	a.since, a.first, a.lacked = since, time.Time{}, nil
 }
 
-// settled tells whether a list begun at a time may count as all that a server holds.
+// settled reports whether a list begun at a time may count as all that a server holds.
 func (a *absence) settled(began time.Time) bool {
 	return !a.v2 || began.Sub(a.since) >= a.settle
 }

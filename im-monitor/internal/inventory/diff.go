@@ -8,7 +8,7 @@ import (
 // difference is what one whole list changed against the one before.
 type difference struct{ added, removed, changed []string }
 
-// none tells whether nothing changed.
+// none reports whether nothing changed.
 func (d difference) none() bool { return len(d.added)+len(d.removed)+len(d.changed) == 0 }
 
 // merge compares a new list with the one before and returns what to keep: the earlier map when nothing changed, else the new one with the

@@ -62,7 +62,7 @@ func (m *member) close(s *session, err error) {
 	}
 }
 
-// current tells whether the target is still that of a session.
+// current reports whether the target is still that of a session.
 func (m *member) current(s *session) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -176,7 +176,7 @@ func (m *member) absentAfter(call Call) bool {
 	return m.absent(subject)
 }
 
-// otherUUID tells whether an instance is positively another one. Two unknown identities may be the same.
+// otherUUID reports whether an instance is positively another one. Two unknown identities may be the same.
 func otherUUID(instance Instance, uuid string) bool {
 	return uuid != "" && instance.UUID != "" && instance.UUID != uuid
 }

@@ -29,7 +29,7 @@ type session struct {
 	// noticed is set when a notice waits for its list; began is when the last list began, safety when the next is due at the latest.
 	noticed       bool
 	began, safety time.Time
-	// published tells whether subscribers were shown a list.
+	// published reports whether subscribers were shown a list.
 	published bool
 }
 
@@ -67,7 +67,7 @@ func firstOf(err, closing error) error {
 	return closing
 }
 
-// lasted tells whether the session lived long enough to call the next failure the first.
+// lasted reports whether the session lived long enough to call the next failure the first.
 func (s *session) lasted() bool {
 	return !s.since.IsZero() && s.config.Clock.Since(s.since) >= s.config.BackoffMax
 }
@@ -202,7 +202,7 @@ func (m *member) take() ([]chan result, map[string]Instance) {
 	return waiters, m.latest.Instances
 }
 
-// reasons tells whether somebody waits, and when absence needs a list.
+// reasons reports whether somebody waits, and when absence needs a list.
 func (m *member) reasons(last time.Time) (bool, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

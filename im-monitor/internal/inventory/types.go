@@ -101,7 +101,7 @@ type Store interface {
 	Latest(instanceManager string) (*Snapshot, bool)
 	// Err says why an inventory is unknown: nil while it is known, or before the first attempt ended.
 	Err(instanceManager string) error
-	// Heard tells that this process learned, since it began, whether the instance manager answers: a list of it was read, or an attempt failed. It stays
+	// Heard reports whether this process learned, since it began, whether the instance manager answers: a list of it was read, or an attempt failed. It stays
 	// so, whatever becomes of the instance manager.
 	Heard(instanceManager string) bool
 	// Fresh reads a whole list that begins after this call, shared with everybody who waits at the same time. Its errors wrap

@@ -152,7 +152,7 @@ func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta
 	return out, nil
 }
 
-// runsNothing tells whether an instance manager that does not answer surely runs no engine: it is stopped or gone, or
+// runsNothing reports whether an instance manager that does not answer surely runs no engine: it is stopped or gone, or
 // its node is down or gone. Only what the cache says so is asked again.
 func (r Reader) runsNothing(ctx context.Context, im *v1beta2.InstanceManager) (bool, error) {
 	if im.Status.CurrentState == v1beta2.InstanceManagerStateStopped {

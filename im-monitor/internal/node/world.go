@@ -26,7 +26,7 @@ const LabelDisableV2 = "node.longhorn.io/disable-v2-data-engine"
 
 // Kubernetes is what is known of a Kubernetes node. A nil *Kubernetes means that it is proven not to exist.
 type Kubernetes struct {
-	// Ready tells that the kubelet's Ready condition is True; False and Unknown are both not ready.
+	// Ready reports whether the kubelet's Ready condition is True; False and Unknown are both not ready.
 	Ready bool
 	// NotReadyMessage is what Kubernetes says where it is not ready.
 	NotReadyMessage string
@@ -55,10 +55,10 @@ func FromKubernetes(n *corev1.Node) *Kubernetes {
 	return out
 }
 
-// Down tells that the node does not run what it ran: Kubernetes says that it is gone or not ready.
+// Down reports whether the node does not run what it ran: Kubernetes says that it is gone or not ready.
 func (k *Kubernetes) Down() bool { return k == nil || !k.Ready }
 
-// Runs tells whether instance managers of that data engine belong on the node: the engine is enabled, the node is
+// Runs reports whether instance managers of that data engine belong on the node: the engine is enabled, the node is
 // chosen by the node selector, and (v2) not labelled otherwise.
 func (k *Kubernetes) Runs(dataEngine string, s setting.Values) bool {
 	if k == nil || !k.selected(s) {
@@ -79,7 +79,7 @@ func (k *Kubernetes) selected(s setting.Values) bool {
 	return true
 }
 
-// welcomes tells whether a Kubernetes node without a Longhorn Node gets one: it takes pods (not cordoned, every taint
+// welcomes reports whether a Kubernetes node without a Longhorn Node gets one: it takes pods (not cordoned, every taint
 // that repels pods is tolerated) and the node selector chooses it.
 func (k *Kubernetes) welcomes(s setting.Values) bool {
 	if k.Cordoned || !k.Ready || !k.selected(s) {
@@ -115,7 +115,7 @@ func tolerated(taint corev1.Taint, tolerations []corev1.Toleration) bool {
 type Manager struct {
 	Name  string
 	State string
-	// HasPod tells that there is a pod, in whatever state.
+	// HasPod reports whether there is a pod, in whatever state.
 	HasPod bool
 	// Answers is False once it has not answered for too long; Unknown until that is known.
 	Answers v1beta2.ConditionStatus

@@ -72,7 +72,7 @@ func executes(v Verdict, name string) bool {
 
 func isReplica(w World) bool { return w.Inventory.Instance.Type == v1beta2.InstanceTypeReplica }
 
-// DataClaimed tells whether a Replica owns the data: it has the instance's name and does not positively name both
+// DataClaimed reports whether a Replica owns the data: it has the instance's name and does not positively name both
 // another node and another disk.
 func DataClaimed(w World) bool {
 	if w.Replica == nil {
@@ -102,7 +102,7 @@ func mapped(c CallWorld, destroys bool) Failure {
 	return Failure{}
 }
 
-// sameElsewhere tells whether a mapped address is that of the Replica's own runtime on another instance manager, so
+// sameElsewhere reports whether a mapped address is that of the Replica's own runtime on another instance manager, so
 // that not this instance is meant.
 func sameElsewhere(w World, address string) bool {
 	r := w.Replica

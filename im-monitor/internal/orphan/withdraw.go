@@ -25,7 +25,7 @@ func withdrawal(w World, j Evaluation, o Orphan) string {
 	return ""
 }
 
-// namedExactly tells whether the orphan's name, node and data engine are those of the instance that it names. An older
+// namedExactly reports whether the orphan's name, node and data engine are those of the instance that it names. An older
 // cluster left the UUID out; such an orphan is replaced, never executed.
 func namedExactly(w World, o Orphan) bool {
 	if o.UUID == "" || o.Name != v1beta2.OrphanName(o.InstanceName, o.UUID, o.InstanceManager, o.DataEngine) {
@@ -34,19 +34,19 @@ func namedExactly(w World, o Orphan) bool {
 	return w.Manager == nil || (o.DataEngine == w.dataEngine() && o.Node == w.Manager.Node)
 }
 
-// undecidable tells whether not even facts about the list may be used: it is unknown, or its node is on its way out
+// undecidable reports whether not even facts about the list may be used: it is unknown, or its node is on its way out
 // and the orphan's policy ends it.
 func undecidable(j Evaluation) bool {
 	return j.Decision == Undecided && (j.Reason == v1beta2.ReasonInventoryUnknown || j.Reason == v1beta2.ReasonNodeDown)
 }
 
-// otherUUID tells whether the name is positively held by another instance.
+// otherUUID reports whether the name is positively held by another instance.
 func otherUUID(w World, o Orphan) bool {
 	i := w.Inventory.Instance
 	return i != nil && i.UUID != "" && i.UUID != o.UUID
 }
 
-// terminated tells whether the end of a deletion is proven: the instance is absent, or, where a Replica still claims
+// terminated reports whether the end of a deletion is proven: the instance is absent, or, where a Replica still claims
 // the data of a v2 replica, its runtime is stopped in a list later than the deletion, whoever stopped it.
 func terminated(w World, j Evaluation, o Orphan) bool {
 	if !o.Deleting || undecidable(j) {
@@ -76,29 +76,29 @@ func settledAt(w World, o Orphan) time.Time {
 	return settled
 }
 
-// ended tells whether nothing is left to say about an orphan: a withdrawal is final, and so is the evidence.
+// ended reports whether nothing is left to say about an orphan: a withdrawal is final, and so is the evidence.
 func ended(o Orphan) bool {
 	return conditions.IsTrue(o.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(o.Conditions, v1beta2.OrphanInstanceState)
 }
 
-// Approved tells whether the orphan-controller allows the deletion of an orphan that has not ended. An approval for a
+// Approved reports whether the orphan-controller allows the deletion of an orphan that has not ended. An approval for a
 // reason that this version does not know means wait.
 func Approved(o Orphan) bool {
 	return o.Deleting && !ended(o) && conditions.IsTrue(o.Conditions, v1beta2.OrphanCleanupApproved) &&
 		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved
 }
 
-// ByPolicy tells whether a controller, not a person, asked for the deletion.
+// ByPolicy reports whether a controller, not a person, asked for the deletion.
 func (o Orphan) ByPolicy() bool {
 	return conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
 
-// open tells whether something is still to be said about an orphan after its verdict.
+// open reports whether something is still to be said about an orphan after its verdict.
 func open(o Orphan, v OrphanVerdict) bool {
 	return !o.FencingDelayed && !ended(o) && v.Withdrawn == "" && !v.Terminated
 }
 
-// expectAbsence tells whether an orphan's instance is missing without a proof yet.
+// expectAbsence reports whether an orphan's instance is missing without a proof yet.
 func expectAbsence(w World, v Verdict) bool {
 	for i, o := range w.Orphans {
 		if v.Evaluation.Decision == Nothing && open(o, v.Orphans[i]) {

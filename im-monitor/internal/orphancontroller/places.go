@@ -121,7 +121,7 @@ func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingrea
 	return out, err
 }
 
-// listed tells whether the newest list of an instance manager of the replica's node shows exactly its instance.
+// listed reports whether the newest list of an instance manager of the replica's node shows exactly its instance.
 func (r *executor) listed(replica *v1beta2.Replica) bool {
 	for _, im := range r.store.OfNode(replica.Spec.NodeID) {
 		snapshot, ok := r.store.Latest(im)

@@ -6,9 +6,9 @@ package ownership
 type World struct {
 	// NodeID is the object's spec.nodeID; Owner its status.ownerID.
 	NodeID, Owner string
-	// Down tells that NodeID's node is proven down or does not exist.
+	// Down reports whether NodeID's node is proven down or does not exist.
 	Down bool
-	// OwnerReady tells that Owner's node is ready.
+	// OwnerReady reports whether Owner's node is ready.
 	OwnerReady bool
 	// FirstReady is the first ready node by name, "" where there is none. It is read only where Down.
 	FirstReady string

@@ -105,7 +105,7 @@ func serviceChanged() predicate.Predicate {
 	}}
 }
 
-// serves tells whether a node may stand in for another one.
+// serves reports whether a node may stand in for another one.
 func serves(n *v1beta2.Node) bool {
 	return n.DeletionTimestamp == nil && conditions.IsTrue(n.Status.Conditions, v1beta2.NodeReady)
 }

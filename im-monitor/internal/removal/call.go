@@ -65,10 +65,10 @@ func premise(c CallWorld) string {
 	return fmt.Sprintf("No other replica of volume %s is seen to be healthy now.", r.Volume)
 }
 
-// stays tells whether a copy is healthy and is there, as its own object, its node and the newest list say.
+// stays reports whether a copy is healthy and is there, as its own object, its node and the newest list say.
 func stays(c Copy) bool { return c.Healthy && !c.Deleting && !c.Out && c.Listed }
 
-// seenWhole tells whether a running engine reads from and writes to the copy, as of a look that is new enough.
+// seenWhole reports whether a running engine reads from and writes to the copy, as of a look that is new enough.
 func seenWhole(c Copy, since time.Time, polls []Poll) bool {
 	for _, l := range polls {
 		if !l.At.Before(since) && l.Modes[c.Name] == v1beta2.ReplicaModeRW {

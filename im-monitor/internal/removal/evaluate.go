@@ -53,7 +53,7 @@ func Evaluate(w World) Verdict {
 	return missing(w)
 }
 
-// Wanted tells whether the data of a replica is to be destroyed: it is v2, being deleted, approved for a reason that this
+// Wanted reports whether the data of a replica is to be destroyed: it is v2, being deleted, approved for a reason that this
 // version knows, and not at its end.
 func Wanted(r Replica) bool {
 	known := r.Approval == v1beta2.ReasonVolumeDeleting || r.Approval == v1beta2.ReasonHealthyCopyElsewhere
@@ -132,7 +132,7 @@ func missing(w World) Verdict {
 	return end(v1beta2.ReasonNothingToRemove, "There is nothing of replica %s on node %s.", w.Replica.Name, w.Replica.Node)
 }
 
-// stopped tells that nothing runs for the replica, as far as its own object says.
+// stopped reports whether nothing runs for the replica, as far as its own object says.
 func stopped(r Replica) bool {
 	return !r.Begun && (r.Current == v1beta2.InstanceStateStopped || r.Current == "")
 }

@@ -193,7 +193,7 @@ func TestNothingIsDestroyedThatSomebodyMayNeed(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// survives tells whether another replica certainly has the data.
+// survives reports whether another replica certainly has the data.
 func survives(c removal.CallWorld) bool {
 	for _, one := range c.Copies {
 		if one.Name == name || one.Deleting || !one.Healthy || one.Out || !one.Listed {

@@ -163,7 +163,7 @@ func (r *reconciler) copies(ctx context.Context, replica *v1beta2.Replica, since
 	return out, nil
 }
 
-// listed tells whether a list begun since then shows a replica running where it shall.
+// listed reports whether a list begun since then shows a replica running where it shall.
 func (r *reconciler) listed(other *v1beta2.Replica, since time.Time) bool {
 	for _, im := range r.store.OfNode(other.Spec.NodeID) {
 		snapshot, ok := r.store.Latest(im)

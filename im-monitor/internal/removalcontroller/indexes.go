@@ -37,7 +37,7 @@ func indexed(field func(*v1beta2.Replica) string) client.IndexerFunc {
 	}
 }
 
-// going tells whether a Replica is one of those that this package is about.
+// going reports whether a Replica is one of those that this package is about.
 func going(r *v1beta2.Replica) bool {
 	return r.DeletionTimestamp != nil && r.Spec.DataEngine == v1beta2.DataEngineV2
 }

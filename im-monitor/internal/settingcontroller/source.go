@@ -55,7 +55,7 @@ func (s *Source) Current(ctx context.Context) (setting.Values, error) {
 	return values, err
 }
 
-// Known tells whether im-monitor obeys a setting of this name.
+// Known reports whether im-monitor obeys a setting of this name.
 func (s *Source) Known(name string) bool { return known(name) }
 
 // Refusal reads the Settings; what is returned first is why this one's value is refused, nil if it is not.

@@ -69,7 +69,7 @@ func answeredAt(s *v1beta2.Snapshot, c v1beta2.Condition, now time.Time) time.Ti
 	return now
 }
 
-// answersAgain tells that a failure answers a request, or an approval, that came after the last one: only its time is new.
+// answersAgain reports whether a failure answers a request, or an approval, that came after the last one: only its time is new.
 func answersAgain(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
 	now := snapshotOf(s)
 	if c.Type == v1beta2.SnapshotRemovalFailed {

@@ -107,7 +107,7 @@ func (h *Executor) notRemoved(ctx context.Context, l Poll, names []string, cause
 	}
 }
 
-// approved tells that a Snapshot's data may go.
+// approved reports whether a Snapshot's data may go.
 func approved(s *v1beta2.Snapshot) bool {
 	now := snapshotOf(s)
 	return now.Deleting && now.Approved && now.Withdrawn == nil

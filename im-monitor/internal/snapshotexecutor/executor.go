@@ -50,7 +50,7 @@ type Poll struct {
 	// Proxy and Target are where calls go that change snapshots.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Alone tells that no other engine of the volume shall run, Adding that a replica is being added, Busy that something
+	// Alone reports whether no other engine of the volume shall run, Adding that a replica is being added, Busy that something
 	// else is being done to this one.
 	Alone, Adding, Busy bool
 	// Period is the time between looks while something goes on.

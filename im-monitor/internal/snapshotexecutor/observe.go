@@ -62,7 +62,7 @@ func (h *Executor) ofVolume(ctx context.Context, volume string) ([]v1beta2.Snaps
 	return list.Items, nil
 }
 
-// taken tells that a name is no Snapshot's to be: another volume's object has it, or no object can.
+// taken reports whether a name is no Snapshot's to be: another volume's object has it, or no object can.
 func (h *Executor) taken(ctx context.Context, name string) (bool, error) {
 	if !lookup.Nameable(name) {
 		return true, nil
@@ -71,7 +71,7 @@ func (h *Executor) taken(ctx context.Context, name string) (bool, error) {
 	return other != nil, err
 }
 
-// Pending tells that snapshots of the engine's volume are on their way out, so that a look asks for purges.
+// Pending reports whether snapshots of the engine's volume are on their way out, so that a look asks for purges.
 func (h *Executor) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error) {
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range list {

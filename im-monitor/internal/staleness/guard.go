@@ -25,7 +25,7 @@ func (g *Guard) Changed(obj client.Object) {
 	g.changed[obj.GetName()] = version(obj)
 }
 
-// Stale tells that the object, as given, is one that we changed since: the event of that change is still to come.
+// Stale reports whether the object, as given, is one that we changed since: the event of that change is still to come.
 func (g *Guard) Stale(obj client.Object) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

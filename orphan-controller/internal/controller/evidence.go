@@ -21,7 +21,7 @@ func ofVolume(reader source, volume string) client.ListOption {
 	return client.MatchingFields{byVolume: volume}
 }
 
-// hasBelongings tells whether an Engine, EngineFrontend or Replica names the volume.
+// hasBelongings reports whether an Engine, EngineFrontend or Replica names the volume.
 func (o observer) hasBelongings(ctx context.Context, reader source, volume string) (bool, error) {
 	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}} {
 		if err := reader.List(ctx, list, client.InNamespace(o.namespace), ofVolume(reader, volume)); err != nil {
@@ -69,7 +69,7 @@ func (o observer) readHealth(ctx context.Context, reader source, engines []v1bet
 	return nil
 }
 
-// listed tells whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists: what it shows as running is
+// listed reports whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists: what it shows as running is
 // taken for listed there, and looked up before anything is deleted.
 func (o observer) listed(ctx context.Context, reader source, r *v1beta2.Replica) (bool, error) {
 	if !reader.live || r.Status.UUID == "" || r.Spec.NodeID == "" {

@@ -262,7 +262,7 @@ func approval(o *v1beta2.Orphan) string {
 	return conditions.Reason(o.Status.Conditions, v1beta2.OrphanCleanupApproved)
 }
 
-// stays tells that nothing of the controller comes for a while.
+// stays reports whether nothing of the controller comes for a while.
 func (w *world) stays(o *v1beta2.Orphan, why string) {
 	w.t.Helper()
 	before := w.now(o)

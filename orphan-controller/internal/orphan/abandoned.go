@@ -21,13 +21,13 @@ func notAbandoned(w World) *ruleResult {
 		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if nobody needs the instance.")
 }
 
-// known tells that some object of the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last
+// known reports whether some object of the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last
 // copy follow. A name that tells no volume is of none.
 func known(w World) bool {
 	return w.Volume != nil || w.PersistentVolume || w.Belongings
 }
 
-// recorded tells that exactly this instance was given up.
+// recorded reports whether exactly this instance was given up.
 func recorded(w World) bool {
 	if w.Node == nil || !isInstance(w) {
 		return false

@@ -148,7 +148,7 @@ func wanted(w World, r ruleResult) []v1beta2.Condition {
 	return conditions.Owned(conditions.Set(list, approval, w.Now), ownTypes...)
 }
 
-// said tells whether storing the conditions says something new, not only the same in other words.
+// said reports whether storing the conditions says something new, not only the same in other words.
 func said(stored, wanted []v1beta2.Condition) bool {
 	before, after := conditions.Get(stored, v1beta2.OrphanCleanupApproved), conditions.Get(wanted, v1beta2.OrphanCleanupApproved)
 	if after == nil {

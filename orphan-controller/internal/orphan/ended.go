@@ -73,7 +73,7 @@ func instanceManagerGone(w World) *ruleResult {
 		"Instance manager %s does not exist any more: the orphan ends without a call.", parameter(w, v1beta2.OrphanParameterInstanceManager)))
 }
 
-// isData tells whether the orphan is the data of a v2 replica on a block disk, which im-monitor can destroy. Directories of v1 replicas have no
+// isData reports whether the orphan is the data of a v2 replica on a block disk, which im-monitor can destroy. Directories of v1 replicas have no
 // data path: nobody here sees the file systems of hosts.
 func isData(w World) bool {
 	return w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaData && parameter(w, v1beta2.OrphanParameterDiskType) == v1beta2.DiskTypeBlock

@@ -33,18 +33,18 @@ func replicaOf(w World) string { return parameter(w, v1beta2.OrphanParameterData
 
 func parameter(w World, key string) string { return w.Orphan.Spec.Parameters[key] }
 
-// deletedByPolicy tells whether the reason of a deletion by policy is stored. An orphan that is being deleted without
+// deletedByPolicy reports whether the reason of a deletion by policy is stored. An orphan that is being deleted without
 // one was deleted by a person, or by a neighbour.
 func deletedByPolicy(w World) bool {
 	return conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
 
-// approvedNow tells whether the stored approval is given.
+// approvedNow reports whether the stored approval is given.
 func approvedNow(w World) bool {
 	return conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
 }
 
-// heldFor tells whether the stored approval is withheld for that reason.
+// heldFor reports whether the stored approval is withheld for that reason.
 func heldFor(w World, reason string) bool {
 	c := conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
 	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == reason
@@ -64,12 +64,12 @@ var judgements = []string{
 	v1beta2.ReasonForeignData,
 }
 
-// disowned tells whether the rule says that no CR of the instance's name exists.
+// disowned reports whether the rule says that no CR of the instance's name exists.
 func disowned(rule string) bool {
 	return rule == v1beta2.ReasonNoOwnerCR || rule == v1beta2.ReasonDataOnly || rule == v1beta2.ReasonForeignData
 }
 
-// NodeDown tells whether a Longhorn node is down or deleted for good, as far as its CR says. Any other not-ready reason
+// NodeDown reports whether a Longhorn node is down or deleted for good, as far as its CR says. Any other not-ready reason
 // says nothing about the node itself.
 func NodeDown(node *v1beta2.Node) bool {
 	if node == nil || node.DeletionTimestamp != nil {
@@ -103,7 +103,7 @@ func VolumeOf(instance string) string {
 	return ""
 }
 
-// Claims tells whether the CR of the instance's name wants exactly this runtime: it shall run, and it does so, or is
+// Claims reports whether the CR of the instance's name wants exactly this runtime: it shall run, and it does so, or is
 // going to, in this instance manager.
 func Claims(w World) bool {
 	switch w.Orphan.Spec.OrphanType {

@@ -18,7 +18,7 @@ func policyLastCopy(w World) *ruleResult {
 	return nil
 }
 
-// lastCopy tells whether the orphan may be the last copy of a volume that somebody still wants, and why. It is so
+// lastCopy reports whether the orphan may be the last copy of a volume that somebody still wants, and why. It is so
 // unless another copy is known to be healthy, nobody knows the volume, or the data stays in any case.
 func lastCopy(w World) (bool, string) {
 	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance && !isData(w) || dataStays(w) {
@@ -44,13 +44,13 @@ func lastCopy(w World) (bool, string) {
 	return true, fmt.Sprintf("%s exists and no other replica of it is known to be healthy: %s may be its last copy.", known, instance)
 }
 
-// dataStays tells whether the instance's Replica CR certainly claims its data: im-monitor then ends the runtime and
+// dataStays reports whether the instance's Replica CR certainly claims its data: im-monitor then ends the runtime and
 // leaves the data, whatever is approved. A CR that names another node may be judged not to claim it.
 func dataStays(w World) bool {
 	return w.Replica != nil && (w.Replica.Spec.NodeID == "" || w.Replica.Spec.NodeID == w.Orphan.Spec.NodeID)
 }
 
-// healthy tells whether a replica is known to be a whole copy that stays, and is there: a list shows exactly its instance, or an engine uses it. What
+// healthy reports whether a replica is known to be a whole copy that stays, and is there: a list shows exactly its instance, or an engine uses it. What
 // is stored about it alone proves nothing: the objects may be those of an earlier day, and the instance replaced since. A copy of a detached volume
 // has no UUID to be known by.
 func healthy(c Copy) bool { return copies.Whole(c.Replica, c.Node) && (c.Listed || c.InUse) }

@@ -24,9 +24,9 @@ type World struct {
 	Replica *v1beta2.Replica
 	// Volume is the volume that the instance belongs to; nil: it does not exist.
 	Volume *v1beta2.Volume
-	// PersistentVolume tells that one with that volume's handle exists.
+	// PersistentVolume reports whether one with that volume's handle exists.
 	PersistentVolume bool
-	// Belongings tells that an Engine, EngineFrontend or Replica of that volume exists. It is read only where the two above do not.
+	// Belongings reports whether an Engine, EngineFrontend or Replica of that volume exists. It is read only where the two above do not.
 	Belongings bool
 	// Copies are the Replica CRs of that volume, where the instance is a replica.
 	Copies []Copy

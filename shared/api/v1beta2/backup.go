@@ -27,12 +27,12 @@ const (
 	BackupError = "Error"
 )
 
-// IsBackupEnded tells that nothing is to be done for the Backup any more.
+// IsBackupEnded reports whether nothing is to be done for the Backup any more.
 func IsBackupEnded(b *Backup) bool {
 	return b.Status.State == BackupCompleted || b.Status.State == BackupError
 }
 
-// IsBackupBegun tells that an engine was asked for the Backup, and did not end it yet.
+// IsBackupBegun reports whether an engine was asked for the Backup, and did not end it yet.
 func IsBackupBegun(b *Backup) bool {
 	return b.Status.State == BackupPending || b.Status.State == BackupInProgress
 }

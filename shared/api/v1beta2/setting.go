@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SettingStatus tells whether a setting is in force.
+// SettingStatus reports whether a setting is in force.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SettingStatus struct {
 	// Whether the value is in force; false beside a value that cannot be read: the last good one is then still in

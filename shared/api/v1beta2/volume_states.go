@@ -35,7 +35,7 @@ const (
 	AccessModeReadWriteMany    = "rwx"
 )
 
-// IsNodeDown tells that a node is positively out of service: it does not exist (nil), or its Ready condition is False
+// IsNodeDown reports whether a node is positively out of service: it does not exist (nil), or its Ready condition is False
 // because Kubernetes says so. Every other reason proves nothing.
 func IsNodeDown(node *Node) bool {
 	if node == nil {

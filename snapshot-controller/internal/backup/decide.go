@@ -98,7 +98,7 @@ func (w World) attach() Verdict {
 	return w.say(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
 }
 
-// unrepaired tells that the finalizer is missing, or that the label does not name the snapshot's volume.
+// unrepaired reports whether the finalizer is missing, or that the label does not name the snapshot's volume.
 func (w World) unrepaired() bool {
 	b := w.Backup
 	return !slices.Contains(b.Finalizers, v1beta2.Finalizer) ||

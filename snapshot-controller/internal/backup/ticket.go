@@ -31,7 +31,7 @@ func (w World) wanted() *v1beta2.AttachmentTicket {
 	})
 }
 
-// granted tells that our ticket, as it is, has its volume: it stays attached.
+// granted reports whether our ticket, as it is, has its volume: it stays attached.
 func (w World) granted() bool {
 	held := w.ticket()
 	if held == nil {
@@ -46,7 +46,7 @@ func (w World) attachProblem() string {
 	return snapshot.AttachProblem(snapshot.Request{Attachment: w.Attachment, Volume: w.Volume, Node: w.Candidate, ID: TicketID(w.Backup.Name)})
 }
 
-// TicketsDiffer tells that tickets of backups, or the answers to them, changed.
+// TicketsDiffer reports whether tickets of backups, or the answers to them, changed.
 func TicketsDiffer(was, is *v1beta2.VolumeAttachment) bool {
 	return !maps.Equal(tickets(was), tickets(is))
 }

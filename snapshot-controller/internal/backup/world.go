@@ -49,7 +49,7 @@ func (w World) volume() *v1beta2.Volume {
 	return w.Volume
 }
 
-// attached tells that the volume's engine serves.
+// attached reports whether the volume's engine serves.
 func (w World) attached() bool {
 	return w.Volume.Status.State == v1beta2.VolumeStateAttached && w.Engine != nil &&
 		w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning

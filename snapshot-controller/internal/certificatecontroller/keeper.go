@@ -66,7 +66,7 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, nil
 }
 
-// behind tells that one of the objects was changed a moment ago, and the cache does not know yet.
+// behind reports whether one of the objects was changed a moment ago, and the cache does not know yet.
 func (k *keeper) behind(s *seen) bool {
 	return k.written.Stale(s.secret) || s.mutating != nil && k.written.Stale(s.mutating) || s.validating != nil && k.written.Stale(s.validating)
 }

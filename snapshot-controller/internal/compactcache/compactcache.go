@@ -42,7 +42,7 @@ func Engine(e *v1beta2.Engine) {
 	e.Status.Snapshots = nil
 }
 
-// denies tells that a name is there to say that it is none; nobody writes such, and it is not kept compact.
+// denies reports whether a name is there to say that it is none; nobody writes such, and it is not kept compact.
 func denies(children map[string]bool) bool {
 	for _, is := range children {
 		if !is {

@@ -72,7 +72,7 @@ func bit(is bool, of byte) byte {
 	return 0
 }
 
-// reported tells that an entry's children are exactly those, so many, that name it as their parent. It is what is read again, so
+// reported reports whether an entry's children are exactly those, so many, that name it as their parent. It is what is read again, so
 // that an entry which tells of none must have none, and be told apart from one which tells nothing.
 func reported(list map[string]v1beta2.SnapshotInfo, name string, many int) bool {
 	children := list[name].Children

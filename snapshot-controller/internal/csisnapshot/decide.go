@@ -16,7 +16,7 @@ func Decide(w World) Verdict {
 	return w.find()
 }
 
-// goes tells that the content is to end: its VolumeSnapshot is deleted, or was never bound to it.
+// goes reports whether the content is to end: its VolumeSnapshot is deleted, or was never bound to it.
 func (c Content) goes() bool {
 	unbound := c.SnapshotHandle != "" && c.SnapshotUID == ""
 	return c.Deleting && (unbound || c.BeingDeleted)

@@ -24,7 +24,7 @@ func (w World) end() Verdict {
 	return w.release(true)
 }
 
-// has tells that the content answers for what it names: it was taken for it, or found.
+// has reports whether the content answers for what it names: it was taken for it, or found.
 func (c Content) has() bool { return c.dynamic() || c.Status.Handle != "" }
 
 func (w World) endBackup() (Verdict, bool) {

@@ -23,7 +23,7 @@ const kindOldBackup Kind = "bs"
 type Handle struct {
 	Kind         Kind
 	Volume, Name string
-	// Old tells that it is written bs://volume/name, of KindBackup.
+	// Old reports whether it is written bs://volume/name, of KindBackup.
 	Old bool
 }
 

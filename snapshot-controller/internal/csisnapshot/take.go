@@ -138,7 +138,7 @@ func bytes(text string) int64 {
 	return n
 }
 
-// taken tells that the snapshot is there and can be used.
+// taken reports whether the snapshot is there and can be used.
 func taken(s *v1beta2.Snapshot) bool { return s.Status.CreationTime != "" && s.Status.ReadyToUse }
 
 func reason(s *v1beta2.Snapshot) string {

@@ -58,7 +58,7 @@ type Content struct {
 	VolumeHandle, SnapshotHandle string
 	// SnapshotUID is that of the VolumeSnapshot; empty: they are not bound.
 	SnapshotUID string
-	// Deletes tells that what is behind it goes with it.
+	// Deletes reports whether what is behind it goes with it.
 	Deletes                                                    bool
 	Deleting, HasFinalizer, BeingCreated, BeingDeleted, Member bool
 	Status                                                     Status
@@ -118,10 +118,10 @@ func (c Content) Names() (volume, snapshot, backup string) {
 	return volume, snapshot, backup
 }
 
-// dynamic tells that the snapshot is to be taken for the content.
+// dynamic reports whether the snapshot is to be taken for the content.
 func (c Content) dynamic() bool { return c.VolumeHandle != "" }
 
-// Ours tells that the content is this driver's, and one that can be served.
+// Ours reports whether the content is this driver's, and one that can be served.
 func (c Content) Ours() bool {
 	return c.Driver == Driver && (c.VolumeHandle != "" || c.SnapshotHandle != "") && !c.Member
 }

@@ -75,7 +75,7 @@ func appears(ctx context.Context, clients metadata.Interface, name string) error
 	return ctx.Err()
 }
 
-// served tells that the API server answers for both kinds, which takes it a moment after they were defined.
+// served reports whether the API server answers for both kinds, which takes it a moment after they were defined.
 func (b *beginning) served(ctx context.Context) (bool, error) {
 	for _, list := range []client.ObjectList{&volumesnapshot.ContentList{}, &volumesnapshot.ClassList{}} {
 		if err := b.rt.Uncached.List(ctx, list, client.Limit(1)); err != nil {

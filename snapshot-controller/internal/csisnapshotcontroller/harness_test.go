@@ -209,7 +209,7 @@ func (w *world) wrote(p *shell.Process, times int) {
 	require.Len(w.t, p.Client.Writes(), times, "%v", p.Client.Writes())
 }
 
-// quiet tells that the process writes nothing for a while.
+// quiet reports whether the process writes nothing for a while.
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	writes := p.Client.Writes()

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// backsUp tells that the job backs up the snapshots that it asks for.
+// backsUp reports whether the job backs up the snapshots that it asks for.
 func (w World) backsUp() bool {
 	return w.Job.Spec.Task == v1beta2.RecurringTaskBackup || w.Job.Spec.Task == v1beta2.RecurringTaskBackupForceCreate
 }
@@ -39,7 +39,7 @@ func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool
 	return made
 }
 
-// stuck tells that the Backup waits for people, not for its turn.
+// stuck reports whether the Backup waits for people, not for its turn.
 func stuck(b *v1beta2.Backup) bool {
 	switch conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved) {
 	case v1beta2.ReasonTargetUnavailable, v1beta2.ReasonVolumeNotFound:

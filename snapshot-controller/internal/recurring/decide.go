@@ -45,13 +45,13 @@ func (w World) times() (times schedule, reason, problem string) {
 // AtOnce is how many volumes the job works on at a time.
 func AtOnce(job *v1beta2.RecurringJob) int { return max(job.Spec.Concurrency, 1) }
 
-// IsRunning tells that a run of the job is under way.
+// IsRunning reports whether a run of the job is under way.
 func IsRunning(job *v1beta2.RecurringJob) bool {
 	_, running := parseTime(job.Status.CurrentRun)
 	return running && unsupported(job.Spec) == ""
 }
 
-// IsFinished tells that the run that is under way has nothing to do now with the volume of this world, which has one, and whether
+// IsFinished reports whether the run that is under way has nothing to do now with the volume of this world, which has one, and whether
 // that is for good: what waits for people may go on while the run lasts.
 func IsFinished(w World) (now, forGood bool) {
 	run, _ := parseTime(w.Job.Status.CurrentRun)

@@ -64,7 +64,7 @@ func (w World) progress(run time.Time) plan {
 	return p
 }
 
-// served tells that the volumes have what the run was to make of each, or never will.
+// served reports whether the volumes have what the run was to make of each, or never will.
 func (w World) served(run time.Time) bool {
 	return !slices.ContainsFunc(w.volumes(), func(v *v1beta2.Volume) bool {
 		name := Name(w.Job, run, v)

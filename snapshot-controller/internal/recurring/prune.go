@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
-// Removes tells that the job's task is to remove snapshots of its volumes, whoever asked for them.
+// Removes reports whether the job's task is to remove snapshots of its volumes, whoever asked for them.
 func Removes(job *v1beta2.RecurringJob) bool {
 	return job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete || job.Spec.Task == v1beta2.RecurringTaskSnapshotCleanup
 }
@@ -91,17 +91,17 @@ func (w World) beyond(list []*v1beta2.Snapshot) []*v1beta2.Snapshot {
 	return unkept(w, list, takenAt)
 }
 
-// isLeftover tells that the system made the snapshot, or that the engine marked it removed, and that not several others build on
+// isLeftover reports whether the system made the snapshot, or that the engine marked it removed, and that not several others build on
 // it. What the volume's head builds on cannot be merged either, and is left out by whoever asks.
 func isLeftover(s *v1beta2.Snapshot) bool {
 	known := conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) && !asked(s)
 	return (known || s.Status.MarkRemoved) && len(s.Status.Children) <= 1
 }
 
-// asked tells that a person, a job or Kubernetes asked for the snapshot.
+// asked reports whether a person, a job or Kubernetes asked for the snapshot.
 func asked(s *v1beta2.Snapshot) bool { return s.Spec.CreateSnapshot || s.Status.UserCreated }
 
-// heldBack tells that a removal waits for people, or for what may take for ever.
+// heldBack reports whether a removal waits for people, or for what may take for ever.
 func heldBack(s *v1beta2.Snapshot) bool {
 	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
 	case v1beta2.ReasonLinkedClone, v1beta2.ReasonBackingUp, v1beta2.ReasonPurgeDisabled, v1beta2.ReasonParentOfVolumeHead, v1beta2.ReasonHasMultipleChildren,

@@ -27,13 +27,13 @@ func Name(job *v1beta2.RecurringJob, run time.Time, v *v1beta2.Volume) string {
 	return strings.TrimRight(job.Name[:min(len(job.Name), nameLimit)], "-.") + "-" + hex.EncodeToString(sum[:])[:16]
 }
 
-// untaken tells that the Snapshot is still to be taken.
+// untaken reports whether the Snapshot is still to be taken.
 func untaken(s *v1beta2.Snapshot) bool {
 	return s.DeletionTimestamp == nil && s.Status.CreationTime == "" &&
 		conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) != v1beta2.ReasonFailed
 }
 
-// blocked tells that the Snapshot waits for people, not for its turn.
+// blocked reports whether the Snapshot waits for people, not for its turn.
 func blocked(s *v1beta2.Snapshot) bool {
 	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) {
 	case v1beta2.ReasonLimitReached, v1beta2.ReasonVolumeNotFound:

@@ -23,7 +23,7 @@ type World struct {
 	Snapshots []*v1beta2.Snapshot
 	// Backups has, in the same way, the Backups that name the job, and those that have not ended.
 	Backups []*v1beta2.Backup
-	// WhileDetached tells that detached volumes are attached for runs; else runs pass them over.
+	// WhileDetached reports whether detached volumes are attached for runs; else runs pass them over.
 	WhileDetached bool
 	// Shared has the names of Snapshots whose data linked clones share.
 	Shared map[string]bool
@@ -31,7 +31,7 @@ type World struct {
 
 // Verdict is what to do now, in this order.
 type Verdict struct {
-	// Write tells that the job's status differs from Status, which is every field that is this controller's.
+	// Write reports whether the job's status differs from Status, which is every field that is this controller's.
 	Write  bool
 	Status v1beta2.RecurringJobStatus
 	// Create are Snapshots to ask for.
@@ -91,13 +91,13 @@ func KeysOfJob(job *v1beta2.RecurringJob) []string {
 	return slices.Compact(out)
 }
 
-// IsFor tells whether the job is for a volume with these labels.
+// IsFor reports whether the job is for a volume with these labels.
 func IsFor(job *v1beta2.RecurringJob, labels map[string]string) bool {
 	wanted := KeysOfJob(job)
 	return slices.ContainsFunc(KeysOfVolume(labels), func(key string) bool { return slices.Contains(wanted, key) })
 }
 
-// mayBegin tells that a run may begin with the volume.
+// mayBegin reports whether a run may begin with the volume.
 func (w World) mayBegin(v *v1beta2.Volume) bool {
 	return w.WhileDetached || v.Status.State == v1beta2.VolumeStateAttached
 }

@@ -29,7 +29,7 @@ func Decide(w World) Verdict {
 	return w.keep()
 }
 
-// volumeGone tells that the volume whose snapshot this is does not exist, or is going; a volume of the same name is not
+// volumeGone reports whether the volume whose snapshot this is does not exist, or is going; a volume of the same name is not
 // the same. What the cache does not have must be confirmed.
 func (w World) volumeGone() (gone, confirm bool) {
 	owner := UID(w.Snapshot)
@@ -44,7 +44,7 @@ func (w World) volumeGone() (gone, confirm bool) {
 	return w.Volume.DeletionTimestamp != nil, false
 }
 
-// outlived tells that a Snapshot that names no owner is of an earlier volume: it is older than this one, and it is not
+// outlived reports whether a Snapshot that names no owner is of an earlier volume: it is older than this one, and it is not
 // merely waiting for a volume to come.
 func (w World) outlived() bool {
 	s := w.Snapshot
@@ -52,7 +52,7 @@ func (w World) outlived() bool {
 	return !waits && s.CreationTimestamp.Before(&w.Volume.CreationTimestamp)
 }
 
-// unrepaired tells that the label, the finalizer or the owner reference is missing.
+// unrepaired reports whether the label, the finalizer or the owner reference is missing.
 func (w World) unrepaired() bool {
 	_, lacking := Complete(w.Snapshot, w.Volume)
 	return lacking

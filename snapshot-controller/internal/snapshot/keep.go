@@ -43,7 +43,7 @@ func (w World) missing() Verdict {
 	return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+" is detached; its snapshots are seen when it is attached next."), nil)
 }
 
-// isSaid tells that the status says something of it that a stopped engine does not make wrong.
+// isSaid reports whether the status says something of it that a stopped engine does not make wrong.
 func (w World) isSaid() bool {
 	for _, c := range w.Snapshot.Status.Conditions {
 		if c.Type == v1beta2.SnapshotReady {

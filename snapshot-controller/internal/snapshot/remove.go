@@ -26,7 +26,7 @@ func (w World) remove() Verdict {
 	return w.approve()
 }
 
-// neverTaken tells that no call can have made the snapshot: none was approved, or im-monitor says that none took place.
+// neverTaken reports whether no call can have made the snapshot: none was approved, or im-monitor says that none took place.
 // One that the engine has of this name then belongs to somebody else.
 func (w World) neverTaken() bool {
 	if !w.Snapshot.Spec.CreateSnapshot || w.seen() || w.info() != nil && w.Snapshot.Status.RequestedTime != "" {
@@ -76,7 +76,7 @@ func (w World) upgrading() bool {
 	return w.Volume.Spec.TargetNodeID != "" || w.Node != nil && w.Node.Spec.UpgradeRequested
 }
 
-// rebuilding tells that a replica of the running engine is being filled.
+// rebuilding reports whether a replica of the running engine is being filled.
 func (w World) rebuilding() bool {
 	if !w.running() {
 		return false

@@ -104,12 +104,12 @@ var refusals = map[string]bool{
 	v1beta2.ReasonVolumeFaulted: true, v1beta2.ReasonWaitingForShare: true,
 }
 
-// Attached tells that the volume is attached and its engine runs, so that work on snapshots can begin.
+// Attached reports whether the volume is attached and its engine runs, so that work on snapshots can begin.
 func (w World) Attached() bool {
 	return w.running() && w.Volume.Status.State == v1beta2.VolumeStateAttached
 }
 
-// CanAttach tells that a volume may be attached to the node for work on its snapshots.
+// CanAttach reports whether a volume may be attached to the node for work on its snapshots.
 func CanAttach(node *v1beta2.Node) bool {
 	return node != nil && !node.Spec.UpgradeRequested && conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) &&
 		conditions.Reason(node.Status.Conditions, v1beta2.NodeSchedulable) != v1beta2.ReasonKubernetesNodeCordoned

@@ -39,11 +39,11 @@ type Verdict struct {
 	Ticket *v1beta2.AttachmentTicket
 	// Status is what StepStatus writes: every field that is this controller's.
 	Status v1beta2.SnapshotStatus
-	// Holds tells that it keeps, or wants, a place among the purges of its node.
+	// Holds reports whether it keeps, or wants, a place among the purges of its node.
 	Holds bool
-	// NeedsPlace tells that the next decision depends on a place; ask for one and decide again.
+	// NeedsPlace reports whether the next decision depends on a place; ask for one and decide again.
 	NeedsPlace bool
-	// Confirm tells that the volume's absence must be seen uncached before this is done.
+	// Confirm reports whether the volume's absence must be seen uncached before this is done.
 	Confirm bool
 	// Enqueue is when time alone changes the verdict; zero: never.
 	Enqueue time.Time

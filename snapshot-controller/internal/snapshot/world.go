@@ -73,12 +73,12 @@ func UID(s *v1beta2.Snapshot) types.UID {
 	return ""
 }
 
-// running tells that the volume's engine serves. One that was deleted under its volume serves until that is detached.
+// running reports whether the volume's engine serves. One that was deleted under its volume serves until that is detached.
 func (w World) running() bool {
 	return w.Engine != nil && w.Engine.Status.CurrentState == v1beta2.InstanceStateRunning
 }
 
-// known tells that the engine's list of snapshots can be believed: a whole one always has the head.
+// known reports whether the engine's list of snapshots can be believed: a whole one always has the head.
 func (w World) known() bool {
 	if !w.running() {
 		return false
@@ -123,7 +123,7 @@ func (w World) isTrue(conditionType string) bool {
 	return conditions.IsTrue(w.Snapshot.Status.Conditions, conditionType)
 }
 
-// failed tells that the engine refused to take it, and that it was not asked for anew since: then it may yet be taken.
+// failed reports whether the engine refused to take it, and that it was not asked for anew since: then it may yet be taken.
 func (w World) failed() bool {
 	c := conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned)
 	if c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonFailed {
@@ -139,7 +139,7 @@ func (w World) cancelled() bool {
 		conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned) == v1beta2.ReasonCancelled
 }
 
-// seen tells that the snapshot was in the engine once.
+// seen reports whether the snapshot was in the engine once.
 func (w World) seen() bool { return w.Snapshot.Status.CreationTime != "" }
 
 // OwnerReference is what ties a Snapshot to its volume.

@@ -236,7 +236,7 @@ func (w *world) sees(p *shell.Process, volume string, count int) {
 	}, patience, poll)
 }
 
-// quiet tells that the process writes nothing for a while.
+// quiet reports whether the process writes nothing for a while.
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	writes := p.Client.Writes()

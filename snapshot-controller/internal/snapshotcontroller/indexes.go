@@ -66,7 +66,7 @@ func volumeIf(s *v1beta2.Snapshot, is bool) string {
 	return ""
 }
 
-// busy tells that what happens to the volume may matter to the snapshot.
+// busy reports whether what happens to the volume may matter to the snapshot.
 func busy(s *v1beta2.Snapshot) bool {
 	if s.DeletionTimestamp != nil || s.Status.CreationTime == "" {
 		return true

@@ -63,7 +63,7 @@ func newLine() *line {
 	return &line{nodes: map[string]*lineOfNode{}, where: map[types.UID]turn{}}
 }
 
-// enter tells whether the snapshot's volume may purge on the node, and else puts it in the line.
+// enter reports whether the snapshot's volume may purge on the node, and else puts it in the line.
 func (l *line) enter(t turn, c claim) answer {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -180,7 +180,7 @@ func (l *line) remove(t turn) {
 
 func (n *lineOfNode) free(limit int) bool { return limit == 0 || len(n.granted) < limit }
 
-// first tells that nobody of another volume is before it.
+// first reports whether nobody of another volume is before it.
 func (n *lineOfNode) first(t turn) bool {
 	return len(n.waiting) == 0 || n.waiting[0].volume == t.volume || order(t, n.waiting[0]) < 0
 }

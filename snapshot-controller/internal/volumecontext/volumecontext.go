@@ -75,7 +75,7 @@ func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.
 	return active, len(list.Items), nil
 }
 
-// ofVolume tells that an object belongs to exactly this volume; one that names no owner does.
+// ofVolume reports whether an object belongs to exactly this volume; one that names no owner does.
 func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
 	for _, owner := range obj.GetOwnerReferences() {
 		if owner.Kind == "Volume" && owner.UID != v.UID {

@@ -39,7 +39,7 @@ type Volume struct {
 	Clones, Removals, Backups []string
 }
 
-// Removing tells that a snapshot's data is being removed: it was deleted, and nothing stands against that.
+// Removing reports whether a snapshot's data is being removed: it was deleted, and nothing stands against that.
 func Removing(s *v1beta2.Snapshot) bool {
 	return s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) &&
 		!conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotWithdrawn)
@@ -196,7 +196,7 @@ func (c Cluster) Unseen() []string {
 	return out
 }
 
-// unevaluated tells that nobody has said how well the volume is, as right after its parts are seen again; a node that is down says enough.
+// unevaluated reports whether nobody has said how well the volume is, as right after its parts are seen again; a node that is down says enough.
 func (c Cluster) unevaluated(v Volume) bool {
 	return v.Object.Status.Robustness == v1beta2.VolumeRobustnessUnknown && !c.Nodes[v.Holder()].Down() &&
 		!slices.ContainsFunc(v.Engines, func(e *v1beta2.Engine) bool { return c.Nodes[e.Spec.NodeID].Down() })

@@ -5,13 +5,13 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Exists tells that there is such a Node, and that it is kept.
+// Exists reports whether there is such a Node, and that it is kept.
 func (n Node) Exists() bool { return n.Object != nil && n.Object.DeletionTimestamp == nil }
 
 // Down is positive evidence that the node is out of service.
 func (n Node) Down() bool { return v1beta2.IsNodeDown(n.Object) }
 
-// Serves tells that targets can be on the node: it is in service and its instance manager runs.
+// Serves reports whether targets can be on the node: it is in service and its instance manager runs.
 func (n Node) Serves() bool { return n.Exists() && !n.Down() && n.Running() != nil }
 
 // Running returns the instance manager that runs, nil where none does.
@@ -24,7 +24,7 @@ func (n Node) Running() *v1beta2.InstanceManager {
 	return nil
 }
 
-// Runs tells that the running instance manager is of that image, proven by what it answered.
+// Runs reports whether the running instance manager is of that image, proven by what it answered.
 func (n Node) Runs(image string) bool {
 	m := n.Running()
 	return m != nil && m.Spec.Image == image && m.Status.APIVersion > 0 &&
@@ -42,7 +42,7 @@ func (n Node) Old(image string) *v1beta2.InstanceManager {
 	return found
 }
 
-// Upgraded tells that nothing is left to do on the node: the image runs, and no other does; or it has no v2 at all.
+// Upgraded reports whether nothing is left to do on the node: the image runs, and no other does; or it has no v2 at all.
 func (n Node) Upgraded(image string) bool {
 	if len(n.Managers) == 0 {
 		return true
@@ -65,7 +65,7 @@ func (n Node) Manager(ref *v1beta2.InstanceManagerReference) *v1beta2.InstanceMa
 	return nil
 }
 
-// Untouched tells that the instance manager still runs and that nobody has begun to replace it.
+// Untouched reports whether the instance manager still runs and that nobody has begun to replace it.
 func Untouched(m *v1beta2.InstanceManager) bool { return m != nil && running(m) }
 
 func running(m *v1beta2.InstanceManager) bool {

@@ -6,10 +6,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Attached tells that the volume is in use, and settled.
+// Attached reports whether the volume is in use, and settled.
 func (v Volume) Attached() bool { return v.Object.Status.State == v1beta2.VolumeStateAttached }
 
-// Settling tells that the volume is on its way into use or out of it.
+// Settling reports whether the volume is on its way into use or out of it.
 func (v Volume) Settling() bool {
 	state := v.Object.Status.State
 	return state == v1beta2.VolumeStateAttaching || state == v1beta2.VolumeStateDetaching
@@ -36,13 +36,13 @@ func (v Volume) Active() *v1beta2.Engine {
 	return nil
 }
 
-// TargetOn tells that the engine that serves the volume is on the node.
+// TargetOn reports whether the engine that serves the volume is on the node.
 func (v Volume) TargetOn(node string) bool {
 	active := v.Active()
 	return active != nil && active.Spec.NodeID == node
 }
 
-// EngineOn tells that any engine of the volume is on the node, or shall be, or may still be.
+// EngineOn reports whether any engine of the volume is on the node, or shall be, or may still be.
 func (v Volume) EngineOn(node string) bool {
 	for _, e := range v.Engines {
 		if e.Spec.NodeID == node && alive(e.Spec.DesireState, e.Status.CurrentState) {
@@ -52,7 +52,7 @@ func (v Volume) EngineOn(node string) bool {
 	return false
 }
 
-// On tells that the volume is in use and that the node carries its frontend, its engine or one of its replicas.
+// On reports whether the volume is in use and that the node carries its frontend, its engine or one of its replicas.
 func (v Volume) On(node string) bool {
 	return (v.Attached() || v.Settling()) && (v.Holder() == node || v.EngineOn(node) || len(v.ReplicasOn(node)) > 0)
 }
@@ -78,7 +78,7 @@ func (v Volume) Replica(name string) *v1beta2.Replica {
 	return nil
 }
 
-// Mapped tells that an engine of the volume uses the replica, or that the last look at one saw it there.
+// Mapped reports whether an engine of the volume uses the replica, or that the last look at one saw it there.
 func (v Volume) Mapped(replica string) bool {
 	for _, e := range v.Engines {
 		if !alive(e.Spec.DesireState, e.Status.CurrentState) {
@@ -91,10 +91,10 @@ func (v Volume) Mapped(replica string) bool {
 	return false
 }
 
-// Whole tells that the volume has as many healthy replicas as it wants.
+// Whole reports whether the volume has as many healthy replicas as it wants.
 func (v Volume) Whole() bool { return v.Object.Status.Robustness == v1beta2.VolumeRobustnessHealthy }
 
-// At tells that the volume's target is on the node for good: the frontend was switched to it, and no other engine is left, but for one that was
+// At reports whether the volume's target is on the node for good: the frontend was switched to it, and no other engine is left, but for one that was
 // told to end and whose node nobody sees: that one ends when its node is back.
 func (v Volume) At(node string) bool {
 	current := v.Object.Status.CurrentTargetNodeID
@@ -113,7 +113,7 @@ func (v Volume) At(node string) bool {
 	return true
 }
 
-// AtOriginalNode tells that the volume's target is where the volume is attached, and that nobody wants it elsewhere.
+// AtOriginalNode reports whether the volume's target is where the volume is attached, and that nobody wants it elsewhere.
 func (v Volume) AtOriginalNode() bool { return v.Object.Spec.TargetNodeID == "" && v.At(v.Holder()) }
 
 // Left tells of a volume that is attached elsewhere that it has nothing to do with the node any more: no engine is there, nobody wants
@@ -123,13 +123,13 @@ func (v Volume) Left(node string) bool {
 	return v.Object.Spec.TargetNodeID == "" && (current == "" || current == v.Holder()) && !v.EngineOn(node)
 }
 
-// PolledSince tells that the engine was looked at no earlier than that.
+// PolledSince reports whether the engine was looked at no earlier than that.
 func (v Volume) PolledSince(since time.Time) bool {
 	e := v.Active()
 	return e != nil && !parse(e.Status.LookedAt).Before(since)
 }
 
-// PollRequested tells that a look was asked for no earlier than that.
+// PollRequested reports whether a look was asked for no earlier than that.
 func (v Volume) PollRequested(since time.Time) bool {
 	e := v.Active()
 	return e != nil && !parse(e.Spec.LookRequestedAt).Before(since)

@@ -15,7 +15,7 @@ type World struct {
 	// Upgrades are all upgrades of nodes; Cluster has the node, and every volume that is attached there.
 	Upgrades []*v1beta2.NodeDataEngineUpgrade
 	Cluster  cluster.Cluster
-	// Fresh tells that all this was read uncached.
+	// Fresh reports whether all this was read uncached.
 	Fresh bool
 }
 
@@ -25,7 +25,7 @@ type Verdict struct {
 	Confirm bool
 	// SwitchBack are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
 	SwitchBack []cluster.Volume
-	// Open tells that nothing is left and the node can be opened.
+	// Open reports whether nothing is left and the node can be opened.
 	Open bool
 }
 
@@ -46,7 +46,7 @@ func Decide(w World) Verdict {
 	return Verdict{SwitchBack: away, Open: len(away) == 0}
 }
 
-// Upgraded tells that an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.
+// Upgraded reports whether an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.
 func Upgraded(node string, upgrades []*v1beta2.NodeDataEngineUpgrade) bool {
 	return slices.ContainsFunc(upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool {
 		return u.Spec.NodeID == node && nodeupgrade.Begun(u.Status.State)

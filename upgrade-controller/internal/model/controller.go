@@ -25,7 +25,7 @@ type Controller struct {
 	Wrong string
 }
 
-// dies tells that the process ends before the next write.
+// dies reports whether the process ends before the next write.
 func (c *Controller) dies() bool { return c.Random != nil && c.Random.Float64() < c.Kill }
 
 // Pass decides once about every upgrade.
@@ -177,7 +177,7 @@ func (w *World) Violation(excused map[string]bool) string {
 	return ""
 }
 
-// Serving tells that the volume can be read and written.
+// Serving reports whether the volume can be read and written.
 func (w *World) Serving(volume string) bool {
 	return !v1beta2.IsNodeDown(w.Nodes[w.Volumes[volume].Status.CurrentNodeID]) && w.Active(volume) != nil && w.Usable(volume, "") > 0
 }

@@ -33,7 +33,7 @@ func away(t *testing.T, state string, broken bool) *game {
 	return nil
 }
 
-// oldRuns tells that node-1's old instance manager runs.
+// oldRuns reports whether node-1's old instance manager runs.
 func (g *game) oldRuns() bool {
 	m := g.World.Managers[v1beta2.InstanceManagerName("node-1", OldImage, v1beta2.DataEngineV2)]
 	return m != nil && m.Status.CurrentState == v1beta2.InstanceManagerStateRunning

@@ -280,7 +280,7 @@ func (g *game) up(node string) {
 	g.World.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}
 }
 
-// idle tells that no upgrade is under way.
+// idle reports whether no upgrade is under way.
 func (g *game) idle() bool {
 	return len(of(g.World.Upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool { return !nodeupgrade.Ended(u.Status.State) })) == 0
 }

@@ -68,7 +68,7 @@ func (p *pass) other() string {
 	return ""
 }
 
-// blocked tells that something stands against the upgrade.
+// blocked reports whether something stands against the upgrade.
 func (p *pass) blocked() bool {
 	found := preflight.Blockers(preflight.World{
 		Node: p.nodeID(), Cluster: p.Cluster, Target: p.target(), Skip: p.Manager.Spec.SkipVolumes, Own: p.ownSnapshots(),
@@ -109,7 +109,7 @@ func (p *pass) initializing() {
 	}
 }
 
-// keeps tells that the node is this upgrade's: it shall not end, and the node is closed, or is given up when that takes too long.
+// keeps reports whether the node is this upgrade's: it shall not end, and the node is closed, or is given up when that takes too long.
 func (p *pass) keeps() bool {
 	if why := p.givenUp(); why != "" {
 		p.rollBack(why)

@@ -50,7 +50,7 @@ func (p *pass) progressedAt() time.Time {
 	return p.since()
 }
 
-// further tells that more volumes have done the present step than ever before in this state; that nothing is left to do for them is no progress of
+// further reports whether more volumes have done the present step than ever before in this state; that nothing is left to do for them is no progress of
 // what they wait for.
 func (p *pass) further() bool {
 	return p.status.State == p.observed && p.progress() != "" && p.done > p.status.Furthest
@@ -64,7 +64,7 @@ func (p *pass) since() time.Time {
 	return parse(p.Upgrade.Status.StateSince)
 }
 
-// late tells that the present state takes too long.
+// late reports whether the present state takes too long.
 func (p *pass) late() bool {
 	deadline := p.deadline()
 	return !deadline.IsZero() && !p.Now.Before(deadline)

@@ -44,7 +44,7 @@ func (p *pass) each(questions ...func(*pass, string) bool) bool {
 	return p.done == p.all
 }
 
-// released tells that the volume is not in use any more, because its user wanted it so; its target is wished nowhere then.
+// released reports whether the volume is not in use any more, because its user wanted it so; its target is wished nowhere then.
 func (p *pass) released(name string) bool {
 	v, exists := p.Cluster.Volumes[name]
 	if exists && (v.Attached() || v.Settling()) {
@@ -141,7 +141,7 @@ func (p *pass) coming() map[string]int {
 	return out
 }
 
-// Chooses tells that a decision may choose a temporary node, so that it has to know how many targets each node has.
+// Chooses reports whether a decision may choose a temporary node, so that it has to know how many targets each node has.
 func Chooses(u *v1beta2.NodeDataEngineUpgrade, c cluster.Cluster) bool {
 	switch u.Status.State {
 	case v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager,

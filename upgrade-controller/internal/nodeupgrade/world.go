@@ -19,7 +19,7 @@ type World struct {
 	Cluster cluster.Cluster
 	// Snapshots are those that the upgrade's status names, by name; what is absent does not exist.
 	Snapshots map[string]*v1beta2.Snapshot
-	// Fresh tells that all this was read uncached.
+	// Fresh reports whether all this was read uncached.
 	Fresh bool
 }
 
@@ -69,12 +69,12 @@ type Effect struct {
 	At time.Time
 }
 
-// Ended tells that a state is the last one.
+// Ended reports whether a state is the last one.
 func Ended(state string) bool {
 	return state == v1beta2.UpgradeStateCompleted || state == v1beta2.UpgradeStateError
 }
 
-// Begun tells that an upgrade may have touched something and is not at its end.
+// Begun reports whether an upgrade may have touched something and is not at its end.
 func Begun(state string) bool {
 	return state != "" && state != v1beta2.UpgradeStateUndefined && !Ended(state)
 }

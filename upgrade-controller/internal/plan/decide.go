@@ -72,7 +72,7 @@ var steps = map[string]func(*pass){
 	v1beta2.UpgradeStateError:        (*pass).failed,
 }
 
-// ReadsCluster tells that a decision about the manager looks at nodes and volumes: for the blockers, and to choose the next
+// ReadsCluster reports whether a decision about the manager looks at nodes and volumes: for the blockers, and to choose the next
 // node. While a node is under way, it does not.
 func ReadsCluster(m *v1beta2.DataEngineUpgradeManager) bool {
 	switch m.Status.State {

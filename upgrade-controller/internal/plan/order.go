@@ -72,7 +72,7 @@ func leftOut(nodes map[string]string) string {
 	return "Left out, and without the new image: " + some(lines) + "."
 }
 
-// finished tells that a manager is at its end: it has no node under way and will begin none.
+// finished reports whether a manager is at its end: it has no node under way and will begin none.
 func finished(m *v1beta2.DataEngineUpgradeManager) bool {
 	switch m.Status.State {
 	case v1beta2.UpgradeStateCompleted:
@@ -83,13 +83,13 @@ func finished(m *v1beta2.DataEngineUpgradeManager) bool {
 	return false
 }
 
-// resumes tells that an upgrade that ended in error shall go on: somebody changed its spec.
+// resumes reports whether an upgrade that ended in error shall go on: somebody changed its spec.
 func resumes(m *v1beta2.DataEngineUpgradeManager) bool {
 	return m.Status.State == v1beta2.UpgradeStateError && m.DeletionTimestamp == nil && !m.Spec.Abort &&
 		m.Generation > m.Status.ObservedGeneration
 }
 
-// begun tells that a manager has frozen its image, so that its turn has come.
+// begun reports whether a manager has frozen its image, so that its turn has come.
 func begun(m *v1beta2.DataEngineUpgradeManager) bool {
 	return !finished(m) && !resumes(m) && m.Status.State != "" && m.Status.State != v1beta2.UpgradeStateUndefined
 }

@@ -100,7 +100,7 @@ func (p *pass) checking(nodes []string) bool {
 	return true
 }
 
-// unseen tells that it is not known at the moment what runs of a volume: that stands against nothing for good. It is not waited for longer than for
+// unseen reports whether it is not known at the moment what runs of a volume: that stands against nothing for good. It is not waited for longer than for
 // the images.
 func (p *pass) unseen() bool {
 	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
@@ -115,7 +115,7 @@ func (p *pass) unseen() bool {
 	return true
 }
 
-// passing tells that nothing but work that ends by itself stands against the upgrade. It is not waited for longer than for the images.
+// passing reports whether nothing but work that ends by itself stands against the upgrade. It is not waited for longer than for the images.
 func (p *pass) passing(found []preflight.Blocker) bool {
 	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
 	if len(found) == 0 || !p.Now.Before(deadline) || slices.ContainsFunc(found, func(b preflight.Blocker) bool { return !b.Kind.Passes() }) {

@@ -165,7 +165,7 @@ func (p *pass) taken(node string) *v1beta2.NodeDataEngineUpgrade {
 	return nil
 }
 
-// earlier tells that an upgrade was made by an earlier manager of this name, or for another image: how it ended says nothing of this one.
+// earlier reports whether an upgrade was made by an earlier manager of this name, or for another image: how it ended says nothing of this one.
 func (p *pass) earlier(u *v1beta2.NodeDataEngineUpgrade) bool {
 	return u.Spec.InstanceManagerImage != p.status.InstanceManagerImage || slices.ContainsFunc(u.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "DataEngineUpgradeManager" && o.UID != p.Manager.UID

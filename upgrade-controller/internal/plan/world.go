@@ -19,7 +19,7 @@ type World struct {
 	Cluster      cluster.Cluster
 	// Images is what is known of the new image by node; a node that is absent was not asked.
 	Images map[string]Image
-	// Fresh tells that all this was read uncached.
+	// Fresh reports whether all this was read uncached.
 	Fresh bool
 }
 

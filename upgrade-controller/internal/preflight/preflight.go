@@ -44,7 +44,7 @@ const (
 	Standby         Kind = "Standby"
 )
 
-// Passes tells that what stands against the upgrade ends by itself, soon.
+// Passes reports whether what stands against the upgrade ends by itself, soon.
 func (k Kind) Passes() bool { return k == Purging || k == BackingUp }
 
 // Image is what is known of the new image on a node.

@@ -76,7 +76,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// serves tells that an engine is its volume's, and runs.
+// serves reports whether an engine is its volume's, and runs.
 func serves(e *v1beta2.Engine) bool {
 	return e.Spec.DataEngine == v1beta2.DataEngineV2 && e.Spec.Active && e.DeletionTimestamp == nil &&
 		e.Status.CurrentState == v1beta2.InstanceStateRunning

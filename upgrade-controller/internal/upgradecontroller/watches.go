@@ -78,7 +78,7 @@ func (w watches) nodesAbout(ctx context.Context, obj client.Object) []string {
 	})
 }
 
-// concerns tells that a volume, or a part of one, matters to the upgrade: the node carries it, or the status names it. An
+// concerns reports whether a volume, or a part of one, matters to the upgrade: the node carries it, or the status names it. An
 // upgrade that has not begun names none yet, and waits for any of them.
 func concerns(u *v1beta2.NodeDataEngineUpgrade, obj client.Object) bool {
 	if u.Status.State == "" || u.Status.State == v1beta2.UpgradeStateUndefined {

@@ -71,7 +71,7 @@ func (s Store) Put(b Backup) error {
 	return nil
 }
 
-// HasAny tells whether there is a backup of a volume.
+// HasAny reports whether there is a backup of a volume.
 func (s Store) HasAny(volume string) bool {
 	list, err := os.ReadDir(s.of(volume))
 	return err == nil && len(list) > 0

@@ -95,7 +95,7 @@ func (c *Chain) Sum() uint64 { return c.sum }
 // Writes is the number of the last write that was applied.
 func (c *Chain) Writes() uint64 { return c.writes }
 
-// Empty tells whether nothing was ever written.
+// Empty reports whether nothing was ever written.
 func (c *Chain) Empty() bool { return c.writes == 0 && len(c.layers) == 0 }
 
 // Contents are all blocks as of a snapshot, or as of the head, those of the backing image included.

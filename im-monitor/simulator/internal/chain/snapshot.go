@@ -28,7 +28,7 @@ func (c *Chain) Snapshot(l Layer) error {
 	return nil
 }
 
-// Has tells whether there is a snapshot of that name.
+// Has reports whether there is a snapshot of that name.
 func (c *Chain) Has(name string) bool { return c.layers[name] != nil }
 
 // Count is how many snapshots there are that nobody removed.

@@ -38,7 +38,7 @@ func (s *Server) newFrontend(spec Spec, source string) *Instance {
 	return i
 }
 
-// connects tells whether an engine's target answers.
+// connects reports whether an engine's target answers.
 func (s *Server) connects(where string) bool {
 	e := s.plane.listening(where, TypeEngine)
 	return e != nil && reaches(s.node, e.server.node)

@@ -63,7 +63,7 @@ func (v *volume) begin(d *data) {
 	v.truth = truth{blocks: blocks, sum: blocks.Sum()}
 }
 
-// mixed tells whether replicas in mode RW differ.
+// mixed reports whether replicas in mode RW differ.
 func (r *engineRun) mixed() bool {
 	members := r.with(ModeRW)
 	for _, m := range members {

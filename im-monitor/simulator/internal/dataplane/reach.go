@@ -40,7 +40,7 @@ func (p *Plane) Reboot(nodeName string) {
 	}
 }
 
-// reaches tells whether anything passes between two nodes.
+// reaches reports whether anything passes between two nodes.
 func reaches(a, b *node) bool { return a == b || !a.cut && !b.cut }
 
 // bind makes an instance known at its address; the lock is held.
@@ -62,7 +62,7 @@ func (p *Plane) unbind(i *Instance, where string) bool {
 	return held
 }
 
-// live tells whether an instance is there and runs.
+// live reports whether an instance is there and runs.
 func (i *Instance) live() bool {
 	return i != nil && i.server != nil && i.server.alive && i.server.instances[i.Name] == i && !i.ending && (i.State == Running || i.State == Starting)
 }

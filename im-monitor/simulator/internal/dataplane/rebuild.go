@@ -206,7 +206,7 @@ func (s *Server) VerifyRebuild(ref Ref, name, where string) error {
 	})
 }
 
-// hasAllDisks tells that a WO replica has, on its disk, the snapshots of a replica that is read.
+// hasAllDisks reports whether a WO replica has, on its disk, the snapshots of a replica that is read.
 func (m *member) hasAllDisks() bool {
 	sources := m.run.with(ModeRW)
 	if m.data == nil || len(sources) == 0 || m.rebuild != nil && m.rebuild.Running {

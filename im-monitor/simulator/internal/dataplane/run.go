@@ -120,7 +120,7 @@ func (r *engineRun) leave(m *member) {
 	m.interrupt("the replica was removed")
 }
 
-// reachable tells whether the replica that was opened still answers.
+// reachable reports whether the replica that was opened still answers.
 func (m *member) reachable() bool {
 	if m.address == "" {
 		return true
@@ -164,7 +164,7 @@ func (r *engineRun) best() *member {
 	return best
 }
 
-// usable tells whether a replica can be read.
+// usable reports whether a replica can be read.
 func (r *engineRun) usable() bool {
 	for _, m := range r.members {
 		if m.mode == ModeRW {
@@ -194,7 +194,7 @@ func (r *engineRun) with(modes ...string) []*member {
 	return out
 }
 
-// rebuilding tells that a replica is being rebuilt, or was left WO by a rebuild. One that waits for a restore is not.
+// rebuilding reports whether a replica is being rebuilt, or was left WO by a rebuild. One that waits for a restore is not.
 func (r *engineRun) rebuilding() bool {
 	return slices.ContainsFunc(r.with(ModeWO), func(m *member) bool { return m.rebuild != nil })
 }

@@ -195,7 +195,7 @@ func (s *Set) Take(kind Kind, t Target, method string, after bool) (Rule, bool) 
 	return Rule{}, false
 }
 
-// Has tells whether a rule is still in force.
+// Has reports whether a rule is still in force.
 func (s *Set) Has(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (r *Rule) concerns(t Target, method string) bool {
 		(method == "" || matches(r.Method, method))
 }
 
-// Concerns tells whether the rule concerns an instance.
+// Concerns reports whether the rule concerns an instance.
 func (r *Rule) Concerns(name string) bool { return len(r.Names) == 0 || slices.Contains(r.Names, name) }
 
 // matches compares with a pattern; Add has refused bad ones.

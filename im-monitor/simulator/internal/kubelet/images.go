@@ -20,10 +20,10 @@ const (
 	pullFailed = "ErrImagePull"
 )
 
-// triesImage tells that a pod's only purpose is to try an image.
+// triesImage reports whether a pod's only purpose is to try an image.
 func triesImage(pod *corev1.Pod) bool { return pod.Labels[v1beta2.LabelComponent] == componentCheck }
 
-// pulls tells that a node can have the image of a pod.
+// pulls reports whether a node can have the image of a pod.
 func pulls(pod *corev1.Pod) bool { return !strings.Contains(container(pod).Image, noImage) }
 
 // tryImage ends a pod that tries an image well.

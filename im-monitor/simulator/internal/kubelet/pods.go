@@ -113,7 +113,7 @@ func metadataOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// upToDate tells whether the API server knows this run of the container.
+// upToDate reports whether the API server knows this run of the container.
 func upToDate(pod *corev1.Pod, p machine.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP != p.IP || len(pod.Status.ContainerStatuses) == 0 {
 		return false

@@ -61,7 +61,7 @@ func (s *proxyService) ReplicaRebuildConcurrentSyncLimitSet(ctx context.Context,
 	})
 }
 
-// ReplicaRebuildConcurrentSyncLimitGet tells that limit.
+// ReplicaRebuildConcurrentSyncLimitGet reports whether limit.
 func (s *proxyService) ReplicaRebuildConcurrentSyncLimitGet(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildConcurrentSyncLimitGetResponse, error) {
 	e, err := s.engine(ctx, in)
 	if err != nil {
