@@ -56,7 +56,8 @@ func cached() map[client.Object]cache.ByObject {
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
-	if err := settingcontroller.Setup(rt, settings, sharedsetting.AttachController, "drover_attach_controller_setting_invalid"); err != nil {
+	if err := settingcontroller.Setup(rt, settings, sharedsetting.AttachController,
+		"drover_attach_controller_setting_invalid"); err != nil {
 		return err
 	}
 	if err := abandonedcontroller.Setup(ctx, rt); err != nil {

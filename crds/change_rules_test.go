@@ -25,7 +25,8 @@ type change struct{ name, manifest, patch, says string }
 
 func TestWhatIsImmutableStays(t *testing.T) {
 	tests := []change{
-		{"an orphan's parameter", instanceOrphan, "spec: {parameters: {InstanceUUID: another}}", "another instance gets an Orphan of its own"},
+		{"an orphan's parameter", instanceOrphan, "spec: {parameters: {InstanceUUID: another}}",
+			"another instance gets an Orphan of its own"},
 		{"a further parameter of an orphan", instanceOrphan, "spec: {parameters: {Hint: x}}", "spec is immutable"},
 		{"an orphan's unlisted field", instanceOrphan, "spec: {somethingNew: x}", "spec is immutable"},
 		{"an orphan's node", instanceOrphan, "spec: {nodeID: node-2}", "spec is immutable"},
@@ -64,13 +65,17 @@ func TestWhatIsImmutableStays(t *testing.T) {
 
 func TestWhatMayChangeChanges(t *testing.T) {
 	tests := []change{
-		{name: "an orphan's labels and finalizer", manifest: instanceOrphan, patch: "metadata: {labels: {a: b}, finalizers: [longhorn.io]}"},
+		{name: "an orphan's labels and finalizer", manifest: instanceOrphan,
+			patch: "metadata: {labels: {a: b}, finalizers: [longhorn.io]}"},
 		{name: "an orphan's own spec again", manifest: instanceOrphan, patch: "spec: {nodeID: node-1}"},
 		{name: "a snapshot's finalizer and own labels", manifest: snapshot, patch: "metadata: {labels: {a: b}, finalizers: [longhorn.io]}"},
 		{name: "a snapshot's defaults written out",
 			manifest: "{kind: Snapshot, metadata: {name: a}, spec: {volume: vol-1}}", patch: "spec: {createSnapshot: false, labels: {}}"},
-		{name: "a further ticket", manifest: volumeAttachment, patch: "spec: {attachmentTickets: {snapshot-controller-a: {id: snapshot-controller-a, type: snapshot-controller, nodeID: node-1}}}"},
-		{name: "a ticket's node", manifest: volumeAttachment, patch: "spec: {attachmentTickets: {csi-aaaa: {nodeID: node-2, generation: 4}}}"},
+		{name: "a further ticket", manifest: volumeAttachment,
+			patch: "spec: {attachmentTickets: {snapshot-controller-a: {id: snapshot-controller-a, type: snapshot-controller, nodeID: " +
+				"node-1}}}"},
+		{name: "a ticket's node", manifest: volumeAttachment,
+			patch: "spec: {attachmentTickets: {csi-aaaa: {nodeID: node-2, generation: 4}}}"},
 		{name: "the last tickets go", manifest: volumeAttachment, patch: `spec: {attachmentTickets: {csi-aaaa: null, "": null}}`},
 		{name: "a volume's size and replicas", manifest: volume, patch: `spec: {size: "2147483648", numberOfReplicas: 2}`},
 		{name: "a volume's defaults written out", manifest: plainVolume,

@@ -19,11 +19,13 @@ func TestWhatIsInUseIsNotDeletedBySlip(t *testing.T) {
 	t.Cleanup(w.uninstallDeletionPolicy) // other tests delete what they like
 	probe, err := w.create("{kind: Node, metadata: {name: probe}, spec: {}}")
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return w.client.Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) != nil }, waitTimeout, waitPoll)
+	require.Eventually(t, func() bool { return w.client.Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) != nil }, waitTimeout,
+		waitPoll)
 
 	for name, c := range map[string]struct{ object, free, busy, says string }{
 		"a volume": {"{kind: Volume, metadata: {name: vol-1}, spec: {size: '1073741824'}}",
-			"status: {state: detached, currentNodeID: ''}", "status: {state: attached, currentNodeID: node-1}", "volume vol-1 is attached to node-1"},
+			"status: {state: detached, currentNodeID: ''}", "status: {state: attached, currentNodeID: node-1}",
+			"volume vol-1 is attached to node-1"},
 		"an engine": {"{kind: Engine, metadata: {name: vol-1-e-0}, spec: {volumeName: vol-1}}",
 			"status: {currentState: stopped}", "status: {currentState: running}", "engine vol-1-e-0 runs"},
 		"an instance manager": {"{kind: InstanceManager, metadata: {name: im-1}, spec: {nodeID: node-1, dataEngine: v2}}",
@@ -65,5 +67,6 @@ func (w writer) uninstallDeletionPolicy() {
 	probe.SetKind("Node")
 	probe.SetNamespace(w.namespace)
 	probe.SetName("probe")
-	require.Eventually(w.t, func() bool { return client.IgnoreNotFound(w.client.Delete(ctx, probe.DeepCopy())) == nil }, waitTimeout, waitPoll)
+	require.Eventually(w.t, func() bool { return client.IgnoreNotFound(w.client.Delete(ctx, probe.DeepCopy())) == nil }, waitTimeout,
+		waitPoll)
 }

@@ -19,7 +19,8 @@ func TestImagesOfInstanceManagersComeFromWhereAnAdministratorSays(t *testing.T) 
 	require.NoError(t, err, "without the ConfigMap everything is accepted")
 	other, err := w.create("{kind: Setting, metadata: {name: default-engine-image}, value: 'one/engine:1'}")
 	require.NoError(t, err)
-	manager, err := w.create("{kind: InstanceManager, metadata: {name: im-1}, spec: {nodeID: node-1, dataEngine: v2, image: 'evil.example/im:1'}}")
+	manager, err := w.create("{kind: InstanceManager, metadata: {name: im-1}, spec: {nodeID: node-1, dataEngine: v2, image: " +
+		"'evil.example/im:1'}}")
 	require.NoError(t, err)
 
 	require.NoError(t, w.client.Create(t.Context(), &corev1.ConfigMap{
@@ -42,8 +43,10 @@ func TestImagesOfInstanceManagersComeFromWhereAnAdministratorSays(t *testing.T) 
 	require.NoError(t, w.merge(manager, "metadata: {labels: {mine: x}}"))
 	_, err = w.create("{kind: InstanceManager, metadata: {name: im-2}, spec: {nodeID: node-1, dataEngine: v2, image: 'evil.example/im:1'}}")
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
-	_, err = w.create("{kind: NodeDataEngineUpgrade, metadata: {name: up-1}, spec: {nodeID: node-1, dataEngine: v2, dataEngineUpgradeManager: up, instanceManagerImage: 'evil.example/im:1'}}")
+	_, err = w.create("{kind: NodeDataEngineUpgrade, metadata: {name: up-1}, spec: {nodeID: node-1, dataEngine: v2, " +
+		"dataEngineUpgradeManager: up, instanceManagerImage: 'evil.example/im:1'}}")
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
-	_, err = w.create("{kind: NodeDataEngineUpgrade, metadata: {name: up-1}, spec: {nodeID: node-1, dataEngine: v2, dataEngineUpgradeManager: up, instanceManagerImage: 'registry.example.com/storage/im:3'}}")
+	_, err = w.create("{kind: NodeDataEngineUpgrade, metadata: {name: up-1}, spec: {nodeID: node-1, dataEngine: v2, " +
+		"dataEngineUpgradeManager: up, instanceManagerImage: 'registry.example.com/storage/im:3'}}")
 	require.NoError(t, err)
 }

@@ -49,7 +49,8 @@ func TestAFieldThatNoKnownVersionHasIsWarnedOf(t *testing.T) {
 
 	object, err := w.create(`{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", numberOfReplica: 3}}`)
 	require.NoError(t, err)
-	require.Contains(t, heard.take(), "spec.numberOfReplica is a field that no known version of Volume has: it has no effect; kubectl explain volumes.longhorn.io.spec")
+	require.Contains(t, heard.take(), "spec.numberOfReplica is a field that no known version of Volume has: it has no effect; kubectl "+
+		"explain volumes.longhorn.io.spec")
 	require.NoError(t, w.merge(object, "spec: {numberOfReplicas: 2}"))
 	require.Empty(t, heard.take(), "what was there before was told before")
 	require.NoError(t, w.mergeStatus(object, "status: {fromANewerVersion: x}"))

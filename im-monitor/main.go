@@ -91,7 +91,8 @@ func engineOptions(settings *settingcontroller.Source, options *flags.Options) e
 
 // setupInstances wires those who look after the instances of volumes: what engines are asked, what is started and stopped,
 // and whose data goes.
-func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source, store inventory.Store, options *flags.Options) error {
+func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source,
+	store inventory.Store, options *flags.Options) error {
 	// Who does not look after instances leaves their budgets to longhorn-manager.
 	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
 		return err

@@ -35,11 +35,16 @@ func main() {
 }
 
 func addFlags(flags *pflag.FlagSet, limits *orphan.Limits) {
-	flags.BoolVar(&limits.DryRun, "dry-run-auto-deletion", limits.DryRun, "delete nothing by policy (auto deletion, eviction); say in a condition, an event and a metric what would be deleted")
-	flags.IntVar(&limits.InFlightPerNode, "policy-deletions-per-node", limits.InFlightPerNode, "how many deletions by policy may be under way at once on a node")
-	flags.IntVar(&limits.FloodCount, "flood-count", limits.FloodCount, "auto deletion is held back when at least so many instances of a node lost their CRs at once")
-	flags.IntVar(&limits.FloodPercent, "flood-percent", limits.FloodPercent, "and when they are more than so many percent of the node's instances")
+	flags.BoolVar(&limits.DryRun, "dry-run-auto-deletion", limits.DryRun,
+		"delete nothing by policy (auto deletion, eviction); say in a condition, an event and a metric what would be deleted")
+	flags.IntVar(&limits.InFlightPerNode, "policy-deletions-per-node", limits.InFlightPerNode,
+		"how many deletions by policy may be under way at once on a node")
+	flags.IntVar(&limits.FloodCount, "flood-count", limits.FloodCount,
+		"auto deletion is held back when at least so many instances of a node lost their CRs at once")
+	flags.IntVar(&limits.FloodPercent, "flood-percent", limits.FloodPercent,
+		"and when they are more than so many percent of the node's instances")
 	flags.DurationVar(&limits.FloodWindow, "flood-window", limits.FloodWindow, "what counts as at once")
-	flags.DurationVar(&limits.EvaluationWait, "evaluation-wait", limits.EvaluationWait, "how long an orphan that was deleted before im-monitor evaluated it waits for that")
+	flags.DurationVar(&limits.EvaluationWait, "evaluation-wait", limits.EvaluationWait,
+		"how long an orphan that was deleted before im-monitor evaluated it waits for that")
 	runkit.RenamedFlag(flags, "judgement-wait", "evaluation-wait")
 }

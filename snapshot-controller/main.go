@@ -36,7 +36,8 @@ func main() {
 		Version: version,
 		Short:   "Decides when snapshots are taken and removed",
 		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
-			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. It takes VolumeSnapshots for Kubernetes, and answers the API " +
+			"detached volumes attached for it, and copies what the engine tells of each into its Snapshot. It takes VolumeSnapshots for " +
+			"Kubernetes, and answers the API " +
 			"server about Snapshots. What it approves, im-monitor carries out.",
 		Flags:     o.addFlags,
 		Contracts: []string{"1"},
@@ -72,7 +73,8 @@ func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 		return err
 	}
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
-	if err := settingcontroller.Setup(rt, settings, sharedsetting.SnapshotController, "drover_snapshot_controller_setting_invalid"); err != nil {
+	if err := settingcontroller.Setup(rt, settings, sharedsetting.SnapshotController,
+		"drover_snapshot_controller_setting_invalid"); err != nil {
 		return err
 	}
 	if err := snapshotcontroller.Setup(ctx, rt, settings); err != nil {

@@ -133,7 +133,8 @@ func TestNoControllerImportsAnother(t *testing.T) {
 }
 
 func TestThePureCoresImportNoClient(t *testing.T) {
-	forbidden := []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "google.golang.org/grpc", module + "shared/status", module + "shared/runkit"}
+	forbidden := []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "google.golang.org/grpc", module + "shared/status", module +
+		"shared/runkit"}
 	for _, core := range cores(t) {
 		for _, path := range deps(t, core) {
 			for _, prefix := range forbidden {
@@ -149,7 +150,8 @@ func TestOnlyTheModelImportsTheFacadesOfTheCores(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		fields := strings.Fields(line)
 		for _, imported := range fields[1:] {
-			if strings.HasSuffix(imported, "/model") && !strings.HasSuffix(imported, "/internal/model") && strings.HasPrefix(imported, module) {
+			if strings.HasSuffix(imported, "/model") && !strings.HasSuffix(imported, "/internal/model") &&
+				strings.HasPrefix(imported, module) {
 				require.Equal(t, module+"e2e/model", fields[0], "%s imports %s", fields[0], imported)
 			}
 		}

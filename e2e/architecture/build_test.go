@@ -91,7 +91,8 @@ func TestBazelRunsEveryTestThatGoRuns(t *testing.T) {
 		}
 		seen[pkg] = true
 		if !reasons[pkg] {
-			require.ElementsMatch(t, files, underBazel[pkg], "test files of %s: go test (expected) and its BUILD file (actual); mend it with make generate", pkg)
+			require.ElementsMatch(t, files, underBazel[pkg],
+				"test files of %s: go test (expected) and its BUILD file (actual); mend it with make generate", pkg)
 		}
 	}
 	for pkg := range underBazel {

@@ -74,11 +74,13 @@ func TestEveryReasonOfAttachingStandsInTheGuide(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs/attaching.md"))
 	require.NoError(t, err)
 	for _, contract := range v1beta2.ConditionContracts() {
-		if contract.Kind != "Volume" && contract.Kind != "VolumeAttachment" && contract.Type != v1beta2.ReplicaDataRemovalApproved && contract.Type != v1beta2.ReplicaDataRemoved {
+		if contract.Kind != "Volume" && contract.Kind != "VolumeAttachment" && contract.Type != v1beta2.ReplicaDataRemovalApproved &&
+			contract.Type != v1beta2.ReplicaDataRemoved {
 			continue
 		}
 		for _, reason := range append(contract.True, contract.False...) {
-			require.True(t, strings.Contains(string(guide), "`"+reason+"`"), "%s, a reason of %s of %s, is missing", reason, contract.Type, contract.Kind)
+			require.True(t, strings.Contains(string(guide), "`"+reason+"`"), "%s, a reason of %s of %s, is missing", reason, contract.Type,
+				contract.Kind)
 		}
 	}
 }

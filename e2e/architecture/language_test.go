@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainWords has words that were only ours, and what the field says instead. A word that is gone everywhere is added here, so that it stays away.
+// plainWords has words that were only ours, and what the field says instead. A word that is gone everywhere is added here, so that it stays
+// away.
 var plainWords = map[string]string{
 	`quarantin\w*`:                      "post-election delay",
 	`past the cache`:                    "uncached",
@@ -57,7 +58,8 @@ func TestWordsThatOnlyWeKnewAreGone(t *testing.T) {
 
 // written reports whether a file is text of people: not generated, not this list, not what a version changed.
 func written(path string, entry fs.DirEntry) bool {
-	if entry.IsDir() || strings.HasSuffix(path, ".pb.go") || filepath.Base(path) == "CHANGELOG.md" || filepath.Base(path) == "language_test.go" {
+	if entry.IsDir() || strings.HasSuffix(path, ".pb.go") || filepath.Base(path) == "CHANGELOG.md" ||
+		filepath.Base(path) == "language_test.go" {
 		return false
 	}
 	switch filepath.Ext(path) {

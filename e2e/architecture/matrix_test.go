@@ -30,10 +30,12 @@ func TestTheMatrixOfWritersIsWhatTheRolesGrant(t *testing.T) {
 	for _, binary := range binaries {
 		granted := readRoles(t, binary)
 		for resource, letters := range granted {
-			require.Equal(t, matrix[binary][resource], letters, "%s on %s: ARCHITECTURE.md (expected) and %s/deploy/role.yaml (actual) disagree", binary, resource, binary)
+			require.Equal(t, matrix[binary][resource], letters,
+				"%s on %s: ARCHITECTURE.md (expected) and %s/deploy/role.yaml (actual) disagree", binary, resource, binary)
 		}
 		for resource, letters := range matrix[binary] {
-			require.Equal(t, letters, granted[resource], "%s on %s: ARCHITECTURE.md (expected) and %s/deploy/role.yaml (actual) disagree", binary, resource, binary)
+			require.Equal(t, letters, granted[resource], "%s on %s: ARCHITECTURE.md (expected) and %s/deploy/role.yaml (actual) disagree",
+				binary, resource, binary)
 		}
 	}
 }

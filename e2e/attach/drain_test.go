@@ -69,7 +69,8 @@ func TestADrainWaitsForEnginesAndForTheLastReplica(t *testing.T) {
 		require.NoError(t, w.WaitDetached(ctx, single, patience))
 		cordon(t, ctx, w, node)
 		protects(t, ctx, w, node, engine, "Replica "+replicas[0].Name+" on node "+node+" may be the last one of volume "+single+
-			": none elsewhere is whole, on a node that takes pods, and in an instance manager with a budget; block-if-contains-last-replica waits for one.")
+			": none elsewhere is whole, on a node that takes pods, and in an instance manager with a budget; "+
+			"block-if-contains-last-replica waits for one.")
 		require.NoError(t, w.DeleteVolume(ctx, single))
 		evicted(t, ctx, w, node, engine)
 	})

@@ -133,8 +133,8 @@ func TestA8WithoutAUsableReplicaTheVolumeSaysSoAndRests(t *testing.T) {
 	})
 }
 
-// allMarkedFailed marks every replica as failed by hand until the volume says that none can be used: a look between the mark and the end of the
-// engine finds that it serves from them, and takes the marks back.
+// allMarkedFailed marks every replica as failed by hand until the volume says that none can be used: a look between the mark and the end of
+// the engine finds that it serves from them, and takes the marks back.
 func allMarkedFailed(w *world.World, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		volume := &v1beta2.Volume{}
@@ -192,8 +192,10 @@ func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
 		for _, name := range names {
 			require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessDegraded, patience))
 		}
-		require.NoError(t, w.Wait(ctx, "a rebuild", patience, func(ctx context.Context) (string, error) { return w.Rebuilding(ctx, third, 1) }))
-		require.NoError(t, w.Never(ctx, "a second rebuild", watching, func(ctx context.Context) (string, error) { return w.Rebuilding(ctx, third, 1) }))
+		require.NoError(t, w.Wait(ctx, "a rebuild", patience,
+			func(ctx context.Context) (string, error) { return w.Rebuilding(ctx, third, 1) }))
+		require.NoError(t, w.Never(ctx, "a second rebuild", watching,
+			func(ctx context.Context) (string, error) { return w.Rebuilding(ctx, third, 1) }))
 		for _, name := range names {
 			require.NoError(t, w.ReleaseCopies(ctx, name, copying))
 		}

@@ -29,15 +29,16 @@ func rowOf(w *world.World, resource, name string) func(context.Context) (string,
 func shows(t *testing.T, ctx context.Context, w *world.World, resource, name string, words ...string) {
 	t.Helper()
 	row := rowOf(w, resource, name)
-	require.NoError(t, w.Wait(ctx, "kubectl get "+resource+" to show "+world.Join(words), patience, func(ctx context.Context) (string, error) {
-		is, err := row(ctx)
-		for _, word := range words {
-			if !strings.Contains(" "+is+" ", " "+word+" ") {
-				return "it shows " + is, err
+	require.NoError(t, w.Wait(ctx, "kubectl get "+resource+" to show "+world.Join(words), patience,
+		func(ctx context.Context) (string, error) {
+			is, err := row(ctx)
+			for _, word := range words {
+				if !strings.Contains(" "+is+" ", " "+word+" ") {
+					return "it shows " + is, err
+				}
 			}
-		}
-		return "", err
-	}))
+			return "", err
+		}))
 }
 
 // byHand is the merge patch that the operator's guide gives to people; null takes the ticket back.

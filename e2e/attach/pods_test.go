@@ -74,7 +74,8 @@ func TestA24APodIsDeletedWhoseEngineDiedUnderIt(t *testing.T) {
 	})
 }
 
-// A24: a node dies under a pod of a StatefulSet, which Kubernetes evicts. Nobody says that the node is dead for good; the next pod gets the volume.
+// A24: a node dies under a pod of a StatefulSet, which Kubernetes evicts. Nobody says that the node is dead for good; the next pod gets the
+// volume.
 func TestA24APodIsEndedOnANodeThatIsDown(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := kubernetes(t, engine)
@@ -100,7 +101,8 @@ func TestA24APodIsEndedOnANodeThatIsDown(t *testing.T) {
 	})
 }
 
-// A24: a person deletes the pod of a dead node by force. Kubernetes alone would wait for 6 minutes, as the kubelet may still have the volume mounted.
+// A24: a person deletes the pod of a dead node by force. Kubernetes alone would wait for 6 minutes, as the kubelet may still have the
+// volume mounted.
 func TestA24AVolumeIsFreedOnceItsPodIsDeletedByForce(t *testing.T) {
 	ctx, w, name := kubernetes(t, v1beta2.DataEngineV1)
 	runs(t, ctx, w, name+"-old", name)

@@ -57,7 +57,8 @@ func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
 	name := rebuildIsHeld(t, ctx, w)
 	monitor := w.Process(world.IMMonitor)
 	monitor.Kill()
-	require.NoError(t, w.Wait(ctx, "the engine to notice", patience, func(ctx context.Context) (string, error) { return w.Reported(ctx, "stranded") }))
+	require.NoError(t, w.Wait(ctx, "the engine to notice", patience,
+		func(ctx context.Context) (string, error) { return w.Reported(ctx, "stranded") }))
 	require.NoError(t, w.Write(ctx, name, 2, "while it is rebuilt"))
 	require.NoError(t, w.ReleaseCopies(ctx, name, copying))
 	require.NoError(t, monitor.Restart())

@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// A16: a volume is deleted while the node that serves it is away. Nobody can ask what runs there, so that attach-controller records it before it lets
-// the objects go; exactly that is deleted by policy once the node is back. [ORP-5]
+// A16: a volume is deleted while the node that serves it is away. Nobody can ask what runs there, so that attach-controller records it
+// before it lets the objects go; exactly that is deleted by policy once the node is back. [ORP-5]
 func deletedWhileRelocated() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "A16", Sentence: "a volume is deleted while its node is away: what the node brings back ends by itself", Setup: attached,
@@ -24,7 +24,8 @@ func deletedWhileRelocated() scenarios.Scenario {
 			if err != nil {
 				return err
 			}
-			v := &world.Volume{Name: s.Volume, DataEngine: replica.Spec.DataEngine, Engine: s.Volume + "-e-0", Replicas: []string{replica.Name}}
+			v := &world.Volume{Name: s.Volume, DataEngine: replica.Spec.DataEngine, Engine: s.Volume + "-e-0",
+				Replicas: []string{replica.Name}}
 			if s.Stale, err = s.World.Stale(ctx, v, near); err != nil {
 				return err
 			}

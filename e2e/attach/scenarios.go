@@ -16,7 +16,8 @@ const (
 
 // Scenarios are the scenarios of attached volumes whose every write and call is a crash point.
 func Scenarios() []scenarios.Scenario {
-	scenarioList := []scenarios.Scenario{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates(), deletedWhileRelocated()}
+	scenarioList := []scenarios.Scenario{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates(),
+		deletedWhileRelocated()}
 	for i := range scenarioList {
 		scenarioList[i].Topology = scenarios.Attached
 		if scenarioList[i].Check == nil {
@@ -95,19 +96,21 @@ func interrupts() scenarios.Scenario {
 	}
 }
 
-// served waits until the snapshot's ticket holds the volume. Where snapshot-controller runs, too, it takes the Snapshot and removes the ticket.
+// served waits until the snapshot's ticket holds the volume. Where snapshot-controller runs, too, it takes the Snapshot and removes the
+// ticket.
 func served(ctx context.Context, s *scenarios.Scene, ticket string) error {
-	return s.Wait(ctx, fmt.Sprintf("ticket %q of %s to hold the volume, or its Snapshot to be ready", ticket, s.Volume), patience, func(ctx context.Context) (string, error) {
-		snapshot := &v1beta2.Snapshot{}
-		if err := s.Get(ctx, s.Volume+"-s", snapshot); err != nil || snapshot.Status.ReadyToUse {
-			return "", err
-		}
-		attachment := &v1beta2.VolumeAttachment{}
-		if err := s.Get(ctx, s.Volume, attachment); err != nil || attachment.Status.AttachmentTicketStatuses[ticket].Satisfied {
-			return "", err
-		}
-		return "neither is so", nil
-	})
+	return s.Wait(ctx, fmt.Sprintf("ticket %q of %s to hold the volume, or its Snapshot to be ready", ticket, s.Volume), patience,
+		func(ctx context.Context) (string, error) {
+			snapshot := &v1beta2.Snapshot{}
+			if err := s.Get(ctx, s.Volume+"-s", snapshot); err != nil || snapshot.Status.ReadyToUse {
+				return "", err
+			}
+			attachment := &v1beta2.VolumeAttachment{}
+			if err := s.Get(ctx, s.Volume, attachment); err != nil || attachment.Status.AttachmentTicketStatuses[ticket].Satisfied {
+				return "", err
+			}
+			return "neither is so", nil
+		})
 }
 
 // A7: a node goes down under an attached volume, the pod moves, the node comes back.
@@ -196,7 +199,8 @@ func hold(ctx context.Context, s *scenarios.Scene) error {
 	for id, answer := range attachment.Status.AttachmentTicketStatuses {
 		ticket, ok := attachment.Spec.AttachmentTickets[id]
 		if ok && answer.Satisfied && (volume.Status.CurrentNodeID != ticket.NodeID || volume.Status.State != v1beta2.VolumeStateAttached) {
-			return fmt.Errorf("ATT-2: ticket %q of %s is satisfied, but the volume is %s on %q", id, s.Volume, volume.Status.State, volume.Status.CurrentNodeID)
+			return fmt.Errorf("ATT-2: ticket %q of %s is satisfied, but the volume is %s on %q", id, s.Volume, volume.Status.State,
+				volume.Status.CurrentNodeID)
 		}
 	}
 	return nil

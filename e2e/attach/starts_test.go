@@ -19,7 +19,8 @@ func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
 	ctx, w := fixture(t)
 	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))
 	require.NoError(t, w.Ticket(ctx, "backed", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
-	require.NoError(t, w.Wait(ctx, "a replica that says what it lacks", patience, replicaSays(w, "backed", v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed)))
+	require.NoError(t, w.Wait(ctx, "a replica that says what it lacks", patience,
+		replicaSays(w, "backed", v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed)))
 	require.NoError(t, w.BackingImage(ctx, "bi-1", map[string]string{"0": "boot sector", "7": "kernel"}))
 	t.Cleanup(func() {
 		_ = w.Admin.Delete(context.Background(), &v1beta2.BackingImage{ObjectMeta: metav1.ObjectMeta{Name: "bi-1", Namespace: w.Namespace}})

@@ -38,7 +38,8 @@ func TestA14AttachedVolumesAreTakenOverWithoutABlink(t *testing.T) {
 		require.NoError(t, w.Forget(ctx, byHand))
 		require.NoError(t, controller.Restart())
 
-		require.NoError(t, w.WaitTicket(ctx, pods, va.Name, true, v1beta2.ReasonSatisfied, patience), "the pod's ticket is found by the volume's handle")
+		require.NoError(t, w.WaitTicket(ctx, pods, va.Name, true, v1beta2.ReasonSatisfied, patience),
+			"the pod's ticket is found by the volume's handle")
 		require.NoError(t, w.WaitTicket(ctx, byHand, uiTicket, true, v1beta2.ReasonSatisfied, patience))
 		require.NoError(t, w.Never(ctx, "a detachment", watching, attachedTo(pods, near)))
 		require.NoError(t, attachedNow(ctx, byHand, far))

@@ -107,7 +107,8 @@ func TestA15ATicketWhoseOwnerIsGoneEnds(t *testing.T) {
 	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
-	owner := map[string]string{v1beta2.TicketOwnerKind: "Snapshot", v1beta2.TicketOwnerName: "never-made", v1beta2.TicketOwnerUID: "11111111-2222-3333-4444-555555555555"}
+	owner := map[string]string{v1beta2.TicketOwnerKind: "Snapshot", v1beta2.TicketOwnerName: "never-made",
+		v1beta2.TicketOwnerUID: "11111111-2222-3333-4444-555555555555"}
 	id := v1beta2.TicketID(v1beta2.AttacherSnapshot, "never-made")
 	require.NoError(t, w.Ticket(ctx, name, id, v1beta2.AttacherSnapshot, near, owner))
 	require.NoError(t, w.Wait(ctx, "the end of the ticket", patience, noTicket(name, id)))

@@ -133,7 +133,8 @@ func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 		})
 		name := world.Unique("clone")
 		require.NoError(t, w.HoldCopies(ctx, name))
-		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) { spec.DataSource = "snap://" + from + "/snapshot-1" }))
+		require.NoError(t, w.Order(ctx, name, engine, 2,
+			func(spec *v1beta2.VolumeSpec) { spec.DataSource = "snap://" + from + "/snapshot-1" }))
 		ticket := v1beta2.TicketID(v1beta2.AttacherClone, name)
 		require.NoError(t, w.WaitTicket(ctx, name, ticket, true, "", patience))
 		require.NoError(t, w.WaitTicket(ctx, from, ticket, true, "", patience), "the source is held by a ticket of the same name")
@@ -192,7 +193,8 @@ func TestA11ASharedVolumeFollowsItsShare(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
 		name := world.Unique("shared")
-		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) { spec.AccessMode = v1beta2.AccessModeReadWriteMany }))
+		require.NoError(t, w.Order(ctx, name, engine, 2,
+			func(spec *v1beta2.VolumeSpec) { spec.AccessMode = v1beta2.AccessModeReadWriteMany }))
 		require.NoError(t, w.Ticket(ctx, name, "csi-a", v1beta2.AttacherCSI, near, nil))
 		require.NoError(t, w.Ticket(ctx, name, "csi-b", v1beta2.AttacherCSI, far, nil))
 		ticket := v1beta2.TicketID(v1beta2.AttacherShareManager, name)

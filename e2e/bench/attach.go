@@ -23,8 +23,10 @@ const (
 // attach measures how soon a ticket is served, what a cycle of attaching and detaching costs, and what a thousand attached
 // volumes cost while nothing happens and while a node that is not theirs comes and goes.
 func attach(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Say: r.say, Flags: measuredAttach(),
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--log-level", "warn"}})
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Say: r.say,
+		Flags: measuredAttach(),
+		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
+			"--log-level", "warn"}})
 	if err != nil {
 		return err
 	}
@@ -74,11 +76,14 @@ func (b *attachBench) latency(ctx context.Context) error {
 			return err
 		}
 		p50s, p99s, whole = append(p50s, median(toNode)), append(p99s, percentile(toNode, 0.99)), append(whole, toAttached...)
-		b.say("  ticket to nodeID run %d of %d: p50 %.1f ms, p99 %.1f ms; to attached: p50 %.1f ms", run+1, runs, p50s[run], p99s[run], median(toAttached))
+		b.say("  ticket to nodeID run %d of %d: p50 %.1f ms, p99 %.1f ms; to attached: p50 %.1f ms", run+1, runs, p50s[run], p99s[run],
+			median(toAttached))
 	}
 	b.add(Result{Name: "attach.ticket_to_nodeid.p50", Value: median(p50s), Unit: "ms", Runs: runs, Spread: spread(p50s), Note: b.note()})
-	b.add(Result{Name: "attach.ticket_to_nodeid.p99", Value: median(p99s), Unit: "ms", Goal: "<= 20", Runs: runs, Spread: spread(p99s), Note: fmt.Sprintf("%d samples a run; %s", cycleSamples, b.note())})
-	b.add(Result{Name: "attach.ticket_to_attached.p50", Value: median(whole), Unit: "ms", Runs: len(whole), Spread: spread(whole), Note: "v1, 2 replicas, the simulator's latencies zero; " + b.note()})
+	b.add(Result{Name: "attach.ticket_to_nodeid.p99", Value: median(p99s), Unit: "ms", Goal: "<= 20", Runs: runs, Spread: spread(p99s),
+		Note: fmt.Sprintf("%d samples a run; %s", cycleSamples, b.note())})
+	b.add(Result{Name: "attach.ticket_to_attached.p50", Value: median(whole), Unit: "ms", Runs: len(whole), Spread: spread(whole),
+		Note: "v1, 2 replicas, the simulator's latencies zero; " + b.note()})
 	return nil
 }
 

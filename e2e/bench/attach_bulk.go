@@ -15,7 +15,8 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	w := b.world
 	b.say("  ordering %d volumes with 3 replicas", manyVolumes)
 	for i := range hosts {
-		if err := w.Patch(ctx, w.NodeObject(fmt.Sprintf("node-%d", i+1)), map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
+		if err := w.Patch(ctx, w.NodeObject(fmt.Sprintf("node-%d", i+1)),
+			map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
 			return err
 		}
 	}
@@ -51,7 +52,8 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	took, highest := time.Since(began), peak()
 	writes := float64(w.API.Counts().Sum(write))
 	b.add(Result{Name: "attach.bulk_1000.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
-		Note: fmt.Sprintf("%d volumes, 3 replicas each; %.0f writes, peak %d writes in a second; tickets included", manyVolumes, writes, highest)})
+		Note: fmt.Sprintf("%d volumes, 3 replicas each; %.0f writes, peak %d writes in a second; tickets included", manyVolumes, writes,
+			highest)})
 	b.add(Result{Name: "attach.bulk_1000.ratio", Value: took.Seconds() / (writes / rate), Unit: "ratio", Goal: "<= 1.5", Runs: 1,
 		Note: fmt.Sprintf("time : writes / API rate; the API server alone takes %.0f status patches a second from 16 writers", rate)})
 	return nil

@@ -30,8 +30,10 @@ func (b *attachBench) silence(ctx context.Context) error {
 		b.say("    %s", line)
 	}
 	b.add(Result{Name: "attach.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1, Note: note})
-	b.add(Result{Name: "attach.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
-	b.add(Result{Name: "attach.quiet.look_calls_per_s", Value: float64(w.DataPlane.Counts().Sum(polls)) / during.Seconds(), Unit: "1/s", Goal: "<= 70", Runs: 1, Note: "safety lists and engine looks; " + note})
+	b.add(Result{Name: "attach.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1,
+		Note: "without the named looks"})
+	b.add(Result{Name: "attach.quiet.look_calls_per_s", Value: float64(w.DataPlane.Counts().Sum(polls)) / during.Seconds(), Unit: "1/s",
+		Goal: "<= 70", Runs: 1, Note: "safety lists and engine looks; " + note})
 	return nil
 }
 
@@ -69,7 +71,8 @@ func (b *attachBench) flap(ctx context.Context) error {
 		}
 	}
 	b.add(Result{Name: "attach.node_flap.foreign_reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1,
-		Note: fmt.Sprintf("reconciles of attach-controller while a node without volumes went down and came back; %d writes of volumes' objects", w.API.Counts().Sum(volumeWrites)-writes)})
+		Note: fmt.Sprintf("reconciles of attach-controller while a node without volumes went down and came back; %d writes of volumes' "+
+			"objects", w.API.Counts().Sum(volumeWrites)-writes)})
 	return nil
 }
 

@@ -27,7 +27,8 @@ func (b *attachBench) cycle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		down, _, err := b.half(ctx, name, detached, func(ctx context.Context) error { return w.DropTicket(ctx, name, benchTicket) }, run == 1)
+		down, _, err := b.half(ctx, name, detached, func(ctx context.Context) error { return w.DropTicket(ctx, name, benchTicket) },
+			run == 1)
 		if err != nil {
 			return err
 		}
@@ -37,14 +38,19 @@ func (b *attachBench) cycle(ctx context.Context) error {
 		ups, downs, calls, times = append(ups, up), append(downs, down), append(calls, up+down), append(times, took)
 	}
 	b.add(Result{Name: "attach.cycle.api_writes", Value: median(calls), Unit: "count", Runs: runs, Spread: spread(calls),
-		Note: fmt.Sprintf("attach %.0f, detach %.0f; v1, 2 replicas; floor %.1f ms = writes x status patch p50; the ticket itself, leases and events not counted; %d writes were refused as conflicts in %d cycles", median(ups), median(downs), median(calls)*b.patch, b.refused, runs+1)})
-	b.add(Result{Name: "attach.latency_over_floor", Value: median(times) / (median(ups) * b.patch), Unit: "ratio", Goal: "<= 2", Runs: runs, Spread: spread(times),
-		Note: fmt.Sprintf("%.1f ms to attached, floor %.1f ms = %.0f writes; the spread is in ms; %s", median(times), median(ups)*b.patch, median(ups), b.note())})
+		Note: fmt.Sprintf("attach %.0f, detach %.0f; v1, 2 replicas; floor %.1f ms = writes x status patch p50; the ticket itself, "+
+			"leases and events not counted; %d writes were refused as conflicts in %d cycles", median(ups), median(downs),
+			median(calls)*b.patch, b.refused, runs+1)})
+	b.add(Result{Name: "attach.latency_over_floor", Value: median(times) / (median(ups) * b.patch), Unit: "ratio", Goal: "<= 2", Runs: runs,
+		Spread: spread(times),
+		Note: fmt.Sprintf("%.1f ms to attached, floor %.1f ms = %.0f writes; the spread is in ms; %s", median(times), median(ups)*b.patch,
+			median(ups), b.note())})
 	return w.DeleteVolume(ctx, name)
 }
 
 // half is one half of a cycle: what it writes until nothing more happens, and the milliseconds until the volume is there.
-func (b *attachBench) half(ctx context.Context, name string, there func(*v1beta2.Volume) bool, act func(context.Context) error, show bool) (writes, took float64, err error) {
+func (b *attachBench) half(ctx context.Context, name string, there func(*v1beta2.Volume) bool, act func(context.Context) error,
+	show bool) (writes, took float64, err error) {
 	w := b.world
 	w.API.Reset()
 	await := b.seen.expect(name, there)

@@ -13,7 +13,8 @@ import (
 // the signal to the visibility of an orphan whose cause came right after the signal.
 func failover(ctx context.Context, r *report) (err error) {
 	flags := []string{"--log-format=text"}
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Say: r.say, Flags: map[string][]string{world.IMMonitor: flags}})
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Say: r.say,
+		Flags: map[string][]string{world.IMMonitor: flags}})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,10 @@ import (
 func large(ctx context.Context, r *report, options world.Options) (*world.World, error) {
 	options.Nodes = names(manyNodes)
 	// The default flags of a real controller.
-	options.Say, options.RealTimes, options.Flags = r.say, true, map[string][]string{world.IMMonitor: {"--log-level=info"}, world.OrphanController: {"--log-level=info"}}
-	options.SimulatorArgs = []string{"--heartbeat", "0", "--status-period", "0", "--sticky-addresses", "--workers", "32", "--log-level", "warn"}
+	options.Say, options.RealTimes, options.Flags = r.say, true,
+		map[string][]string{world.IMMonitor: {"--log-level=info"}, world.OrphanController: {"--log-level=info"}}
+	options.SimulatorArgs = []string{"--heartbeat", "0", "--status-period", "0", "--sticky-addresses", "--workers", "32", "--log-level",
+		"warn"}
 	kept, err := population(ctx, r, options)
 	if err != nil {
 		return nil, err

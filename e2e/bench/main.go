@@ -27,7 +27,8 @@ type group struct {
 }
 
 func groups() []group {
-	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet}, {"scale", scale}, {"faults", faults}, {"failover", failover}}
+	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet},
+		{"scale", scale}, {"faults", faults}, {"failover", failover}}
 }
 
 func main() {
@@ -37,9 +38,12 @@ func main() {
 	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
 	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
-	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded, "most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
-	flag.Func("upgrade-part", "part of the group upgrade: pauses, writes, growth; empty means all", enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
-	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both", enumflag.Words(&snapshotPart, "stored", "living"))
+	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded,
+		"most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
+	flag.Func("upgrade-part", "part of the group upgrade: pauses, writes, growth; empty means all",
+		enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
+	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both",
+		enumflag.Words(&snapshotPart, "stored", "living"))
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot watches that nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -54,7 +58,8 @@ func main() {
 func run(ctx context.Context, only, out string) error {
 	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
 	if len(chosen) == 0 {
-		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults and failover", strings.TrimSpace(only))
+		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults and failover",
+			strings.TrimSpace(only))
 	}
 	r := &report{out: os.Stdout}
 	for _, g := range chosen {

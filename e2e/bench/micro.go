@@ -17,7 +17,8 @@ func microbenchmarks(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkEvent$", "-benchmem", "-count", strconv.Itoa(runs), "./im-monitor/internal/...")
+	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkEvent$", "-benchmem", "-count", strconv.Itoa(runs),
+		"./im-monitor/internal/...")
 	command.Dir = root
 	out, err := command.CombinedOutput()
 	if err != nil {
@@ -33,9 +34,11 @@ func microbenchmarks(ctx context.Context, r *report) error {
 		ratios = append(ratios, times[large][i]/times[small][i])
 		allocationRatios = append(allocationRatios, allocations[large][i]/allocations[small][i])
 	}
-	r.add(Result{Name: "scale.event_cost_ratio", Value: median(times[large]) / median(times[small]), Unit: "ratio", Goal: "<= 1.5", Runs: runs, Spread: spread(ratios),
+	r.add(Result{Name: "scale.event_cost_ratio", Value: median(times[large]) / median(times[small]), Unit: "ratio", Goal: "<= 1.5",
+		Runs: runs, Spread: spread(ratios),
 		Note: fmt.Sprintf("300,000 : 3,000 objects; %.0f ns at 3,000", median(times[small]))})
-	r.add(Result{Name: "scale.event_alloc_ratio", Value: median(allocations[large]) / median(allocations[small]), Unit: "ratio", Goal: "<= 1.05", Runs: runs, Spread: spread(allocationRatios),
+	r.add(Result{Name: "scale.event_alloc_ratio", Value: median(allocations[large]) / median(allocations[small]), Unit: "ratio",
+		Goal: "<= 1.05", Runs: runs, Spread: spread(allocationRatios),
 		Note: fmt.Sprintf("%.0f allocations at 3,000", median(allocations[small]))})
 	return nil
 }

@@ -60,8 +60,10 @@ type cause func(ctx context.Context, w *world.World, name string) (world.Stale, 
 func fromEvent(ctx context.Context, w *world.World, name string) (world.Stale, time.Time, error) {
 	manager := w.InstanceManager(node, v1beta2.DataEngineV1)
 	began := time.Now()
-	running, err := w.StartInstance(ctx, world.Instance{InstanceManager: manager, Name: name, Type: v1beta2.InstanceTypeEngine, DataEngine: v1beta2.DataEngineV1, Volume: name})
-	return world.Stale{Name: name, UUID: running.UUID, Type: v1beta2.InstanceTypeEngine, DataEngine: v1beta2.DataEngineV1, InstanceManager: manager, Node: node}, began, err
+	running, err := w.StartInstance(ctx, world.Instance{InstanceManager: manager, Name: name, Type: v1beta2.InstanceTypeEngine,
+		DataEngine: v1beta2.DataEngineV1, Volume: name})
+	return world.Stale{Name: name, UUID: running.UUID, Type: v1beta2.InstanceTypeEngine, DataEngine: v1beta2.DataEngineV1,
+		InstanceManager: manager, Node: node}, began, err
 }
 
 // fromObject deletes the Engine of a running instance.
@@ -119,7 +121,8 @@ func latency(ctx context.Context, r *report, w *world.World, seen *sightings, na
 		}
 	}
 	r.add(Result{Name: name + ".p50", Value: median(p50s), Unit: "ms", Runs: runs, Spread: spread(p50s), Note: note})
-	r.add(Result{Name: name + ".p99", Value: median(p99s), Unit: "ms", Goal: "<= 50", Runs: runs, Spread: spread(p99s), Note: fmt.Sprintf("%d samples a run; %s", samples, note)})
+	r.add(Result{Name: name + ".p99", Value: median(p99s), Unit: "ms", Goal: "<= 50", Runs: runs, Spread: spread(p99s),
+		Note: fmt.Sprintf("%d samples a run; %s", samples, note)})
 	return nil
 }
 
@@ -159,9 +162,11 @@ func life(ctx context.Context, r *report, w *world.World, seen *sightings, patch
 		}
 	}
 	r.add(Result{Name: "orphan.life.api_writes", Value: median(writes), Unit: "count", Runs: runs, Spread: spread(writes),
-		Note: fmt.Sprintf("floor %.1f ms = writes x status patch p50; leases, events and the user's deletion not counted", median(writes)*patch)})
+		Note: fmt.Sprintf("floor %.1f ms = writes x status patch p50; leases, events and the user's deletion not counted",
+			median(writes)*patch)})
 	r.add(Result{Name: "orphan.life.grpc_calls", Value: median(unary), Unit: "count", Runs: runs, Spread: spread(unary)})
-	r.add(Result{Name: "orphan.life.seconds", Value: median(seconds), Unit: "s", Runs: runs, Spread: spread(seconds), Note: "from the instance's start to the orphan's end, deleted by hand as soon as seen; absence gap 500 ms"})
+	r.add(Result{Name: "orphan.life.seconds", Value: median(seconds), Unit: "s", Runs: runs, Spread: spread(seconds),
+		Note: "from the instance's start to the orphan's end, deleted by hand as soon as seen; absence gap 500 ms"})
 	return nil
 }
 

@@ -51,9 +51,12 @@ func quiet(ctx context.Context, r *report) (err error) {
 		r.say("    %s", line)
 	}
 	note := fmt.Sprintf("%d nodes, %d instances; clock x%d by overlay; leases not counted", manyNodes, manyInstances, acceleration)
-	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.api_writes", manyNodes), Value: float64(writes), Unit: "count", Goal: "0", Runs: 1, Note: note})
-	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.unary_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
-	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(polls)), Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.api_writes", manyNodes), Value: float64(writes), Unit: "count", Goal: "0", Runs: 1,
+		Note: note})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.unary_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(others)),
+		Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
+	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(polls)),
+		Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
 	return nil
 }
 
@@ -78,7 +81,8 @@ func polls(m record.Method) bool { return !m.Stream && named[m.Name] }
 func others(m record.Method) bool { return !m.Stream && !named[m.Name] }
 
 // named are the calls that make up a safety list or an engine look.
-var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true, "VolumeGet": true, "SnapshotList": true}
+var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true, "VolumeGet": true,
+	"SnapshotList": true}
 
 // acceleratedClock is the overlay that lets the controllers' clock run faster.
 func acceleratedClock(ctx context.Context) (world.Overlay, error) {

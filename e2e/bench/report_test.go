@@ -31,7 +31,8 @@ func TestAMissedGoalIsPrintedAsMissed(t *testing.T) {
 }
 
 func TestGoBenchmarksAreReadByTheirSize(t *testing.T) {
-	times, allocations := parseBenchmarks("goos: linux\nBenchmarkEvent/3000-2   100  1200 ns/op  64 B/op  3 allocs/op\nBenchmarkEvent/300000-2   100  1300 ns/op  64 B/op  3 allocs/op\nPASS\n")
+	times, allocations := parseBenchmarks("goos: linux\nBenchmarkEvent/3000-2   100  1200 ns/op  64 B/op  3 " +
+		"allocs/op\nBenchmarkEvent/300000-2   100  1300 ns/op  64 B/op  3 allocs/op\nPASS\n")
 	require.Equal(t, map[string][]float64{"3000": {1200}, "300000": {1300}}, times)
 	require.Equal(t, map[string][]float64{"3000": {3}, "300000": {3}}, allocations)
 }

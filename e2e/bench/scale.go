@@ -40,15 +40,19 @@ func scale(ctx context.Context, r *report) (err error) {
 			return err
 		}
 		ready, evaluated, memory = append(ready, inventories), append(evaluated, all), append(memory, float64(rss)/1e6)
-		r.say("  run %d of %d: inventories known after %.1f s, all judged after %.1f s, %.0f MB", run+1, runs, inventories, all, memory[run])
+		r.say("  run %d of %d: inventories known after %.1f s, all judged after %.1f s, %.0f MB", run+1, runs, inventories, all,
+			memory[run])
 		if err := w.Remove(process); err != nil {
 			return err
 		}
 	}
 	size := fmt.Sprintf("%d nodes, %d instances, as many objects", manyNodes, manyInstances)
-	r.add(Result{Name: "scale.im_monitor.rss", Value: median(memory), Unit: "MB", Goal: "<= 1000", Runs: runs, Spread: spread(memory), Note: size})
-	r.add(Result{Name: "scale.inventories_known", Value: median(ready), Unit: "s", Runs: runs, Spread: spread(ready), Note: "from the process's start: lease, caches, connections, first lists; " + size})
-	r.add(Result{Name: "scale.full_judgement", Value: median(evaluated), Unit: "s", Goal: "<= 10", Runs: runs, Spread: spread(evaluated), Note: "from the process's start, all of the above included"})
+	r.add(Result{Name: "scale.im_monitor.rss", Value: median(memory), Unit: "MB", Goal: "<= 1000", Runs: runs, Spread: spread(memory),
+		Note: size})
+	r.add(Result{Name: "scale.inventories_known", Value: median(ready), Unit: "s", Runs: runs, Spread: spread(ready),
+		Note: "from the process's start: lease, caches, connections, first lists; " + size})
+	r.add(Result{Name: "scale.full_judgement", Value: median(evaluated), Unit: "s", Goal: "<= 10", Runs: runs, Spread: spread(evaluated),
+		Note: "from the process's start, all of the above included"})
 	return microbenchmarks(ctx, r)
 }
 

@@ -52,7 +52,8 @@ func storedPopulation(ctx context.Context, r *report, volumes int) (f figures, e
 		return f, err
 	}
 	f.snapshots = volumes * chain
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(1), Attach: true, Snapshots: true, NoControllers: true, Record: true, DataFrom: kept,
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(1), Attach: true, Snapshots: true, NoControllers: true,
+		Record: true, DataFrom: kept,
 		Flags: map[string][]string{world.SnapshotController: {"--log-level=info", "--log-format=json"}}})
 	if err != nil {
 		return f, err
@@ -82,17 +83,19 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 		return nil, err
 	}
 	// Telling its metrics costs the process something, too.
-	if err := w.WaitSlowly(ctx, "the judgement of every snapshot", 100*time.Millisecond, 10*time.Minute, func(ctx context.Context) (string, error) {
-		lines, err := w.Metrics(ctx, process.Name)
-		if err != nil {
-			return err.Error(), nil
-		}
-		evaluated, waiting := sum(lines, "controller_runtime_reconcile_total", `controller="snapshot"`), sum(lines, "workqueue_depth", `controller="snapshot"`)
-		if evaluated < float64(f.snapshots) || waiting > 0 {
-			return fmt.Sprintf("%.0f judgements, %.0f waiting", evaluated, waiting), nil
-		}
-		return "", nil
-	}); err != nil {
+	if err := w.WaitSlowly(ctx, "the judgement of every snapshot", 100*time.Millisecond, 10*time.Minute,
+		func(ctx context.Context) (string, error) {
+			lines, err := w.Metrics(ctx, process.Name)
+			if err != nil {
+				return err.Error(), nil
+			}
+			evaluated, waiting := sum(lines, "controller_runtime_reconcile_total", `controller="snapshot"`),
+				sum(lines, "workqueue_depth", `controller="snapshot"`)
+			if evaluated < float64(f.snapshots) || waiting > 0 {
+				return fmt.Sprintf("%.0f judgements, %.0f waiting", evaluated, waiting), nil
+			}
+			return "", nil
+		}); err != nil {
 		return nil, err
 	}
 	seconds := time.Since(began).Seconds()
@@ -111,7 +114,8 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 	f.seconds, f.spent, f.rss = append(f.seconds, seconds), append(f.spent, cpu), append(f.rss, float64(rss)/1e6)
 	f.heap = append(f.heap, sum(lines, "go_gc_heap_live_bytes", "")/1e6)
 	f.writes = append(f.writes, float64(w.API.Counts().Sum(write)))
-	r.say("  %d snapshots, start %d of %d: settled after %.2f s, %.2f s of processor time, %.0f writes; %.0f MB resident, %.1f MB live", f.snapshots, run+1, runs,
+	r.say("  %d snapshots, start %d of %d: settled after %.2f s, %.2f s of processor time, %.0f writes; %.0f MB resident, %.1f MB live",
+		f.snapshots, run+1, runs,
 		seconds, cpu, f.writes[run], f.rss[run], f.heap[run])
 	for _, line := range w.API.Counts().Lines(write) {
 		r.say("    %s", line)
@@ -145,21 +149,33 @@ func collected(ctx context.Context, w *world.World, process *world.Process) (lin
 // compare says what was measured at the large population, and how it grew from the small one.
 func compare(r *report, small, large figures) {
 	size := fmt.Sprintf("%d snapshots on %d attached volumes, stored as the controllers leave them", large.snapshots, large.snapshots/chain)
-	r.add(Result{Name: "snapshot.cold_start", Value: median(large.seconds), Unit: "s", Goal: "<= 6", Runs: runs, Spread: spread(large.seconds),
-		Note: "from the process's start until each was decided on and nothing waits; " + size})
-	r.add(Result{Name: "snapshot.cold_start.processor_time", Value: median(large.spent), Unit: "s", Runs: runs, Spread: spread(large.spent), Note: "of the process until then; " + size})
-	r.add(Result{Name: "snapshot.cold_start.api_writes", Value: median(large.writes), Unit: "count", Goal: "0", Runs: runs, Spread: spread(large.writes), Note: size})
-	r.add(Result{Name: "snapshot.rss", Value: median(large.rss), Unit: "MB", Goal: "<= 150", Runs: runs, Spread: spread(large.rss), Note: "after it settled; " + size})
-	r.add(Result{Name: "snapshot.live_heap", Value: median(large.heap), Unit: "MB", Goal: "<= 100", Runs: runs, Spread: spread(large.heap), Note: "what the last collection marked; " + size})
+	r.add(Result{Name: "snapshot.cold_start", Value: median(large.seconds), Unit: "s", Goal: "<= 6", Runs: runs,
+		Spread: spread(large.seconds),
+		Note:   "from the process's start until each was decided on and nothing waits; " + size})
+	r.add(Result{Name: "snapshot.cold_start.processor_time", Value: median(large.spent), Unit: "s", Runs: runs, Spread: spread(large.spent),
+		Note: "of the process until then; " + size})
+	r.add(Result{Name: "snapshot.cold_start.api_writes", Value: median(large.writes), Unit: "count", Goal: "0", Runs: runs,
+		Spread: spread(large.writes), Note: size})
+	r.add(Result{Name: "snapshot.rss", Value: median(large.rss), Unit: "MB", Goal: "<= 150", Runs: runs, Spread: spread(large.rss),
+		Note: "after it settled; " + size})
+	r.add(Result{Name: "snapshot.live_heap", Value: median(large.heap), Unit: "MB", Goal: "<= 100", Runs: runs, Spread: spread(large.heap),
+		Note: "what the last collection marked; " + size})
 	each := (median(large.heap) - median(small.heap)) * 1e6 / float64(large.snapshots-small.snapshots)
 	r.add(Result{Name: "snapshot.heap_per_snapshot", Value: each, Unit: "bytes", Goal: "<= 2200", Runs: runs,
-		Note: fmt.Sprintf("live heap at %d less that at %d snapshots, volumes, engines and replicas included", large.snapshots, small.snapshots)})
+		Note: fmt.Sprintf("live heap at %d less that at %d snapshots, volumes, engines and replicas included", large.snapshots,
+			small.snapshots)})
 	sizes := fmt.Sprintf("%d : %d snapshots", large.snapshots, small.snapshots)
-	r.add(Result{Name: "snapshot.engine_change_ratio", Value: median(large.cpu) / median(small.cpu), Unit: "ratio", Goal: "<= 1.5", Runs: runs, Spread: spread(large.cpu),
-		Note: fmt.Sprintf("processor time of one change; %s; %.2f : %.2f ms; the spread is that of the large one", sizes, median(large.cpu), median(small.cpu))})
-	r.add(Result{Name: "snapshot.engine_change_latency_ratio", Value: median(large.latency) / median(small.latency), Unit: "ratio", Runs: runs, Spread: spread(large.latency),
-		Note: fmt.Sprintf("from the Engine's change to the Snapshot's, p50; %s; %.1f : %.1f ms", sizes, median(large.latency), median(small.latency))})
-	r.add(Result{Name: "snapshot.engine_change.reconciles", Value: median(large.reconciles), Unit: "count", Goal: "<= 2", Runs: runs, Spread: spread(large.reconciles),
-		Note: "for one changed entry: that snapshot, and it again once it is written"})
-	r.add(Result{Name: "snapshot.engine_change.api_writes", Value: median(large.busy), Unit: "count", Goal: "1", Runs: runs, Spread: spread(large.busy)})
+	r.add(Result{Name: "snapshot.engine_change_ratio", Value: median(large.cpu) / median(small.cpu), Unit: "ratio", Goal: "<= 1.5",
+		Runs: runs, Spread: spread(large.cpu),
+		Note: fmt.Sprintf("processor time of one change; %s; %.2f : %.2f ms; the spread is that of the large one", sizes, median(large.cpu),
+			median(small.cpu))})
+	r.add(Result{Name: "snapshot.engine_change_latency_ratio", Value: median(large.latency) / median(small.latency), Unit: "ratio",
+		Runs: runs, Spread: spread(large.latency),
+		Note: fmt.Sprintf("from the Engine's change to the Snapshot's, p50; %s; %.1f : %.1f ms", sizes, median(large.latency),
+			median(small.latency))})
+	r.add(Result{Name: "snapshot.engine_change.reconciles", Value: median(large.reconciles), Unit: "count", Goal: "<= 2", Runs: runs,
+		Spread: spread(large.reconciles),
+		Note:   "for one changed entry: that snapshot, and it again once it is written"})
+	r.add(Result{Name: "snapshot.engine_change.api_writes", Value: median(large.busy), Unit: "count", Goal: "1", Runs: runs,
+		Spread: spread(large.busy)})
 }

@@ -42,7 +42,8 @@ func changes(ctx context.Context, r *report, w *world.World, process *world.Proc
 		f.latency, f.cpu = append(f.latency, median(times)), append(f.cpu, (cpuAfter-cpu)*1000/engineChanges)
 		f.reconciles = append(f.reconciles, (reconcilesAfter-reconciles)/engineChanges)
 		f.busy = append(f.busy, float64(w.API.Counts().Sum(write))/engineChanges)
-		r.say("  %d snapshots, run %d of %d: one engine's change: p50 %.1f ms, %.2f ms of processor time, %.2f reconciles, %.2f writes", f.snapshots, run+1, runs,
+		r.say("  %d snapshots, run %d of %d: one engine's change: p50 %.1f ms, %.2f ms of processor time, %.2f reconciles, %.2f writes",
+			f.snapshots, run+1, runs,
 			f.latency[run], f.cpu[run], f.reconciles[run], f.busy[run])
 	}
 	return nil
@@ -53,7 +54,8 @@ func change(ctx context.Context, w *world.World, i, n, size int) (float64, error
 	engine, s := &v1beta2.Engine{}, &v1beta2.Snapshot{}
 	engine.Name, engine.Namespace = storedVolume(i)+"-e-0", w.Namespace
 	began := time.Now()
-	if err := w.SetStatus(ctx, engine, map[string]any{"snapshots": map[string]any{storedSnapshot(i, n): map[string]any{"size": strconv.Itoa(size)}}}); err != nil {
+	if err := w.SetStatus(ctx, engine, map[string]any{"snapshots": map[string]any{storedSnapshot(i,
+		n): map[string]any{"size": strconv.Itoa(size)}}}); err != nil {
 		return 0, err
 	}
 	err := w.WaitSlowly(ctx, "the new size of a snapshot", time.Millisecond, time.Minute, func(ctx context.Context) (string, error) {

@@ -40,7 +40,8 @@ func (b *snapshotBench) cost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, loosely, err := b.act(ctx, "create with a ticket", run == 1, func() error { return b.taken(ctx, loose, fmt.Sprintf("%s-%d", loose, run)) })
+		_, loosely, err := b.act(ctx, "create with a ticket", run == 1,
+			func() error { return b.taken(ctx, loose, fmt.Sprintf("%s-%d", loose, run)) })
 		if err != nil {
 			return err
 		}
@@ -61,11 +62,16 @@ func (b *snapshotBench) cost(ctx context.Context) error {
 		}
 		deletes = append(deletes, remove)
 	}
-	b.add(Result{Name: "snapshot.create.api_writes", Value: median(creates), Unit: "count", Goal: "<= 4", Runs: runs, Spread: spread(creates),
-		Note: "of all binaries, on an attached volume, with the webhook; the one of the snapshot before it is among them; the user's own request, leases and events not counted"})
-	b.add(Result{Name: "snapshot.delete.api_writes", Value: median(deletes), Unit: "count", Goal: "<= 6", Runs: runs, Spread: spread(deletes), Note: "the oldest of a chain of an attached volume"})
-	b.add(Result{Name: "snapshot.ticket.api_writes", Value: median(tickets), Unit: "count", Goal: "<= 4", Runs: runs, Spread: spread(tickets),
-		Note: "writes of snapshot-controller for a snapshot of a detached volume less those of an attached one; what others write to attach and detach it is the cycle of the group attach"})
+	b.add(Result{Name: "snapshot.create.api_writes", Value: median(creates), Unit: "count", Goal: "<= 4", Runs: runs,
+		Spread: spread(creates),
+		Note: "of all binaries, on an attached volume, with the webhook; the one of the snapshot before it is among them; the user's " +
+			"own request, leases and events not counted"})
+	b.add(Result{Name: "snapshot.delete.api_writes", Value: median(deletes), Unit: "count", Goal: "<= 6", Runs: runs,
+		Spread: spread(deletes), Note: "the oldest of a chain of an attached volume"})
+	b.add(Result{Name: "snapshot.ticket.api_writes", Value: median(tickets), Unit: "count", Goal: "<= 4", Runs: runs,
+		Spread: spread(tickets),
+		Note: "writes of snapshot-controller for a snapshot of a detached volume less those of an attached one; what others write to " +
+			"attach and detach it is the cycle of the group attach"})
 	return nil
 }
 
@@ -107,7 +113,8 @@ func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func
 	}
 	for _, request := range w.API.Writes() {
 		if show {
-			b.say("    %s: %6.1f ms  %d  %s  %v  %.250s", what, milliseconds(request.Ended.Sub(began)), request.Code, request.User, request.Request, request.Body)
+			b.say("    %s: %6.1f ms  %d  %s  %v  %.250s", what, milliseconds(request.Ended.Sub(began)), request.Code, request.User,
+				request.Request, request.Body)
 		}
 		if request.Code >= http.StatusBadRequest {
 			continue

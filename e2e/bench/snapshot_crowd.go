@@ -18,8 +18,9 @@ type crowd struct{ became, ended atomic.Int64 }
 // watchCrowd begins to count.
 func watchCrowd(ctx context.Context, w *world.World) (*crowd, error) {
 	c := &crowd{}
-	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(), DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}},
-		DefaultTransform: ctrlcache.TransformStripManagedFields()})
+	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),
+		DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}},
+		DefaultTransform:  ctrlcache.TransformStripManagedFields()})
 	if err != nil {
 		return nil, fmt.Errorf("building a cache of snapshots: %w", err)
 	}

@@ -23,8 +23,10 @@ func living(ctx context.Context, r *report) (err error) {
 	for _, controller := range []string{world.IMMonitor, world.OrphanController, world.AttachController, world.SnapshotController} {
 		flags[controller] = []string{"--log-level=warn", "--log-format=json"}
 	}
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Say: r.say, Flags: flags,
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--log-level", "warn"}})
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Say: r.say,
+		Flags: flags,
+		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
+			"--log-level", "warn"}})
 	if err != nil {
 		return err
 	}
@@ -109,8 +111,10 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 	b.byResource()
 	b.say("    processor time: %s", used(ctx))
 	b.add(Result{Name: "snapshot.bulk.create.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
-		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for them took %.0f s; %.0f writes, %.2f a snapshot; beside them %d events and %d reads past the caches", total, snapshotVolumes,
-			asked.Seconds(), writes, writes/float64(total), w.API.Counts().Sum(ofKind(record.KindEvent)), w.API.Counts().Sum(ofKind(record.KindRead)))})
+		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for them took %.0f s; %.0f writes, %.2f a snapshot; beside them "+
+			"%d events and %d reads past the caches", total, snapshotVolumes,
+			asked.Seconds(), writes, writes/float64(total), w.API.Counts().Sum(ofKind(record.KindEvent)),
+			w.API.Counts().Sum(ofKind(record.KindRead)))})
 	return nil
 }
 
@@ -143,7 +147,8 @@ func (b *snapshotBench) silence(ctx context.Context) error {
 	w.API.Reset()
 	w.DataPlane.Reset()
 	b.say("  watching %d snapshots for %s", snapshotVolumes*chain, snapshotQuiet)
-	if err := w.Never(ctx, "the death of a controller", snapshotQuiet, func(context.Context) (string, error) { return "", w.Died() }); err != nil {
+	if err := w.Never(ctx, "the death of a controller", snapshotQuiet,
+		func(context.Context) (string, error) { return "", w.Died() }); err != nil {
 		return err
 	}
 	after, err := reconciles(ctx, w, world.SnapshotController)
@@ -154,10 +159,13 @@ func (b *snapshotBench) silence(ctx context.Context) error {
 		b.say("    %s", line)
 	}
 	note := fmt.Sprintf("%d snapshots on %d attached volumes, %s of real time", snapshotVolumes*chain, snapshotVolumes, snapshotQuiet)
-	b.add(Result{Name: "snapshot.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1, Note: note})
+	b.add(Result{Name: "snapshot.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1,
+		Note: note})
 	b.add(Result{Name: "snapshot.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1,
-		Note: fmt.Sprintf("without the named looks, which were %.1f a second", float64(w.DataPlane.Counts().Sum(polls))/snapshotQuiet.Seconds())})
-	b.add(Result{Name: "snapshot.quiet.reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1, Note: "of all controllers of snapshot-controller; " + note})
+		Note: fmt.Sprintf("without the named looks, which were %.1f a second",
+			float64(w.DataPlane.Counts().Sum(polls))/snapshotQuiet.Seconds())})
+	b.add(Result{Name: "snapshot.quiet.reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1,
+		Note: "of all controllers of snapshot-controller; " + note})
 	return nil
 }
 
@@ -204,10 +212,13 @@ func (b *snapshotBench) removeAll(ctx context.Context) error {
 	b.byResource()
 	b.say("    processor time: %s", used(ctx))
 	b.add(Result{Name: "snapshot.bulk.delete.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
-		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for it took %.0f s; %.0f writes, %.2f a snapshot; %d removals and %d purges were called", count, snapshotVolumes,
-			asked.Seconds(), writes, writes/float64(count), w.DataPlane.Counts().Sum(only("SnapshotRemove")), w.DataPlane.Counts().Sum(only("SnapshotPurge")))})
+		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for it took %.0f s; %.0f writes, %.2f a snapshot; %d removals "+
+			"and %d purges were called", count, snapshotVolumes,
+			asked.Seconds(), writes, writes/float64(count), w.DataPlane.Counts().Sum(only("SnapshotRemove")),
+			w.DataPlane.Counts().Sum(only("SnapshotPurge")))})
 	slower := min(b.made, writes/took.Seconds())
 	b.add(Result{Name: "snapshot.bulk_rate_ratio", Value: slower / b.rate, Unit: "ratio", Goal: ">= 0.5", Runs: 1,
-		Note: fmt.Sprintf("create %.0f, delete %.0f writes a second of all binaries, without the user's; the API server alone takes %.0f status patches a second from 16 writers", b.made, writes/took.Seconds(), b.rate)})
+		Note: fmt.Sprintf("create %.0f, delete %.0f writes a second of all binaries, without the user's; the API server alone takes "+
+			"%.0f status patches a second from 16 writers", b.made, writes/took.Seconds(), b.rate)})
 	return nil
 }

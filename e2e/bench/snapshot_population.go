@@ -66,12 +66,14 @@ func store(ctx context.Context, w *world.World, i int) error {
 	host := fmt.Sprintf("node-%d", i%hosts+1)
 	v := &v1beta2.Volume{ObjectMeta: storedMeta(w, storedVolume(i), nil)}
 	v.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name)}
-	v.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: world.VolumeSize, NumberOfReplicas: 3, NodeID: host, Frontend: "blockdev",
+	v.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: world.VolumeSize, NumberOfReplicas: 3, NodeID: host,
+		Frontend:   "blockdev",
 		AccessMode: v1beta2.AccessModeReadWriteOnce, Image: world.EngineImage}
 	if err := w.Admin.Create(ctx, v); err != nil {
 		return fmt.Errorf("creating volume %s: %w", v.Name, err)
 	}
-	if err := w.SetStatus(ctx, v, map[string]any{"state": v1beta2.VolumeStateAttached, "robustness": v1beta2.VolumeRobustnessHealthy, "currentNodeID": host}); err != nil {
+	if err := w.SetStatus(ctx, v, map[string]any{"state": v1beta2.VolumeStateAttached, "robustness": v1beta2.VolumeRobustnessHealthy,
+		"currentNodeID": host}); err != nil {
 		return err
 	}
 	if err := storeTicket(ctx, w, v, host); err != nil {
@@ -100,7 +102,8 @@ func storedMeta(w *world.World, name string, owner *v1beta2.Volume) metav1.Objec
 	meta := metav1.ObjectMeta{Name: name, Namespace: w.Namespace, Finalizers: []string{v1beta2.Finalizer}}
 	if owner != nil {
 		meta.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(owner.Name)}
-		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: owner.Name, UID: owner.UID}}
+		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: owner.Name,
+			UID: owner.UID}}
 	}
 	return meta
 }
@@ -113,13 +116,15 @@ func storeTicket(ctx context.Context, w *world.World, v *v1beta2.Volume, host st
 	if err := w.Admin.Create(ctx, attachment); err != nil {
 		return fmt.Errorf("creating the VolumeAttachment of %s: %w", v.Name, err)
 	}
-	return w.SetStatus(ctx, attachment, map[string]any{"attachmentTicketStatuses": map[string]any{id: map[string]any{"id": id, "satisfied": true, "generation": 1,
+	return w.SetStatus(ctx, attachment, map[string]any{"attachmentTicketStatuses": map[string]any{id: map[string]any{"id": id,
+		"satisfied": true, "generation": 1,
 		"conditions": []any{storedCondition(v1beta2.TicketSatisfied, v1beta2.ReasonSatisfied, "The volume is attached.", 0)}}}})
 }
 
 func storeEngine(ctx context.Context, w *world.World, i int, v *v1beta2.Volume, host string) error {
 	engine := &v1beta2.Engine{ObjectMeta: storedMeta(w, v.Name+"-e-0", v)}
-	engine.Spec = v1beta2.EngineSpec{DataEngine: v.Spec.DataEngine, VolumeName: v.Name, VolumeSize: world.VolumeSize, Active: true, NodeID: host,
+	engine.Spec = v1beta2.EngineSpec{DataEngine: v.Spec.DataEngine, VolumeName: v.Name, VolumeSize: world.VolumeSize, Active: true,
+		NodeID:   host,
 		Frontend: "blockdev", DesireState: v1beta2.InstanceStateRunning}
 	if err := w.Admin.Create(ctx, engine); err != nil {
 		return fmt.Errorf("creating engine %s: %w", engine.Name, err)
@@ -128,11 +133,13 @@ func storeEngine(ctx context.Context, w *world.World, i int, v *v1beta2.Volume, 
 	for n := range chain {
 		list[storedSnapshot(i, n)] = storedInfo(i, n)
 	}
-	list["volume-head"] = map[string]any{"name": "volume-head", "parent": storedSnapshot(i, chain-1), "created": storedTime(chain), "size": "4096"}
+	list["volume-head"] = map[string]any{"name": "volume-head", "parent": storedSnapshot(i, chain-1), "created": storedTime(chain),
+		"size": "4096"}
 	for n := range 3 {
 		modes[fmt.Sprintf("%s-r-%08x", v.Name, n)] = v1beta2.ReplicaModeRW
 	}
-	return w.SetStatus(ctx, engine, map[string]any{"currentState": v1beta2.InstanceStateRunning, "started": true, "ownerID": host, "snapshots": list, "replicaModeMap": modes})
+	return w.SetStatus(ctx, engine, map[string]any{"currentState": v1beta2.InstanceStateRunning, "started": true, "ownerID": host,
+		"snapshots": list, "replicaModeMap": modes})
 }
 
 func storedInfo(i, n int) map[string]any {
@@ -152,12 +159,14 @@ func storedChild(i, n int) string {
 }
 
 func storeSnapshot(ctx context.Context, w *world.World, v *v1beta2.Volume, i, n int) error {
-	s := &v1beta2.Snapshot{ObjectMeta: storedMeta(w, storedSnapshot(i, n), v), Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true}}
+	s := &v1beta2.Snapshot{ObjectMeta: storedMeta(w, storedSnapshot(i, n), v),
+		Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true}}
 	if err := w.Admin.Create(ctx, s); err != nil {
 		return fmt.Errorf("creating snapshot %s: %w", s.Name, err)
 	}
 	status := map[string]any{
-		"children": map[string]any{storedChild(i, n): true}, "creationTime": storedTime(n), "requestedTime": storedTime(n), "readyToUse": true, "userCreated": true,
+		"children": map[string]any{storedChild(i, n): true}, "creationTime": storedTime(n), "requestedTime": storedTime(n),
+		"readyToUse": true, "userCreated": true,
 		"restoreSize": world.VolumeSize, "size": 4096 * n, "observedGeneration": s.Generation, "conditions": []any{
 			storedCondition(v1beta2.SnapshotReady, v1beta2.ReasonReady, "It can be used.", n),
 			storedCondition(v1beta2.SnapshotProvisioned, v1beta2.ReasonTaken, "The engine took the snapshot.", n),
@@ -170,7 +179,8 @@ func storeSnapshot(ctx context.Context, w *world.World, v *v1beta2.Volume, i, n 
 }
 
 func storedCondition(kind, reason, message string, n int) map[string]any {
-	return map[string]any{"type": kind, "status": v1beta2.ConditionTrue, "reason": reason, "message": message, "lastTransitionTime": storedTime(n), "lastProbeTime": storedTime(n)}
+	return map[string]any{"type": kind, "status": v1beta2.ConditionTrue, "reason": reason, "message": message,
+		"lastTransitionTime": storedTime(n), "lastProbeTime": storedTime(n)}
 }
 
 // storedTime is when the n-th snapshot of a volume was taken.

@@ -22,8 +22,10 @@ const upgradePatience = 30 * time.Minute
 // upgrade measures what the upgrade of a node's v2 data engine costs: the longest pause that a workload sees, what is lost
 // (nothing), how often the API server is written to for each volume, and how the time grows with the volumes of the node.
 func upgrade(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Snapshots: true, Upgrades: true, Say: r.say, Flags: measuredUpgrade(),
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0", "--copy-time", "0", "--log-level", "warn"}})
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Snapshots: true,
+		Upgrades: true, Say: r.say, Flags: measuredUpgrade(),
+		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
+			"--copy-time", "0", "--log-level", "warn"}})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // ofVolumes are the kinds whose objects belong to one volume; what is written to others is the node's.
-var ofVolumes = map[string]bool{"volumes": true, "volumeattachments": true, "engines": true, "enginefrontends": true, "replicas": true, "snapshots": true}
+var ofVolumes = map[string]bool{"volumes": true, "volumeattachments": true, "engines": true, "enginefrontends": true, "replicas": true,
+	"snapshots": true}
 
 // writesPerVolume counts what is written to the objects of one volume while its node is upgraded, from a healthy volume to a
 // healthy volume.
@@ -55,10 +56,12 @@ func (b *upgradeBench) writesPerVolume(ctx context.Context) error {
 		}
 		refused += conflicts
 		perVolume, perNode = append(perVolume, float64(ofVolume)/count), append(perNode, float64(ofNode))
-		b.say("  writes run %d of %d: %.2f a volume, %d for the node, %d refused as conflicts", run, runs, float64(ofVolume)/count, ofNode, conflicts)
+		b.say("  writes run %d of %d: %.2f a volume, %d for the node, %d refused as conflicts", run, runs, float64(ofVolume)/count, ofNode,
+			conflicts)
 	}
 	b.add(Result{Name: "upgrade.api_writes_per_volume", Value: median(perVolume), Unit: "count", Runs: runs, Spread: spread(perVolume),
-		Note: fmt.Sprintf("to the objects of each of %d volumes, 3 replicas, snapshot and rebuild included; leases and events not counted; %d refused as conflicts in %d runs", count, refused, runs)})
+		Note: fmt.Sprintf("to the objects of each of %d volumes, 3 replicas, snapshot and rebuild included; leases and events not "+
+			"counted; %d refused as conflicts in %d runs", count, refused, runs)})
 	b.add(Result{Name: "upgrade.api_writes_per_node", Value: median(perNode), Unit: "count", Runs: runs, Spread: spread(perNode),
 		Note: fmt.Sprintf("to the upgrade itself, the node, its instance manager and pods, with %d volumes", count)})
 	return b.drop(ctx, name, count)
@@ -108,11 +111,13 @@ func (b *upgradeBench) growth(ctx context.Context) error {
 			times = append(times, took)
 			b.say("  %d volumes: %.1f s", count, took)
 		}
-		note := fmt.Sprintf("3 replicas each, from the order to the last healthy volume; %.0f ms a volume", median(times)*1000/float64(count))
+		note := fmt.Sprintf("3 replicas each, from the order to the last healthy volume; %.0f ms a volume",
+			median(times)*1000/float64(count))
 		if before > 0 {
 			note += fmt.Sprintf("; %.1f times the time before", median(times)/before)
 		}
-		b.add(Result{Name: fmt.Sprintf("upgrade.node_time.%d", count), Value: median(times), Unit: "s", Runs: len(times), Spread: spread(times), Note: note})
+		b.add(Result{Name: fmt.Sprintf("upgrade.node_time.%d", count), Value: median(times), Unit: "s", Runs: len(times),
+			Spread: spread(times), Note: note})
 		before = median(times)
 	}
 	return nil

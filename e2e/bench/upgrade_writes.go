@@ -29,7 +29,8 @@ func (b *upgradeBench) scenario(volume string) (lines []string) {
 		if !names[object] && !strings.HasPrefix(object, volume+"-") {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%-20s %-44s %s", w.Request.User, what(w, strings.ReplaceAll(object, volume, "V")), fields(w, body)))
+		lines = append(lines, fmt.Sprintf("%-20s %-44s %s", w.Request.User, what(w, strings.ReplaceAll(object, volume, "V")),
+			fields(w, body)))
 	}
 	return lines
 }

@@ -29,7 +29,8 @@ type wish struct {
 // watchVolumes begins to note volumes, through an informer of its own.
 func watchVolumes(ctx context.Context, w *world.World) (*volumes, error) {
 	v := &volumes{known: map[string]*v1beta2.Volume{}, waiting: map[string]*wish{}}
-	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(), DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}}})
+	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),
+		DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}}})
 	if err != nil {
 		return nil, fmt.Errorf("building a cache of volumes: %w", err)
 	}

@@ -23,7 +23,8 @@ type sightings struct {
 // watch begins to note Orphans, through an informer of its own.
 func watch(ctx context.Context, w *world.World) (*sightings, error) {
 	s := &sightings{seen: map[string]time.Time{}, gone: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
-	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(), DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}}})
+	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),
+		DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}}})
 	if err != nil {
 		return nil, fmt.Errorf("building a cache of orphans: %w", err)
 	}

@@ -19,12 +19,13 @@ func (d *demo) volumes(ctx context.Context) error {
 	}{
 		{"db", v1beta2.DataEngineV1, cut, 2}, {"cache", v1beta2.DataEngineV2, cut, 2}, {shop, v1beta2.DataEngineV1, spare, 1},
 	} {
-		if err := s.step(ctx, fmt.Sprintf("%s volume %s is attached to %s", v.engine, v.name, v.node), func(ctx context.Context) (string, error) {
-			if err := w.Order(ctx, v.name, v.engine, v.replicas, nil); err != nil {
-				return "", err
-			}
-			return "replicas were placed and started, then the engine", d.pod(ctx, v.name, v.node)
-		}); err != nil {
+		if err := s.step(ctx, fmt.Sprintf("%s volume %s is attached to %s", v.engine, v.name, v.node),
+			func(ctx context.Context) (string, error) {
+				if err := w.Order(ctx, v.name, v.engine, v.replicas, nil); err != nil {
+					return "", err
+				}
+				return "replicas were placed and started, then the engine", d.pod(ctx, v.name, v.node)
+			}); err != nil {
 			return err
 		}
 	}
@@ -54,15 +55,16 @@ func (d *demo) competition(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("A pod and a snapshot compete for a volume")
 	const snapshot = "long-snapshot" // made by hand: one of snapshot-controller would be over before the pod comes
-	if err := s.step(ctx, "the pod of shop ends, and a snapshot is to be taken: it needs the volume on "+spare, func(ctx context.Context) (string, error) {
-		if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+spare); err != nil {
-			return "", err
-		}
-		if err := w.Ticket(ctx, shop, snapshot, v1beta2.AttacherSnapshot, spare, nil); err != nil {
-			return "", err
-		}
-		return "ticket " + snapshot + ", priority 800", w.WaitTicket(ctx, shop, snapshot, true, "", patience)
-	}); err != nil {
+	if err := s.step(ctx, "the pod of shop ends, and a snapshot is to be taken: it needs the volume on "+spare,
+		func(ctx context.Context) (string, error) {
+			if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+spare); err != nil {
+				return "", err
+			}
+			if err := w.Ticket(ctx, shop, snapshot, v1beta2.AttacherSnapshot, spare, nil); err != nil {
+				return "", err
+			}
+			return "ticket " + snapshot + ", priority 800", w.WaitTicket(ctx, shop, snapshot, true, "", patience)
+		}); err != nil {
 		return err
 	}
 	if err := s.step(ctx, "a pod starts on "+helper+" and interrupts it", func(ctx context.Context) (string, error) {
@@ -148,7 +150,8 @@ func (d *demo) healing(ctx context.Context) error {
 	}
 	for _, name := range d.moved {
 		if err := s.step(ctx, name+" is healthy again", func(ctx context.Context) (string, error) {
-			return "the replica on " + cut + " was taken back and rebuilt", w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience)
+			return "the replica on " + cut + " was taken back and rebuilt",
+				w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience)
 		}); err != nil {
 			return err
 		}

@@ -111,7 +111,8 @@ func (d *demo) deletion(ctx context.Context) error {
 		return err
 	}
 	return s.step(ctx, d.byHand.Name+" on "+helper+" still runs", func(ctx context.Context) (string, error) {
-		return "the same name on another node is another instance", w.Runs(ctx, w.InstanceManager(helper, d.byHand.DataEngine), d.byHand.Name)
+		return "the same name on another node is another instance",
+			w.Runs(ctx, w.InstanceManager(helper, d.byHand.DataEngine), d.byHand.Name)
 	})
 }
 
@@ -122,12 +123,13 @@ func (d *demo) forgery(ctx context.Context) error {
 	forged := target
 	forged.UUID = "00000000-dead-4bad-8bad-000000000000"
 	name := forged.Orphan()
-	if err := s.step(ctx, "someone makes an orphan for "+target.Name+" with a UUID of their own, and deletes it", func(ctx context.Context) (string, error) {
-		if err := w.Admin.Create(ctx, forged.Object(w.Namespace)); err != nil {
-			return "", fmt.Errorf("creating the forged orphan: %w", err)
-		}
-		return "UUID " + forged.UUID, w.DeleteOrphan(ctx, name)
-	}); err != nil {
+	if err := s.step(ctx, "someone makes an orphan for "+target.Name+" with a UUID of their own, and deletes it",
+		func(ctx context.Context) (string, error) {
+			if err := w.Admin.Create(ctx, forged.Object(w.Namespace)); err != nil {
+				return "", fmt.Errorf("creating the forged orphan: %w", err)
+			}
+			return "UUID " + forged.UUID, w.DeleteOrphan(ctx, name)
+		}); err != nil {
 		return err
 	}
 	return s.step(ctx, "it ends without a call", func(ctx context.Context) (string, error) {
@@ -145,12 +147,13 @@ func (d *demo) forgery(ctx context.Context) error {
 func (d *demo) automation(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("Auto deletion takes the rest")
-	if err := s.step(ctx, fmt.Sprintf("auto deletion is switched on, with a grace of %s", grace), func(ctx context.Context) (string, error) {
-		if err := w.Set(ctx, "orphan-resource-auto-deletion-grace-period", fmt.Sprint(int(grace.Seconds()))); err != nil {
-			return "", err
-		}
-		return "orphan-resource-auto-deletion = instance", w.Set(ctx, "orphan-resource-auto-deletion", "instance")
-	}); err != nil {
+	if err := s.step(ctx, fmt.Sprintf("auto deletion is switched on, with a grace of %s", grace),
+		func(ctx context.Context) (string, error) {
+			if err := w.Set(ctx, "orphan-resource-auto-deletion-grace-period", fmt.Sprint(int(grace.Seconds()))); err != nil {
+				return "", err
+			}
+			return "orphan-resource-auto-deletion = instance", w.Set(ctx, "orphan-resource-auto-deletion", "instance")
+		}); err != nil {
 		return err
 	}
 	for _, stale := range d.stale {
@@ -176,9 +179,10 @@ func (d *demo) untouched(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.step(ctx, "no engine ever used replicas that differ, no volume ever had two writers", func(ctx context.Context) (string, error) {
-		return "the simulator's journal says so", d.journal(ctx)
-	}); err != nil {
+	if err := s.step(ctx, "no engine ever used replicas that differ, no volume ever had two writers",
+		func(ctx context.Context) (string, error) {
+			return "the simulator's journal says so", d.journal(ctx)
+		}); err != nil {
 		return err
 	}
 	return d.tables(ctx, "volumes", "lhv")

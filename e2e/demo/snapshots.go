@@ -43,7 +43,8 @@ func (d *demo) snapshots(ctx context.Context) error {
 		return err
 	}
 	return s.step(ctx, "kubectl delete lhsnap -l "+pruned+"=yes", func(ctx context.Context) (string, error) {
-		if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Snapshot{}, client.InNamespace(w.Namespace), client.MatchingLabels{pruned: "yes"}); err != nil {
+		if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Snapshot{}, client.InNamespace(w.Namespace),
+			client.MatchingLabels{pruned: "yes"}); err != nil {
 			return "", fmt.Errorf("pruning: %w", err)
 		}
 		for _, name := range []string{"db-1", "db-2"} {

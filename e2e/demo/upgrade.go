@@ -34,18 +34,19 @@ func (d *demo) underLoad(ctx context.Context) error {
 	s.section("The v2 data engine of three nodes is upgraded under load")
 	for _, v := range [][2]string{{orders, cut}, {mail, spare}} {
 		name, node := v[0], v[1]
-		if err := s.step(ctx, "v2 volume "+name+" is attached to "+node+" and written to without end", func(ctx context.Context) (string, error) {
-			if err := w.Order(ctx, name, v1beta2.DataEngineV2, 3, nil); err != nil {
-				return "", err
-			}
-			if err := d.pod(ctx, name, node); err != nil {
-				return "", err
-			}
-			if err := w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience); err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("a numbered write each %s, read back and compared", writeEvery), w.WriteOn(ctx, name, writeEvery)
-		}); err != nil {
+		if err := s.step(ctx, "v2 volume "+name+" is attached to "+node+" and written to without end",
+			func(ctx context.Context) (string, error) {
+				if err := w.Order(ctx, name, v1beta2.DataEngineV2, 3, nil); err != nil {
+					return "", err
+				}
+				if err := d.pod(ctx, name, node); err != nil {
+					return "", err
+				}
+				if err := w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience); err != nil {
+					return "", err
+				}
+				return fmt.Sprintf("a numbered write each %s, read back and compared", writeEvery), w.WriteOn(ctx, name, writeEvery)
+			}); err != nil {
 			return err
 		}
 	}
@@ -118,7 +119,8 @@ func (d *demo) workload(ctx context.Context, name string) (string, error) {
 	if harm := seen.Harm(); harm != "" {
 		return "", errors.New(harm)
 	}
-	return fmt.Sprintf("%d writes acknowledged, each is there; the longest pause was %s", seen.Writes, seen.Pause().Round(time.Millisecond)), d.world.Verify(ctx, name)
+	return fmt.Sprintf("%d writes acknowledged, each is there; the longest pause was %s", seen.Writes,
+		seen.Pause().Round(time.Millisecond)), d.world.Verify(ctx, name)
 }
 
 // refused orders an upgrade that would take away the only copy of a volume.
@@ -154,19 +156,22 @@ func (d *demo) refused(ctx context.Context) error {
 func (d *demo) halfWay(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("An upgrade fails half-way, is rolled back and resumed")
-	if err := s.step(ctx, "no engine starts on "+spare+" and "+helper+" any more, and "+cut+" is to be upgraded", func(ctx context.Context) (string, error) {
-		for _, node := range []string{spare, helper} {
-			if err := w.Inject(ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node, DataEngine: "v2"}); err != nil {
+	if err := s.step(ctx, "no engine starts on "+spare+" and "+helper+" any more, and "+cut+" is to be upgraded",
+		func(ctx context.Context) (string, error) {
+			for _, node := range []string{spare, helper} {
+				if err := w.Inject(ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node,
+					DataEngine: "v2"}); err != nil {
+					return "", err
+				}
+			}
+			if err := w.WriteOn(ctx, orders, writeEvery); err != nil {
 				return "", err
 			}
-		}
-		if err := w.WriteOn(ctx, orders, writeEvery); err != nil {
-			return "", err
-		}
-		return "each step may take 2 s here, instead of 10 min", w.Upgrade(ctx, "halfway", newImage("v1.13.0"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
-			spec.Nodes, spec.Timeouts = []string{cut}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateSwitchingOver: "2s"}
-		})
-	}); err != nil {
+			return "each step may take 2 s here, instead of 10 min",
+				w.Upgrade(ctx, "halfway", newImage("v1.13.0"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
+					spec.Nodes, spec.Timeouts = []string{cut}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateSwitchingOver: "2s"}
+				})
+		}); err != nil {
 		return err
 	}
 	if err := s.step(ctx, "it gives up before the instance manager was touched", func(ctx context.Context) (string, error) {

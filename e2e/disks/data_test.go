@@ -66,13 +66,14 @@ func TestAForeignLvstoreUnderAutoDeletionKeepsEveryReplica(t *testing.T) {
 	require.True(t, holds(t, ctx, "/dev/foreign", "their-r-2"))
 }
 
-// T7, ORP-5: what a replica without an object left on a disk that was empty at its first load is found. Of a volume without any object policy leaves
-// it alone, until it is recorded that the instance was given up.
+// T7, ORP-5: what a replica without an object left on a disk that was empty at its first load is found. Of a volume without any object
+// policy leaves it alone, until it is recorded that the instance was given up.
 func TestDataThatNobodyClaimsIsFoundAndDestroyedOnceItWasGivenUp(t *testing.T) {
 	ctx, w := fixture(t)
 	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
 	manager := w.InstanceManager(node, v1beta2.DataEngineV2)
-	left := world.Instance{InstanceManager: manager, Name: "gone-r-0a1b2c3d", Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV2}
+	left := world.Instance{InstanceManager: manager, Name: "gone-r-0a1b2c3d", Type: v1beta2.InstanceTypeReplica,
+		DataEngine: v1beta2.DataEngineV2}
 	ran, err := w.StartInstance(ctx, left)
 	require.NoError(t, err)
 	require.NoError(t, w.StopInstance(ctx, manager, left.Name, false))
@@ -80,7 +81,8 @@ func TestDataThatNobodyClaimsIsFoundAndDestroyedOnceItWasGivenUp(t *testing.T) {
 	require.NoError(t, w.WaitCondition(ctx, name, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "", patience))
 	require.True(t, holds(t, ctx, "/dev/disk-1", left.Name))
 	deletes(t, ctx)
-	require.NoError(t, w.WaitCondition(ctx, name, v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonNotAbandoned, patience))
+	require.NoError(t, w.WaitCondition(ctx, name, v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonNotAbandoned,
+		patience))
 	require.NoError(t, w.Never(ctx, "a deletion of data that nobody gave up", watching, func(ctx context.Context) (string, error) {
 		if !holds(t, ctx, "/dev/disk-1", left.Name) {
 			return "it is gone", nil

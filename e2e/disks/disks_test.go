@@ -123,7 +123,8 @@ func creating(t *testing.T, ctx context.Context, key string) {
 }
 
 func TestADeviceWithoutAMarkIsNotTouched(t *testing.T) {
-	ctx, _ := fixture(t, world.Device{Path: "/dev/blank"}, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "x", UUID: foreign}})
+	ctx, _ := fixture(t, world.Device{Path: "/dev/blank"},
+		world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "x", UUID: foreign}})
 	blank, held := digest(t, ctx, "/dev/blank"), digest(t, ctx, "/dev/foreign")
 	disk(t, ctx, "blank", "/dev/blank", "")
 	disk(t, ctx, "foreign", "/dev/foreign", "")

@@ -17,8 +17,8 @@ const (
 	restoredGrace = "2"
 )
 
-// etcdRestored puts etcd back, after the Story has ended, to what it held when the stage was set, with auto deletion on: no policy deletes an instance
-// that has no object and was not recorded as given up [ORP-5], and the stage can be emptied all the same.
+// etcdRestored puts etcd back, after the Story has ended, to what it held when the stage was set, with auto deletion on: no policy deletes
+// an instance that has no object and was not recorded as given up [ORP-5], and the stage can be emptied all the same.
 func etcdRestored(scenario scenarios.Scenario) testCase {
 	return testCase{scenario: scenario, name: "etcd restored to the time before it",
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
@@ -54,7 +54,8 @@ func restore(ctx context.Context, w *world.World, backup string) error {
 // unjustified says that policy approved the deletion of an instance without an object and without a record.
 func unjustified(ctx context.Context, w *world.World, o *v1beta2.Orphan) (string, error) {
 	name := o.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
-	if name == "" || !conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanCleanupApproved) || conditions.Get(o.Status.Conditions, v1beta2.OrphanDeletionReason) == nil {
+	if name == "" || !conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanCleanupApproved) ||
+		conditions.Get(o.Status.Conditions, v1beta2.OrphanDeletionReason) == nil {
 		return "", nil
 	}
 	stale := world.Stale{Name: name, Type: v1beta2.InstanceTypeReplica}

@@ -35,7 +35,8 @@ func staleReads(scenario scenarios.Scenario, user string, resources ...string) t
 // and finish the Story, and only then lets the old leader go on in the middle of its step. The step itself passes
 // late, as a request does that sat in a socket.
 func leaderPaused(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
-	return testCase{scenario: scenario, name: fmt.Sprintf("leader paused %s step %d of %s (%s), another takes over", side, at.Own, at.Actor, at.What),
+	return testCase{scenario: scenario, name: fmt.Sprintf("leader paused %s step %d of %s (%s), another takes over", side, at.Own, at.Actor,
+		at.What),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			paused := make(chan frozen, 1)
 			woken := make(chan struct{})

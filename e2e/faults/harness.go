@@ -18,8 +18,8 @@ type harness struct {
 	world *world.World
 	// topology is that of its Worlds.
 	topology scenarios.Topology
-	// steps are those of the last trial; staged and told how long its stage and the rest took, missed that its step was never reached, deaths how
-	// often a controller was killed.
+	// steps are those of the last trial; staged and told how long its stage and the rest took, missed that its step was never reached,
+	// deaths how often a controller was killed.
 	steps              []record.Step
 	prepared, reported time.Duration
 	missed             bool

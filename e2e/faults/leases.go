@@ -25,7 +25,8 @@ type hold struct {
 	duration       time.Duration
 }
 
-// slack is how much earlier a lease may be taken than it runs out by the recorder's clock: its holder's renewal is seen there when it was answered.
+// slack is how much earlier a lease may be taken than it runs out by the recorder's clock: its holder's renewal is seen there when it was
+// answered.
 const slack = time.Second
 
 var kind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
@@ -55,8 +56,9 @@ func checkLeases(leases, writes []record.Write) []finding {
 			out = append(out, finding{w.Began, fmt.Sprintf("the lease %s of %s was released by another process", w.Object, before.holder)})
 		case next.holder != "" && next.holder != before.holder:
 			if before.holder != "" && w.Began.Sub(before.renewed) < before.duration-slack {
-				out = append(out, finding{w.Began, fmt.Sprintf("%s took the lease %s of %s %s after its last renewal", next.holder, w.Object, before.holder,
-					w.Began.Sub(before.renewed).Round(time.Millisecond))})
+				out = append(out, finding{w.Began,
+					fmt.Sprintf("%s took the lease %s of %s %s after its last renewal", next.holder, w.Object, before.holder,
+						w.Began.Sub(before.renewed).Round(time.Millisecond))})
 			}
 			next.since = w.Ended
 			taken[w.Object] = append(taken[w.Object], next)

@@ -19,12 +19,14 @@ func lease(second int, source, holder string) record.Write {
 	if holder != "" {
 		spec = fmt.Sprintf(`{"spec":{"leaseDurationSeconds":15,"holderIdentity":%q}}`, holder)
 	}
-	return record.Write{Request: record.Request{Object: leaseOf("im-monitor")}, Source: source, Body: []byte(spec), Code: 200, Began: at, Ended: at}
+	return record.Write{Request: record.Request{Object: leaseOf("im-monitor")}, Source: source, Body: []byte(spec), Code: 200, Began: at,
+		Ended: at}
 }
 
 func write(second int, source string) record.Write {
 	at := noon.Add(time.Duration(second) * time.Second)
-	return record.Write{Request: record.Request{User: "im-monitor", Verb: "patch", Resource: "nodes/status", Object: "node-1"}, Source: source, Code: 200, Began: at, Ended: at}
+	return record.Write{Request: record.Request{User: "im-monitor", Verb: "patch", Resource: "nodes/status", Object: "node-1"},
+		Source: source, Code: 200, Began: at, Ended: at}
 }
 
 // The harness sees what it looks for: leases that are taken from their holder, and writes of who holds none any more.
@@ -33,17 +35,21 @@ func TestLeasesAreJudged(t *testing.T) {
 		leases, writes []record.Write
 		found          []string
 	}{
-		"a lease runs out and is taken": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B")}, writes: []record.Write{write(1, "a"), write(16, "b")}},
+		"a lease runs out and is taken": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B")},
+			writes: []record.Write{write(1, "a"), write(16, "b")}},
 		"a lease is released and taken": {leases: []record.Write{lease(0, "a", "A"), lease(1, "a", ""), lease(2, "b", "B")}},
 		"a lease is renewed":            {leases: []record.Write{lease(0, "a", "A"), lease(10, "a", "A"), lease(25, "b", "B")}},
 		"a lease is taken too early": {leases: []record.Write{lease(0, "a", "A"), lease(10, "b", "B")},
 			found: []string{"B took the lease drover-im-monitor of A 10s after its last renewal"}},
 		"a lease is released by another process": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B"), lease(16, "a", "")},
 			found: []string{"the lease drover-im-monitor of B was released by another process"}},
-		"one write was under way": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B")}, writes: []record.Write{write(20, "a")}},
-		"a write after that was not": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B")}, writes: []record.Write{write(20, "a"), write(21, "a")},
-			found: []string{"patch nodes/status node-1 of im-monitor was accepted 6s after B had taken the lease"}},
-		"it leads again": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B"), lease(30, "a", "A2")}, writes: []record.Write{write(31, "a"), write(32, "a")}},
+		"one write was under way": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B")},
+			writes: []record.Write{write(20, "a")}},
+		"a write after that was not": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B")},
+			writes: []record.Write{write(20, "a"), write(21, "a")},
+			found:  []string{"patch nodes/status node-1 of im-monitor was accepted 6s after B had taken the lease"}},
+		"it leads again": {leases: []record.Write{lease(0, "a", "A"), lease(15, "b", "B"), lease(30, "a", "A2")},
+			writes: []record.Write{write(31, "a"), write(32, "a")}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var found []string

@@ -46,7 +46,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.DurationVar(&o.budget, "budget", budgetDefault(), "run a seeded sample that ends within this time; 0 runs everything (default from $DROVER_FAULTS_BUDGET)")
+	flag.DurationVar(&o.budget, "budget", budgetDefault(),
+		"run a seeded sample that ends within this time; 0 runs everything (default from $DROVER_FAULTS_BUDGET)")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the sample")
 	flag.StringVar(&o.scenario, "story", "", "only this scenario, as O9")
 	flag.IntVar(&o.worlds, "worlds", 3, "how many control planes work side by side")
@@ -54,8 +55,10 @@ func main() {
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
 	flag.IntVar(&o.sweep, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
-	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only", enumflag.Words(&o.rules, "all", "first"))
-	flag.IntVar(&o.pauses, "pauses", 0, "instead, tell so many scenarios in each of which a leader is stopped by a signal for 20 to 60 s, with two processes of each controller")
+	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only",
+		enumflag.Words(&o.rules, "all", "first"))
+	flag.IntVar(&o.pauses, "pauses", 0, "instead, tell so many scenarios in each of which a leader is stopped by a signal for 20 to 60 "+
+		"s, with two processes of each controller")
 	o.mutants = "yes"
 	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", enumflag.Words(&o.mutants, "yes", "no", "only"))
 	flag.Parse()
@@ -102,7 +105,8 @@ func run(ctx context.Context, o options) (err error) {
 
 // verdict prints the sum, and is an error when anything was violated or a plant was not caught.
 func (h *harness) verdict(caught, mutated int) error {
-	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nnever reached      %d\ncontrollers killed %d times\nplanted mistakes   %d of %d caught\ntime               %s\n",
+	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nnever reached      %d\ncontrollers killed %d times\nplanted "+
+		"mistakes   %d of %d caught\ntime               %s\n",
 		h.points, len(h.violations), h.unreached, h.killed, caught, mutated, time.Since(h.began).Round(time.Second))
 	for _, violation := range h.violations {
 		fmt.Fprintf(h.out, "  %s\n", violation)

@@ -50,7 +50,8 @@ func (h *harness) catch(ctx context.Context, p mutant, overlay world.Overlay) (f
 }
 
 func scenario(id string) scenarios.Scenario {
-	for _, s := range slices.Concat(scenarios.Scenarios(), snapshot.Scenarios(), []scenarios.Scenario{scenarios.Unreachable(), scenarios.UnknownIsNotEmpty()}) {
+	for _, s := range slices.Concat(scenarios.Scenarios(), snapshot.Scenarios(),
+		[]scenarios.Scenario{scenarios.Unreachable(), scenarios.UnknownIsNotEmpty()}) {
 		if s.ID == id {
 			return s
 		}
@@ -78,8 +79,10 @@ func mutants() []mutant {
 	return []mutant{
 		{
 			name: "no UUID", sentence: "a deletion is sent without the UUID that was judged",
-			edits: []world.Edit{{File: callFile, From: "UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired", To: "UUID: \"\", CleanupRequired"},
-				{File: clientFile, From: "if request.Name == \"\" || request.UUID == \"\" && !request.ByName {", To: "if request.Name == \"\" {"}},
+			edits: []world.Edit{{File: callFile, From: "UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired",
+				To: "UUID: \"\", CleanupRequired"},
+				{File: clientFile, From: "if request.Name == \"\" || request.UUID == \"\" && !request.ByName {",
+					To: "if request.Name == \"\" {"}},
 			testCase: testCase{scenario: scenario("O9"), name: "undisturbed"},
 		},
 		{
@@ -89,7 +92,10 @@ func mutants() []mutant {
 		},
 		{
 			name: "finalizer on error", sentence: "the finalizer is dropped when a cleanup failed",
-			edits:    []world.Edit{{File: policyFile, From: "	terminated,          // deleting", To: "	func(w World) *ruleResult { if deleting(w) && conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupFailed) { return &ruleResult{outcome: OutcomeTerminated, finish: finishEnd} }; return nil },\n	terminated,          // deleting"}},
+			edits: []world.Edit{{File: policyFile, From: "	terminated,          // deleting",
+				To: "	func(w World) *ruleResult { if deleting(w) && conditions.IsTrue(w.Orphan.Status.Conditions, " +
+					"v1beta2.OrphanCleanupFailed) { return &ruleResult{outcome: OutcomeTerminated, finish: finishEnd} }; return nil " +
+					"},\n	terminated,          // deleting"}},
 			testCase: testCase{scenario: scenario("O11"), name: "undisturbed"},
 		},
 		{
@@ -100,23 +106,33 @@ func mutants() []mutant {
 		{
 			name: "unknown is empty", sentence: "an instance manager whose list cannot be read is taken for an empty one",
 			edits: []world.Edit{
-				{File: shellFile, From: "	if s.store.Absent(subject(o)) {", To: "	if _, known := s.store.Latest(o.InstanceManager); !known || s.store.Absent(subject(o)) {"},
-				{File: observeFile, From: "	if s == nil {\n		return nil\n	}\n	out := &orphan.Inventory", To: "	if s == nil {\n		return &orphan.Inventory{}\n	}\n	out := &orphan.Inventory"},
+				{File: shellFile, From: "	if s.store.Absent(subject(o)) {",
+					To: "	if _, known := s.store.Latest(o.InstanceManager); !known || s.store.Absent(subject(o)) {"},
+				{File: observeFile, From: "	if s == nil {\n		return nil\n	}\n	out := &orphan.Inventory",
+					To: "	if s == nil {\n		return &orphan.Inventory{}\n	}\n	out := &orphan.Inventory"},
 			},
 			testCase: testCase{scenario: scenario("O16"), name: "undisturbed"},
 		},
 		{
 			name: "withdrawal executed", sentence: "an orphan that was withdrawn is executed when its object is deleted",
 			edits: []world.Edit{
-				{File: withdrawFile, From: "	return o.Deleting && !ended(o) && conditions.IsTrue(o.Conditions, v1beta2.OrphanCleanupApproved) &&\n		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved", To: "	return o.Deleting"},
-				{File: statusFile, From: "	if ended(o) || o.FencingDelayed {\n		return v\n	}\n", To: "	if o.FencingDelayed {\n		return v\n	}\n	v.Execute = o.Deleting && w.Inventory != nil && w.Inventory.Instance != nil && w.Inventory.Instance.UUID == o.UUID\n	if ended(o) || o.Deleting {\n		return v\n	}\n"},
-				{File: policyFile, From: "	withdrawn,           // nothing to execute, final\n	terminated,          // deleting", To: "	terminated,          // deleting"},
+				{File: withdrawFile, From: "	return o.Deleting && !ended(o) && conditions.IsTrue(o.Conditions, " +
+					"v1beta2.OrphanCleanupApproved) &&\n		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == " +
+					"v1beta2.ReasonApproved", To: "	return o.Deleting"},
+				{File: statusFile, From: "	if ended(o) || o.FencingDelayed {\n		return v\n	}\n",
+					To: "	if o.FencingDelayed {\n		return v\n	}\n	v.Execute = o.Deleting && w.Inventory != nil && " +
+						"w.Inventory.Instance != nil && w.Inventory.Instance.UUID == o.UUID\n	if ended(o) || o.Deleting " +
+						"{\n		return v\n	}\n"},
+				{File: policyFile, From: "	withdrawn,           // nothing to execute, final\n	terminated,          // deleting",
+					To: "	terminated,          // deleting"},
 			},
 			testCase: testCase{scenario: scenario("O10"), name: "undisturbed"},
 		},
 		{
 			name: "gone where nobody looks", sentence: "a snapshot that no running engine tells of is taken for removed",
-			edits:    []world.Edit{{File: removeFile, From: "w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved)", To: "w.seen() && w.info() == nil"}},
+			edits: []world.Edit{{File: removeFile,
+				From: "w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved)",
+				To:   "w.seen() && w.info() == nil"}},
 			testCase: testCase{scenario: scenario("S7b"), name: "undisturbed"},
 		},
 	}

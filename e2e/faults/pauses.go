@@ -22,22 +22,26 @@ const standby = "-standby"
 // The shortest and the longest pause of a leader, in the leases of a cluster.
 const shortestPause, longestPause = 20 * time.Second, 60 * time.Second
 
-// pause is one telling of a Story in which the leader of a controller is stopped by a signal at some moment, and goes on later as if nothing had been.
+// pause is one telling of a Story in which the leader of a controller is stopped by a signal at some moment, and goes on later as if
+// nothing had been.
 type pause struct {
 	scenario      scenarios.Scenario
 	controller    string
 	after, length time.Duration
 }
 
-// pauses runs so many of them, drawn by the seed, in several control planes side by side: two processes of each controller, with the leases of a cluster.
+// pauses runs so many of them, drawn by the seed, in several control planes side by side: two processes of each controller, with the leases
+// of a cluster.
 func (h *harness) pauses(ctx context.Context, o options) error {
 	reported := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
 	reported = slices.DeleteFunc(reported, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
 	random := rand.New(rand.NewPCG(o.seed, 1))
 	var list []pause
 	for range o.pauses {
-		list = append(list, pause{scenario: reported[random.IntN(len(reported))], controller: world.EveryController()[random.IntN(len(world.EveryController()))],
-			after: time.Duration(random.Int64N(int64(20 * time.Second))), length: shortestPause + time.Duration(random.Int64N(int64(longestPause-shortestPause)))})
+		list = append(list, pause{scenario: reported[random.IntN(len(reported))],
+			controller: world.EveryController()[random.IntN(len(world.EveryController()))],
+			after:      time.Duration(random.Int64N(int64(20 * time.Second))), length: shortestPause +
+				time.Duration(random.Int64N(int64(longestPause-shortestPause)))})
 	}
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

@@ -55,10 +55,11 @@ func ofControllers(s record.Step) bool {
 	return slices.Contains(world.EveryController(), s.Actor)
 }
 
-// crash is the trial that kills the actor of a step on one side of it, and starts it again. The step is found by its number among those of its
-// actor: what the others do meanwhile is never twice the same.
+// crash is the trial that kills the actor of a step on one side of it, and starts it again. The step is found by its number among those of
+// its actor: what the others do meanwhile is never twice the same.
 func crash(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
-	return testCase{scenario: scenario, name: fmt.Sprintf("crash %s step %d of %s (%s)", side, at.Own, at.Actor, strings.TrimSpace(at.What)),
+	return testCase{scenario: scenario, name: fmt.Sprintf("crash %s step %d of %s (%s)", side, at.Own, at.Actor,
+		strings.TrimSpace(at.What)),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			var reached atomic.Bool
 			h.sequence().CutWhere(same(at), side, true, func(step record.Step) record.Verdict {

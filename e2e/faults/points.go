@@ -133,7 +133,8 @@ func failures(scenario scenarios.Scenario, steps []record.Step) []testCase {
 	}
 	if scenario.Topology >= scenarios.Snapshots {
 		out = append(out, staleReads(scenario, world.IMMonitor, "snapshots"), staleReads(scenario, world.SnapshotController, "snapshots"),
-			staleReads(scenario, world.SnapshotController, "engines"), staleReads(scenario, world.SnapshotController, "volumes", "volumeattachments"))
+			staleReads(scenario, world.SnapshotController, "engines"),
+			staleReads(scenario, world.SnapshotController, "volumes", "volumeattachments"))
 	}
 	if scenario.Topology >= scenarios.Upgrades {
 		out = append(out, staleReads(scenario, world.UpgradeController, "volumes", "engines", "replicas"),

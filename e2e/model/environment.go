@@ -22,13 +22,15 @@ func (b *builder) people() {
 		}
 	case !r.deleting:
 		b.environment(&left.changes, changes, "attach: changes the desired state", func(t *state) { t.replica.wanted = !t.replica.wanted })
-		b.environment(&left.changes, changes, "attach: moves the Replica to the other node", func(t *state) { t.replica.node = 3 - t.replica.node })
+		b.environment(&left.changes, changes, "attach: moves the Replica to the other node",
+			func(t *state) { t.replica.node = 3 - t.replica.node })
 		b.environment(&left.changes, changes, "user: deletes the Replica", func(t *state) { t.replica.deleting = true })
 		b.environment(&left.changes, changes, "user: strips the Replica's finalizer", func(t *state) { t.replica.exists = false })
 	}
 	for k := range s.orphans {
 		if s.orphans[k].exists && !s.orphans[k].deleting {
-			b.environment(&left.deletions, deletions, fmt.Sprintf("user: deletes orphan %d", k+1), func(t *state) { t.orphans[k].deleting, t.orphans[k].asked = true, true })
+			b.environment(&left.deletions, deletions, fmt.Sprintf("user: deletes orphan %d", k+1),
+				func(t *state) { t.orphans[k].deleting, t.orphans[k].asked = true, true })
 		}
 	}
 	b.environment(&left.flips, flips, "user: turns auto deletion on or off", func(t *state) { t.auto = !t.auto })
@@ -89,7 +91,8 @@ func (b *builder) dataPlane() {
 		b.work("im: stops the replica on node 2", func(t *state) { t.replica.running, t.replica.manager = false, 0 })
 	}
 	if r.deleting {
-		b.work("attach: records the instance, then lets the Replica go; its data stays", func(t *state) { t.replica.exists, t.abandoned = false, t.uuid })
+		b.work("attach: records the instance, then lets the Replica go; its data stays",
+			func(t *state) { t.replica.exists, t.abandoned = false, t.uuid })
 		if s.runtime != absent && r.node == 1 && !s.window && s.monitors[s.leader].phase < checked {
 			b.work("the Replica's deletion ends, its data is destroyed", func(t *state) { t.replica.exists, t.runtime = false, absent })
 		}

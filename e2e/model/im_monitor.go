@@ -20,7 +20,8 @@ func (b *builder) imMonitor(i uint8) {
 			b.start()
 			b.firstVerdict(i)
 			b.check(i)
-			b.work("im: the post-election delay ends", func(t *state) { t.fencingDelay = t.fencingDelay && t.monitors[1-i].phase == inFlight })
+			b.work("im: the post-election delay ends",
+				func(t *state) { t.fencingDelay = t.fencingDelay && t.monitors[1-i].phase == inFlight })
 		}
 	case evaluated:
 		b.reverify(i, leads)
@@ -34,7 +35,8 @@ func (b *builder) imMonitor(i uint8) {
 			b.work("im: the call dies with the leadership", func(t *state) { t.monitors[i].phase = idle })
 		}
 	case inFlight:
-		b.add(false, fmt.Sprintf("manager 1 executes the deletion of %d, cleanup %v", mon.uuid, mon.cleanup), func(t *state) []string { return b.execute(t, i) })
+		b.add(false, fmt.Sprintf("manager 1 executes the deletion of %d, cleanup %v", mon.uuid, mon.cleanup),
+			func(t *state) []string { return b.execute(t, i) })
 		b.add(true, "fault: the call fails", func(t *state) []string { b.fail(t, i); return nil })
 	}
 }
@@ -120,7 +122,8 @@ func (b *builder) evaluateStatuses() {
 			// leader while the call may still be executed.
 			continue
 		}
-		b.add(false, fmt.Sprintf("im: orphan %d says %s %s %s", k+1, rules[next.orphaned], states[next.instanceState], withdrawals[next.withdrawn]), func(t *state) []string {
+		b.add(false, fmt.Sprintf("im: orphan %d says %s %s %s", k+1, rules[next.orphaned], states[next.instanceState],
+			withdrawals[next.withdrawn]), func(t *state) []string {
 			t.orphans[k] = next
 			terminated := next.instanceState == stateTerminated && next.withdrawn == 0
 			if ends && terminated && t.runtime == alive && t.uuid == uint8(k+1) {
@@ -237,7 +240,8 @@ func (b *builder) execute(t *state, i uint8) (out []string) {
 
 // fail is a call that did not arrive.
 func (b *builder) fail(t *state, i uint8) {
-	if o := &t.orphans[t.monitors[i].uuid-1]; o.exists && o.deleting && i == t.leader && o.withdrawn == 0 && o.instanceState != stateTerminated {
+	if o := &t.orphans[t.monitors[i].uuid-1]; o.exists && o.deleting && i == t.leader && o.withdrawn == 0 &&
+		o.instanceState != stateTerminated {
 		o.failed = index(failures, v1beta2.ReasonUnreachable)
 	}
 	t.monitors[i].phase = idle

@@ -22,12 +22,16 @@ const (
 var (
 	noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-	rules       = []string{"", v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent, v1beta2.ReasonDataOnly}
+	rules = []string{"", v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent,
+		v1beta2.ReasonDataOnly}
 	states      = []string{"", v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}
 	withdrawals = []string{"", v1beta2.ReasonInstanceGone, v1beta2.ReasonUUIDMismatch, v1beta2.ReasonClaimed, v1beta2.ReasonRenamed}
-	failures    = []string{"", v1beta2.ReasonUnreachable, v1beta2.ReasonRefused, v1beta2.ReasonStillPresent, v1beta2.ReasonMappedByEngine, v1beta2.ReasonLastCopy}
-	approvals   = []string{"", v1beta2.ReasonApproved, v1beta2.ReasonNotAbandoned, v1beta2.ReasonLastCopy, v1beta2.ReasonClaimed, v1beta2.ReasonAcknowledged, v1beta2.ReasonNotJudged,
-		v1beta2.ReasonGracePeriod, v1beta2.ReasonFlood, v1beta2.ReasonRateLimited, v1beta2.ReasonNodeGone, v1beta2.ReasonInstanceManagerGone}
+	failures    = []string{"", v1beta2.ReasonUnreachable, v1beta2.ReasonRefused, v1beta2.ReasonStillPresent, v1beta2.ReasonMappedByEngine,
+		v1beta2.ReasonLastCopy}
+	approvals = []string{"", v1beta2.ReasonApproved, v1beta2.ReasonNotAbandoned, v1beta2.ReasonLastCopy, v1beta2.ReasonClaimed,
+		v1beta2.ReasonAcknowledged, v1beta2.ReasonNotJudged,
+		v1beta2.ReasonGracePeriod, v1beta2.ReasonFlood, v1beta2.ReasonRateLimited, v1beta2.ReasonNodeGone,
+		v1beta2.ReasonInstanceManagerGone}
 )
 
 const (
@@ -71,7 +75,8 @@ func (o orphan) conditions() []v1beta2.Condition {
 	add(v1beta2.OrphanCleanupFailed, failures, o.failed, v1beta2.ConditionTrue)
 	add(v1beta2.OrphanCleanupApproved, approvals, o.approval, say(o.approval == approved))
 	if o.byPolicy {
-		out = append(out, v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonAutoDeletion})
+		out = append(out, v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue,
+			Reason: v1beta2.ReasonAutoDeletion})
 	}
 	return out
 }
@@ -177,14 +182,17 @@ func (m *machine) policyWorld(o orphan, uuid uint8, r replica, s state) policy.W
 		Orphan: &v1beta2.Orphan{
 			ObjectMeta: metav1.ObjectMeta{Name: v1beta2.OrphanName(instanceName, uuidOf(uuid), firstManager, m.dataEngine()),
 				CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour)), Finalizers: []string{v1beta2.Finalizer}},
-			Spec: v1beta2.OrphanSpec{OrphanType: v1beta2.OrphanTypeReplicaInstance, DataEngine: m.dataEngine(), NodeID: "node-1", Parameters: map[string]string{
-				v1beta2.OrphanParameterInstanceName: instanceName, v1beta2.OrphanParameterInstanceUUID: uuidOf(uuid), v1beta2.OrphanParameterInstanceManager: firstManager}},
+			Spec: v1beta2.OrphanSpec{OrphanType: v1beta2.OrphanTypeReplicaInstance, DataEngine: m.dataEngine(), NodeID: "node-1",
+				Parameters: map[string]string{
+					v1beta2.OrphanParameterInstanceName: instanceName, v1beta2.OrphanParameterInstanceUUID: uuidOf(uuid),
+					v1beta2.OrphanParameterInstanceManager: firstManager}},
 			Status: v1beta2.OrphanStatus{Conditions: o.conditions()},
 		},
 		Replica: r.object(m.dataEngine()),
 	}
 	if s.abandoned == uuid || m.fault == absenceTakenForEvidence {
-		w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{instanceName: {UUID: uuidOf(uuid), DataEngine: m.dataEngine()}}
+		w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{instanceName: {UUID: uuidOf(uuid),
+			DataEngine: m.dataEngine()}}
 	}
 	if o.deleting {
 		at := metav1.NewTime(noon.Add(-10 * time.Second))
@@ -197,8 +205,10 @@ func (m *machine) policyWorld(o orphan, uuid uint8, r replica, s state) policy.W
 		w.Volume = &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol"}}
 	}
 	if s.otherCopy {
-		w.Copies = []policy.Copy{{Listed: true, Node: readyNode("node-3"), Replica: &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "vol-r-00000002"},
-			Spec: v1beta2.ReplicaSpec{NodeID: "node-3", HealthyAt: "2026-08-01T00:00:00Z"}, Status: v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateRunning}}}}
+		w.Copies = []policy.Copy{{Listed: true, Node: readyNode("node-3"),
+			Replica: &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "vol-r-00000002"},
+				Spec:   v1beta2.ReplicaSpec{NodeID: "node-3", HealthyAt: "2026-08-01T00:00:00Z"},
+				Status: v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateRunning}}}}
 	}
 	return w
 }
@@ -215,8 +225,9 @@ func (r replica) object(dataEngine string) *v1beta2.Replica {
 	}
 	out := &v1beta2.Replica{
 		ObjectMeta: metav1.ObjectMeta{Name: instanceName},
-		Spec:       v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: c.VolumeName, NodeID: c.NodeID, DiskID: c.DiskID, DesireState: c.DesireState},
-		Status:     v1beta2.ReplicaStatus{CurrentState: c.CurrentState, OwnerID: c.OwnerID, InstanceManagerName: c.InstanceManager},
+		Spec: v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: c.VolumeName, NodeID: c.NodeID, DiskID: c.DiskID,
+			DesireState: c.DesireState},
+		Status: v1beta2.ReplicaStatus{CurrentState: c.CurrentState, OwnerID: c.OwnerID, InstanceManagerName: c.InstanceManager},
 	}
 	if c.Deleting {
 		at := metav1.NewTime(noon)

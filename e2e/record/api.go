@@ -162,7 +162,8 @@ func (p *API) handler(next http.Handler) http.Handler {
 		case KindWrite:
 			p.begin(exchange, r)
 		case KindLease:
-			exchange.write = &Write{Request: request, Source: claimsOf(r.Header.Get("Authorization")).ID, Body: bodyOf(r), Began: time.Now()}
+			exchange.write = &Write{Request: request, Source: claimsOf(r.Header.Get("Authorization")).ID, Body: bodyOf(r),
+				Began: time.Now()}
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, exchange)))
 	})

@@ -93,15 +93,24 @@ func TestRequestsAreSortedByWhatTheyDo(t *testing.T) {
 		sentence, method, path string
 		want                   Request
 	}{
-		{"a status patch is a write", "PATCH", orphans + "/o1/status", Request{Kind: KindWrite, Verb: "patch", Group: "longhorn.io", Resource: "orphans", Subresource: "status", Namespace: "longhorn-system", Object: "o1"}},
-		{"a deletion of all is a write", "DELETE", orphans, Request{Kind: KindWrite, Verb: "deletecollection", Group: "longhorn.io", Resource: "orphans", Namespace: "longhorn-system"}},
-		{"a dry run changes nothing", "POST", orphans + "?dryRun=All", Request{Kind: KindReview, Verb: "create", Group: "longhorn.io", Resource: "orphans", Namespace: "longhorn-system"}},
-		{"a list is a read", "GET", orphans, Request{Kind: KindRead, Verb: "list", Group: "longhorn.io", Resource: "orphans", Namespace: "longhorn-system"}},
+		{"a status patch is a write", "PATCH", orphans + "/o1/status",
+			Request{Kind: KindWrite, Verb: "patch", Group: "longhorn.io", Resource: "orphans", Subresource: "status",
+				Namespace: "longhorn-system", Object: "o1"}},
+		{"a deletion of all is a write", "DELETE", orphans,
+			Request{Kind: KindWrite, Verb: "deletecollection", Group: "longhorn.io", Resource: "orphans", Namespace: "longhorn-system"}},
+		{"a dry run changes nothing", "POST", orphans + "?dryRun=All",
+			Request{Kind: KindReview, Verb: "create", Group: "longhorn.io", Resource: "orphans", Namespace: "longhorn-system"}},
+		{"a list is a read", "GET", orphans, Request{Kind: KindRead, Verb: "list", Group: "longhorn.io", Resource: "orphans",
+			Namespace: "longhorn-system"}},
 		{"a watch is a stream", "GET", "/api/v1/pods?watch=true", Request{Kind: KindWatch, Verb: "watch", Resource: "pods"}},
-		{"a lease is counted apart", "PUT", "/apis/coordination.k8s.io/v1/namespaces/n/leases/l", Request{Kind: KindLease, Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: "n", Object: "l"}},
-		{"an event is counted apart", "POST", "/apis/events.k8s.io/v1/namespaces/n/events", Request{Kind: KindEvent, Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: "n"}},
-		{"an access review changes nothing", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", Request{Kind: KindReview, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}},
-		{"a namespace is an object itself", "DELETE", "/api/v1/namespaces/n", Request{Kind: KindWrite, Verb: "delete", Resource: "namespaces", Object: "n"}},
+		{"a lease is counted apart", "PUT", "/apis/coordination.k8s.io/v1/namespaces/n/leases/l",
+			Request{Kind: KindLease, Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: "n", Object: "l"}},
+		{"an event is counted apart", "POST", "/apis/events.k8s.io/v1/namespaces/n/events",
+			Request{Kind: KindEvent, Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: "n"}},
+		{"an access review changes nothing", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+			Request{Kind: KindReview, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}},
+		{"a namespace is an object itself", "DELETE", "/api/v1/namespaces/n",
+			Request{Kind: KindWrite, Verb: "delete", Resource: "namespaces", Object: "n"}},
 		{"what names no resource is a read", "GET", "/readyz", Request{Kind: KindRead, Verb: "list"}},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {

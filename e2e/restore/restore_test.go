@@ -100,8 +100,9 @@ func heldFor(t *testing.T, ctx context.Context, volume string, instances int, re
 	}))
 }
 
-// TestNothingMadeSinceTheBackupIsDestroyed is the story of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c) volumes whose
-// replicas were replaced since, attached all the while, or detached in between: those are not attached again, empty, in place of what was written.
+// TestNothingMadeSinceTheBackupIsDestroyed is the story of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c)
+// volumes whose replicas were replaced since, attached all the while, or detached in between: those are not attached again, empty, in place
+// of what was written.
 func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	ctx := harness.Open(t, here, 15*time.Minute)
 	require.NoError(t, here.SetAutoDeletion(ctx, "instance;replica-data", fmt.Sprint(int(grace.Seconds()))))
@@ -167,18 +168,20 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	}
 }
 
-// startsNothingEmpty waits until the volume's replicas, which were whole at the time of the backup and whose data is gone, say that they are not made anew.
+// startsNothingEmpty waits until the volume's replicas, which were whole at the time of the backup and whose data is gone, say that they
+// are not made anew.
 func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
 	t.Helper()
-	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to say that their data is missing", patience, func(ctx context.Context) (string, error) {
-		replicas, err := here.ReplicasOf(ctx, volume)
-		for _, r := range replicas {
-			if conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) != v1beta2.ReasonDataMissing {
-				return r.Name + " says " + world.Say(r.Status.Conditions), nil
+	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to say that their data is missing", patience,
+		func(ctx context.Context) (string, error) {
+			replicas, err := here.ReplicasOf(ctx, volume)
+			for _, r := range replicas {
+				if conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) != v1beta2.ReasonDataMissing {
+					return r.Name + " says " + world.Say(r.Status.Conditions), nil
+				}
 			}
-		}
-		return "", err
-	}))
+			return "", err
+		}))
 }
 
 // served reports whether somebody was given the volume.

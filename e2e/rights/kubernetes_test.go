@@ -44,7 +44,8 @@ func kubernetesTakesSnapshots(ctx context.Context, t *testing.T, w *world.World,
 	for _, kind := range []string{"snap", "bak"} {
 		require.NoError(t, w.SnapshotClass(ctx, kind, kind, "Delete"))
 		require.NoError(t, w.VolumeSnapshot(ctx, kind, kind, volume))
-		now, err := w.WaitVolumeSnapshot(ctx, kind, "to have a handle", patience, func(s world.VolumeSnapshotStatus) bool { return s.Handle != "" })
+		now, err := w.WaitVolumeSnapshot(ctx, kind, "to have a handle", patience,
+			func(s world.VolumeSnapshotStatus) bool { return s.Handle != "" })
 		require.NoError(t, err)
 		require.NoError(t, w.DeleteVolumeSnapshot(ctx, kind))
 		require.NoError(t, w.WaitVolumeSnapshotGone(ctx, kind, now.Content, patience))

@@ -34,8 +34,9 @@ const autoDeletion, oldAutoDeletion = "orphan-resource-auto-deletion", "orphan-a
 
 // rare are rights whose use cannot be provoked in a short run.
 var rare = map[testkit.Permission]string{
-	{Group: "events.k8s.io", Resource: "events", Verb: "patch"}:  "an event that repeats for minutes is counted up in place",
-	{Group: "longhorn.io", Resource: "settings", Verb: "create"}: "asked for by an apply of a name that is not there, which the audit log calls a patch",
+	{Group: "events.k8s.io", Resource: "events", Verb: "patch"}: "an event that repeats for minutes is counted up in place",
+	{Group: "longhorn.io", Resource: "settings",
+		Verb: "create"}: "asked for by an apply of a name that is not there, which the audit log calls a patch",
 }
 
 func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
@@ -177,9 +178,11 @@ func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
 	// A v1 instance manager of the new image would tell that the node has it, and no pod would try it.
 	require.NoError(t, w.Set(ctx, "v1-data-engine", "false"))
 	for _, name := range []string{"ends", "withdrawn"} {
-		require.NoError(t, w.Upgrade(ctx, name, world.Image+"-"+name, func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{scenarios.Near} }))
+		require.NoError(t, w.Upgrade(ctx, name, world.Image+"-"+name,
+			func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{scenarios.Near} }))
 		if name == "withdrawn" {
-			require.NoError(t, w.WaitNodeUpgradeState(ctx, name, scenarios.Near, 2*patience, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas))
+			require.NoError(t, w.WaitNodeUpgradeState(ctx, name, scenarios.Near, 2*patience, v1beta2.UpgradeStateSwitchingOver,
+				v1beta2.UpgradeStateDetachingReplicas))
 			break
 		}
 		_, err := w.WaitUpgrade(ctx, name, 4*patience, v1beta2.UpgradeStateCompleted)
@@ -252,7 +255,8 @@ func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) 
 	require.NoError(t, w.SetAutoDeletion(ctx, "", "300"))
 }
 
-// aNodeIsDrained cordons the node of a replica without its engine, whose other one is protected: its disruption budget goes, and comes back.
+// aNodeIsDrained cordons the node of a replica without its engine, whose other one is protected: its disruption budget goes, and comes
+// back.
 func aNodeIsDrained(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	const volume = "drained"

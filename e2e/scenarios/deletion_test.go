@@ -21,7 +21,8 @@ func TestO9AnOrphanStaysUntilTheAbsenceWasProven(t *testing.T) {
 		// The call takes a while, and so does every list after it.
 		require.NoError(t, s.Inject(ctx, world.Fault{Kind: "latency", Node: Near, Delay: "300ms"}))
 		require.NoError(t, s.DeleteOrphan(ctx, stale.Orphan()))
-		require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionTrue, v1beta2.ReasonApproved, Patience))
+		require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionTrue,
+			v1beta2.ReasonApproved, Patience))
 		require.NoError(t, s.WaitOrphanGone(ctx, stale.Orphan(), Patience))
 		require.NoError(t, s.Gone(ctx, stale), "when the orphan is gone, the instance is")
 		counts, err := s.EffectiveDeletions(ctx)
@@ -101,7 +102,8 @@ func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
 	_, err = s.WaitOrphan(ctx, stale[0], Patience)
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteOrphan(ctx, stale[0].Orphan()))
-	require.NoError(t, s.WaitCondition(ctx, stale[0].Orphan(), v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonMappedByEngine, Patience))
+	require.NoError(t, s.WaitCondition(ctx, stale[0].Orphan(), v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue,
+		v1beta2.ReasonMappedByEngine, Patience))
 	require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
 
 	// The engine gives it up: the wait ends.

@@ -17,7 +17,8 @@ func TestO14ValuesOfTheSettingAreAcceptedOrRefusedWithAMessageThatHelps(t *testi
 	for _, value := range []string{"", "instance", "replica-data", " replica-data ; instance ", "instance;replica-data"} {
 		require.NoError(t, s.Set(ctx, "orphan-resource-auto-deletion", value), "%q", value)
 	}
-	for _, value := range []string{"instances", "instance;", ";", "instance,replica-data", "true", strings.Repeat("instance;", 100) + "instance"} {
+	for _, value := range []string{"instances", "instance;", ";", "instance,replica-data", "true", strings.Repeat("instance;", 100) +
+		"instance"} {
 		err := s.Set(ctx, "orphan-resource-auto-deletion", value)
 		require.Error(t, err, "%q", value)
 		require.Contains(t, err.Error(), "orphan-resource-auto-deletion", "%q: the message names the setting", value)

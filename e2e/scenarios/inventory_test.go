@@ -64,7 +64,8 @@ func TestO16ARestartTakesV1ProcessesAndKeepsV2Data(t *testing.T) {
 		require.NoError(t, s.RestartManager(ctx, Near, v1beta2.DataEngineV2))
 		require.NoError(t, s.WaitOrphanGone(ctx, engine.Orphan(), Patience), "the RAID bdev is gone")
 		require.NoError(t, s.Never(ctx, "the loss of the replica's orphan", staleTime, s.lostOrphan([]world.Stale{replica})))
-		require.NoError(t, s.WaitCondition(ctx, replica.Orphan(), v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly, Patience))
+		require.NoError(t, s.WaitCondition(ctx, replica.Orphan(), v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly,
+			Patience))
 		s.MayStay[replica.Orphan()] = true
 		require.NoError(t, s.Invariants(ctx))
 	})
@@ -98,7 +99,8 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 		require.NoError(t, err)
 		require.NoError(t, s.StopInstance(ctx, engine.InstanceManager, engine.Name, true), "it vanishes")
 		require.NoError(t, s.DeleteOrphanIfThere(ctx, engine.Orphan()))
-		fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: engine.InstanceManager, Name: engine.Name, Type: engine.Type, DataEngine: engine.DataEngine, Volume: v.Name})
+		fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: engine.InstanceManager, Name: engine.Name, Type: engine.Type,
+			DataEngine: engine.DataEngine, Volume: v.Name})
 		require.NoError(t, err)
 		require.NoError(t, s.MoveRecorded(ctx, engine, Near), "it comes back claimed")
 		require.NoError(t, s.WaitOrphanGone(ctx, engine.Orphan(), Patience))

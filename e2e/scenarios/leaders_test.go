@@ -34,7 +34,8 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	require.NoError(t, <-frozen)
 	require.NoError(t, s.WaitOrphanGone(ctx, stale.Orphan(), Patience), "the new leader does it")
 	// The name is used again before the old call arrives.
-	fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: stale.InstanceManager, Name: stale.Name, Type: stale.Type, DataEngine: stale.DataEngine})
+	fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: stale.InstanceManager, Name: stale.Name, Type: stale.Type,
+		DataEngine: stale.DataEngine})
 	require.NoError(t, err)
 	require.NotEqual(t, stale.UUID, fresh.UUID)
 	holder, err := s.LeaseHolder(ctx, world.IMMonitor)

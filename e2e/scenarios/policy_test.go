@@ -33,7 +33,8 @@ func TestO13AutoDeletionKeepsTheGraceExactly(t *testing.T) {
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	orphan := &v1beta2.Orphan{}
 	require.NoError(t, s.Get(ctx, stale.Orphan(), orphan))
-	require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonGracePeriod, Patience))
+	require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse,
+		v1beta2.ReasonGracePeriod, Patience))
 	require.NoError(t, s.WaitOrphanGone(ctx, stale.Orphan(), Patience))
 
 	deletions, err := s.Deletions(ctx)
@@ -54,7 +55,8 @@ func TestO13SwitchedOffDuringTheGraceIsCancelled(t *testing.T) {
 	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "3"))
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
-	require.NoError(t, s.WaitCondition(ctx, stale[0].Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonGracePeriod, Patience))
+	require.NoError(t, s.WaitCondition(ctx, stale[0].Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse,
+		v1beta2.ReasonGracePeriod, Patience))
 	require.NoError(t, s.Set(ctx, "orphan-resource-auto-deletion", ""))
 	require.NoError(t, s.Never(ctx, "a deletion", 5*time.Second, s.AnyDeletion))
 	require.NoError(t, s.OrphansAre(ctx, stale))
@@ -69,7 +71,8 @@ func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
 	_, err = s.WaitOrphan(ctx, last, Patience)
 	require.NoError(t, err)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
-	require.NoError(t, s.WaitCondition(ctx, last.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonLastCopy, Patience))
+	require.NoError(t, s.WaitCondition(ctx, last.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonLastCopy,
+		Patience))
 	require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
 
 	// A person is warned, and obeyed.
@@ -80,8 +83,8 @@ func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
 	require.NoError(t, s.Invariants(ctx))
 }
 
-// O13: many instances of a node disowned at once are held: rather the objects are missing. A node that comes back after its volumes moved is
-// no flood.
+// O13: many instances of a node disowned at once are held: rather the objects are missing. A node that comes back after its volumes moved
+// is no flood.
 func TestO13AFloodOfDisownedInstancesIsHeldAndAReturningNodeIsNot(t *testing.T) {
 	const many = 12
 	ctx, s := fixture(t)
@@ -106,7 +109,8 @@ func TestO13AFloodOfDisownedInstancesIsHeldAndAReturningNodeIsNot(t *testing.T) 
 	}
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "0"))
 	for _, stale := range s.Stale {
-		require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonFlood, Patience))
+		require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonFlood,
+			Patience))
 	}
 	require.NoError(t, s.Never(ctx, "a deletion", time.Second, s.AnyDeletion))
 }

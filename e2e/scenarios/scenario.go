@@ -119,7 +119,8 @@ func (s *Scene) Invariants(ctx context.Context) error {
 			}
 			continue
 		}
-		return fmt.Errorf("ORP-4: the orphan of %s has not ended: %s", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName], world.Say(o.Status.Conditions))
+		return fmt.Errorf("ORP-4: the orphan of %s has not ended: %s", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
+			world.Say(o.Status.Conditions))
 	}
 	return nil
 }

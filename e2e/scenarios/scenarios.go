@@ -315,7 +315,8 @@ func evicted() Scenario {
 				return err
 			}
 			for name := range s.MayStay {
-				if err := s.WaitCondition(ctx, name, v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonLastCopy, Patience); err != nil {
+				if err := s.WaitCondition(ctx, name, v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonLastCopy,
+					Patience); err != nil {
 					return err
 				}
 			}

@@ -53,7 +53,8 @@ func todayIdentity(t *testing.T, ctx context.Context, s *Scene) {
 
 	// The engine maps the replica and cannot be deleted: the replica waits for it.
 	require.NoError(t, s.DeleteOrphan(ctx, replica.Orphan()))
-	require.NoError(t, s.WaitCondition(ctx, replica.Orphan(), v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonMappedByEngine, Patience))
+	require.NoError(t, s.WaitCondition(ctx, replica.Orphan(), v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue,
+		v1beta2.ReasonMappedByEngine, Patience))
 	s.Allow(replica, true)
 	require.NoError(t, s.StopInstance(ctx, engine.InstanceManager, engine.Name, true))
 	require.NoError(t, s.WaitOrphanGone(ctx, replica.Orphan(), Patience))
@@ -88,7 +89,8 @@ func todayRestart(t *testing.T, ctx context.Context, s *Scene) {
 	require.NoError(t, err)
 	require.NoError(t, s.RestartManager(ctx, Near, v1beta2.DataEngineV2))
 	require.NoError(t, s.Never(ctx, "the loss of the replica's orphan", 6*time.Second, s.lostOrphan([]world.Stale{replica})))
-	require.NoError(t, s.WaitCondition(ctx, replica.Orphan(), v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly, Patience))
+	require.NoError(t, s.WaitCondition(ctx, replica.Orphan(), v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly,
+		Patience))
 	require.NoError(t, s.Whole(ctx, kept))
 	s.MayStay[replica.Orphan()] = true
 	require.NoError(t, s.Invariants(ctx))

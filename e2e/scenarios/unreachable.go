@@ -40,7 +40,8 @@ func Unreachable() Scenario {
 				if err := s.DeleteOrphan(ctx, stale.Orphan()); err != nil {
 					return err
 				}
-				if err := s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable, Patience); err != nil {
+				if err := s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue,
+					v1beta2.ReasonUnreachable, Patience); err != nil {
 					return err
 				}
 			}

@@ -66,7 +66,8 @@ func run(ctx context.Context, base, only string) (err error) {
 			reported, worlds = reported+n, worlds+1
 		}
 	}
-	fmt.Printf("\nskew.worlds   %d\nskew.stories  %d\nskew.failed   %d\ntime          %s\n", worlds, reported, len(failed), time.Since(began).Round(time.Second))
+	fmt.Printf("\nskew.worlds   %d\nskew.stories  %d\nskew.failed   %d\ntime          %s\n", worlds, reported, len(failed),
+		time.Since(began).Round(time.Second))
 	return errors.Join(failed...)
 }
 

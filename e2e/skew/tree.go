@@ -35,7 +35,8 @@ func checkOut(ctx context.Context, base string) (string, error) {
 		{"tar", "-C", dir, "-xf", archive},
 	} {
 		if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-			return "", errors.Join(fmt.Errorf("laying out the tree of %s (a shallow clone lacks it: git fetch --unshallow): %w\n%s", base, err, out), os.RemoveAll(dir))
+			return "", errors.Join(fmt.Errorf("laying out the tree of %s (a shallow clone lacks it: git fetch --unshallow): %w\n%s", base,
+				err, out), os.RemoveAll(dir))
 		}
 	}
 	return dir, nil

@@ -22,7 +22,8 @@ const (
 
 // Scenarios are the scenarios of snapshots whose every write and call is a crash point.
 func Scenarios() []scenarios.Scenario {
-	scenarioList := []scenarios.Scenario{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(), goesWithItsVolume(),
+	scenarioList := []scenarios.Scenario{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(),
+		goesWithItsVolume(),
 		takenForKubernetes()}
 	for i := range scenarioList {
 		scenarioList[i].Topology = scenarios.Snapshots
@@ -93,7 +94,8 @@ func carriedOut(takes, removes int) func(context.Context, *scenarios.Scene) erro
 			return err
 		}
 		if taken != takes || gone > removes || removes > 0 && gone == 0 {
-			return fmt.Errorf("SNP-2: %d were taken and %d removals carried out for volume %s, not %d and at most %d", taken, gone, s.Volume, takes, removes)
+			return fmt.Errorf("SNP-2: %d were taken and %d removals carried out for volume %s, not %d and at most %d", taken, gone,
+				s.Volume, takes, removes)
 		}
 		return s.NoHarm(ctx)
 	}
@@ -110,7 +112,8 @@ func takenAttached() scenarios.Scenario {
 // S2: asked for on a detached volume.
 func takenDetached() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "S2", Sentence: "a detached volume is attached for its snapshot, and let go", Setup: order(v1beta2.DataEngineV1), Act: takeFirst,
+		ID: "S2", Sentence: "a detached volume is attached for its snapshot, and let go", Setup: order(v1beta2.DataEngineV1),
+		Act: takeFirst,
 		End: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := firstReady(ctx, s); err != nil {
 				return err

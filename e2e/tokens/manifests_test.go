@@ -50,7 +50,8 @@ func manifests(t *testing.T) map[string][]*unstructured.Unstructured {
 // What a user applies has no field that the API server does not know, and no value that it refuses.
 func TestEveryManifestIsAcceptedByAnAPIServer(t *testing.T) {
 	admin := testkit.Admin(t)
-	require.NoError(t, client.IgnoreAlreadyExists(admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "longhorn-system"}})))
+	require.NoError(t, client.IgnoreAlreadyExists(admin.Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "longhorn-system"}})))
 	for file, objects := range manifests(t) {
 		for _, object := range objects {
 			err := admin.Create(t.Context(), object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))

@@ -6,12 +6,14 @@ type strong struct{ root, data, volumes, secrets, summary string }
 var strengths = map[string]strong{
 	"im-monitor": {
 		root: "**yes**: it creates privileged pods", data: "**yes**", volumes: "**yes**", secrets: "**yes**: those of the namespace",
-		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can tell such a pod from a thief's: " +
+		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can tell such a pod " +
+			"from a thief's: " +
 			"guard this token as you guard root on the nodes.",
 	},
 	"attach-controller": {
 		root: "no", data: "**yes**: it approves the removal of replicas", volumes: "**yes**", secrets: "no",
-		summary: "It decides where volumes are attached and which replicas they have. A thief can delete every volume, and the answer is a backup; and he ends " +
+		summary: "It decides where volumes are attached and which replicas they have. A thief can delete every volume, and the answer " +
+			"is a backup; and he ends " +
 			"pods with volumes in all namespaces.",
 	},
 	"snapshot-controller": {
@@ -19,14 +21,19 @@ var strengths = map[string]strong{
 		summary: "It decides when snapshots and backups are made and removed. A thief can remove all of them; the volumes themselves stay.",
 	},
 	"upgrade-controller": {
-		root: "**yes**, unless the images are bounded: it names the image of an instance manager", data: "snapshots only", volumes: "for as long as it closes their nodes", secrets: "no",
+		root: "**yes**, unless the images are bounded: it names the image of an instance manager", data: "snapshots only",
+		volumes: "for as long as it closes their nodes", secrets: "no",
 		summary: "It asks im-monitor to replace an instance manager by one of another image, and that is a privileged pod. The ConfigMap " +
-			"`drover-instance-manager-images` takes that away from a thief, see [installing](install.md#hardening). What else it writes, a policy holds to single fields.",
+			"`drover-instance-manager-images` takes that away from a thief, see [installing](install.md#hardening). What else it " +
+			"writes, a policy holds to single fields.",
 	},
 	"orphan-controller": {
-		root: "no", data: "of orphans: also what is held as a last copy, or because its objects may be missing", volumes: "no", secrets: "no",
-		summary: "It approves that orphaned instances are ended. im-monitor judges each of them again on what the API server has at that moment, so that a thief " +
-			"ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, `Flood`) he can delete as a person would, with its data.",
+		root: "no", data: "of orphans: also what is held as a last copy, or because its objects may be missing", volumes: "no",
+		secrets: "no",
+		summary: "It approves that orphaned instances are ended. im-monitor judges each of them again on what the API server has at " +
+			"that moment, so that a thief " +
+			"ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, `Flood`) he can delete as a person " +
+			"would, with its data.",
 	},
 }
 
@@ -35,7 +42,8 @@ const afterStrength = `"No" means: not with this token and what the controllers 
 What every signed-in account may do, such as reading the API server's version, is left out below.
 `
 
-// meaningKey finds a sentence: by the kind, the name of the object where the Role has one, and the binary where others mean something else by it.
+// meaningKey finds a sentence: by the kind, the name of the object where the Role has one, and the binary where others mean something else
+// by it.
 type meaningKey struct{ kind, name, binary string }
 
 // meanings say what a thief does with the rights to write one kind. They go on after "so a thief".
@@ -45,79 +53,115 @@ var meanings = map[meaningKey]string{
 	{kind: "settings.longhorn.io/status"}:                       "says of a setting that it is in force, or is not; nobody acts on that",
 
 	// Leases: each names the one of its binary.
-	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}:                              "keeps every im-monitor from leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-attach-controller"}:                       "keeps every attach-controller from leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-snapshot-controller"}:                     "keeps every snapshot-controller from leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-upgrade-controller"}:                      "keeps every upgrade-controller from leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-orphan-controller"}:                       "keeps every orphan-controller from leading",
-	{kind: "leases.coordination.k8s.io", name: "external-attacher-leader-driver-longhorn-io"}:    "keeps every CSI attacher of Longhorn's driver from leading",
-	{kind: "leases.coordination.k8s.io", name: "external-snapshotter-leader-driver-longhorn-io"}: "keeps every CSI snapshotter of Longhorn's driver from leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}: "keeps every im-monitor from leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-attach-controller"}: "keeps every attach-controller from " +
+		"leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-snapshot-controller"}: "keeps every snapshot-controller from " +
+		"leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-upgrade-controller"}: "keeps every upgrade-controller from " +
+		"leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-orphan-controller"}: "keeps every orphan-controller from " +
+		"leading",
+	{kind: "leases.coordination.k8s.io", name: "external-attacher-leader-driver-longhorn-io"}: "keeps every CSI attacher of " +
+		"Longhorn's driver from leading",
+	{kind: "leases.coordination.k8s.io", name: "external-snapshotter-leader-driver-longhorn-io"}: "keeps every CSI snapshotter of " +
+		"Longhorn's driver from leading",
 
 	// im-monitor.
-	{kind: "pods", binary: "im-monitor"}: "**runs any container on any node, as root of that node**, with every Secret of the namespace mounted that it can name; ends any pod " +
+	{kind: "pods", binary: "im-monitor"}: "**runs any container on any node, as root of that node**, with every Secret of the namespace " +
+		"mounted that it can name; ends any pod " +
 		"of the namespace, also instance managers with the volumes that they serve",
 	{kind: "instancemanagers.longhorn.io", binary: "im-monitor"}: "ends instance managers, and with them the volumes that they serve",
-	{kind: "nodes.longhorn.io", binary: "im-monitor"}:            "takes nodes and disks out of service, and lets im-monitor format a device that has no recorded disk",
-	{kind: "backingimages.longhorn.io"}:                          "changes where a backing image lies, so that volumes made from it do not start",
-	{kind: "orphans.longhorn.io", binary: "im-monitor"}:          "invents orphans, which orphan-controller may approve",
-	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:        "lets snapshots be taken of every volume, until their limit",
-	{kind: "backups.longhorn.io/status", binary: "im-monitor"}:   "says that backups are complete which are not",
-	{kind: "backuptargets.longhorn.io/status"}:                   "says that a backup target can be reached, or cannot",
-	{kind: "enginefrontends.longhorn.io/status"}:                 "says where volumes are served; attach-controller believes it",
-	{kind: "engines.longhorn.io/status"}:                         "says which replicas are good; **attach-controller believes it, and removes those that are said to be bad**",
+	{kind: "nodes.longhorn.io", binary: "im-monitor"}: "takes nodes and disks out of service, and lets im-monitor format a " +
+		"device that has no recorded disk",
+	{kind: "backingimages.longhorn.io"}: "changes where a backing image lies, so that volumes made from it do " +
+		"not start",
+	{kind: "orphans.longhorn.io", binary: "im-monitor"}:        "invents orphans, which orphan-controller may approve",
+	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:      "lets snapshots be taken of every volume, until their limit",
+	{kind: "backups.longhorn.io/status", binary: "im-monitor"}: "says that backups are complete which are not",
+	{kind: "backuptargets.longhorn.io/status"}:                 "says that a backup target can be reached, or cannot",
+	{kind: "enginefrontends.longhorn.io/status"}:               "says where volumes are served; attach-controller believes it",
+	{kind: "engines.longhorn.io/status"}: "says which replicas are good; **attach-controller believes it, and " +
+		"removes those that are said to be bad**",
 	{kind: "instancemanagers.longhorn.io/status"}:                "says which instances run where",
 	{kind: "nodes.longhorn.io/status", binary: "im-monitor"}:     "says that nodes are down, so that volumes move",
 	{kind: "orphans.longhorn.io/status", binary: "im-monitor"}:   "says that instances are orphaned, or gone",
 	{kind: "replicas.longhorn.io/status", binary: "im-monitor"}:  "says that data was removed which is there, so that it is left behind",
 	{kind: "snapshots.longhorn.io/status", binary: "im-monitor"}: "says that snapshots were made which were not",
 
-	{kind: "poddisruptionbudgets.policy"}: "lets a drain take instance managers with the volumes that they serve, or take none at all; also budgets of other programs in the namespace",
+	{kind: "poddisruptionbudgets.policy"}: "lets a drain take instance managers with the volumes that they serve, or take none at all; " +
+		"also budgets of other programs in the namespace",
 
 	// attach-controller.
-	{kind: "persistentvolumes", binary: "attach-controller"}: "puts and drops the attacher's finalizer on PersistentVolumes of Longhorn's driver, and reads all; anything else is refused (`drover-attach-controller`)",
-	{kind: "volumeattachments.storage.k8s.io"}: "deletes VolumeAttachments of Longhorn's driver, and drops their finalizer, so that Kubernetes attaches a volume elsewhere under its pod; " +
+	{kind: "persistentvolumes", binary: "attach-controller"}: "puts and drops the attacher's finalizer on PersistentVolumes of " +
+		"Longhorn's driver, and reads all; anything else is refused (`drover-attach-controller`)",
+	{kind: "volumeattachments.storage.k8s.io"}: "deletes VolumeAttachments of Longhorn's driver, and drops their finalizer, so that " +
+		"Kubernetes attaches a volume elsewhere under its pod; " +
 		"anything else is refused (`drover-attach-controller`, `drover-attach-controller-deletions`)",
-	{kind: "pods", binary: "attach-controller"}: "ends any pod of any namespace that uses a claim and has a controller, which makes another one, also by force while it runs; any other pod's " +
+	{kind: "pods", binary: "attach-controller"}: "ends any pod of any namespace that uses a claim and has a controller, which makes " +
+		"another one, also by force while it runs; any other pod's " +
 		"deletion is refused (`drover-attach-controller-deletions`); reads all pods, with what their environment says",
-	{kind: "volumeattachments.storage.k8s.io/status"}:                    "tells Kubernetes that volumes of Longhorn's driver are attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
-	{kind: "snapshots.longhorn.io", binary: "attach-controller"}:         "**deletes snapshots**, and takes some",
-	{kind: "enginefrontends.longhorn.io"}:                                "stops the block devices of running volumes",
-	{kind: "engines.longhorn.io"}:                                        "stops running volumes, takes replicas out of them, reverts them to an earlier snapshot",
+	{kind: "volumeattachments.storage.k8s.io/status"}: "tells Kubernetes that volumes of Longhorn's driver are " +
+		"attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
+	{kind: "snapshots.longhorn.io", binary: "attach-controller"}: "**deletes snapshots**, and takes some",
+	{kind: "enginefrontends.longhorn.io"}:                        "stops the block devices of running volumes",
+	{kind: "engines.longhorn.io"}: "stops running volumes, takes replicas out of them, reverts " +
+		"them to an earlier snapshot",
 	{kind: "replicas.longhorn.io"}:                                       "**deletes replicas**, and marks good ones as failed",
 	{kind: "replicas.longhorn.io/status", binary: "attach-controller"}:   "**approves that a deleted replica's data is destroyed**",
 	{kind: "volumeattachments.longhorn.io", binary: "attach-controller"}: "attaches and detaches every volume",
 	{kind: "volumeattachments.longhorn.io/status"}:                       "tells waiting pods that their volume is attached",
-	{kind: "volumes.longhorn.io", binary: "attach-controller"}:           "attaches a volume elsewhere, under its user, and drops the finalizer of one that is being deleted",
-	{kind: "volumes.longhorn.io/status", binary: "attach-controller"}:    "says that volumes are healthy, or faulted",
-	{kind: "nodes.longhorn.io/status", binary: "attach-controller"}:      "records instances as given up, so that orphan-controller may delete those without an object; says that nodes are ready, or what is on disks",
+	{kind: "volumes.longhorn.io", binary: "attach-controller"}: "attaches a volume elsewhere, under its user, and drops the " +
+		"finalizer of one that is being deleted",
+	{kind: "volumes.longhorn.io/status", binary: "attach-controller"}: "says that volumes are healthy, or faulted",
+	{kind: "nodes.longhorn.io/status", binary: "attach-controller"}: "records instances as given up, so that orphan-controller may " +
+		"delete those without an object; says that nodes are ready, or what is on disks",
 
 	// snapshot-controller.
-	{kind: "secrets", name: "snapshot-controller-webhook"}:                                                     "reads and replaces the key of the webhook, and answers in its place where he can also take over its address",
-	{kind: "mutatingwebhookconfigurations.admissionregistration.k8s.io", name: "drover-snapshot-controller"}:   "changes which certificate the API server trusts when it asks about Snapshots; anything else is refused (`drover-snapshot-controller`)",
-	{kind: "validatingwebhookconfigurations.admissionregistration.k8s.io", name: "drover-snapshot-controller"}: "changes which certificate the API server trusts when it asks about Snapshots; anything else is refused (`drover-snapshot-controller`)",
-	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io"}:                                                   "changes VolumeSnapshotContents of every driver, also what becomes of the data when they are deleted, and drops their finalizers",
-	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}:                                            "tells Kubernetes that snapshots of every driver are ready, or are others than they are",
-	{kind: "backups.longhorn.io", binary: "snapshot-controller"}:                                               "**deletes backups**, and takes some",
-	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:                                             "**deletes snapshots**, and takes some",
-	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:                                        "approves backups, and says that they are complete",
-	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}:                                      "approves that a deleted snapshot's data is merged away",
-	{kind: "recurringjobs.longhorn.io/status"}:                                                                 "lets a recurring job believe that it has run",
-	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}:                                        "says which backup is a volume's last; any other change is refused (`drover-snapshot-controller-fields`)",
-	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}:                                     "attaches and detaches every volume by tickets",
+	{kind: "secrets", name: "snapshot-controller-webhook"}: "reads and replaces the key of the webhook, and answers in its place where " +
+		"he can also take over its address",
+	{kind: "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+		name: "drover-snapshot-controller"}: "changes which certificate the API server trusts when it asks about Snapshots; anything " +
+		"else is refused (`drover-snapshot-controller`)",
+	{kind: "validatingwebhookconfigurations.admissionregistration.k8s.io",
+		name: "drover-snapshot-controller"}: "changes which certificate the API server trusts when it asks about Snapshots; anything " +
+		"else is refused (`drover-snapshot-controller`)",
+	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io"}: "changes VolumeSnapshotContents of every driver, also what " +
+		"becomes of the data when they are deleted, and drops their finalizers",
+	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}: "tells Kubernetes that snapshots of every driver are ready, " +
+		"or are others than they are",
+	{kind: "backups.longhorn.io", binary: "snapshot-controller"}:          "**deletes backups**, and takes some",
+	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:        "**deletes snapshots**, and takes some",
+	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:   "approves backups, and says that they are complete",
+	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}: "approves that a deleted snapshot's data is merged away",
+	{kind: "recurringjobs.longhorn.io/status"}:                            "lets a recurring job believe that it has run",
+	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}: "says which backup is a volume's last; any other change is " +
+		"refused (`drover-snapshot-controller-fields`)",
+	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}: "attaches and detaches every volume by tickets",
 
 	// upgrade-controller.
-	{kind: "pods", binary: "upgrade-controller"}:                               "runs the command `true` of any image on any node, without token, volume, root or anything of the host; any other pod, and the deletion of any other, is refused (`drover-upgrade-controller-pods`)",
-	{kind: "dataengineupgrademanagers.longhorn.io"}:                            "changes what an upgrade is asked for, or lets one go that is not at its end",
-	{kind: "dataengineupgrademanagers.longhorn.io/status"}:                     "lets an upgrade seem to be at its end",
-	{kind: "nodedataengineupgrades.longhorn.io", binary: "upgrade-controller"}: "**lets im-monitor run an image of his choice as a privileged pod on any node**, where the ConfigMap `drover-instance-manager-images` does not bound it (`instance-manager-image.longhorn.io`)",
-	{kind: "nodedataengineupgrades.longhorn.io/status"}:                        "lets an instance manager be replaced before its volumes left it, so that they fail",
-	{kind: "engines.longhorn.io", binary: "upgrade-controller"}:                "lets engines be asked for their state; any other change is refused (`drover-upgrade-controller-fields`)",
-	{kind: "nodes.longhorn.io", binary: "upgrade-controller"}:                  "closes nodes for new instances; any other change is refused (`drover-upgrade-controller-fields`)",
-	{kind: "volumes.longhorn.io", binary: "upgrade-controller"}:                "moves the targets of attached v2 volumes to other nodes; any other change is refused (`drover-upgrade-controller-fields`)",
-	{kind: "snapshots.longhorn.io", binary: "upgrade-controller"}:              "**deletes snapshots**, and takes some",
+	{kind: "pods", binary: "upgrade-controller"}: "runs the command `true` of any image on any node, " +
+		"without token, volume, root or anything of the host; any other pod, and the deletion of any other, is refused " +
+		"(`drover-upgrade-controller-pods`)",
+	{kind: "dataengineupgrademanagers.longhorn.io"}: "changes what an upgrade is asked for, or lets one go " +
+		"that is not at its end",
+	{kind: "dataengineupgrademanagers.longhorn.io/status"}: "lets an upgrade seem to be at its end",
+	{kind: "nodedataengineupgrades.longhorn.io",
+		binary: "upgrade-controller"}: "**lets im-monitor run an image of his choice as a privileged pod on any node**, where the " +
+		"ConfigMap `drover-instance-manager-images` does not bound it (`instance-manager-image.longhorn.io`)",
+	{kind: "nodedataengineupgrades.longhorn.io/status"}: "lets an instance manager be replaced before its " +
+		"volumes left it, so that they fail",
+	{kind: "engines.longhorn.io", binary: "upgrade-controller"}: "lets engines be asked for their state; any other " +
+		"change is refused (`drover-upgrade-controller-fields`)",
+	{kind: "nodes.longhorn.io", binary: "upgrade-controller"}: "closes nodes for new instances; any other change is " +
+		"refused (`drover-upgrade-controller-fields`)",
+	{kind: "volumes.longhorn.io", binary: "upgrade-controller"}: "moves the targets of attached v2 volumes to other " +
+		"nodes; any other change is refused (`drover-upgrade-controller-fields`)",
+	{kind: "snapshots.longhorn.io", binary: "upgrade-controller"}: "**deletes snapshots**, and takes some",
 
 	// orphan-controller.
-	{kind: "orphans.longhorn.io", binary: "orphan-controller"}:            "**deletes Orphans as a person would, and with them the data of orphaned replicas**",
+	{kind: "orphans.longhorn.io", binary: "orphan-controller"}: "**deletes Orphans as a person would, and with them the data " +
+		"of orphaned replicas**",
 	{kind: "orphans.longhorn.io/status", binary: "orphan-controller"}:     "approves that orphaned instances are ended, before their time",
 	{kind: "settings.longhorn.io", name: "orphan-resource-auto-deletion"}: "turns the automatic deletion of orphans on, or off",
 	{kind: "settings.longhorn.io", name: "orphan-auto-deletion"}:          "removes the old name of that setting",

@@ -8,11 +8,13 @@ import (
 
 const head = `# What a stolen token reaches
 
-Written by ` + "`make generate`" + ` from the generated Roles (` + "`<binary>/deploy/role.yaml`" + `). A test compares every table with what a real API server grants,
+Written by ` + "`make generate`" + ` from the generated Roles (` + "`<binary>/deploy/role.yaml`" +
+	`). A test compares every table with what a real API server grants,
 and every named policy with what it refuses.
 
 Each controller acts with the token of its service account, which lies in its pod. Root on the node of the pod has it, and so has everybody who may create
-pods, exec into pods, or create tokens (` + "`serviceaccounts/token`" + `) in the namespace. This page says what one stolen token is good for. It says nothing
+pods, exec into pods, or create tokens (` + "`serviceaccounts/token`" +
+	`) in the namespace. This page says what one stolen token is good for. It says nothing
 about the network: a pod that reaches an instance manager's ports 8500 to 8504 needs no token at all where mutual TLS is not in use, see
 [installing](install.md#hardening).
 
@@ -118,7 +120,8 @@ func (r row) meaning(binary string, used map[meaningKey]bool) (string, error) {
 		means, found = meanings[key]
 	}
 	if !found {
-		return "", fmt.Errorf("%s may %s %s %s: say in meanings.go what a thief does with that", binary, strings.Join(writes, ", "), r.kind, r.name)
+		return "", fmt.Errorf("%s may %s %s %s: say in meanings.go what a thief does with that", binary, strings.Join(writes, ", "), r.kind,
+			r.name)
 	}
 	used[key] = true
 	return means, nil

@@ -51,7 +51,8 @@ func TestThePageSaysWhatTheAPIServerGrants(t *testing.T) {
 			for i := range everywhere {
 				everywhere[i].everywhere = true
 			}
-			require.Equal(t, sorted(append(here, everywhere...)), tableOf(t, text, binary), "the API server grants (expected), the page says (actual)")
+			require.Equal(t, sorted(append(here, everywhere...)), tableOf(t, text, binary),
+				"the API server grants (expected), the page says (actual)")
 		})
 	}
 }

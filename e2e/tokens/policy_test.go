@@ -63,7 +63,8 @@ type thief struct {
 func steal(t *testing.T, binary string) *thief {
 	t.Helper()
 	namespace := testkit.Namespace(t)
-	return &thief{t: t, namespace: namespace, admin: testkit.Admin(t), client: testkit.Client(t, testkit.BinaryIdentity(t, namespace, binary))}
+	return &thief{t: t, namespace: namespace, admin: testkit.Admin(t),
+		client: testkit.Client(t, testkit.BinaryIdentity(t, namespace, binary))}
 }
 
 // make creates it as an administrator, who deletes it in the end.
@@ -93,7 +94,8 @@ func (th *thief) patch(object client.Object, kind types.PatchType, body string) 
 	return th.client.Patch(th.t.Context(), object.DeepCopyObject().(client.Object), client.RawPatch(kind, []byte(body)), options...)
 }
 
-// inForce waits until the API server, which learns of policies by a watch, refuses. Nothing is stored before: what is there already is no change.
+// inForce waits until the API server, which learns of policies by a watch, refuses. Nothing is stored before: what is there already is no
+// change.
 func (th *thief) inForce(try func() error, says string) {
 	th.t.Helper()
 	th.dry = true
@@ -112,9 +114,11 @@ func (th *thief) refused(err error, says string) {
 func volumeOf(name, driver string) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{"kubernetes.io/pv-protection"}},
 		Spec: corev1.PersistentVolumeSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
-			Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}},
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver,
+				VolumeHandle: name}},
 		}}
 }
 
@@ -123,11 +127,13 @@ func TestAStolenTokenOfAttachControllerMakesNoPersistentVolumeReclaimItsData(t *
 	ours, other := volumeOf("tokens-ours", "driver.longhorn.io"), volumeOf("tokens-other", "disk.example.com")
 	th.make(ours)
 	th.make(other)
-	th.inForce(func() error { return th.merge(ours, "spec: {persistentVolumeReclaimPolicy: Delete}") }, "never changes the spec of persistentvolumes")
+	th.inForce(func() error { return th.merge(ours, "spec: {persistentVolumeReclaimPolicy: Delete}") },
+		"never changes the spec of persistentvolumes")
 	th.refused(th.merge(ours, "metadata: {labels: {a: b}}"), "labels or owners")
 	th.refused(th.merge(ours, "metadata: {annotations: {a: b}}"), "changes no annotation of tokens-ours")
 	th.refused(th.merge(ours, "metadata: {finalizers: null}"), "changes no finalizer of tokens-ours but "+finalizer)
-	th.refused(th.merge(other, "metadata: {finalizers: [kubernetes.io/pv-protection, "+finalizer+"]}"), `tokens-other belongs to "disk.example.com"`)
+	th.refused(th.merge(other, "metadata: {finalizers: [kubernetes.io/pv-protection, "+finalizer+"]}"),
+		`tokens-other belongs to "disk.example.com"`)
 	require.NoError(t, th.merge(ours, "metadata: {finalizers: [kubernetes.io/pv-protection, "+finalizer+"]}"))
 	require.NoError(t, th.merge(ours, "metadata: {finalizers: [kubernetes.io/pv-protection]}"))
 }
@@ -136,7 +142,8 @@ func TestAStolenTokenOfAttachControllerTouchesNoAttachmentOfAnotherDriver(t *tes
 	th := steal(t, "attach-controller")
 	attachment := func(name, driver string) *storagev1.VolumeAttachment {
 		return &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"mine": "x"}},
-			Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: "node-1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
+			Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: "node-1",
+				Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
 	}
 	ours, other := attachment("tokens-ours", "driver.longhorn.io"), attachment("tokens-other", "disk.example.com")
 	th.make(ours)
@@ -146,7 +153,8 @@ func TestAStolenTokenOfAttachControllerTouchesNoAttachmentOfAnotherDriver(t *tes
 		if th.dry {
 			options = append(options, client.DryRunAll)
 		}
-		return th.client.Status().Patch(t.Context(), a.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"attached":true}}`)), options...)
+		return th.client.Status().Patch(t.Context(), a.DeepCopy(),
+			client.RawPatch(types.MergePatchType, []byte(`{"status":{"attached":true}}`)), options...)
 	}
 	th.inForce(func() error { return attached(other) }, `tokens-other belongs to "disk.example.com"`)
 	th.refused(th.merge(other, "metadata: {annotations: {csi.alpha.kubernetes.io/node-id: node-1}}"), "belongs to")
@@ -177,7 +185,8 @@ func TestAStolenTokenOfAttachControllerDeletesOnlyWhatComesBack(t *testing.T) {
 	}
 	attachment := func(name, driver string) *storagev1.VolumeAttachment {
 		va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: "node-1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
+			Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: "node-1",
+				Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
 		th.make(va)
 		return va
 	}
@@ -205,10 +214,16 @@ func TestAStolenTokenOfSnapshotControllerWidensNoWebhook(t *testing.T) {
 	rules := []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create},
 		Rule: admissionv1.Rule{APIGroups: []string{"longhorn.io"}, APIVersions: []string{"v1beta2"}, Resources: []string{"snapshots"}}}}
 	config := admissionv1.WebhookClientConfig{URL: &url}
-	mutating := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionv1.MutatingWebhook{{
-		Name: "a.drover.dev", ClientConfig: config, SideEffects: &effects, FailurePolicy: &ignore, NamespaceSelector: nowhere, Rules: rules, AdmissionReviewVersions: []string{"v1"}}}}
-	validating := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionv1.ValidatingWebhook{{
-		Name: "b.drover.dev", ClientConfig: config, SideEffects: &effects, FailurePolicy: &ignore, NamespaceSelector: nowhere, Rules: rules, AdmissionReviewVersions: []string{"v1"}}}}
+	mutating := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Webhooks: []admissionv1.MutatingWebhook{{
+			Name: "a.drover.dev", ClientConfig: config, SideEffects: &effects, FailurePolicy: &ignore, NamespaceSelector: nowhere,
+			Rules:                   rules,
+			AdmissionReviewVersions: []string{"v1"}}}}
+	validating := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "b.drover.dev", ClientConfig: config, SideEffects: &effects, FailurePolicy: &ignore, NamespaceSelector: nowhere,
+			Rules:                   rules,
+			AdmissionReviewVersions: []string{"v1"}}}}
 	for _, object := range []client.Object{mutating, validating} {
 		th.make(object)
 		change := func(body string) error {
@@ -228,7 +243,8 @@ func TestAStolenTokenOfSnapshotControllerWidensNoWebhook(t *testing.T) {
 			th.refused(change(body), only)
 		}
 		th.refused(change(`[{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`), "changes no metadata")
-		require.NoError(t, change(`[{"op":"test","path":"/webhooks/0/name","value":"`+map[bool]string{true: "a", false: "b"}[object == client.Object(mutating)]+
+		require.NoError(t, change(`[{"op":"test","path":"/webhooks/0/name","value":"`+
+			map[bool]string{true: "a", false: "b"}[object == client.Object(mutating)]+
 			`.drover.dev"},{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+trusted+`"}]`))
 	}
 }
@@ -252,7 +268,8 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 			func(p *corev1.Pod) { p.Spec.HostPID = true },
 			func(p *corev1.Pod) { p.Spec.HostNetwork = true },
 			func(p *corev1.Pod) {
-				p.Spec.Volumes = []corev1.Volume{{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
+				p.Spec.Volumes = []corev1.Volume{{Name: "host",
+					VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 			},
 		},
 		"one container, which runs the command true": {
@@ -300,7 +317,8 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 
 	manager := &corev1.Pod{}
 	require.NoError(t, yaml.UnmarshalStrict([]byte(checkPod), manager))
-	manager.Namespace, manager.Name, manager.Labels = th.namespace, "im-1", map[string]string{v1beta2.LabelComponent: v1beta2.ComponentInstanceManager}
+	manager.Namespace, manager.Name, manager.Labels = th.namespace, "im-1",
+		map[string]string{v1beta2.LabelComponent: v1beta2.ComponentInstanceManager}
 	th.make(manager)
 	th.refused(th.client.Delete(t.Context(), manager.DeepCopy()), "longhorn.io/component=upgrade-image-check")
 }
@@ -309,14 +327,17 @@ func TestAStolenTokenOfUpgradeControllerChangesSingleFields(t *testing.T) {
 	th := steal(t, "upgrade-controller")
 	meta := metav1.ObjectMeta{Namespace: th.namespace, Name: "a", Finalizers: []string{v1beta2.Finalizer}}
 	for field, object := range map[string]client.Object{
-		"lookRequestedAt: '2026-01-01T00:00:00Z'": &v1beta2.Engine{ObjectMeta: meta, Spec: v1beta2.EngineSpec{VolumeName: "a", DataEngine: v1beta2.DataEngineV2, NodeID: "node-1"}},
-		"upgradeRequested: true":                  &v1beta2.Node{ObjectMeta: meta, Spec: v1beta2.NodeSpec{AllowScheduling: true}},
-		"targetNodeID: node-2":                    &v1beta2.Volume{ObjectMeta: meta, Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, NodeID: "node-1", Size: 1 << 30, NumberOfReplicas: 3}},
+		"lookRequestedAt: '2026-01-01T00:00:00Z'": &v1beta2.Engine{ObjectMeta: meta,
+			Spec: v1beta2.EngineSpec{VolumeName: "a", DataEngine: v1beta2.DataEngineV2, NodeID: "node-1"}},
+		"upgradeRequested: true": &v1beta2.Node{ObjectMeta: meta, Spec: v1beta2.NodeSpec{AllowScheduling: true}},
+		"targetNodeID: node-2": &v1beta2.Volume{ObjectMeta: meta,
+			Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, NodeID: "node-1", Size: 1 << 30, NumberOfReplicas: 3}},
 	} {
 		t.Run(field, func(t *testing.T) {
 			th := &thief{t: t, namespace: th.namespace, admin: th.admin, client: th.client}
 			th.make(object)
-			th.inForce(func() error { return th.merge(object, "spec: {nodeID: node-9, allowScheduling: false}") }, "upgrade-controller changes nothing but")
+			th.inForce(func() error { return th.merge(object, "spec: {nodeID: node-9, allowScheduling: false}") },
+				"upgrade-controller changes nothing but")
 			th.refused(th.merge(object, "metadata: {finalizers: null}"), "changes no metadata")
 			th.refused(th.merge(object, "metadata: {labels: {a: b}}"), "changes no metadata")
 			require.NoError(t, th.merge(object, "spec: {"+field+"}"))
@@ -327,13 +348,15 @@ func TestAStolenTokenOfUpgradeControllerChangesSingleFields(t *testing.T) {
 // X5: the image of privileged pods is a Setting, and orphan-controller migrates Settings.
 func TestAStolenTokenOfOrphanControllerWritesTheTwoSettingsOfOrphansOnly(t *testing.T) {
 	th := steal(t, "orphan-controller")
-	image := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "default-instance-manager-image"}, Value: "good:1"}
+	image := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "default-instance-manager-image"},
+		Value: "good:1"}
 	th.make(image)
 	require.True(t, apierrors.IsForbidden(th.merge(image, "value: evil:1")))
 	require.True(t, apierrors.IsForbidden(th.client.Delete(t.Context(), image.DeepCopy())))
 	create := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "v2-data-engine"}, Value: "true"}
 	require.True(t, apierrors.IsForbidden(th.client.Create(t.Context(), create)))
-	ours := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "orphan-resource-auto-deletion"}, Value: "instance"}
+	ours := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "orphan-resource-auto-deletion"},
+		Value: "instance"}
 	th.make(ours)
 	require.NoError(t, th.merge(ours, "value: ''"))
 	require.True(t, apierrors.IsForbidden(th.client.Delete(t.Context(), ours.DeepCopy())))
@@ -350,7 +373,8 @@ func TestAStolenTokenOfSnapshotControllerSaysNothingOfVolumesButTheirLastBackup(
 		if th.dry {
 			options = append(options, client.DryRunAll)
 		}
-		return th.client.Status().Patch(t.Context(), volume.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)), options...)
+		return th.client.Status().Patch(t.Context(), volume.DeepCopy(),
+			client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)), options...)
 	}
 	th.inForce(func() error { return says(`{"cloneStatus":{"state":"failed"}}`) }, "nothing but lastBackup and lastBackupAt")
 	th.refused(says(`{"robustness":"healthy"}`), "nothing but lastBackup")

@@ -52,7 +52,8 @@ func read(root string) ([]token, error) {
 				return nil, fmt.Errorf("reading the Role of %s: %w", binary, err)
 			}
 			for _, rule := range role.Rules {
-				t.rights = append(t.rights, rightsOf(rule.APIGroups, rule.Resources, rule.ResourceNames, rule.Verbs, role.Kind == "ClusterRole")...)
+				t.rights = append(t.rights, rightsOf(rule.APIGroups, rule.Resources, rule.ResourceNames, rule.Verbs,
+					role.Kind == "ClusterRole")...)
 			}
 		}
 		t.rights = sorted(withoutCovered(t.rights))
@@ -92,7 +93,8 @@ func rightsOf(groups, resources, names, verbs []string, everywhere bool) []right
 // sorted orders rights by resource, and drops what stands there twice.
 func sorted(rights []right) []right {
 	slices.SortFunc(rights, func(a, b right) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name), cmp.Compare(a.verb, b.verb),
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name),
+			cmp.Compare(a.verb, b.verb),
 			boolOrder(a.everywhere, b.everywhere))
 	})
 	return slices.Compact(rights)

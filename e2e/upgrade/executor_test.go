@@ -82,7 +82,8 @@ func (h *executor) moves(node string, meanwhile ...func()) {
 		f()
 	}
 	require.NoError(h.t, h.WaitVolume(h.ctx, h.volume, "to have its target on "+node, patience, func(v *v1beta2.Volume) string {
-		if v.Status.CurrentTargetNodeID != node || v.Status.CurrentNodeID != scenarios.Near || v.Status.State != v1beta2.VolumeStateAttached {
+		if v.Status.CurrentTargetNodeID != node || v.Status.CurrentNodeID != scenarios.Near ||
+			v.Status.State != v1beta2.VolumeStateAttached {
 			return fmt.Sprintf("it is %s on %q with its target on %q", v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentTargetNodeID)
 		}
 		return ""
@@ -121,7 +122,8 @@ const imageAfter = "longhornio/longhorn-instance-manager:upgraded"
 // step writes what upgrade-controller says of the near node.
 func (h *executor) step(state, replica string, more map[string]any) {
 	h.t.Helper()
-	fields := map[string]any{"state": state, "volumes": map[string]any{h.volume: map[string]any{"replica": replica, "originalNodeID": scenarios.Near}}}
+	fields := map[string]any{"state": state, "volumes": map[string]any{h.volume: map[string]any{"replica": replica,
+		"originalNodeID": scenarios.Near}}}
 	for k, v := range more {
 		fields[k] = v
 	}
@@ -152,7 +154,8 @@ func TestANodeIsUpgradedUnderAWorkload(t *testing.T) {
 		}
 		return fmt.Sprintf("it is %s, failed at %q", now.Status.CurrentState, now.Spec.FailedAt), err
 	})
-	h.step(v1beta2.UpgradeStateUpgradingInstanceManager, r.Name, map[string]any{"oldInstanceManager": map[string]any{"name": old.Name, "uid": string(old.UID)}})
+	h.step(v1beta2.UpgradeStateUpgradingInstanceManager, r.Name,
+		map[string]any{"oldInstanceManager": map[string]any{"name": old.Name, "uid": string(old.UID)}})
 	h.waits("the new instance manager to run", func() (string, error) {
 		im := &v1beta2.InstanceManager{}
 		err := h.Get(h.ctx, v1beta2.InstanceManagerName(scenarios.Near, imageAfter, v1beta2.DataEngineV2), im)
@@ -166,7 +169,8 @@ func TestANodeIsUpgradedUnderAWorkload(t *testing.T) {
 		if err := h.Get(h.ctx, old.Name, before); client.IgnoreNotFound(err) != nil {
 			return "", err
 		}
-		return fmt.Sprintf("it is %q; the old one is %q, %v", im.Status.CurrentState, before.Status.CurrentState, before.Status.Conditions), nil
+		return fmt.Sprintf("it is %q; the old one is %q, %v", im.Status.CurrentState, before.Status.CurrentState, before.Status.Conditions),
+			nil
 	})
 	h.waits("the frontend to be adopted", func() (string, error) {
 		var list v1beta2.EngineFrontendList

@@ -18,8 +18,9 @@ const switchOver = "InstanceSwitchOverTarget"
 // U4, UPG-3: whatever becomes of the phases of a move, the workload goes on, and the target gets there.
 func TestAMoveThatMeetsTroubleGetsThereAllTheSame(t *testing.T) {
 	for name, fault := range map[string]world.Fault{
-		"declined":  {Kind: "error", Code: "FailedPrecondition", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 2},
-		"unheard":   {Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 3, After: true},
+		"declined": {Kind: "error", Code: "FailedPrecondition", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 2},
+		"unheard": {Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 3,
+			After: true},
 		"slow":      {Kind: "latency", Delay: "400ms", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"},
 		"unstarted": {Kind: "fail-create", Node: scenarios.Far, DataEngine: "v2", Names: []string{"unstarted-e-1"}},
 	} {
@@ -65,14 +66,15 @@ func TestATargetAwayFromHomeIsMadeAnewWhenItsInstanceManagerEnds(t *testing.T) {
 	h.end()
 }
 
-// U4: the node that holds the target dies, and the target is wanted elsewhere: the workload waits for that, and loses nothing. What the dead node
-// has is of the past when it is back.
+// U4: the node that holds the target dies, and the target is wanted elsewhere: the workload waits for that, and loses nothing. What the
+// dead node has is of the past when it is back.
 func TestATargetLeavesANodeThatDied(t *testing.T) {
 	h := attached(t, "dying")
 	h.moves(scenarios.Far)
 	require.NoError(t, h.CutNode(h.ctx, scenarios.Far))
 	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionFalse, patience))
-	require.NoError(t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}), map[string]any{"targetNodeID": scenarios.Third}))
+	require.NoError(t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}),
+		map[string]any{"targetNodeID": scenarios.Third}))
 	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to have its target on "+scenarios.Third, patience, func(v *v1beta2.Volume) string {
 		if v.Status.CurrentTargetNodeID == scenarios.Third && v.Status.Robustness == v1beta2.VolumeRobustnessDegraded {
 			return ""

@@ -42,7 +42,8 @@ func (h *executor) frontend(what string, check func(*v1beta2.EngineFrontend) boo
 		}
 		said := "there is none"
 		for _, f := range list.Items {
-			said = fmt.Sprintf("it is %s and leads to %s, told to lead to %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath, f.Spec.EngineName, f.Spec)
+			said = fmt.Sprintf("it is %s and leads to %s, told to lead to %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath,
+				f.Spec.EngineName, f.Spec)
 		}
 		return said, nil
 	})
@@ -65,9 +66,9 @@ func (h *executor) engineOn(node string) (name string) {
 	return name
 }
 
-// U4, UPG-1: the node of a target that is given up is back in the very moment in which the frontend leaves it for the next one: after that was
-// decided, and before it is done. What the old target would acknowledge meanwhile only its own replica would have. The move is held up until the
-// old target is seen to serve again, and nobody is there to take it back.
+// U4, UPG-1: the node of a target that is given up is back in the very moment in which the frontend leaves it for the next one: after that
+// was decided, and before it is done. What the old target would acknowledge meanwhile only its own replica would have. The move is held up
+// until the old target is seen to serve again, and nobody is there to take it back.
 func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
 	h := givenUp(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"})
 	next := h.engineOn(scenarios.Third)
@@ -89,13 +90,15 @@ func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
 	h.end()
 }
 
-// U4: the node is back before anybody can prove that the frontend is cut off from it: nothing was concluded, and the target moves on in order. A
-// person reads why nothing happens.
+// U4: the node is back before anybody can prove that the frontend is cut off from it: nothing was concluded, and the target moves on in
+// order. A person reads why nothing happens.
 func TestATargetThatIsBackBeforeItsFrontendIsCutOffIsTheVolumesAgain(t *testing.T) {
-	h := givenUp(t, "backintime", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceSuspend", Node: scenarios.Near, DataEngine: "v2"})
+	h := givenUp(t, "backintime", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceSuspend", Node: scenarios.Near,
+		DataEngine: "v2"})
 	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to say that all I/O is held", patience, func(v *v1beta2.Volume) string {
 		said := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
-		if said != nil && strings.Contains(said.Message, "All I/O is held: node "+scenarios.Far+" is down, and the target there is given up; that was asked for") {
+		if said != nil && strings.Contains(said.Message, "All I/O is held: node "+scenarios.Far+
+			" is down, and the target there is given up; that was asked for") {
 			return ""
 		}
 		return "it says " + world.Say(v.Status.Conditions)

@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// V1, U4: while each phase of a switch-over is in work, im-monitor, the frontend's server or the new engine ends. The target gets there all the same,
-// with every acknowledged write; where the old target was closed already, it is opened again first.
+// V1, U4: while each phase of a switch-over is in work, im-monitor, the frontend's server or the new engine ends. The target gets there all
+// the same, with every acknowledged write; where the old target was closed already, it is opened again first.
 func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
 	victims := map[string]func(h *executor, s v1beta2.SwitchoverStatus){
 		"imm": func(h *executor, _ v1beta2.SwitchoverStatus) {
@@ -31,7 +31,8 @@ func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
 			t.Run(name+"/"+phase, func(t *testing.T) {
 				h := attached(t, name+"-"+phase)
 				h.moves(scenarios.Far) // so that the frontend's server has neither engine
-				require.NoError(t, h.Inject(h.ctx, world.Fault{Kind: "latency", Delay: "500ms", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"}))
+				require.NoError(t, h.Inject(h.ctx,
+					world.Fault{Kind: "latency", Delay: "500ms", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"}))
 				h.moves(scenarios.Third, func() {
 					kill(h, h.reaches(phase))
 					require.NoError(t, h.Heal(h.ctx))
@@ -65,8 +66,10 @@ func TestASwitchOverThatIsGivenUpInEachPhaseLeadsBack(t *testing.T) {
 		t.Run(phase, func(t *testing.T) {
 			h := attached(t, "back-"+phase)
 			h.moves(scenarios.Far)
-			require.NoError(t, h.Inject(h.ctx, world.Fault{Kind: "latency", Delay: "500ms", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"}))
-			require.NoError(t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}), map[string]any{"targetNodeID": scenarios.Third}))
+			require.NoError(t, h.Inject(h.ctx, world.Fault{Kind: "latency", Delay: "500ms", Method: switchOver, Node: scenarios.Near,
+				DataEngine: "v2"}))
+			require.NoError(t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}),
+				map[string]any{"targetNodeID": scenarios.Third}))
 			h.reaches(phase)
 			h.moves(scenarios.Far, func() { require.NoError(t, h.Heal(h.ctx)) })
 			h.moves("")

@@ -10,8 +10,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// U3: a node is cut off, its volume is attached elsewhere, and the node comes back with the engine and the frontend that it ran all the time, of which
-// its server tells no UUID. Both end by themselves, so that nothing keeps the node's instance manager from being replaced; no Orphan is made.
+// U3: a node is cut off, its volume is attached elsewhere, and the node comes back with the engine and the frontend that it ran all the
+// time, of which its server tells no UUID. Both end by themselves, so that nothing keeps the node's instance manager from being replaced;
+// no Orphan is made.
 func TestWhatACutOffNodeBringsBackEndsByItself(t *testing.T) {
 	h := attached(t, "returned")
 	seen, err := h.StopWriting(h.ctx, h.volume)
@@ -31,7 +32,8 @@ func TestWhatACutOffNodeBringsBackEndsByItself(t *testing.T) {
 		}
 		for i := range managers.Items {
 			im := &managers.Items[i]
-			if im.Spec.NodeID != scenarios.Near || im.Spec.DataEngine != v1beta2.DataEngineV2 || im.Status.CurrentState != v1beta2.InstanceManagerStateRunning {
+			if im.Spec.NodeID != scenarios.Near || im.Spec.DataEngine != v1beta2.DataEngineV2 ||
+				im.Status.CurrentState != v1beta2.InstanceManagerStateRunning {
 				continue
 			}
 			if left := len(im.Status.InstanceEngines) + len(im.Status.InstanceEngineFrontends); left == 0 {

@@ -21,7 +21,8 @@ func (w *World) Owner(ctx context.Context, s Stale) (client.Object, error) {
 	return object, w.Get(ctx, s.Name, object)
 }
 
-// DisownInstance lets the object of the instance go as attach-controller does, which records first that it gave the instance up; the instance runs on.
+// DisownInstance lets the object of the instance go as attach-controller does, which records first that it gave the instance up; the
+// instance runs on.
 func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	object, err := w.Owner(ctx, s)
 	if client.IgnoreNotFound(err) != nil {
@@ -109,16 +110,17 @@ func (w *World) WaitNode(ctx context.Context, node string, ready v1beta2.Conditi
 // WaitManager waits until the instance manager of the node says that it runs, or any other state.
 func (w *World) WaitManager(ctx context.Context, node, dataEngine, state string, within time.Duration) error {
 	name := w.InstanceManager(node, dataEngine)
-	return w.Wait(ctx, fmt.Sprintf("%s instance manager %s of %s", state, dataEngine, node), within, func(ctx context.Context) (string, error) {
-		object := &v1beta2.InstanceManager{}
-		if err := w.Get(ctx, name, object); err != nil {
-			return "", err
-		}
-		if object.Status.CurrentState != state {
-			return fmt.Sprintf("it is %q: %s", object.Status.CurrentState, Say(object.Status.Conditions)), nil
-		}
-		return "", nil
-	})
+	return w.Wait(ctx, fmt.Sprintf("%s instance manager %s of %s", state, dataEngine, node), within,
+		func(ctx context.Context) (string, error) {
+			object := &v1beta2.InstanceManager{}
+			if err := w.Get(ctx, name, object); err != nil {
+				return "", err
+			}
+			if object.Status.CurrentState != state {
+				return fmt.Sprintf("it is %q: %s", object.Status.CurrentState, Say(object.Status.Conditions)), nil
+			}
+			return "", nil
+		})
 }
 
 // Evict asks for the node's eviction, or takes the request back.

@@ -23,7 +23,8 @@ import (
 func (w *World) Order(ctx context.Context, name, dataEngine string, replicas int, change func(*v1beta2.VolumeSpec)) error {
 	object := &v1beta2.Volume{}
 	object.Name, object.Namespace = name, w.Namespace
-	object.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: VolumeSize, NumberOfReplicas: replicas, Frontend: "blockdev", AccessMode: v1beta2.AccessModeReadWriteOnce}
+	object.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: VolumeSize, NumberOfReplicas: replicas, Frontend: "blockdev",
+		AccessMode: v1beta2.AccessModeReadWriteOnce}
 	if change != nil {
 		change(&object.Spec)
 	}
@@ -107,13 +108,15 @@ func (w *World) explain(ctx context.Context, volume *v1beta2.Volume) string {
 		}
 	}
 	for _, e := range engines.Items {
-		text = append(text, fmt.Sprintf("%s on %q: %s → %s, modes %v", e.Name, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Status.ReplicaModeMap))
+		text = append(text, fmt.Sprintf("%s on %q: %s → %s, modes %v", e.Name, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState,
+			e.Status.ReplicaModeMap))
 	}
 	for _, e := range frontends.Items {
 		text = append(text, fmt.Sprintf("%s on %q: %s → %s", e.Name, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState))
 	}
 	for _, r := range replicas.Items {
-		text = append(text, fmt.Sprintf("%s on %q: %s → %s, healthyAt %q failedAt %q%s", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.HealthyAt, r.Spec.FailedAt, conditionText(r.Status.Conditions)))
+		text = append(text, fmt.Sprintf("%s on %q: %s → %s, healthyAt %q failedAt %q%s", r.Name, r.Spec.NodeID, r.Status.CurrentState,
+			r.Spec.DesireState, r.Spec.HealthyAt, r.Spec.FailedAt, conditionText(r.Status.Conditions)))
 	}
 	return strings.Join(text, "\n  ")
 }
@@ -130,7 +133,8 @@ func conditionText(list []v1beta2.Condition) string {
 // WaitAttached waits until the volume is attached to the node.
 func (w *World) WaitAttached(ctx context.Context, volume, node string, within time.Duration) error {
 	return w.WaitVolume(ctx, volume, "to be attached to "+node, within, func(v *v1beta2.Volume) string {
-		return unless(v.Status.State == v1beta2.VolumeStateAttached && v.Status.CurrentNodeID == node, "it is %q on %q", v.Status.State, v.Status.CurrentNodeID)
+		return unless(v.Status.State == v1beta2.VolumeStateAttached && v.Status.CurrentNodeID == node, "it is %q on %q", v.Status.State,
+			v.Status.CurrentNodeID)
 	})
 }
 
@@ -166,7 +170,8 @@ func (w *World) WaitVolumeGone(ctx context.Context, name string, within time.Dur
 
 // leftovers names the first object of a volume that is still there.
 func (w *World) leftovers(ctx context.Context, which ...client.ListOption) (string, error) {
-	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}} {
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{},
+		&v1beta2.VolumeAttachmentList{}} {
 		if err := w.List(ctx, list, which...); err != nil {
 			return "", err
 		}
@@ -179,25 +184,26 @@ func (w *World) leftovers(ctx context.Context, which ...client.ListOption) (stri
 
 // WaitTicket waits until a ticket is answered so; an empty reason is any.
 func (w *World) WaitTicket(ctx context.Context, volume, id string, satisfied bool, reason string, within time.Duration) error {
-	return w.Wait(ctx, fmt.Sprintf("ticket %q of %s to be satisfied=%t %s", id, volume, satisfied, reason), within, func(ctx context.Context) (string, error) {
-		attachment := &v1beta2.VolumeAttachment{}
-		if err := w.Get(ctx, volume, attachment); err != nil {
-			return "", err
-		}
-		answer, ok := attachment.Status.AttachmentTicketStatuses[id]
-		if !ok {
-			return "it has no answer", nil
-		}
-		is := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied)
-		if answer.Satisfied == satisfied && (reason == "" || is == reason) {
-			return "", nil
-		}
-		volumeObject := &v1beta2.Volume{}
-		if err := w.Get(ctx, volume, volumeObject); err != nil {
-			return "", err
-		}
-		return w.explain(ctx, volumeObject), nil
-	})
+	return w.Wait(ctx, fmt.Sprintf("ticket %q of %s to be satisfied=%t %s", id, volume, satisfied, reason), within,
+		func(ctx context.Context) (string, error) {
+			attachment := &v1beta2.VolumeAttachment{}
+			if err := w.Get(ctx, volume, attachment); err != nil {
+				return "", err
+			}
+			answer, ok := attachment.Status.AttachmentTicketStatuses[id]
+			if !ok {
+				return "it has no answer", nil
+			}
+			is := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied)
+			if answer.Satisfied == satisfied && (reason == "" || is == reason) {
+				return "", nil
+			}
+			volumeObject := &v1beta2.Volume{}
+			if err := w.Get(ctx, volume, volumeObject); err != nil {
+				return "", err
+			}
+			return w.explain(ctx, volumeObject), nil
+		})
 }
 
 // Snapshot orders a snapshot of a volume: the owner of a snapshot-controller's ticket.
@@ -267,7 +273,8 @@ func (w *World) EngineNodes(ctx context.Context, volume string) ([]string, error
 	var nodes []string
 	for _, v := range list {
 		for _, e := range v.Engines {
-			if v.Name == volume && slices.ContainsFunc(slices.Collect(maps.Values(e.Modes)), func(mode string) bool { return mode != v1beta2.ReplicaModeERR }) {
+			if v.Name == volume && slices.ContainsFunc(slices.Collect(maps.Values(e.Modes)),
+				func(mode string) bool { return mode != v1beta2.ReplicaModeERR }) {
 				nodes = append(nodes, e.Node)
 			}
 		}

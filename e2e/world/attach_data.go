@@ -16,7 +16,8 @@ func (w *World) Write(ctx context.Context, volume string, block int, text string
 
 // WriteFrom is Write through the frontend on that node.
 func (w *World) WriteFrom(ctx context.Context, volume, node string, block int, text string) error {
-	return w.ctl(ctx, http.MethodPost, volumePath(volume, "write"), map[string]any{"node": node, "block": block, "text": text, "wait": "10s"}, nil)
+	return w.ctl(ctx, http.MethodPost, volumePath(volume, "write"),
+		map[string]any{"node": node, "block": block, "text": text, "wait": "10s"}, nil)
 }
 
 // Read reads a block through the volume's frontend; empty where nothing was ever written.

@@ -52,7 +52,8 @@ func (w *World) DeleteBackup(ctx context.Context, name string) error {
 }
 
 // WaitBackup waits until check has nothing to say against the Backup, and returns it.
-func (w *World) WaitBackup(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Backup) bool) (*v1beta2.Backup, error) {
+func (w *World) WaitBackup(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Backup) bool) (*v1beta2.Backup,
+	error) {
 	backup := &v1beta2.Backup{}
 	return backup, w.Wait(ctx, "backup "+name+" "+what, within, func(ctx context.Context) (string, error) {
 		*backup = v1beta2.Backup{}
@@ -102,7 +103,8 @@ func Stored(directory, volume string) ([]string, error) {
 func (w *World) Revert(ctx context.Context, volume, snapshot string, at time.Time) error {
 	object := &v1beta2.Volume{}
 	object.Name, object.Namespace = volume, w.Namespace
-	return w.patch(ctx, object, map[string]any{"spec": map[string]any{"revertToSnapshot": snapshot, "revertRequestedAt": at.UTC().Format(time.RFC3339Nano)}})
+	return w.patch(ctx, object, map[string]any{"spec": map[string]any{"revertToSnapshot": snapshot,
+		"revertRequestedAt": at.UTC().Format(time.RFC3339Nano)}})
 }
 
 // WaitReverted waits until the volume says so of what was asked for.

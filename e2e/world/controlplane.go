@@ -22,7 +22,8 @@ import (
 
 func (w *World) controlPlane(ctx, _ context.Context) error {
 	w.options.Say("starting etcd and kube-apiserver")
-	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir, Audit: w.options.Audit,
+	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir,
+		Audit:             w.options.Audit,
 		ControllerManager: w.options.Kubernetes, ControllerManagerFlags: managerFlags})
 	if err != nil {
 		return err
@@ -50,7 +51,8 @@ func (w *World) crds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	installed, err := envtest.InstallCRDs(w.Config, envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "crds")}, ErrorIfPathMissing: true, MaxTime: 30 * time.Second})
+	installed, err := envtest.InstallCRDs(w.Config,
+		envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "crds")}, ErrorIfPathMissing: true, MaxTime: 30 * time.Second})
 	if err != nil {
 		return fmt.Errorf("installing the custom resources: %w", err)
 	}

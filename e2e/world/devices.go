@@ -47,7 +47,8 @@ func (w *World) SetDevice(ctx context.Context, node, path string, present bool) 
 
 // SwapDevices puts each of two devices of a node into the place of the other one.
 func (w *World) SwapDevices(ctx context.Context, node, path, other string) error {
-	return w.ctl(ctx, http.MethodPost, "/v1/devices/swap", map[string]any{"node": node, "path": path, "otherNode": node, "otherPath": other}, nil)
+	return w.ctl(ctx, http.MethodPost, "/v1/devices/swap",
+		map[string]any{"node": node, "path": path, "otherNode": node, "otherPath": other}, nil)
 }
 
 // Device reads a device with the digest of its bytes.

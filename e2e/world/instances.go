@@ -61,7 +61,8 @@ const diskName = "disk-1"
 // StartInstance lets an instance run on an instance manager, without asking any controller.
 func (w *World) StartInstance(ctx context.Context, i Instance) (Running, error) {
 	node, _ := w.place(i.InstanceManager)
-	put := putInstance{Node: node, Name: i.Name, Type: i.Type, DataEngine: i.DataEngine, Volume: i.Volume, Size: VolumeSize, PortCount: 5, Replicas: i.Replicas}
+	put := putInstance{Node: node, Name: i.Name, Type: i.Type, DataEngine: i.DataEngine, Volume: i.Volume, Size: VolumeSize, PortCount: 5,
+		Replicas: i.Replicas}
 	if i.Type == v1beta2.InstanceTypeReplica && i.DataEngine == v1beta2.DataEngineV2 {
 		put.DiskName = diskName
 	}
@@ -96,7 +97,8 @@ func (w *World) start(ctx context.Context, i Instance) (running Running, err err
 		case ok && there.State == v1beta2.InstanceStateRunning:
 			running = there
 			running.IP, err = w.address(ctx, there.Pod)
-		case !ok || i.DataEngine == v1beta2.DataEngineV2 && i.Type == v1beta2.InstanceTypeReplica && there.State == v1beta2.InstanceStateStopped:
+		case !ok || i.DataEngine == v1beta2.DataEngineV2 && i.Type == v1beta2.InstanceTypeReplica &&
+			there.State == v1beta2.InstanceStateStopped:
 			running, err = w.StartInstance(ctx, i)
 		default:
 			return "it is listed as " + there.State, nil
@@ -112,7 +114,8 @@ func (w *World) PutAll(ctx context.Context, list []Stale) error {
 	for len(list) > 0 {
 		request := putRequest{CountOnly: true}
 		for _, s := range list[:min(batch, len(list))] {
-			request.Instances = append(request.Instances, putInstance{Node: s.Node, Name: s.Name, Type: s.Type, DataEngine: s.DataEngine, UUID: s.UUID, Size: VolumeSize})
+			request.Instances = append(request.Instances,
+				putInstance{Node: s.Node, Name: s.Name, Type: s.Type, DataEngine: s.DataEngine, UUID: s.UUID, Size: VolumeSize})
 		}
 		if err := w.ctl(ctx, http.MethodPost, "/v1/instances", request, nil); err != nil {
 			return err

@@ -50,22 +50,25 @@ func (w *World) AttachmentsOf(ctx context.Context, volume string) ([]storagev1.V
 
 // WaitKubernetes waits until check has nothing to say against the VolumeAttachment by which Kubernetes asks for the volume
 // on the node, and returns it.
-func (w *World) WaitKubernetes(ctx context.Context, volume, node, what string, within time.Duration, check func(*storagev1.VolumeAttachment) string) (*storagev1.VolumeAttachment, error) {
+func (w *World) WaitKubernetes(ctx context.Context, volume, node, what string, within time.Duration,
+	check func(*storagev1.VolumeAttachment) string) (*storagev1.VolumeAttachment, error) {
 	var found *storagev1.VolumeAttachment
-	err := w.Wait(ctx, fmt.Sprintf("the VolumeAttachment of %s on %s to be %s", volume, node, what), within, func(ctx context.Context) (string, error) {
-		list, err := w.AttachmentsOf(ctx, volume)
-		for i := range list {
-			if found = &list[i]; found.Spec.NodeName == node {
-				return check(found), err
+	err := w.Wait(ctx, fmt.Sprintf("the VolumeAttachment of %s on %s to be %s", volume, node, what), within,
+		func(ctx context.Context) (string, error) {
+			list, err := w.AttachmentsOf(ctx, volume)
+			for i := range list {
+				if found = &list[i]; found.Spec.NodeName == node {
+					return check(found), err
+				}
 			}
-		}
-		return fmt.Sprintf("there are %d others", len(list)), err
-	})
+			return fmt.Sprintf("there are %d others", len(list)), err
+		})
 	return found, err
 }
 
 // WaitKubernetesAttached waits until Kubernetes is told that the volume is attached to the node.
-func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string, within time.Duration) (*storagev1.VolumeAttachment, error) {
+func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string, within time.Duration) (*storagev1.VolumeAttachment,
+	error) {
 	return w.WaitKubernetes(ctx, volume, node, "attached", within, func(a *storagev1.VolumeAttachment) string {
 		return unless(a.Status.Attached, "attached is false, %s", saidOf(a.Status.AttachError))
 	})
@@ -74,7 +77,8 @@ func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string,
 // WaitKubernetesError waits until Kubernetes is told an error that has the word.
 func (w *World) WaitKubernetesError(ctx context.Context, volume, node, word string, within time.Duration) error {
 	_, err := w.WaitKubernetes(ctx, volume, node, "refused with "+word, within, func(a *storagev1.VolumeAttachment) string {
-		return unless(a.Status.AttachError != nil && strings.Contains(a.Status.AttachError.Message, word), "%s", saidOf(a.Status.AttachError))
+		return unless(a.Status.AttachError != nil && strings.Contains(a.Status.AttachError.Message, word), "%s",
+			saidOf(a.Status.AttachError))
 	})
 	return err
 }
@@ -96,7 +100,8 @@ func (w *World) WaitKubernetesDetached(ctx context.Context, volume, node string,
 		}
 		for _, a := range list {
 			if a.Spec.NodeName == node {
-				return fmt.Sprintf("%s is there, deleted %v, finalizers %v, %s", a.Name, a.DeletionTimestamp, a.Finalizers, saidOf(a.Status.DetachError)), nil
+				return fmt.Sprintf("%s is there, deleted %v, finalizers %v, %s", a.Name, a.DeletionTimestamp, a.Finalizers,
+					saidOf(a.Status.DetachError)), nil
 			}
 		}
 		reported, err := w.reported(ctx, volume, node)

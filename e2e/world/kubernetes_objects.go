@@ -24,7 +24,8 @@ const (
 	storageClass = "longhorn"
 )
 
-// managerFlags let kube-controller-manager attach volumes for pods, count for disruption budgets, and judge no nodes, which have no kubelet here.
+// managerFlags let kube-controller-manager attach volumes for pods, count for disruption budgets, and judge no nodes, which have no kubelet
+// here.
 var managerFlags = []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +
 	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller,disruption-controller"}
 
@@ -86,7 +87,8 @@ func (w *World) Pod(ctx context.Context, name, volume, node string) error {
 	return w.makePod(ctx, podOf(name, volume, node))
 }
 
-// ControlledPod makes a pod as a controller of that kind of the group apps makes it, and says in its status what a kubelet says that runs it.
+// ControlledPod makes a pod as a controller of that kind of the group apps makes it, and says in its status what a kubelet says that runs
+// it.
 func (w *World) ControlledPod(ctx context.Context, name, kind, volume, node string) error {
 	yes, grace := true, int64(1)
 	pod := podOf(name, volume, node)
@@ -95,8 +97,10 @@ func (w *World) ControlledPod(ctx context.Context, name, kind, volume, node stri
 	if err := w.makePod(ctx, pod); err != nil {
 		return err
 	}
-	running := corev1.ContainerStatus{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}
-	return w.setStatus(ctx, pod, map[string]any{"phase": corev1.PodRunning, "startTime": metav1.Now(), "containerStatuses": []corev1.ContainerStatus{running}})
+	running := corev1.ContainerStatus{Name: "main",
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}
+	return w.setStatus(ctx, pod, map[string]any{"phase": corev1.PodRunning, "startTime": metav1.Now(),
+		"containerStatuses": []corev1.ContainerStatus{running}})
 }
 
 // EndPod asks for the end of a pod, as its controller or Kubernetes does: it goes when its kubelet has ended it.
@@ -133,7 +137,8 @@ func podOf(name, volume, node string) *corev1.Pod {
 	token := false
 	return &corev1.Pod{ObjectMeta: podMeta(name), Spec: corev1.PodSpec{
 		NodeName: node, AutomountServiceAccountToken: &token,
-		Containers: []corev1.Container{{Name: "main", Image: "none", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
+		Containers: []corev1.Container{{Name: "main", Image: "none",
+			VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
 		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: volume},
 		}}},
@@ -150,7 +155,8 @@ func (w *World) makePod(ctx context.Context, pod *corev1.Pod) error {
 // KillPod deletes a pod at once, as nobody runs it.
 func (w *World) KillPod(ctx context.Context, name string) error {
 	now := int64(0)
-	if err := w.Admin.Delete(ctx, &corev1.Pod{ObjectMeta: podMeta(name)}, &client.DeleteOptions{GracePeriodSeconds: &now}); client.IgnoreNotFound(err) != nil {
+	if err := w.Admin.Delete(ctx, &corev1.Pod{ObjectMeta: podMeta(name)},
+		&client.DeleteOptions{GracePeriodSeconds: &now}); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting pod %s: %w", name, err)
 	}
 	return nil

@@ -139,7 +139,8 @@ func (w *World) VolumeSnapshotNow(ctx context.Context, name string) (VolumeSnaps
 }
 
 // WaitVolumeSnapshot waits until the VolumeSnapshot is as check says, which returns what is missing.
-func (w *World) WaitVolumeSnapshot(ctx context.Context, name, what string, within time.Duration, check func(VolumeSnapshotStatus) bool) (VolumeSnapshotStatus, error) {
+func (w *World) WaitVolumeSnapshot(ctx context.Context, name, what string, within time.Duration,
+	check func(VolumeSnapshotStatus) bool) (VolumeSnapshotStatus, error) {
 	var now VolumeSnapshotStatus
 	err := w.Wait(ctx, "VolumeSnapshot "+name+" "+what, within, func(ctx context.Context) (string, error) {
 		var err error
@@ -167,7 +168,8 @@ func (w *World) DeleteSnapshotContent(ctx context.Context, name string) error {
 
 // WaitVolumeSnapshotGone waits for the end of a VolumeSnapshot and of a content.
 func (w *World) WaitVolumeSnapshotGone(ctx context.Context, name, content string, within time.Duration) error {
-	for _, object := range []*unstructured.Unstructured{snapshotKind("VolumeSnapshot", podNamespace, name), snapshotKind("VolumeSnapshotContent", "", content)} {
+	for _, object := range []*unstructured.Unstructured{snapshotKind("VolumeSnapshot", podNamespace, name),
+		snapshotKind("VolumeSnapshotContent", "", content)} {
 		if object.GetName() == "" {
 			continue
 		}

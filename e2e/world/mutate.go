@@ -38,8 +38,8 @@ func Mutate(edits ...Edit) (Overlay, error) {
 	return out, nil
 }
 
-// Test runs the tests of a package of an edited copy, whatever earlier runs said, and tells whether one failed. What does not compile is an error.
-// The arguments are the package and what its tests are given.
+// Test runs the tests of a package of an edited copy, whatever earlier runs said, and tells whether one failed. What does not compile is an
+// error. The arguments are the package and what its tests are given.
 func Test(ctx context.Context, overlay Overlay, arguments ...string) (out string, failed bool, err error) {
 	root, err := ModuleRoot(ctx)
 	if err != nil {

@@ -54,10 +54,12 @@ func (w *World) Cordon(ctx context.Context, node string, cordoned bool) error {
 	return w.patch(ctx, kubernetesNode(node), map[string]any{"spec": map[string]any{"unschedulable": cordoned}})
 }
 
-// EvictManager asks Kubernetes to evict the pod of a node's instance manager, as a drain does; refused says what a disruption budget has against it.
+// EvictManager asks Kubernetes to evict the pod of a node's instance manager, as a drain does; refused says what a disruption budget has
+// against it.
 func (w *World) EvictManager(ctx context.Context, node, dataEngine string) (refused string, err error) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: w.InstanceManager(node, dataEngine), Namespace: w.Namespace}}
-	err = w.Admin.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
+	err = w.Admin.SubResource("eviction").Create(ctx, pod,
+		&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
 	if apierrors.IsTooManyRequests(err) {
 		return err.Error(), nil
 	}
@@ -88,7 +90,8 @@ func (w *World) ReplacePod(ctx context.Context, node, engine string) error {
 // Nudge makes the instance manager say that something changed: an instance comes and goes.
 func (w *World) Nudge(ctx context.Context, manager string) error {
 	_, engine := w.place(manager)
-	i := Instance{InstanceManager: manager, Name: "nudge-r-" + randomID(), Type: v1beta2.InstanceTypeReplica, DataEngine: engine, Volume: "nudge"}
+	i := Instance{InstanceManager: manager, Name: "nudge-r-" + randomID(), Type: v1beta2.InstanceTypeReplica, DataEngine: engine,
+		Volume: "nudge"}
 	if _, err := w.StartInstance(ctx, i); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 // writers is how many requests a population keeps under way.
 const writers = 16
 
-// Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and
-// makes the running object of each but every n-th: those are recorded as given up, become orphans, and are returned. None is, if every is 0.
+// Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and makes the running object
+// of each but every n-th: those are recorded as given up, become orphans, and are returned. None is, if every is 0.
 func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, error) {
 	list := w.population(instances)
 	var stale []Stale
@@ -120,7 +120,8 @@ func (w *World) revive(ctx, _ context.Context) error {
 	group.SetLimit(writers)
 	for i := range pods.Items {
 		group.Go(func() error {
-			return w.setStatus(groupCtx, &pods.Items[i], map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
+			return w.setStatus(groupCtx, &pods.Items[i],
+				map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
 		})
 	}
 	w.options.Say("%d pods of the kept population are to run again", len(pods.Items))

@@ -23,8 +23,8 @@ func (w *World) BackUpEtcd(ctx context.Context) (string, error) {
 	return to, w.cluster.Backup(ctx, to)
 }
 
-// RestoreEtcd puts such a copy back, as an administrator does after a disaster: what was written since never happened, and the controllers are started
-// anew, for what they remember never happened either. The data plane goes on as it is.
+// RestoreEtcd puts such a copy back, as an administrator does after a disaster: what was written since never happened, and the controllers
+// are started anew, for what they remember never happened either. The data plane goes on as it is.
 func (w *World) RestoreEtcd(ctx context.Context, from string) error {
 	ctx, cancel := context.WithTimeout(ctx, restartTime)
 	defer cancel()

@@ -31,10 +31,12 @@ func (s Stale) Object(namespace string) *v1beta2.Orphan {
 		orphanType, label = v1beta2.OrphanTypeEngineInstance, v1beta2.LabelEngine
 	}
 	return &v1beta2.Orphan{
-		ObjectMeta: metav1.ObjectMeta{Name: s.Orphan(), Namespace: namespace, Finalizers: []string{v1beta2.Finalizer}, Labels: map[string]string{
-			v1beta2.LabelComponent: v1beta2.ComponentOrphan, v1beta2.LabelManagedBy: v1beta2.ManagedByLonghornManager,
-			v1beta2.LabelOrphanType: orphanType, v1beta2.LabelNode: s.Node, v1beta2.LabelInstanceManager: s.InstanceManager, label: s.Name,
-		}},
+		ObjectMeta: metav1.ObjectMeta{Name: s.Orphan(), Namespace: namespace, Finalizers: []string{v1beta2.Finalizer},
+			Labels: map[string]string{
+				v1beta2.LabelComponent: v1beta2.ComponentOrphan, v1beta2.LabelManagedBy: v1beta2.ManagedByLonghornManager,
+				v1beta2.LabelOrphanType: orphanType, v1beta2.LabelNode: s.Node, v1beta2.LabelInstanceManager: s.InstanceManager,
+				label: s.Name,
+			}},
 		Spec: v1beta2.OrphanSpec{DataEngine: s.DataEngine, NodeID: s.Node, OrphanType: orphanType, Parameters: map[string]string{
 			v1beta2.OrphanParameterInstanceName: s.Name, v1beta2.OrphanParameterInstanceUUID: s.UUID,
 			v1beta2.OrphanParameterInstanceManager: s.InstanceManager,
@@ -76,7 +78,8 @@ func (w *World) WaitOrphan(ctx context.Context, s Stale, within time.Duration) (
 }
 
 // WaitCondition waits until an Orphan's condition has the status and reason; an empty reason means any.
-func (w *World) WaitCondition(ctx context.Context, orphan, condition string, status v1beta2.ConditionStatus, reason string, within time.Duration) error {
+func (w *World) WaitCondition(ctx context.Context, orphan, condition string, status v1beta2.ConditionStatus, reason string,
+	within time.Duration) error {
 	seen := false
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)

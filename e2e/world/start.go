@@ -44,7 +44,8 @@ func (w *World) simulate(ctx, _ context.Context) error {
 		args = append(args, "--tls-dir", w.tlsDirectory())
 	}
 	w.control = "http://" + address
-	if _, err := w.run(&Process{Name: SimulatorBinary, binary: SimulatorBinary, args: append(args, w.options.SimulatorArgs...)}); err != nil {
+	if _, err := w.run(&Process{Name: SimulatorBinary, binary: SimulatorBinary,
+		args: append(args, w.options.SimulatorArgs...)}); err != nil {
 		return err
 	}
 	if err := w.Wait(ctx, "the simulator", 30*time.Second, func(ctx context.Context) (string, error) {
@@ -117,7 +118,8 @@ func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
 			}
 		}
 		if ready < len(w.options.Nodes) || running < 2*len(w.options.Nodes) {
-			return fmt.Sprintf("%d of %d nodes are ready, %d of %d instance managers run", ready, len(w.options.Nodes), running, 2*len(w.options.Nodes)), nil
+			return fmt.Sprintf("%d of %d nodes are ready, %d of %d instance managers run", ready, len(w.options.Nodes), running,
+				2*len(w.options.Nodes)), nil
 		}
 		return "", nil
 	})

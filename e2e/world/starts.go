@@ -29,7 +29,8 @@ func (w *World) BackingImage(ctx context.Context, name string, blocks map[string
 			}
 			copies[disk.DiskUUID] = map[string]any{"state": v1beta2.BackingImageStateReady, "dataEngine": v1beta2.DataEngineV1}
 			file := path.Join("/host", disk.DiskPath, "backing-images", name+"-"+uuid, "backing")
-			err := w.ctl(ctx, http.MethodPost, "/v1/backing-images", map[string]any{"node": node, "path": file, "size": 4096, "blocks": blocks}, nil)
+			err := w.ctl(ctx, http.MethodPost, "/v1/backing-images",
+				map[string]any{"node": node, "path": file, "size": 4096, "blocks": blocks}, nil)
 			if err != nil {
 				return err
 			}
@@ -63,7 +64,8 @@ func (w *World) MadeWith(ctx context.Context, volume string, size int64) error {
 	}
 	for _, r := range replicas {
 		directory := path.Join("/host", r.Spec.DiskPath, "replicas", r.Spec.DataDirectoryName)
-		if err := w.ctl(ctx, http.MethodPost, "/v1/directories", map[string]any{"node": r.Spec.NodeID, "path": directory, "size": size}, nil); err != nil {
+		if err := w.ctl(ctx, http.MethodPost, "/v1/directories", map[string]any{"node": r.Spec.NodeID, "path": directory, "size": size},
+			nil); err != nil {
 			return err
 		}
 	}

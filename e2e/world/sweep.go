@@ -32,7 +32,8 @@ func (w *World) Sweep(ctx context.Context) error {
 		if err := w.sweepKubernetes(ctx); err != nil {
 			return err
 		}
-		for _, list := range []client.ObjectList{&v1beta2.BackupList{}, &v1beta2.BackupTargetList{}, &v1beta2.SnapshotList{}, &v1beta2.ShareManagerList{},
+		for _, list := range []client.ObjectList{&v1beta2.BackupList{}, &v1beta2.BackupTargetList{}, &v1beta2.SnapshotList{},
+			&v1beta2.ShareManagerList{},
 			&v1beta2.BackingImageDataSourceList{}} {
 			if err := w.removeAll(ctx, list); err != nil {
 				return err

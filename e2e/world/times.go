@@ -24,15 +24,17 @@ const usualTimeFactor = 20
 // reachability, which a slow machine would miss, what makes a crowd of many changes (--snapshot-delete-batch-delay, --flood-window), how
 // long work itself takes, and --safety-list-period, which nothing waits for.
 var shortened = map[string][]string{
-	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-poll-active-interval", "engine-poll-interval",
-		"engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over", "snapshot-absence-gap",
-		"v2-quiet", "v2-rediscovery", "v2-settle"},
+	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-poll-active-interval",
+		"engine-poll-interval", "engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over",
+		"snapshot-absence-gap", "v2-quiet", "v2-rediscovery", "v2-settle"},
 	SimulatorBinary: {"disk-create-time", "node-grace", "path-loss-time", "spdk-list-cycle"},
 }
 
 // renamed are the flags that an earlier version called otherwise, by their present name.
 var renamed = map[string]string{
-	"engine-poll-active-interval": "engine-look-busy", "engine-poll-interval": "engine-look-period", "post-election-delay": "quarantine", // as they were called before
+	"engine-poll-active-interval": "engine-look-busy",
+	"engine-poll-interval":        "engine-look-period",
+	"post-election-delay":         "quarantine", // as they were called before
 }
 
 // timeDefault is a line of a binary's help about a flag that is a time: its name and its default.

@@ -32,7 +32,8 @@ func (w *World) Upgrade(ctx context.Context, name, image string, change func(*v1
 }
 
 // WaitUpgrade waits until the whole upgrade is in one of the states, and tells what each node's upgrade says meanwhile.
-func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Duration, states ...string) (*v1beta2.DataEngineUpgradeManager, error) {
+func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Duration, states ...string) (*v1beta2.DataEngineUpgradeManager,
+	error) {
 	found := &v1beta2.DataEngineUpgradeManager{}
 	err := w.Wait(ctx, fmt.Sprintf("upgrade %s to be one of %v", name, states), within, func(ctx context.Context) (string, error) {
 		if err := w.Get(ctx, name, found); err != nil || slices.Contains(states, found.Status.State) {
@@ -60,7 +61,8 @@ func (w *World) sayUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgradeMana
 func NodeUpgrade(upgrade, node string) string { return upgrade + "-" + node }
 
 // WaitNodeUpgrade waits until the upgrade of a node satisfies check, which says what is missing.
-func (w *World) WaitNodeUpgrade(ctx context.Context, upgrade, node, what string, within time.Duration, check func(*v1beta2.NodeDataEngineUpgrade) string) error {
+func (w *World) WaitNodeUpgrade(ctx context.Context, upgrade, node, what string, within time.Duration,
+	check func(*v1beta2.NodeDataEngineUpgrade) string) error {
 	name := NodeUpgrade(upgrade, node)
 	return w.Wait(ctx, "upgrade "+name+" "+what, within, func(ctx context.Context) (string, error) {
 		u := &v1beta2.NodeDataEngineUpgrade{}
@@ -76,9 +78,10 @@ func (w *World) WaitNodeUpgrade(ctx context.Context, upgrade, node, what string,
 
 // WaitNodeUpgradeState waits until the upgrade of a node is in one of the states.
 func (w *World) WaitNodeUpgradeState(ctx context.Context, upgrade, node string, within time.Duration, states ...string) error {
-	return w.WaitNodeUpgrade(ctx, upgrade, node, fmt.Sprintf("to be one of %v", states), within, func(u *v1beta2.NodeDataEngineUpgrade) string {
-		return unless(slices.Contains(states, u.Status.State), "it is not")
-	})
+	return w.WaitNodeUpgrade(ctx, upgrade, node, fmt.Sprintf("to be one of %v", states), within,
+		func(u *v1beta2.NodeDataEngineUpgrade) string {
+			return unless(slices.Contains(states, u.Status.State), "it is not")
+		})
 }
 
 // ChangeUpgrade changes fields of the upgrade's spec, as a person does who resumes, pauses or aborts it.

@@ -31,12 +31,14 @@ func (w *World) CreateVolume(ctx context.Context, name, dataEngine, engineNode s
 	v := &Volume{Name: name, DataEngine: dataEngine, Engine: name + "-e-0"}
 	object := &v1beta2.Volume{ObjectMeta: w.meta(name, nil)}
 	object.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(name)}
-	object.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: VolumeSize, NumberOfReplicas: len(replicaNodes), NodeID: engineNode, Frontend: "blockdev", AccessMode: "rwo"}
+	object.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: VolumeSize, NumberOfReplicas: len(replicaNodes), NodeID: engineNode,
+		Frontend: "blockdev", AccessMode: "rwo"}
 	if err := w.Admin.Create(ctx, object); err != nil {
 		return nil, fmt.Errorf("creating volume %s: %w", name, err)
 	}
 	engine := &v1beta2.Engine{ObjectMeta: w.meta(v.Engine, object)}
-	engine.Spec = v1beta2.EngineSpec{DataEngine: dataEngine, VolumeName: name, VolumeSize: VolumeSize, Active: true, Frontend: "blockdev", DesireState: v1beta2.InstanceStateStopped}
+	engine.Spec = v1beta2.EngineSpec{DataEngine: dataEngine, VolumeName: name, VolumeSize: VolumeSize, Active: true, Frontend: "blockdev",
+		DesireState: v1beta2.InstanceStateStopped}
 	if err := w.Admin.Create(ctx, engine); err != nil {
 		return nil, fmt.Errorf("creating engine %s: %w", v.Engine, err)
 	}
@@ -87,7 +89,8 @@ func (w *World) StartReplica(ctx context.Context, name string) error {
 		return err
 	}
 	running, err := w.start(ctx, Instance{Name: name, Type: v1beta2.InstanceTypeReplica, DataEngine: replica.Spec.DataEngine,
-		InstanceManager: w.InstanceManager(replica.Spec.NodeID, replica.Spec.DataEngine), Volume: replica.Spec.VolumeName, DiskUUID: replica.Spec.DiskID})
+		InstanceManager: w.InstanceManager(replica.Spec.NodeID, replica.Spec.DataEngine), Volume: replica.Spec.VolumeName,
+		DiskUUID: replica.Spec.DiskID})
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,8 @@ func (w *World) StartEngine(ctx context.Context, v *Volume, node string) error {
 	}
 	if err := w.patch(ctx, engine, map[string]any{
 		"metadata": map[string]any{"labels": map[string]any{v1beta2.LabelNode: node}},
-		"spec":     map[string]any{"desireState": v1beta2.InstanceStateRunning, "nodeID": node, "replicaAddressMap": exactly(engine.Spec.ReplicaAddressMap, addresses)},
+		"spec": map[string]any{"desireState": v1beta2.InstanceStateRunning, "nodeID": node,
+			"replicaAddressMap": exactly(engine.Spec.ReplicaAddressMap, addresses)},
 	}); err != nil {
 		return err
 	}
@@ -184,7 +188,8 @@ func (w *World) meta(name string, parent *v1beta2.Volume) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Namespace: w.Namespace, Finalizers: []string{v1beta2.Finalizer}}
 	if parent != nil {
 		meta.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(parent.Name)}
-		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: parent.Name, UID: parent.UID}}
+		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: parent.Name,
+			UID: parent.UID}}
 	}
 	return meta
 }

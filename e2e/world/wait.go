@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// checkPause is between two checks of a wait, idlePause while nothing is changed through the proxies: most of what tests wait for is that a time
-// passes, and each check asks the API server.
+// checkPause is between two checks of a wait, idlePause while nothing is changed through the proxies: most of what tests wait for is that a
+// time passes, and each check asks the API server.
 const checkPause, idlePause = 20 * time.Millisecond, 200 * time.Millisecond
 
 // Wait checks until check returns "", or says after the time is over what check said last. What is returned by check is
@@ -27,12 +27,14 @@ func (w *World) Wait(ctx context.Context, what string, within time.Duration, che
 }
 
 // WaitSlowly is Wait with a pause between two checks that is the caller's.
-func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error)) error {
+func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.Duration,
+	check func(context.Context) (string, error)) error {
 	return w.wait(ctx, what, pause, within, check, func() bool { return true })
 }
 
 // wait checks after each pause at which a check is due.
-func (w *World) wait(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error), due func() bool) error {
+func (w *World) wait(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error),
+	due func() bool) error {
 	within = w.Stretched(within)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

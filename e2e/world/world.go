@@ -131,7 +131,8 @@ func Start(ctx context.Context, options Options) (*World, error) {
 	if w.factor, err = w.timeFactor(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.revive, w.simulate, w.startControllers, w.ready} {
+	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.revive, w.simulate,
+		w.startControllers, w.ready} {
 		if err := step(ctx, lifetime); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
@@ -203,7 +204,8 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	}
 	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.options.Flags[controller])
 	if lease := w.options.Lease; lease > 0 {
-		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4), fmt.Sprintf("--retry-period=%s", lease/10))
+		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4),
+			fmt.Sprintf("--retry-period=%s", lease/10))
 	}
 	flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})...)
 	if !w.options.Attach && controller == IMMonitor {
@@ -222,7 +224,8 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if controller == SnapshotController {
 		args = append(args, w.understood(ctx, controller, []string{"--webhook-port=" + portOf(hook)})...)
 	}
-	return w.run(&Process{Name: controller + instance, Source: token, binary: controller, args: args, metrics: metrics, health: health, hook: hook})
+	return w.run(&Process{Name: controller + instance, Source: token, binary: controller, args: args, metrics: metrics, health: health,
+		hook: hook})
 }
 
 func (w *World) run(process *Process) (*Process, error) {

@@ -38,7 +38,8 @@ func (w Writer) Harm() string {
 	if w.Failed+w.Lost+w.Doubled+w.Misdirected == 0 && w.Writes > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the writer of %s wrote %d: %d failed, %d lost, %d doubled, %d misdirected: %v", w.Volume, w.Writes, w.Failed, w.Lost, w.Doubled, w.Misdirected, w.Errors)
+	return fmt.Sprintf("the writer of %s wrote %d: %d failed, %d lost, %d doubled, %d misdirected: %v", w.Volume, w.Writes, w.Failed,
+		w.Lost, w.Doubled, w.Misdirected, w.Errors)
 }
 
 // WriteOn lets a workload write to a volume without end.

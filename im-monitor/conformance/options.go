@@ -153,6 +153,7 @@ func tlsConfig(directory string) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the client's certificate: %w", err)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: imclient.ServerName, RootCAs: roots, Certificates: []tls.Certificate{pair}},
+	return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: imclient.ServerName, RootCAs: roots,
+			Certificates: []tls.Certificate{pair}},
 		nil
 }

@@ -144,7 +144,8 @@ func finish(o *options, out io.Writer, results []suite.Result, servers map[strin
 		return err
 	}
 	if o.output == "text" && o.dataPath != "" && o.simulator == "" && suite.Count(results, suite.Passed) > 0 {
-		fmt.Fprintf(out, "The directories %s/%s* of the v1 nodes are left: no call of the API removes them.\n", o.dataPath, suite.Prefix(o.id))
+		fmt.Fprintf(out, "The directories %s/%s* of the v1 nodes are left: no call of the API removes them.\n", o.dataPath,
+			suite.Prefix(o.id))
 	}
 	if o.record {
 		known, err := suite.ReadLedger(o.ledger)

@@ -38,7 +38,8 @@ func ctlCommand() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { c.out = cmd.OutOrStdout(); return nil },
 	}
 	cmd.PersistentFlags().StringVar(&c.url, "control", c.url, "URL of the control endpoint, or its HOST:PORT")
-	cmd.AddCommand(c.status(), c.nodes(), c.pods(), c.instances(), c.held(), c.journal(), c.faults(), c.restart(), c.crash(), c.disks(), c.devices(),
+	cmd.AddCommand(c.status(), c.nodes(), c.pods(), c.instances(), c.held(), c.journal(), c.faults(), c.restart(), c.crash(), c.disks(),
+		c.devices(),
 		c.volumes(), c.writers(), c.copyTime())
 	return cmd
 }
@@ -102,7 +103,8 @@ func (c *ctl) held() *cobra.Command {
 
 func (c *ctl) journal() *cobra.Command {
 	var after, wait, source, node, name, method string
-	cmd := &cobra.Command{Use: "journal", Short: "Every executed call, with the UUIDs asked and found, and what became of it", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "journal", Short: "Every executed call, with the UUIDs asked and found, and what became of it",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, http.MethodGet, "/v1/journal",
 				set("after", after, "wait", wait, "source", source, "node", node, "name", name, "method", method), nil)

@@ -28,10 +28,12 @@ func (c *ctl) devices() *cobra.Command {
 		}}
 	cmd.Flags().StringVar(&node, "node", "", "this node only")
 	cmd.AddCommand(c.addDevice(), c.swapDevices(),
-		c.devicePresent("appear NODE PATH", "Let a device appear", true), c.devicePresent("pull NODE PATH", "Pull a device out; its content stays", false),
-		&cobra.Command{Use: "remove NODE PATH", Short: "Take a device out for good", Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd, http.MethodDelete, "/v1/devices", url.Values{"node": {args[0]}, "path": {args[1]}}, nil)
-		}})
+		c.devicePresent("appear NODE PATH", "Let a device appear", true),
+		c.devicePresent("pull NODE PATH", "Pull a device out; its content stays", false),
+		&cobra.Command{Use: "remove NODE PATH", Short: "Take a device out for good", Args: cobra.ExactArgs(2),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return c.ask(cmd, http.MethodDelete, "/v1/devices", url.Values{"node": {args[0]}, "path": {args[1]}}, nil)
+			}})
 	return cmd
 }
 
@@ -39,7 +41,8 @@ func (c *ctl) addDevice() *cobra.Command {
 	var in dataplane.Device
 	var lvstore dataplane.Lvstore
 	var replicas map[string]int64
-	cmd := &cobra.Command{Use: "add NODE PATH", Short: "Put a device into a node, in the place of one with that path: blank, with a filesystem, or with an lvstore",
+	cmd := &cobra.Command{Use: "add NODE PATH", Short: "Put a device into a node, in the place of one with that path: blank, with a " +
+		"filesystem, or with an lvstore",
 		Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
 			in.Node, in.Path = args[0], args[1]
 			if lvstore.UUID != "" || lvstore.Name != "" {
@@ -69,7 +72,8 @@ func (c *ctl) devicePresent(use, short string, present bool) *cobra.Command {
 }
 
 func (c *ctl) swapDevices() *cobra.Command {
-	return &cobra.Command{Use: "swap NODE PATH NODE PATH", Short: "Put each of two devices into the place of the other one", Args: cobra.ExactArgs(4),
+	return &cobra.Command{Use: "swap NODE PATH NODE PATH", Short: "Put each of two devices into the place of the other one",
+		Args: cobra.ExactArgs(4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd, http.MethodPost, "/v1/devices/swap", nil,
 				control.SwapDevices{Node: args[0], Path: args[1], OtherNode: args[2], OtherPath: args[3]})

@@ -46,7 +46,8 @@ func (c *ctl) nodeState(use, short string, state machine.NodeState) *cobra.Comma
 
 func (c *ctl) instances() *cobra.Command {
 	var node, engine, name string
-	cmd := &cobra.Command{Use: "instances", Aliases: []string{"list"}, Short: "Instances with their true UUIDs and what the server tells of them", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "instances", Aliases: []string{"list"},
+		Short: "Instances with their true UUIDs and what the server tells of them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, http.MethodGet, "/v1/instances", set("node", node, "engine", engine, "name", name), nil)
 		}}
@@ -80,7 +81,8 @@ func (c *ctl) create() *cobra.Command {
 }
 
 func (c *ctl) populate() *cobra.Command {
-	return &cobra.Command{Use: "populate FILE", Short: "Make many instances from a JSON list (- is standard input): [{node, name, type, dataEngine, state, uuid, …}]",
+	return &cobra.Command{Use: "populate FILE", Short: "Make many instances from a JSON list (- is standard input): [{node, name, type, " +
+		"dataEngine, state, uuid, …}]",
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			file := os.Stdin
 			if args[0] != "-" {
@@ -103,7 +105,8 @@ func (c *ctl) change() *cobra.Command {
 	var state, message string
 	in := dataplane.Change{}
 	var hide, show bool
-	cmd := &cobra.Command{Use: "change NODE NAME", Short: "Change an instance: another state, a new UUID under the same name, a hidden UUID", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{Use: "change NODE NAME",
+		Short: "Change an instance: another state, a new UUID under the same name, a hidden UUID", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if state != "" {
 				in.State = &state
@@ -129,7 +132,8 @@ func (c *ctl) change() *cobra.Command {
 
 func (c *ctl) remove() *cobra.Command {
 	var destroy bool
-	cmd := &cobra.Command{Use: "remove NODE NAME", Short: "End an instance from outside; a v2 replica stays as stopped unless --destroy", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{Use: "remove NODE NAME", Short: "End an instance from outside; a v2 replica stays as stopped unless --destroy",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := url.Values{}
 			if destroy {
@@ -144,9 +148,11 @@ func (c *ctl) remove() *cobra.Command {
 func (c *ctl) restart() *cobra.Command {
 	var keep bool
 	var down time.Duration
-	cmd := &cobra.Command{Use: "restart POD|NODE:ENGINE", Short: "Restart an instance manager's container; v1 processes die, v2 lvols stay", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "restart POD|NODE:ENGINE", Short: "Restart an instance manager's container; v1 processes die, v2 lvols stay",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd, http.MethodPost, "/v1/pods/"+url.PathEscape(args[0])+"/restart", nil, control.Restart{Keep: keep, Down: fault.Duration(down)})
+			return c.ask(cmd, http.MethodPost, "/v1/pods/"+url.PathEscape(args[0])+"/restart", nil,
+				control.Restart{Keep: keep, Down: fault.Duration(down)})
 		}}
 	cmd.Flags().BoolVar(&keep, "keep", false, "v1 processes survive, which no real server manages")
 	cmd.Flags().DurationVar(&down, "down", 0, "how long the container is down")
@@ -154,7 +160,8 @@ func (c *ctl) restart() *cobra.Command {
 }
 
 func (c *ctl) crash() *cobra.Command {
-	return &cobra.Command{Use: "crash POD|NODE:ENGINE", Short: "End an instance manager's pod: phase Failed, for restart policy is Never", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "crash POD|NODE:ENGINE", Short: "End an instance manager's pod: phase Failed, for restart policy is Never",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd, http.MethodPost, "/v1/pods/"+url.PathEscape(args[0])+"/crash", nil, nil)
 		}}

@@ -15,7 +15,8 @@ import (
 )
 
 func (c *ctl) volumes() *cobra.Command {
-	cmd := &cobra.Command{Use: "volumes [NAME]", Short: "Volumes: engines with their replicas' modes, frontends, the data of every replica", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "volumes [NAME]", Short: "Volumes: engines with their replicas' modes, frontends, the data of every replica",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) == 1 {
@@ -32,7 +33,8 @@ func volumePath(name, what string) string { return "/v1/volumes/" + url.PathEsca
 func (c *ctl) write() *cobra.Command {
 	in := control.WriteBlock{}
 	var wait time.Duration
-	cmd := &cobra.Command{Use: "write NAME BLOCK TEXT", Short: "Write a block through the volume's frontend; prints the number of the write", Args: cobra.ExactArgs(3),
+	cmd := &cobra.Command{Use: "write NAME BLOCK TEXT",
+		Short: "Write a block through the volume's frontend; prints the number of the write", Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			block, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil {
@@ -57,7 +59,8 @@ func (c *ctl) read() *cobra.Command {
 }
 
 func (c *ctl) verify() *cobra.Command {
-	return &cobra.Command{Use: "verify NAME", Short: "Hold what can be read against what was acknowledged; fails on a difference", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "verify NAME", Short: "Hold what can be read against what was acknowledged; fails on a difference",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var answer dataplane.Verification
 			client := &control.Client{URL: c.url}
@@ -75,14 +78,16 @@ func (c *ctl) verify() *cobra.Command {
 }
 
 func (c *ctl) failReplica() *cobra.Command {
-	return &cobra.Command{Use: "fail NAME REPLICA", Short: "Put a replica into mode ERR at the engines that hold it", Args: cobra.ExactArgs(2),
+	return &cobra.Command{Use: "fail NAME REPLICA", Short: "Put a replica into mode ERR at the engines that hold it",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd, http.MethodPost, volumePath(args[0], "fail"), nil, control.FailReplica{Replica: args[1]})
 		}}
 }
 
 func (c *ctl) writers() *cobra.Command {
-	cmd := &cobra.Command{Use: "writers", Short: "Workloads that never stop, with their longest pause and what they found wrong", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "writers", Short: "Workloads that never stop, with their longest pause and what they found wrong",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.ask(cmd, http.MethodGet, "/v1/writers", nil, nil) }}
 	in := control.StartWriter{}
 	var interval time.Duration
@@ -110,7 +115,8 @@ func (c *ctl) writers() *cobra.Command {
 
 func (c *ctl) copyTime() *cobra.Command {
 	in := control.CopyTime{}
-	cmd := &cobra.Command{Use: "copy-time DURATION|hold", Short: "How long copying a volume takes: rebuild, clone, backup, restore, purge, expansion", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "copy-time DURATION|hold",
+		Short: "How long copying a volume takes: rebuild, clone, backup, restore, purge, expansion", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Hold = args[0] == "hold"; !in.Hold {
 				d, err := time.ParseDuration(args[0])
@@ -128,7 +134,8 @@ func (c *ctl) copyTime() *cobra.Command {
 // kill ends an instance's process or RAID bdev: it is listed in state error.
 func (c *ctl) kill() *cobra.Command {
 	message := "killed"
-	cmd := &cobra.Command{Use: "kill NODE NAME", Short: "Kill an instance: it is listed in state error and serves nothing", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{Use: "kill NODE NAME", Short: "Kill an instance: it is listed in state error and serves nothing",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state := dataplane.Failed
 			return c.ask(cmd, http.MethodPatch, "/v1/instances/"+url.PathEscape(args[0])+"/"+url.PathEscape(args[1]), nil,

@@ -20,7 +20,8 @@ import (
 func (w *world) put(name string) string {
 	w.t.Helper()
 	var answer control.PutAnswer
-	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node, Spec: dataplane.Spec{Name: name, Type: "replica"}}}}, &answer)
+	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node,
+		Spec: dataplane.Spec{Name: name, Type: "replica"}}}}, &answer)
 	return answer.Instances[0].UUID
 }
 
@@ -66,8 +67,9 @@ func TestEachFaultOnTheWire(t *testing.T) {
 	})
 	t.Run("a start can fail inside", func(t *testing.T) {
 		w.with(t, fault.Rule{Kind: fault.FailCreate, Message: "no"})
-		made, err := instances.InstanceCreate(t.Context(), &imrpc.InstanceCreateRequest{Spec: &imrpc.InstanceSpec{Name: "d", Type: "replica",
-			PortCount: 10, ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn", Args: []string{"replica"}}}})
+		made, err := instances.InstanceCreate(t.Context(),
+			&imrpc.InstanceCreateRequest{Spec: &imrpc.InstanceSpec{Name: "d", Type: "replica",
+				PortCount: 10, ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn", Args: []string{"replica"}}}})
 		require.NoError(t, err)
 		require.Equal(t, "error", made.Status.State)
 		require.Equal(t, "no", made.Status.ErrorMsg)

@@ -1,5 +1,5 @@
-// Command simulator is the reference data plane: it plays the kubelets of simulated nodes for instance-manager pods and answers, on one loopback
-// address per pod, the instance-manager API on the wire. No controller can tell it from the real thing. See README.md.
+// Command simulator is the reference data plane: it plays the kubelets of simulated nodes for instance-manager pods and answers, on one
+// loopback address per pod, the instance-manager API on the wire. No controller can tell it from the real thing. See README.md.
 package main
 
 import (

@@ -39,19 +39,24 @@ type options struct {
 func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
-		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond, pathLoss: 30 * time.Second,
-		listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute, silence: 40 * time.Second,
+		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond,
+		pathLoss:  30 * time.Second,
+		listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute,
+		silence:  40 * time.Second,
 		logLevel: "info", logFormat: "text"}
 }
 
 func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "API server to play the kubelets for; empty means $KUBECONFIG, then in-cluster")
-	f.BoolVar(&o.standalone, "standalone", o.standalone, "do without an API server: every node gets one instance manager of each data engine at once, and nothing is a pod of Kubernetes")
+	f.BoolVar(&o.standalone, "standalone", o.standalone,
+		"do without an API server: every node gets one instance manager of each data engine at once, and nothing is a pod of Kubernetes")
 	f.StringVar(&o.namespace, "namespace", o.namespace, "namespace of the instance-manager pods")
 	f.StringVar(&o.control, "control", o.control, "loopback address of the control endpoint; port 0 picks a free one, which is printed")
-	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory, "directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
+	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory,
+		"directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
 	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs told and checked; today: v2 UUIDs empty, deletions unverified")
-	f.StringVar(&o.mismatchCode, "mismatch-code", o.mismatchCode, "answer of a conforming v2 server to a deletion under a wrong UUID: FailedPrecondition or NotFound")
+	f.StringVar(&o.mismatchCode, "mismatch-code", o.mismatchCode,
+		"answer of a conforming v2 server to a deletion under a wrong UUID: FailedPrecondition or NotFound")
 	f.IntVar(&o.nodes, "nodes", o.nodes, "make so many nodes, named by the prefix and a number from 1 on")
 	f.StringSliceVar(&o.nodeNames, "node", o.nodeNames, "make a node of this name (repeatable)")
 	f.StringVar(&o.nodePrefix, "node-prefix", o.nodePrefix, "prefix of the names of --nodes")
@@ -60,21 +65,29 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.startTime, "start-time", o.startTime, "how long a new instance is starting")
 	f.DurationVar(&o.stopTime, "stop-time", o.stopTime, "how long a deleted instance is stopping")
 	f.DurationVar(&o.linger, "linger", o.linger, "how long a deleted instance is still listed as stopped")
-	f.DurationVar(&o.listCycle, "spdk-list-cycle", o.listCycle, "how often a v2 server looks at its loaded disks and rebuilds its list of replicas")
+	f.DurationVar(&o.listCycle, "spdk-list-cycle", o.listCycle,
+		"how often a v2 server looks at its loaded disks and rebuilds its list of replicas")
 	f.DurationVar(&o.diskCreateTime, "disk-create-time", o.diskCreateTime, "how long a v2 server works on a disk after DiskCreate")
 	f.DurationVar(&o.noticeGap, "notice-gap", o.noticeGap, "least time between two notices of a watch; what changes meanwhile is one")
-	f.DurationVar(&o.pathLoss, "path-loss-time", o.pathLoss, "how long a node's kernel tries to connect a frontend again to a target that does not answer, until it drops that path")
-	f.DurationVar(&o.replicaTimeout, "replica-timeout", o.replicaTimeout, "how long an engine waits for a replica that does not answer until it is in mode ERR; I/O waits with it (a real v1 engine: about 2s)")
-	f.DurationVar(&o.copyTime, "copy-time", o.copyTime, "how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
-	f.StringVar(&o.backupStore, "backupstore", o.backupStore, "directory of the backup targets that are no file:///DIRECTORY; empty means that they cannot be reached")
+	f.DurationVar(&o.pathLoss, "path-loss-time", o.pathLoss,
+		"how long a node's kernel tries to connect a frontend again to a target that does not answer, until it drops that path")
+	f.DurationVar(&o.replicaTimeout, "replica-timeout", o.replicaTimeout,
+		"how long an engine waits for a replica that does not answer until it is in mode ERR; I/O waits with it (a real v1 engine: "+
+			"about 2s)")
+	f.DurationVar(&o.copyTime, "copy-time", o.copyTime,
+		"how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
+	f.StringVar(&o.backupStore, "backupstore", o.backupStore,
+		"directory of the backup targets that are no file:///DIRECTORY; empty means that they cannot be reached")
 	f.BoolVar(&o.writers, "writers", o.writers, "let every volume that gets a frontend have a workload that never stops writing")
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
 	f.BoolVar(&o.defaultDisks, "default-disks", o.defaultDisks,
-		"give every node a blank device /dev/disk-1, and every Longhorn Node that has no disks a filesystem disk and that device as a block disk")
+		"give every node a blank device /dev/disk-1, and every Longhorn Node that has no disks a filesystem disk and that device as a "+
+			"block disk")
 	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages,
-		"IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that says so and is deployed on every node")
+		"IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that "+
+			"says so and is deployed on every node")
 	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
 	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")
@@ -90,12 +103,14 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 		return dataplane.Behaviour{}, fmt.Errorf("--mismatch-code is %q, neither FailedPrecondition nor NotFound", o.mismatchCode)
 	}
 	if o.listCycle <= 0 || o.diskCreateTime < 0 {
-		return dataplane.Behaviour{}, fmt.Errorf("--spdk-list-cycle is %s and --disk-create-time is %s: the first must be positive, the second not negative",
+		return dataplane.Behaviour{}, fmt.Errorf("--spdk-list-cycle is %s and --disk-create-time is %s: the first must be positive, the "+
+			"second not negative",
 			o.listCycle, o.diskCreateTime)
 	}
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, ListCycle: o.listCycle,
-		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime, BackupStore: o.backupStore,
-		Writers: o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss}, nil
+		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime,
+		BackupStore: o.backupStore,
+		Writers:     o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss}, nil
 }
 
 // names are the nodes that the flags ask for.

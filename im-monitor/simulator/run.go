@@ -76,7 +76,8 @@ type parts struct {
 func (p *parts) startManagers(nodes []string) error {
 	for _, node := range nodes {
 		for _, engine := range []string{dataplane.V1, dataplane.V2} {
-			if _, err := p.machine.StartPod("instance-manager-"+engine+"-"+node, uuid.NewString(), node, engine, dataplane.MetadataPath); err != nil {
+			if _, err := p.machine.StartPod("instance-manager-"+engine+"-"+node, uuid.NewString(), node, engine,
+				dataplane.MetadataPath); err != nil {
 				return fmt.Errorf("starting the %s instance manager of node %s: %w", engine, node, err)
 			}
 		}
@@ -98,7 +99,8 @@ func assemble(o *options, block *address.Block, log *slog.Logger) (*parts, error
 		}
 	}
 	p := &parts{servers: serve.New(serving)}
-	p.machine = machine.New(machine.Options{Plane: plane, Servers: p.servers, Faults: faults, Block: block, Clock: real, NewUUID: uuid.NewString,
+	p.machine = machine.New(machine.Options{Plane: plane, Servers: p.servers, Faults: faults, Block: block, Clock: real,
+		NewUUID:         uuid.NewString,
 		StickyAddresses: o.stickyAddresses, Log: log})
 	removeNode := func(_ context.Context, name string) error { return p.machine.RemoveNode(name) }
 	if !o.standalone {
@@ -113,7 +115,8 @@ func assemble(o *options, block *address.Block, log *slog.Logger) (*parts, error
 }
 
 // newKubelet makes the kubelets of the nodes, as clients of the API server.
-func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c clock.WithDelayedExecution, log *slog.Logger) (*kubelet.Kubelet, error) {
+func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c clock.WithDelayedExecution,
+	log *slog.Logger) (*kubelet.Kubelet, error) {
 	loading := clientcmd.NewDefaultClientConfigLoadingRules()
 	loading.ExplicitPath = o.kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loading, nil).ClientConfig()
@@ -121,7 +124,8 @@ func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c cl
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Plane: plane, Clock: c,
-		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks, EngineImages: o.engineImages, Workers: max(o.workers, 1), Log: log})
+		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks,
+		EngineImages: o.engineImages, Workers: max(o.workers, 1), Log: log})
 }
 
 // loopback listens for the control endpoint, on loopback only: it obeys everybody.

@@ -86,7 +86,8 @@ func (w *world) do(method, path string, in, out any) {
 func (w *world) pod(engine string) *corev1.Pod {
 	w.t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "im-" + engine, Namespace: w.namespace, Labels: map[string]string{
-		v1beta2.LabelComponent: v1beta2.ComponentInstanceManager, v1beta2.LabelManagedBy: v1beta2.ManagedByLonghornManager, v1beta2.LabelDataEngine: engine}},
+		v1beta2.LabelComponent: v1beta2.ComponentInstanceManager, v1beta2.LabelManagedBy: v1beta2.ManagedByLonghornManager,
+		v1beta2.LabelDataEngine: engine}},
 		Spec: corev1.PodSpec{NodeName: w.node, RestartPolicy: corev1.RestartPolicyNever,
 			Containers: []corev1.Container{{Name: "instance-manager", Image: "image"}}}}
 	require.NoError(w.t, w.admin.Create(w.t.Context(), pod))
@@ -129,7 +130,8 @@ func (w *world) ready(want corev1.ConditionStatus) {
 
 func (w *world) dial(pod *corev1.Pod, port string) *grpc.ClientConn {
 	w.t.Helper()
-	c, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(pod.Status.PodIP, port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(pod.Status.PodIP, port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { require.NoError(w.t, c.Close()) })
 	return c
@@ -163,13 +165,15 @@ func TestAPodRunsSoonAndServesTheInstanceManagerAPI(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, names(t, instances))
 	var put control.PutAnswer
-	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node, Spec: dataplane.Spec{Name: "vol-r-1", Type: "replica"}}}}, &put)
+	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node,
+		Spec: dataplane.Spec{Name: "vol-r-1", Type: "replica"}}}}, &put)
 	_, err = stream.Recv()
 	require.NoError(t, err)
 	require.Equal(t, []string{"vol-r-1"}, names(t, instances))
 	_, err = instances.InstanceDelete(t.Context(), &imrpc.InstanceDeleteRequest{Name: "vol-r-1", Type: "replica", Uuid: "forged"})
 	require.Equal(t, codes.NotFound, status.Code(err))
-	answer, err := instances.InstanceDelete(t.Context(), &imrpc.InstanceDeleteRequest{Name: "vol-r-1", Type: "replica", Uuid: put.Instances[0].UUID})
+	answer, err := instances.InstanceDelete(t.Context(),
+		&imrpc.InstanceDeleteRequest{Name: "vol-r-1", Type: "replica", Uuid: put.Instances[0].UUID})
 	require.NoError(t, err)
 	require.True(t, answer.Deleted)
 	var journal []dataplane.Entry
@@ -237,7 +241,8 @@ func TestANodeThatIsCutOffKeepsItsInstancesAndItsStreams(t *testing.T) {
 	defer cancel()
 	_, err = instances.InstanceList(ctx, &emptypb.Empty{})
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
-	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node, Spec: dataplane.Spec{Name: "r", Type: "replica"}}}}, nil)
+	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node,
+		Spec: dataplane.Spec{Name: "r", Type: "replica"}}}}, nil)
 	w.do("POST", "/v1/nodes/"+w.node+"/state", control.SetNode{State: machine.Up}, nil)
 	w.ready(corev1.ConditionTrue)
 	_, err = stream.Recv()
@@ -288,14 +293,16 @@ func TestFaultsSpoilCallsUntilTheyAreCleared(t *testing.T) {
 
 func TestV1DisksOfALonghornNodeAreFilledIn(t *testing.T) {
 	w := newWorld(t, nil)
-	node := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: w.node, Namespace: w.namespace}, Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{
-		"files": {DiskType: "filesystem", Path: "/var/lib/longhorn"}, "raw": {DiskType: "block", Path: "/dev/sdb"}}}}
+	node := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: w.node, Namespace: w.namespace},
+		Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{
+			"files": {DiskType: "filesystem", Path: "/var/lib/longhorn"}, "raw": {DiskType: "block", Path: "/dev/sdb"}}}}
 	require.NoError(t, w.admin.Create(t.Context(), node))
 	require.Eventually(t, func() bool {
 		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(node), node) == nil && node.Status.DiskStatus["files"].DiskUUID != ""
 	}, soon, tick)
 	require.NotContains(t, node.Status.DiskStatus, "raw")
-	_, err := imrpc.NewDiskServiceClient(w.dial(w.pod(dataplane.V2), "8502")).DiskGet(t.Context(), &imrpc.DiskGetRequest{DiskName: "raw", DiskType: imrpc.DiskType_block})
+	_, err := imrpc.NewDiskServiceClient(w.dial(w.pod(dataplane.V2), "8502")).DiskGet(t.Context(),
+		&imrpc.DiskGetRequest{DiskName: "raw", DiskType: imrpc.DiskType_block})
 	require.Equal(t, codes.Internal, status.Code(err), "nobody created it")
 	require.ErrorContains(t, err, "cannot find disk raw")
 }
@@ -304,10 +311,12 @@ func TestV1DisksOfALonghornNodeAreFilledIn(t *testing.T) {
 func (w *world) createDisk(pod *corev1.Pod, name, path, uuid string) *imrpc.Disk {
 	w.t.Helper()
 	disks := imrpc.NewDiskServiceClient(w.dial(pod, "8502"))
-	_, err := disks.DiskCreate(w.t.Context(), &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: name, DiskUuid: uuid, DiskPath: path,
+	_, err := disks.DiskCreate(w.t.Context(), &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: name, DiskUuid: uuid,
+		DiskPath:  path,
 		BlockSize: 512, DiskDriver: "aio"})
 	require.NoError(w.t, err)
-	disk, err := disks.DiskGet(w.t.Context(), &imrpc.DiskGetRequest{DiskType: imrpc.DiskType_block, DiskName: name, DiskPath: path, DiskDriver: "aio"})
+	disk, err := disks.DiskGet(w.t.Context(), &imrpc.DiskGetRequest{DiskType: imrpc.DiskType_block, DiskName: name, DiskPath: path,
+		DiskDriver: "aio"})
 	require.NoError(w.t, err)
 	require.Equal(w.t, dataplane.DiskReady, disk.State)
 	return disk
@@ -318,8 +327,9 @@ func TestTheCallsOfAServerWaitForADiskThatIsCreated(t *testing.T) {
 	w.do("POST", "/v1/devices", dataplane.Device{Node: w.node, Path: "/dev/sdb"}, nil)
 	pod := w.pod(dataplane.V2)
 	instances, disks := imrpc.NewInstanceServiceClient(w.dial(pod, "8503")), imrpc.NewDiskServiceClient(w.dial(pod, "8502"))
-	answer, err := disks.DiskCreate(t.Context(), &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: "fast", DiskPath: "/dev/sdb", BlockSize: 512,
-		DiskDriver: "aio"})
+	answer, err := disks.DiskCreate(t.Context(),
+		&imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: "fast", DiskPath: "/dev/sdb", BlockSize: 512,
+			DiskDriver: "aio"})
 	require.NoError(t, err)
 	require.Equal(t, dataplane.DiskCreating, answer.State)
 	require.Empty(t, answer.Uuid)

@@ -37,13 +37,16 @@ func TestOnlyClientsWithACertificateAreServed(t *testing.T) {
 		credentials credentials.TransportCredentials
 		served      bool
 	}{
-		{"with a certificate and the right name", credentials.NewTLS(&tls.Config{ServerName: serverName, RootCAs: roots, Certificates: []tls.Certificate{pair}}), true},
+		{"with a certificate and the right name",
+			credentials.NewTLS(&tls.Config{ServerName: serverName, RootCAs: roots, Certificates: []tls.Certificate{pair}}), true},
 		{"without a certificate", credentials.NewTLS(&tls.Config{ServerName: serverName, RootCAs: roots}), false},
 		{"in plaintext", insecure.NewCredentials(), false},
-		{"with another name in mind", credentials.NewTLS(&tls.Config{ServerName: "else", RootCAs: roots, Certificates: []tls.Certificate{pair}}), false},
+		{"with another name in mind", credentials.NewTLS(&tls.Config{ServerName: "else", RootCAs: roots,
+			Certificates: []tls.Certificate{pair}}), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(pod.Status.PodIP, "8503"), grpc.WithTransportCredentials(c.credentials))
+			conn, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(pod.Status.PodIP, "8503"),
+				grpc.WithTransportCredentials(c.credentials))
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, conn.Close()) })
 			_, err = imrpc.NewInstanceServiceClient(conn).VersionGet(t.Context(), &emptypb.Empty{})

@@ -42,20 +42,27 @@ func attached(t *testing.T, engine string) *served {
 		proxy: imrpc.NewProxyEngineServiceClient(w.dial(pod, "8501"))}
 	where := s.replica(engine, "vol-r-1")
 	if engine == dataplane.V1 {
-		e := s.create(&imrpc.InstanceSpec{Name: "vol-e-0", Type: "engine", VolumeName: "vol", PortCount: 1, PortArgs: []string{"--listen,:"},
-			ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn", Args: []string{"--engine-instance-name", "vol-e-0", "controller", "vol",
-				"--frontend", "tgt-blockdev", "--disableRevCounter", "--size", "1048576", "--current-size", "1048576", "--engine-replica-timeout", "8",
-				"--file-sync-http-client-timeout", "30", "--snapshot-max-count", "250", "--snapshot-max-size", "0", "--rebuild-sync-concurrent-limit", "1",
-				"--replica", "tcp://" + where}}})
+		e := s.create(&imrpc.InstanceSpec{Name: "vol-e-0", Type: "engine", VolumeName: "vol", PortCount: 1,
+			PortArgs: []string{"--listen,:"},
+			ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn",
+				Args: []string{"--engine-instance-name", "vol-e-0", "controller", "vol",
+					"--frontend", "tgt-blockdev", "--disableRevCounter", "--size", "1048576", "--current-size", "1048576",
+					"--engine-replica-timeout", "8",
+					"--file-sync-http-client-timeout", "30", "--snapshot-max-count", "250", "--snapshot-max-size", "0",
+					"--rebuild-sync-concurrent-limit", "1",
+					"--replica", "tcp://" + where}}})
 		s.ref = &imrpc.ProxyEngineRequest{Address: s.at(e), EngineName: "vol-e-0", VolumeName: "vol"}
 		return s
 	}
 	v2 := imrpc.DataEngine_DATA_ENGINE_V2
 	e := s.create(&imrpc.InstanceSpec{Name: "vol-e-0", Type: "engine", VolumeName: "vol", PortCount: 1, DataEngine: v2,
-		SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{ReplicaAddressMap: map[string]string{"vol-r-1": where}, Size: 1 << 20, Frontend: "spdk-tcp-blockdev"}})
-	s.create(&imrpc.InstanceSpec{Name: "vol-ef-0", Type: "engine-frontend", VolumeName: "vol", PortCount: 1, DataEngine: v2, EngineName: "vol-e-0",
+		SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{ReplicaAddressMap: map[string]string{"vol-r-1": where}, Size: 1 << 20,
+			Frontend: "spdk-tcp-blockdev"}})
+	s.create(&imrpc.InstanceSpec{Name: "vol-ef-0", Type: "engine-frontend", VolumeName: "vol", PortCount: 1, DataEngine: v2,
+		EngineName:    "vol-e-0",
 		TargetAddress: s.at(e), SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{Frontend: "spdk-tcp-blockdev", Size: 1 << 20}})
-	s.ref = &imrpc.ProxyEngineRequest{Address: s.at(e), EngineName: "vol-e-0", VolumeName: "vol", EngineFrontendName: "vol-ef-0", DataEngine: v2}
+	s.ref = &imrpc.ProxyEngineRequest{Address: s.at(e), EngineName: "vol-e-0", VolumeName: "vol", EngineFrontendName: "vol-ef-0",
+		DataEngine: v2}
 	return s
 }
 
@@ -71,8 +78,9 @@ func (s *served) create(spec *imrpc.InstanceSpec) *imrpc.InstanceResponse {
 func (s *served) replica(engine, name string) string {
 	s.t.Helper()
 	spec := &imrpc.InstanceSpec{Name: name, Type: "replica", VolumeName: "vol", PortCount: 10, PortArgs: []string{"--listen,:"},
-		ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn", Args: []string{"--volume-name", "vol", "replica", "/host/var/lib/longhorn/replicas/" + name,
-			"--size", "1048576", "--disableRevCounter", "--replica-instance-name", name}}}
+		ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn",
+			Args: []string{"--volume-name", "vol", "replica", "/host/var/lib/longhorn/replicas/" + name,
+				"--size", "1048576", "--disableRevCounter", "--replica-instance-name", name}}}
 	if engine == dataplane.V2 {
 		disk := s.createDisk(s.managerPod, "disk-1", "/dev/disk-1", "")
 		spec.ProcessInstanceSpec, spec.PortArgs, spec.DataEngine = nil, nil, imrpc.DataEngine_DATA_ENGINE_V2
@@ -109,22 +117,26 @@ func TestAVolumeIsWrittenRebuiltAndExpandedOnTheWire(t *testing.T) {
 		s.do("POST", "/v1/writers", control.StartWriter{Volume: "vol", Interval: fault.Duration(time.Millisecond)}, nil)
 		s.do("POST", "/v1/volumes/vol/write", control.WriteBlock{Block: 100, Text: "by hand"}, nil)
 		added := s.replica(engine, "vol-r-2")
-		_, err := s.proxy.ReplicaAdd(ctx, &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: s.ref, ReplicaName: "vol-r-2", ReplicaAddress: "tcp://" + added, Size: 1 << 20})
+		_, err := s.proxy.ReplicaAdd(ctx, &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: s.ref, ReplicaName: "vol-r-2",
+			ReplicaAddress: "tcp://" + added, Size: 1 << 20})
 		require.NoError(t, err)
 		rw := ptypes.ReplicaMode_RW
 		require.Eventually(t, func() bool { return s.modes()["vol-r-2"] == rw }, soon, tick)
 		rebuilds, err := s.proxy.ReplicaRebuildingStatus(ctx, s.ref)
 		require.NoError(t, err)
 		require.Equal(t, dataplane.JobComplete, rebuilds.Status["tcp://"+added].State)
-		_, err = s.proxy.ReplicaVerifyRebuild(ctx, &imrpc.EngineReplicaVerifyRebuildRequest{ProxyEngineRequest: s.ref, ReplicaAddress: "tcp://" + added})
+		_, err = s.proxy.ReplicaVerifyRebuild(ctx,
+			&imrpc.EngineReplicaVerifyRebuildRequest{ProxyEngineRequest: s.ref, ReplicaAddress: "tcp://" + added})
 		require.NoError(t, err)
 		s.do("POST", "/v1/volumes/vol/fail", control.FailReplica{Replica: "vol-r-1"}, nil)
 		require.Equal(t, map[string]ptypes.ReplicaMode{"vol-r-1": ptypes.ReplicaMode_ERR, "vol-r-2": rw}, s.modes())
-		_, err = s.proxy.ReplicaRemove(ctx, &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: s.ref, ReplicaName: "vol-r-1", ReplicaAddress: "tcp://" + s.addressOf("vol-r-1")})
+		_, err = s.proxy.ReplicaRemove(ctx, &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: s.ref, ReplicaName: "vol-r-1",
+			ReplicaAddress: "tcp://" + s.addressOf("vol-r-1")})
 		require.NoError(t, err)
 		require.Equal(t, map[string]ptypes.ReplicaMode{"vol-r-2": rw}, s.modes())
 
-		_, err = s.proxy.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: s.ref, Expand: &ptypes.VolumeExpandRequest{Size: 2 << 20}})
+		_, err = s.proxy.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: s.ref,
+			Expand: &ptypes.VolumeExpandRequest{Size: 2 << 20}})
 		require.NoError(t, err)
 		got, err := s.proxy.VolumeGet(ctx, s.ref)
 		require.NoError(t, err)
@@ -175,9 +187,11 @@ func TestSnapshotsAndBackupsOnTheWire(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, hash.Status["tcp://"+s.addressOf("vol-r-1")].Checksum)
 
-		_, err = s.proxy.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: s.ref, BackupName: "b", SnapshotName: "s", BackupTarget: "s3://bucket@region/"})
+		_, err = s.proxy.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: s.ref, BackupName: "b",
+			SnapshotName: "s", BackupTarget: "s3://bucket@region/"})
 		require.NoError(t, err)
-		backup, err := s.proxy.SnapshotBackupStatus(ctx, &imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: s.ref, BackupName: "b"})
+		backup, err := s.proxy.SnapshotBackupStatus(ctx,
+			&imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: s.ref, BackupName: "b"})
 		require.NoError(t, err)
 		require.Equal(t, "s3://bucket@region/?backup=b&volume=vol", backup.BackupUrl)
 		s.do("POST", "/v1/volumes/vol/write", control.WriteBlock{Block: 1, Text: "new"}, nil)
@@ -185,7 +199,8 @@ func TestSnapshotsAndBackupsOnTheWire(t *testing.T) {
 			_, err = s.proxy.VolumeFrontendShutdown(ctx, s.ref)
 			require.NoError(t, err)
 		}
-		_, err = s.proxy.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: s.ref, Url: backup.BackupUrl, VolumeName: "vol"})
+		_, err = s.proxy.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: s.ref, Url: backup.BackupUrl,
+			VolumeName: "vol"})
 		require.NoError(t, err)
 		restored, err := s.proxy.BackupRestoreStatus(ctx, s.ref)
 		require.NoError(t, err)
@@ -205,7 +220,8 @@ func TestSnapshotsAndBackupsOnTheWire(t *testing.T) {
 func TestWorkMayFailAfterItsCallWasAnsweredOK(t *testing.T) {
 	s := attached(t, dataplane.V1)
 	s.with(t, fault.Rule{Kind: fault.FailLater, Method: "VolumeExpand", Message: "no space left"})
-	_, err := s.proxy.VolumeExpand(t.Context(), &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: s.ref, Expand: &ptypes.VolumeExpandRequest{Size: 2 << 20}})
+	_, err := s.proxy.VolumeExpand(t.Context(), &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: s.ref,
+		Expand: &ptypes.VolumeExpandRequest{Size: 2 << 20}})
 	require.NoError(t, err)
 	got, err := s.proxy.VolumeGet(t.Context(), s.ref)
 	require.NoError(t, err)
@@ -219,7 +235,8 @@ func TestALonghornNodeWithoutDisksGetsOnePerDataEngine(t *testing.T) {
 	node := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: w.node, Namespace: w.namespace}}
 	require.NoError(t, w.admin.Create(t.Context(), node))
 	require.Eventually(t, func() bool {
-		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(node), node) == nil && node.Status.DiskStatus["default-disk"].DiskUUID != ""
+		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(node), node) == nil &&
+			node.Status.DiskStatus["default-disk"].DiskUUID != ""
 	}, soon, tick)
 	require.Len(t, node.Spec.Disks, 2)
 	require.True(t, node.Spec.Disks["disk-1"].AllowScheduling)

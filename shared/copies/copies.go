@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Whole reports whether a replica is said to be a whole copy that stays: it was rebuilt once and never failed since, nobody deletes it, its node (nil
-// where that does not exist) is ready. That it is there is another question: the objects may be those of an earlier day.
+// Whole reports whether a replica is said to be a whole copy that stays: it was rebuilt once and never failed since, nobody deletes it, its
+// node (nil where that does not exist) is ready. That it is there is another question: the objects may be those of an earlier day.
 func Whole(r *v1beta2.Replica, node *v1beta2.Node) bool {
 	if r.DeletionTimestamp != nil || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "" {
 		return false

@@ -16,12 +16,13 @@ func TestACopyIsWholeAndStays(t *testing.T) {
 		change func(*v1beta2.Replica, *v1beta2.Node)
 		whole  bool
 	}{
-		"as it should be":           {func(*v1beta2.Replica, *v1beta2.Node) {}, true},
-		"never healthy":             {func(r *v1beta2.Replica, _ *v1beta2.Node) { r.Spec.HealthyAt = "" }, false},
-		"failed since":              {func(r *v1beta2.Replica, _ *v1beta2.Node) { r.Spec.FailedAt = "2026-08-01T12:00:00Z" }, false},
-		"being deleted":             {func(r *v1beta2.Replica, _ *v1beta2.Node) { r.DeletionTimestamp = going }, false},
-		"on a node that goes":       {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.DeletionTimestamp = going }, false},
-		"on a node that is away":    {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.Status.Conditions[0].Status = v1beta2.ConditionFalse }, false},
+		"as it should be":     {func(*v1beta2.Replica, *v1beta2.Node) {}, true},
+		"never healthy":       {func(r *v1beta2.Replica, _ *v1beta2.Node) { r.Spec.HealthyAt = "" }, false},
+		"failed since":        {func(r *v1beta2.Replica, _ *v1beta2.Node) { r.Spec.FailedAt = "2026-08-01T12:00:00Z" }, false},
+		"being deleted":       {func(r *v1beta2.Replica, _ *v1beta2.Node) { r.DeletionTimestamp = going }, false},
+		"on a node that goes": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.DeletionTimestamp = going }, false},
+		"on a node that is away": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.Status.Conditions[0].Status = v1beta2.ConditionFalse },
+			false},
 		"on a node nobody spoke of": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.Status.Conditions = nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,5 +44,6 @@ func TestACopyIsInUseOnlyInARunningEngineThatReadsIt(t *testing.T) {
 	require.False(t, InUse("r", []v1beta2.Engine{engine(v1beta2.InstanceStateStopped, v1beta2.ReplicaModeRW)}))
 	require.False(t, InUse("r", []v1beta2.Engine{engine(v1beta2.InstanceStateRunning, v1beta2.ReplicaModeWO)}))
 	require.False(t, InUse("other", []v1beta2.Engine{engine(v1beta2.InstanceStateRunning, v1beta2.ReplicaModeRW)}))
-	require.True(t, InUse("r", []v1beta2.Engine{engine(v1beta2.InstanceStateStopped, ""), engine(v1beta2.InstanceStateRunning, v1beta2.ReplicaModeRW)}))
+	require.True(t, InUse("r", []v1beta2.Engine{engine(v1beta2.InstanceStateStopped, ""),
+		engine(v1beta2.InstanceStateRunning, v1beta2.ReplicaModeRW)}))
 }

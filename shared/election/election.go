@@ -26,8 +26,9 @@ type Lease struct {
 
 // orOf is the lease with the binary's times where it has none of its own.
 func (l Lease) orOf(rt *runkit.Runtime) Lease {
-	return Lease{Name: l.Name, LeaseDuration: cmp.Or(l.LeaseDuration, rt.LeaseDuration), RenewDeadline: cmp.Or(l.RenewDeadline, rt.RenewDeadline),
-		RetryPeriod: cmp.Or(l.RetryPeriod, rt.RetryPeriod)}
+	return Lease{Name: l.Name, LeaseDuration: cmp.Or(l.LeaseDuration, rt.LeaseDuration),
+		RenewDeadline: cmp.Or(l.RenewDeadline, rt.RenewDeadline),
+		RetryPeriod:   cmp.Or(l.RetryPeriod, rt.RetryPeriod)}
 }
 
 // Election holds the other program's lease and tells whether this process may act. Work under way ends before the

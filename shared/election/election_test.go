@@ -42,7 +42,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
 	w.identity = testkit.Identity(t, w.namespace, "controller", []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{name}, Verbs: []string{"get", "update"}},
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{name},
+			Verbs: []string{"get", "update"}},
 	})
 	require.NoError(t, w.admin.Create(t.Context(), w.empty()))
 	return w

@@ -15,8 +15,8 @@ import (
 // ErrFenced is the error of a write or call that this process must not do any more.
 var ErrFenced = errors.New("this process may no longer be the leader")
 
-// Fence compares the age of the last renewal of a lease with a deadline, on the monotonic clock. Before the first renewal it refuses nothing:
-// what only a leader does has not begun. Its methods may be called concurrently.
+// Fence compares the age of the last renewal of a lease with a deadline, on the monotonic clock. Before the first renewal it refuses
+// nothing: what only a leader does has not begun. Its methods may be called concurrently.
 type Fence struct {
 	deadline time.Duration
 	clock    clock.WithTicker

@@ -53,8 +53,8 @@ func NewIdentity(place Place) (*Identity, error) {
 	return i, i.lock(place)
 }
 
-// lock takes the lock file and reads who had it before. The operating system drops a lock when its holder dies, so the run that wrote the file is
-// dead once the lock is ours.
+// lock takes the lock file and reads who had it before. The operating system drops a lock when its holder dies, so the run that wrote the
+// file is dead once the lock is ours.
 func (i *Identity) lock(place Place) error {
 	if err := os.MkdirAll(place.Directory, 0o700); err != nil {
 		return fmt.Errorf("making the directory of lock files: %w", err)

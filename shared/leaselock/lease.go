@@ -16,8 +16,8 @@ type Lease struct {
 	Times           Times
 }
 
-// Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must pass no fence, and end in time for the next try. lost
-// is that of Options.
+// Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must pass no fence, and end in time for the
+// next try. lost is that of Options.
 func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lock, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = l.Times.RequestTimeout()
@@ -30,5 +30,6 @@ func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lo
 	if err != nil {
 		return nil, fmt.Errorf("preparing the lease %s: %w", l.Name, err)
 	}
-	return New(lease, Options{Interval: l.Times.RenewInterval(), Fence: fence, Clock: clock.RealClock{}, Dead: l.Identity.Dead, Lost: lost}), nil
+	return New(lease, Options{Interval: l.Times.RenewInterval(), Fence: fence, Clock: clock.RealClock{}, Dead: l.Identity.Dead,
+		Lost: lost}), nil
 }

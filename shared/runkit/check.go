@@ -37,7 +37,8 @@ func checkTakeOver(ctx context.Context, o options, program string, out io.Writer
 	case unread != nil:
 		return fmt.Errorf("not everything could be looked at, run it as an administrator: %w", unread)
 	case len(obstacles) > 0:
-		return fmt.Errorf("%d things stand against taking over namespace %s; deal with them in this order, and check again", len(obstacles), o.namespace)
+		return fmt.Errorf("%d things stand against taking over namespace %s; deal with them in this order, and check again", len(obstacles),
+			o.namespace)
 	}
 	fmt.Fprintf(out, "Nothing stands against taking over namespace %s.\n", o.namespace)
 	return nil

@@ -120,7 +120,8 @@ func (c *contracts) Err() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(c.others)) {
-		return fmt.Errorf("%d custom resource definitions have a contract that this %s does not know, such as %s with %q: it knows %s; apply the definitions that belong to it, or roll out the %s that belongs to them",
+		return fmt.Errorf("%d custom resource definitions have a contract that this %s does not know, such as %s with %q: it knows %s; "+
+			"apply the definitions that belong to it, or roll out the %s that belongs to them",
 			len(c.others), c.binary, name, c.others[name], strings.Join(c.supported, ", "), c.binary)
 	}
 	return nil

@@ -25,7 +25,8 @@ type guards struct {
 }
 
 // elect sets up leader election where it is wanted, and the watch for a neighbour and what that left behind in any case.
-func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger, known *contracts, into *ctrl.Options) (guards, error) {
+func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger, known *contracts,
+	into *ctrl.Options) (guards, error) {
 	var leading atomic.Bool
 	appear := func(err error) {
 		// A standby only waits; a leader, which may have work under way, stops at once.
@@ -102,7 +103,8 @@ func identity(program string, o options, config *rest.Config, log logr.Logger) *
 	own, err := leaselock.NewIdentity(leaselock.Place{PodName: os.Getenv("POD_NAME"), PodUID: os.Getenv("POD_UID"),
 		Directory: o.lockDirectory, Key: strings.Join([]string{config.Host, o.namespace, program}, "\n")})
 	if err != nil {
-		log.Info("no lock file: after a crash this process waits until its lease has expired; set --lease-lock-dir to a directory that can be written",
+		log.Info("no lock file: after a crash this process waits until its lease has expired; set --lease-lock-dir to a directory that "+
+			"can be written",
 			"error", err.Error())
 	}
 	return own

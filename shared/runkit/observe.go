@@ -25,7 +25,8 @@ func (o observer) wouldPatch(what string, obj client.Object, patch client.Patch)
 	if err != nil {
 		return err
 	}
-	o.log.Info("would patch "+what, "kind", kindName(o.Scheme(), obj), "namespace", obj.GetNamespace(), "name", obj.GetName(), "patch", string(body))
+	o.log.Info("would patch "+what, "kind", kindName(o.Scheme(), obj), "namespace", obj.GetNamespace(), "name", obj.GetName(), "patch",
+		string(body))
 	return nil
 }
 

@@ -37,15 +37,23 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file; empty means $KUBECONFIG, else the pod's service account")
 	flags.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace of the Longhorn objects (default from $POD_NAMESPACE)")
 	flags.BoolVar(&o.observe, "observe", false, "write nothing and call nothing that has an effect; log what would be done")
-	flags.BoolVar(&o.forceTakeOver, "force-take-over", false, "lead although a longhorn-manager pod runs in the namespace; two control planes then write the same objects")
-	flags.BoolVar(&o.checkTakeOver, "check-take-over", false, "only tell what of a Longhorn installation would refuse writes or act beside Drover, with the next steps, and end: run it as an administrator")
+	flags.BoolVar(&o.forceTakeOver, "force-take-over", false,
+		"lead although a longhorn-manager pod runs in the namespace; two control planes then write the same objects")
+	flags.BoolVar(&o.checkTakeOver, "check-take-over", false,
+		"only tell what of a Longhorn installation would refuse writes or act beside Drover, with the next steps, and end: run it as an "+
+			"administrator")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 turns it off")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
-	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a lease outlives a leader that died; it is renewed at half of it")
-	flags.DurationVar(&o.renewDeadline, "renew-deadline", 12*time.Second, "a leader writes and calls nothing any more when the start of its last renewal is so long ago")
-	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second, "time between attempts to get the lease, and to renew it after a failure; a standby follows a leader that left within about as much")
-	flags.StringVar(&o.lockDirectory, "lease-lock-dir", lockDirectoryDefault(), "outside pods: directory of lock files, by which a restarted process knows that its earlier run is dead and takes its lease back at once; empty: wait until the lease has expired")
+	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second,
+		"how long a lease outlives a leader that died; it is renewed at half of it")
+	flags.DurationVar(&o.renewDeadline, "renew-deadline", 12*time.Second,
+		"a leader writes and calls nothing any more when the start of its last renewal is so long ago")
+	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second,
+		"time between attempts to get the lease, and to renew it after a failure; a standby follows a leader that left within about as much")
+	flags.StringVar(&o.lockDirectory, "lease-lock-dir", lockDirectoryDefault(),
+		"outside pods: directory of lock files, by which a restarted process knows that its earlier run is dead and takes its lease "+
+			"back at once; empty: wait until the lease has expired")
 	flags.DurationVar(&o.gracefulShutdown, "shutdown-timeout", 10*time.Second, "how long work under way may take to end after a signal")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
@@ -78,15 +86,18 @@ func (o *options) validate() error {
 		problems = append(problems, errors.New("--namespace is empty: name the namespace of the Longhorn objects"))
 	}
 	if o.leaseDuration <= o.renewDeadline {
-		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than --renew-deadline %s", o.leaseDuration, o.renewDeadline))
+		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than --renew-deadline %s", o.leaseDuration,
+			o.renewDeadline))
 	}
 	if o.renewDeadline <= o.leaseTimes().RenewInterval()+o.retryPeriod {
-		problems = append(problems, fmt.Errorf("--renew-deadline %s must be longer than half of --lease-duration %s and one --retry-period %s together",
+		problems = append(problems, fmt.Errorf("--renew-deadline %s must be longer than half of --lease-duration %s and one "+
+			"--retry-period %s together",
 			o.renewDeadline, o.leaseDuration, o.retryPeriod))
 	}
 	// The library wants the deadline of an attempt to be longer than 1.2 retries.
 	if o.leaseTimes().ElectorDeadline() <= o.retryPeriod*12/10 {
-		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than 5.4 times --retry-period %s", o.leaseDuration, o.retryPeriod))
+		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than 5.4 times --retry-period %s", o.leaseDuration,
+			o.retryPeriod))
 	}
 	if _, err := o.logger(); err != nil {
 		problems = append(problems, err)

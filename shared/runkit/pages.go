@@ -46,7 +46,8 @@ func inPages(size int64, kept map[client.Object]cache.ByObject, others toolscach
 	for obj, by := range kept {
 		thins[kindOf(obj)] = by.Transform
 	}
-	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
+		indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		thin := thins[kindOf(example)]
 		if thin == nil {
 			thin = others

@@ -19,7 +19,8 @@ func TestACacheIsFilledPageByPage(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	create := func(n int) {
 		require.NoError(t, admin.Create(t.Context(), &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("secret-%d", n)}, StringData: map[string]string{"large": "value"}}))
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("secret-%d", n)},
+			StringData: map[string]string{"large": "value"}}))
 	}
 	for n := range 5 {
 		create(n)
@@ -54,8 +55,10 @@ func TestACacheIsFilledPageByPage(t *testing.T) {
 func TestPagesOfMetadataAreKeptAsIsSaidOfTheirKind(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	labels := map[string]string{"a": "b"}
-	require.NoError(t, admin.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one", Labels: labels}}))
-	require.NoError(t, admin.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one", Labels: labels}}))
+	require.NoError(t, admin.Create(t.Context(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one", Labels: labels}}))
+	require.NoError(t, admin.Create(t.Context(),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one", Labels: labels}}))
 	of := func(kind string) *metav1.PartialObjectMetadata {
 		obj := &metav1.PartialObjectMetadata{}
 		obj.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
@@ -63,7 +66,8 @@ func TestPagesOfMetadataAreKeptAsIsSaidOfTheirKind(t *testing.T) {
 	}
 	thin := func(obj any) (any, error) {
 		m := obj.(*metav1.PartialObjectMetadata)
-		return &metav1.PartialObjectMetadata{TypeMeta: m.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, ResourceVersion: m.ResourceVersion}}, nil
+		return &metav1.PartialObjectMetadata{TypeMeta: m.TypeMeta,
+			ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, ResourceVersion: m.ResourceVersion}}, nil
 	}
 	kept := map[client.Object]cache.ByObject{of("ConfigMap"): {Transform: thin}}
 	require.NoError(t, listFirst())

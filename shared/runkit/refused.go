@@ -17,18 +17,19 @@ import (
 	droverevents "drover.dev/drover/shared/events"
 )
 
-// EventWriteRefused is the reason of the Warning about a write that the API server refused: by an admission policy, a webhook, a quota, or a rule of
-// the kind. It is about the object that was to be written, and about the owner of one that could not be created.
+// EventWriteRefused is the reason of the Warning about a write that the API server refused: by an admission policy, a webhook, a quota, or
+// a rule of the kind. It is about the object that was to be written, and about the owner of one that could not be created.
 const EventWriteRefused = "WriteRefused"
 
-// refusals passes reads and writes, and emits EventWriteRefused for each write that is refused. A conflict or a missing object is no refusal.
+// refusals passes reads and writes, and emits EventWriteRefused for each write that is refused. A conflict or a missing object is no
+// refusal.
 type refusals struct {
 	client.Client
 	recorder events.EventRecorder
 }
 
-// emit emits the event, if the write was refused, and returns the error as it is. The verb is that of the event's action, as in CreateNode: the
-// recorder joins events of one reason, action and object.
+// emit emits the event, if the write was refused, and returns the error as it is. The verb is that of the event's action, as in CreateNode:
+// the recorder joins events of one reason, action and object.
 func (r refusals) emit(ctx context.Context, err error, verb string, obj client.Object) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return err
@@ -38,14 +39,17 @@ func (r refusals) emit(ctx context.Context, err error, verb string, obj client.O
 		return err
 	}
 	for _, regarding := range r.regarding(ctx, verb, gvk, obj) {
-		droverevents.Emit(r.recorder, regarding, droverevents.Event{Type: corev1.EventTypeWarning, Reason: EventWriteRefused, Action: verb + gvk.Kind,
-			Note: fmt.Sprintf("The API server refused %s of %s %s: %v. It is tried again; change the policy, webhook, quota or Role that refuses it.",
-				verb, gvk.Kind, obj.GetName(), err)})
+		droverevents.Emit(r.recorder, regarding,
+			droverevents.Event{Type: corev1.EventTypeWarning, Reason: EventWriteRefused, Action: verb + gvk.Kind,
+				Note: fmt.Sprintf("The API server refused %s of %s %s: %v. It is tried again; change the policy, webhook, quota or Role "+
+					"that refuses it.",
+					verb, gvk.Kind, obj.GetName(), err)})
 	}
 	return err
 }
 
-// regarding are the objects that a refused write is about: those that exist and have a namespace, since events outside it may not be written.
+// regarding are the objects that a refused write is about: those that exist and have a namespace, since events outside it may not be
+// written.
 func (r refusals) regarding(ctx context.Context, verb string, gvk schema.GroupVersionKind, obj client.Object) []runtime.Object {
 	if obj.GetNamespace() == "" {
 		return nil

@@ -20,7 +20,8 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// The API server refuses what breaks a rule of a kind as it refuses what an admission policy forbids: with a sentence that only the writer hears.
+// The API server refuses what breaks a rule of a kind as it refuses what an admission policy forbids: with a sentence that only the writer
+// hears.
 func TestAWriteThatIsRefusedIsAnEventOfItsObjectOrOwner(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "owner"}, Immutable: new(true)}
@@ -37,7 +38,8 @@ func TestAWriteThatIsRefusedIsAnEventOfItsObjectOrOwner(t *testing.T) {
 		errs <- rt.Client.Create(ctx, made)
 		errs <- rt.Client.Patch(ctx, owner.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"data":{"a":"b"}}`)))
 		errs <- rt.Client.Delete(ctx, missing)
-		errs <- status.Apply(ctx, rt.Client, applied, "tester", map[string]any{"conditions": []any{map[string]any{"type": "Applied", "status": "Maybe"}}})
+		errs <- status.Apply(ctx, rt.Client, applied, "tester",
+			map[string]any{"conditions": []any{map[string]any{"type": "Applied", "status": "Maybe"}}})
 		return nil
 	})
 	require.True(t, apierrors.IsInvalid(<-errs))
@@ -50,7 +52,8 @@ func TestAWriteThatIsRefusedIsAnEventOfItsObjectOrOwner(t *testing.T) {
 		require.NoError(t, admin.List(t.Context(), &list, client.InNamespace(namespace)))
 		notes = nil
 		for _, e := range list.Items {
-			if e.Reason == runkit.EventWriteRefused && e.Type == corev1.EventTypeWarning && (e.Regarding.UID == owner.UID || e.Regarding.UID == applied.UID) && e.Regarding.ResourceVersion == "" {
+			if e.Reason == runkit.EventWriteRefused && e.Type == corev1.EventTypeWarning &&
+				(e.Regarding.UID == owner.UID || e.Regarding.UID == applied.UID) && e.Regarding.ResourceVersion == "" {
 				notes = append(notes, e.Note)
 			}
 		}

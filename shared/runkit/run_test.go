@@ -125,8 +125,9 @@ func (p *program) says(path string) string {
 func longhornManager(t *testing.T, namespace string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "longhorn-manager-x", Namespace: namespace, Labels: map[string]string{"app": "longhorn-manager"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "none"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: "longhorn-manager-x", Namespace: namespace,
+			Labels: map[string]string{"app": "longhorn-manager"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "none"}}},
 	}
 	admin := testkit.Admin(t)
 	require.NoError(t, admin.Create(t.Context(), pod))
@@ -203,7 +204,8 @@ func TestNobodyWorksOnDefinitionsThatItDoesNotKnow(t *testing.T) {
 	require.Eventually(t, func() bool { return next.ready() == http.StatusInternalServerError }, patience, tick)
 	require.False(t, next.wrote(t))
 	relabel(t, "1")
-	require.Eventually(t, func() bool { return next.wrote(t) && next.ready() == http.StatusOK }, patience, tick, "once they are known, work begins by itself")
+	require.Eventually(t, func() bool { return next.wrote(t) && next.ready() == http.StatusOK }, patience, tick,
+		"once they are known, work begins by itself")
 }
 
 func relabel(t *testing.T, contract string) {

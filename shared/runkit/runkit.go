@@ -89,8 +89,8 @@ type Runtime struct {
 	afterStop []func()
 }
 
-// AfterStop has something done once this process was asked to stop, its work has ended and its lease is released: what may go on beside the next
-// leader. The process ends when it is done. It is not done where the process stops by itself, as without its lease.
+// AfterStop has something done once this process was asked to stop, its work has ended and its lease is released: what may go on beside the
+// next leader. The process ends when it is done. It is not done where the process stops by itself, as without its lease.
 func (rt *Runtime) AfterStop(do func()) { rt.afterStop = append(rt.afterStop, do) }
 
 // Scheme returns a scheme of the Kubernetes kinds and those of longhorn.io.
@@ -164,7 +164,8 @@ func run(ctx context.Context, p Program, o options) error {
 		return stopped(asked, log, err)
 	}
 	health.require(cachesCheck, func(context.Context) error { return errCaches })
-	process := process{config: config, identity: identity(p.Name, o, config, log), fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
+	process := process{config: config, identity: identity(p.Name, o, config, log),
+		fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
 	defer func() { _ = process.identity.Close() }() // the system closes it anyway
 	manager, guards, err := newManager(ctx, cancel, p, o, process, log)
 	if err != nil {
@@ -233,9 +234,11 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, h
 func why(err error, server string) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server %s knows no such identity; the token of the kubeconfig or of the ServiceAccount is missing, expired or of another cluster: %w", server, err)
+		return fmt.Errorf("the API server %s knows no such identity; the token of the kubeconfig or of the ServiceAccount is missing, "+
+			"expired or of another cluster: %w", server, err)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("the API server %s lets this identity not even read its version; bind the ClusterRole system:public-info-viewer: %w", server, err)
+		return fmt.Errorf("the API server %s lets this identity not even read its version; bind the ClusterRole "+
+			"system:public-info-viewer: %w", server, err)
 	}
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		return fmt.Errorf("the API server %s answers, but cannot work: %w", server, err)
@@ -264,7 +267,8 @@ func startAndStop(ctx context.Context, manager ctrl.Manager, patience time.Durat
 }
 
 // newManager returns the manager, and what tells what stands against this process.
-func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager, guards, error) {
+func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager,
+	guards, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, guards{}, err

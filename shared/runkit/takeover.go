@@ -111,7 +111,8 @@ func (n *peer) Err() error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if len(n.running) > 0 {
-		return fmt.Errorf("%d longhorn-manager pods run in the namespace and write the same objects: end them as docs/taking-over.md says, or give --force-take-over", len(n.running))
+		return fmt.Errorf("%d longhorn-manager pods run in the namespace and write the same objects: end them as docs/taking-over.md "+
+			"says, or give --force-take-over", len(n.running))
 	}
 	return nil
 }

@@ -24,12 +24,14 @@ import (
 func leftBehind(t *testing.T, namespace string) *admissionv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	fail, none, scope := admissionv1.Fail, admissionv1.SideEffectClassNone, admissionv1.AllScopes
-	c := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: takeover.ValidatingWebhook}, Webhooks: []admissionv1.ValidatingWebhook{{
-		Name: "validator.longhorn.io", FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
-		ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: namespace, Name: "longhorn-admission-webhook"}},
-		Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create}, Rule: admissionv1.Rule{
-			APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"persistentvolumeclaims"}, Scope: &scope}}},
-	}}}
+	c := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: takeover.ValidatingWebhook},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "validator.longhorn.io", FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: namespace,
+				Name: "longhorn-admission-webhook"}},
+			Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create}, Rule: admissionv1.Rule{
+				APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"persistentvolumeclaims"}, Scope: &scope}}},
+		}}}
 	require.NoError(t, testkit.Admin(t).Create(t.Context(), c))
 	t.Cleanup(func() {
 		require.NoError(t, client.IgnoreNotFound(testkit.Admin(t).Delete(context.Background(), c)))
@@ -45,10 +47,12 @@ func TestReadinessNamesWebhooksThatRefuseEveryWrite(t *testing.T) {
 	left := leftBehind(t, namespace)
 	require.Eventually(t, func() bool { return p.ready() == 500 }, patience, tick)
 	require.Contains(t, p.says("/readyz"), "ValidatingWebhookConfiguration longhorn-webhook-validator refuses every write")
-	require.Contains(t, p.says("/readyz"), "kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io longhorn-webhook-validator")
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "refused"}, Spec: corev1.PersistentVolumeClaimSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
+	require.Contains(t, p.says("/readyz"), "kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io "+
+		"longhorn-webhook-validator")
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "refused"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
 	require.Eventually(t, func() bool { // the API server needs a moment to see it
 		err := testkit.Admin(t).Create(t.Context(), claim, client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "validator.longhorn.io")
@@ -79,9 +83,12 @@ func TestTheCheckTellsWhatStandsAgainstTakingOver(t *testing.T) {
 	leftBehind(t, namespace)
 	one := int32(1)
 	labels := map[string]string{"app": "csi-attacher"}
-	require.NoError(t, testkit.Admin(t).Create(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "csi-attacher"},
-		Spec: appsv1.DeploymentSpec{Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}))
+	require.NoError(t, testkit.Admin(t).Create(t.Context(),
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "csi-attacher"},
+			Spec: appsv1.DeploymentSpec{Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}))
 	said, err = check(t, namespace)
 	require.ErrorContains(t, err, "2 things stand against taking over namespace "+namespace)
 	require.Contains(t, said, " 1. ValidatingWebhookConfiguration longhorn-webhook-validator: refuses each write")

@@ -82,7 +82,8 @@ func ObeyedBy(binary string) []string {
 	return names
 }
 
-// Writer is the binary that alone writes the status of the Setting of that name: the first that obeys it, attach-controller where none does.
+// Writer is the binary that alone writes the status of the Setting of that name: the first that obeys it, attach-controller where none
+// does.
 func Writer(name string) string {
 	if binaries := obeyed[name]; len(binaries) > 0 {
 		return binaries[0]

@@ -64,8 +64,10 @@ func TestASettingKeepsTheWriterThatItHadInAReleasedVersion(t *testing.T) {
 
 // attach-controller of this version does not know what a newer im-monitor obeys.
 func TestWhatANewerVersionObeysIsLeftToIt(t *testing.T) {
-	obj := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: "storage-network", Generation: 3}, Status: v1beta2.SettingStatus{Applied: true, ObservedGeneration: 3,
-		Conditions: []v1beta2.Condition{{Type: v1beta2.SettingApplied, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonInForce, ObservedGeneration: 3}}}}
+	obj := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: "storage-network", Generation: 3},
+		Status: v1beta2.SettingStatus{Applied: true, ObservedGeneration: 3,
+			Conditions: []v1beta2.Condition{{Type: v1beta2.SettingApplied, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonInForce,
+				ObservedGeneration: 3}}}}
 	_, changed := setting.Status(obj, nil, time.Now())
 	require.False(t, changed)
 	obj.Generation++

@@ -19,7 +19,8 @@ func Status(obj *v1beta2.Setting, refused error, now time.Time) (v1beta2.Setting
 	case refused != nil:
 		wanted.Reason, wanted.Message = v1beta2.ReasonInvalidValue, Refused(refused)
 	default:
-		wanted.Status, wanted.Reason, wanted.Message = v1beta2.ConditionTrue, v1beta2.ReasonInForce, "Obeyed by "+strings.Join(obeying, ", ")+"."
+		wanted.Status, wanted.Reason, wanted.Message = v1beta2.ConditionTrue, v1beta2.ReasonInForce, "Obeyed by "+
+			strings.Join(obeying, ", ")+"."
 	}
 	is := conditions.Owned(obj.Status.Conditions, v1beta2.SettingApplied)
 	if wanted.Reason == v1beta2.ReasonNotObeyed && obeyedByANewer(is, obj.Generation) {
@@ -31,8 +32,8 @@ func Status(obj *v1beta2.Setting, refused error, now time.Time) (v1beta2.Setting
 	return v1beta2.SettingStatus{Applied: applied, ObservedGeneration: obj.Generation, Conditions: shall}, !same
 }
 
-// obeyedByANewer reports whether a binary that obeys the Setting has written about the present value: one of a newer version, since this version knows of
-// none. Two versions side by side would else overwrite each other without end.
+// obeyedByANewer reports whether a binary that obeys the Setting has written about the present value: one of a newer version, since this
+// version knows of none. Two versions side by side would else overwrite each other without end.
 func obeyedByANewer(is []v1beta2.Condition, generation int64) bool {
 	return len(is) == 1 && is[0].ObservedGeneration == generation && is[0].Reason != "" && is[0].Reason != v1beta2.ReasonNotObeyed
 }

@@ -19,14 +19,16 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 		applied         bool
 		reason, message string
 	}{
-		"read":               {"snapshot-max-count", nil, true, v1beta2.ReasonInForce, "snapshot-controller, attach-controller"},
-		"refused":            {"auto-salvage", errors.New(`"yes" is neither true nor false`), false, v1beta2.ReasonInvalidValue, "the default, stays in force"},
+		"read": {"snapshot-max-count", nil, true, v1beta2.ReasonInForce, "snapshot-controller, attach-controller"},
+		"refused": {"auto-salvage", errors.New(`"yes" is neither true nor false`), false, v1beta2.ReasonInvalidValue,
+			"the default, stays in force"},
 		"Longhorn's alone":   {"storage-network", nil, false, v1beta2.ReasonNotObeyed, "No controller of Drover"},
 		"a name of a person": {"auto-salvag", nil, false, v1beta2.ReasonNotObeyed, "its value changes nothing"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			obj := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: c.name, Generation: 3}, Status: v1beta2.SettingStatus{Applied: true}}
+			obj := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: c.name, Generation: 3},
+				Status: v1beta2.SettingStatus{Applied: true}}
 			said, changed := setting.Status(obj, c.refused, now)
 			require.True(t, changed)
 			require.Equal(t, c.applied, said.Applied)
@@ -46,7 +48,8 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 
 func TestEverySettingHasOneWriter(t *testing.T) {
 	require.Equal(t, setting.AttachController, setting.Writer("storage-network"), "one that nobody obeys")
-	for _, binary := range []string{setting.AttachController, setting.ImMonitor, setting.OrphanController, setting.SnapshotController, setting.UpgradeController} {
+	for _, binary := range []string{setting.AttachController, setting.ImMonitor, setting.OrphanController, setting.SnapshotController,
+		setting.UpgradeController} {
 		require.NotEmpty(t, setting.ObeyedBy(binary), binary)
 		for _, name := range setting.ObeyedBy(binary) {
 			require.Contains(t, setting.Obeying(name), binary)

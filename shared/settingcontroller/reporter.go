@@ -111,9 +111,10 @@ func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// Report writes the status of a Setting where it says something else, and tells whether it did: refused is why its value cannot be read. The version that was judged is
-// written, or it is a conflict.
-func Report(ctx context.Context, c client.Client, obj *v1beta2.Setting, binary string, refused error, now time.Time) (changed bool, err error) {
+// Report writes the status of a Setting where it says something else, and tells whether it did: refused is why its value cannot be read.
+// The version that was judged is written, or it is a conflict.
+func Report(ctx context.Context, c client.Client, obj *v1beta2.Setting, binary string, refused error, now time.Time) (changed bool,
+	err error) {
 	said, changed := setting.Status(obj, refused, now)
 	if !changed {
 		return false, nil

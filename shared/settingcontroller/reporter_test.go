@@ -35,10 +35,11 @@ const (
 // values is what the settings of this test say.
 type values struct{ salvage, trim bool }
 
-var catalogue = setting.Catalogue[values]{Defaults: func() values { return values{salvage: true} }, Readers: map[string]setting.Reader[values]{
-	"auto-salvage": setting.Boolean(func(v *values) *bool { return &v.salvage }),
-	"remove-snapshots-during-filesystem-trim": setting.Boolean(func(v *values) *bool { return &v.trim }),
-}}
+var catalogue = setting.Catalogue[values]{Defaults: func() values { return values{salvage: true} },
+	Readers: map[string]setting.Reader[values]{
+		"auto-salvage": setting.Boolean(func(v *values) *bool { return &v.salvage }),
+		"remove-snapshots-during-filesystem-trim": setting.Boolean(func(v *values) *bool { return &v.trim }),
+	}}
 
 // S13: a person sees on each Setting whether it is in force, and why not; a Setting of another binary is that one's to tell about.
 func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
@@ -73,7 +74,8 @@ func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			s := now(s)
-			return s.Status.Applied == applied && s.Status.ObservedGeneration == s.Generation && conditions.Reason(s.Status.Conditions, v1beta2.SettingApplied) == reason
+			return s.Status.Applied == applied && s.Status.ObservedGeneration == s.Generation &&
+				conditions.Reason(s.Status.Conditions, v1beta2.SettingApplied) == reason
 		}, patience, poll, "%s does not say %s", s.Name, reason)
 	}
 	says(good, true, v1beta2.ReasonInForce)

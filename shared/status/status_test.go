@@ -29,8 +29,9 @@ func apply(t *testing.T, obj client.Object, owner string, list []v1beta2.Conditi
 func newEngine(t *testing.T) *v1beta2.Engine {
 	t.Helper()
 	engine := &v1beta2.Engine{
-		ObjectMeta: metav1.ObjectMeta{Name: "vol-e-0", Namespace: testkit.Namespace(t), Finalizers: []string{v1beta2.Finalizer, "example.com/other"}},
-		Spec:       v1beta2.EngineSpec{VolumeName: "vol", DataEngine: v1beta2.DataEngineV1},
+		ObjectMeta: metav1.ObjectMeta{Name: "vol-e-0", Namespace: testkit.Namespace(t),
+			Finalizers: []string{v1beta2.Finalizer, "example.com/other"}},
+		Spec: v1beta2.EngineSpec{VolumeName: "vol", DataEngine: v1beta2.DataEngineV1},
 	}
 	require.NoError(t, testkit.Admin(t).Create(t.Context(), engine))
 	return engine
@@ -75,7 +76,8 @@ func TestAWriteAtAVersionNeverMeetsANamesake(t *testing.T) {
 		require.NoError(t, status.DropFinalizer(t.Context(), admin, read(t, old), f))
 	}
 	require.NoError(t, admin.Delete(t.Context(), old))
-	again := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: old.Name, Namespace: old.Namespace, Finalizers: []string{v1beta2.Finalizer}}}
+	again := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: old.Name, Namespace: old.Namespace,
+		Finalizers: []string{v1beta2.Finalizer}}}
 	require.NoError(t, admin.Create(t.Context(), again))
 
 	require.True(t, status.IsConflict(apply(t, old, "one", []v1beta2.Condition{condition("A", "X")}, status.AtVersion())))
@@ -89,7 +91,8 @@ func TestFieldsThatWeDoNotKnowSurviveOurWrites(t *testing.T) {
 	admin := testkit.Admin(t)
 	foreign := `{"spec":{"fromTheFuture":{"deep":[1,2]}},"status":{"fromTheFuture":"kept"}}`
 	require.NoError(t, admin.Patch(t.Context(), engine.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(foreign))))
-	require.NoError(t, admin.Status().Patch(t.Context(), engine.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(foreign))))
+	require.NoError(t, admin.Status().Patch(t.Context(), engine.DeepCopy(),
+		client.RawPatch("application/merge-patch+json", []byte(foreign))))
 
 	require.NoError(t, apply(t, engine, "one", []v1beta2.Condition{condition("A", "X")}))
 	require.NoError(t, status.MergeStatus(t.Context(), admin, engine, map[string]any{"ownerID": "n1"}))
@@ -116,7 +119,8 @@ func TestDroppingAFinalizerLeavesTheOthersAndIsIdempotent(t *testing.T) {
 }
 
 func TestWhatIsGoneIsDeletedAlready(t *testing.T) {
-	gone := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "gone", Namespace: testkit.Namespace(t), UID: "x", ResourceVersion: "1", Finalizers: []string{v1beta2.Finalizer}}}
+	gone := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "gone", Namespace: testkit.Namespace(t), UID: "x", ResourceVersion: "1",
+		Finalizers: []string{v1beta2.Finalizer}}}
 	require.NoError(t, status.Delete(t.Context(), testkit.Admin(t), gone))
 	require.NoError(t, status.DropFinalizer(t.Context(), testkit.Admin(t), gone, v1beta2.Finalizer))
 }
@@ -144,7 +148,8 @@ func TestATicketIsWrittenWhollyAndNoOtherTouched(t *testing.T) {
 	a := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol", Namespace: testkit.Namespace(t)}}
 	a.Spec.Volume, a.Spec.AttachmentTickets = "vol", map[string]v1beta2.AttachmentTicket{"other": other}
 	require.NoError(t, admin.Create(t.Context(), a))
-	mine := &v1beta2.AttachmentTicket{ID: "mine", Type: v1beta2.AttacherSnapshot, NodeID: "node-2", Parameters: map[string]string{"a": "b"}, Generation: 1}
+	mine := &v1beta2.AttachmentTicket{ID: "mine", Type: v1beta2.AttacherSnapshot, NodeID: "node-2", Parameters: map[string]string{"a": "b"},
+		Generation: 1}
 	written := func(ticket *v1beta2.AttachmentTicket) map[string]v1beta2.AttachmentTicket {
 		require.NoError(t, status.MergeTickets(t.Context(), admin, a, map[string]*v1beta2.AttachmentTicket{"mine": ticket}))
 		now := &v1beta2.VolumeAttachment{}

@@ -16,7 +16,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Read finds what there is, with the rights of who asks. The error names everything that could not be read; what could be read is returned all the same.
+// Read finds what there is, with the rights of who asks. The error names everything that could not be read; what could be read is returned
+// all the same.
 func Read(ctx context.Context, reader client.Reader, namespace string) (Found, error) {
 	var (
 		volumes     v1beta2.VolumeList
@@ -39,7 +40,8 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 			problems = append(problems, fmt.Errorf("listing %T: %w", list, err))
 		}
 	}
-	for _, list := range []client.ObjectList{&volumes, &engines, &backups, &settings, &managers, &daemonSets, &deployments, &cronJobs, &budgets} {
+	for _, list := range []client.ObjectList{&volumes, &engines, &backups, &settings, &managers, &daemonSets, &deployments, &cronJobs,
+		&budgets} {
 		read(list, client.InNamespace(namespace))
 	}
 	read(&pods, client.InNamespace(namespace), client.MatchingLabels(ManagerPods))
@@ -47,8 +49,10 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 		read(list)
 	}
 	return Found{
-		Namespace: namespace, Volumes: volumes.Items, Engines: engines.Items, Backups: backups.Items, Settings: settings.Items, Managers: managers.Items,
-		Pods: pods.Items, DaemonSets: daemonSets.Items, Deployments: deployments.Items, CronJobs: cronJobs.Items, Budgets: budgets.Items,
+		Namespace: namespace, Volumes: volumes.Items, Engines: engines.Items, Backups: backups.Items, Settings: settings.Items,
+		Managers: managers.Items,
+		Pods:     pods.Items, DaemonSets: daemonSets.Items, Deployments: deployments.Items, CronJobs: cronJobs.Items,
+		Budgets:    budgets.Items,
 		Validating: validating.Items, Mutating: mutating.Items, Definitions: definitions.Items,
 	}, errors.Join(problems...)
 }

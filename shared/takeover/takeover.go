@@ -1,5 +1,5 @@
-// Package takeover finds what a Longhorn installation still has that would refuse Drover's writes, act beside it, or be cut off in the middle of its
-// work, and says for each the next step, in the order of the steps. It refuses to know how it is read, and changes nothing.
+// Package takeover finds what a Longhorn installation still has that would refuse Drover's writes, act beside it, or be cut off in the
+// middle of its work, and says for each the next step, in the order of the steps. It refuses to know how it is read, and changes nothing.
 package takeover
 
 import (
@@ -120,7 +120,8 @@ func (f Found) beside() (out []Obstacle) {
 	for i := range f.CronJobs {
 		c := &f.CronJobs[i]
 		if ownedBy(c, "RecurringJob") && !ptr.Deref(c.Spec.Suspend, false) {
-			out = append(out, Obstacle{"CronJob " + c.Name, "runs the RecurringJob of its name over an API that is gone, and twice once longhorn-manager is back",
+			out = append(out, Obstacle{"CronJob " + c.Name,
+				"runs the RecurringJob of its name over an API that is gone, and twice once longhorn-manager is back",
 				f.kubectl("patch cronjobs.batch " + c.Name + ` --type merge -p '{"spec":{"suspend":true}}'`)})
 		}
 	}
@@ -130,15 +131,19 @@ func (f Found) beside() (out []Obstacle) {
 func (f Found) managers() (out []Obstacle) {
 	for i := range f.DaemonSets {
 		if d := &f.DaemonSets[i]; d.Name == manager && (d.Status.DesiredNumberScheduled > 0 || d.Status.CurrentNumberScheduled > 0) {
-			out = append(out, Obstacle{"DaemonSet " + d.Name, fmt.Sprintf("runs on %d nodes and writes the same objects; a DaemonSet cannot be scaled", d.Status.CurrentNumberScheduled),
-				f.kubectl("patch daemonsets.apps "+d.Name+` --type merge -p '{"spec":{"template":{"spec":{"nodeSelector":{"drover.dev/taken-over":"true"}}}}}'`) +
+			out = append(out, Obstacle{"DaemonSet " + d.Name,
+				fmt.Sprintf("runs on %d nodes and writes the same objects; a DaemonSet cannot be scaled", d.Status.CurrentNumberScheduled),
+				f.kubectl("patch daemonsets.apps "+d.Name+
+					` --type merge -p '{"spec":{"template":{"spec":{"nodeSelector":{"drover.dev/taken-over":"true"}}}}}'`) +
 					"; then wait until its last pod has ended"})
 		}
 	}
 	for i := range f.Pods {
 		if p := &f.Pods[i]; p.Status.Phase == corev1.PodRunning {
-			out = append(out, Obstacle{"Pod " + p.Name, "of longhorn-manager runs on node " + p.Spec.NodeName + " and writes the same objects",
-				"wait until it has ended; on a machine that is certainly off: " + f.kubectl("delete pods "+p.Name+" --force --grace-period=0")})
+			out = append(out, Obstacle{"Pod " + p.Name, "of longhorn-manager runs on node " + p.Spec.NodeName +
+				" and writes the same objects",
+				"wait until it has ended; on a machine that is certainly off: " +
+					f.kubectl("delete pods "+p.Name+" --force --grace-period=0")})
 		}
 	}
 	return out
@@ -159,9 +164,11 @@ func (f Found) webhooks() (out []Obstacle) {
 	}
 	for i := range f.Definitions {
 		d := &f.Definitions[i]
-		if d.Spec.Group == v1beta2.GroupVersion.Group && d.Spec.Conversion != nil && d.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
+		if d.Spec.Group == v1beta2.GroupVersion.Group && d.Spec.Conversion != nil &&
+			d.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
 			out = append(out, Obstacle{"CustomResourceDefinition " + d.Name, "asks longhorn-manager to convert its objects",
-				"kubectl patch customresourcedefinitions.apiextensions.k8s.io " + d.Name + ` --type merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`})
+				"kubectl patch customresourcedefinitions.apiextensions.k8s.io " + d.Name +
+					` --type merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`})
 		}
 	}
 	return out
@@ -169,13 +176,17 @@ func (f Found) webhooks() (out []Obstacle) {
 
 // The commands that take the webhooks away; longhorn-manager makes them anew when it runs again.
 const (
-	DeleteValidating = "when the last longhorn-manager pod has ended: kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io " + ValidatingWebhook
-	DeleteMutating   = "when the last longhorn-manager pod has ended: kubectl delete mutatingwebhookconfigurations.admissionregistration.k8s.io " + MutatingWebhook
+	DeleteValidating = "when the last longhorn-manager pod has ended: kubectl delete " +
+		"validatingwebhookconfigurations.admissionregistration.k8s.io " + ValidatingWebhook
+	DeleteMutating = "when the last longhorn-manager pod has ended: kubectl delete " +
+		"mutatingwebhookconfigurations.admissionregistration.k8s.io " + MutatingWebhook
 )
 
 func (f Found) sidecars() []Obstacle {
-	return append(f.deployed(attacher, "attaches over an API that is gone, and holds the lease under which attach-controller attaches for Kubernetes"),
-		f.deployed(snapshotter, "takes snapshots over an API that is gone, and holds the lease under which snapshot-controller takes them for Kubernetes")...)
+	return append(f.deployed(attacher, "attaches over an API that is gone, and holds the lease under which attach-controller attaches "+
+		"for Kubernetes"),
+		f.deployed(snapshotter, "takes snapshots over an API that is gone, and holds the lease under which snapshot-controller takes "+
+			"them for Kubernetes")...)
 }
 
 // deployed is a Deployment of the name that has replicas.
@@ -199,7 +210,8 @@ func (f Found) budgets() (out []Obstacle) {
 		if ours[name] || !strings.HasPrefix(name, "csi-") && !strings.HasPrefix(name, "instance-manager-") {
 			continue
 		}
-		out = append(out, Obstacle{"PodDisruptionBudget " + name, "stays for ever and may block drains", f.kubectl("delete poddisruptionbudgets.policy " + name)})
+		out = append(out, Obstacle{"PodDisruptionBudget " + name, "stays for ever and may block drains",
+			f.kubectl("delete poddisruptionbudgets.policy " + name)})
 	}
 	return out
 }

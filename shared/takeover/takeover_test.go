@@ -26,13 +26,15 @@ func deployment(name string, replicas int32) appsv1.Deployment {
 func running() Found {
 	recurring := named("nightly")
 	recurring.OwnerReferences = []metav1.OwnerReference{{Kind: "RecurringJob", Name: "nightly"}}
-	definition := apiextensionsv1.CustomResourceDefinition{ObjectMeta: named("volumes.longhorn.io"), Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: "longhorn.io", Conversion: &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}}}
+	definition := apiextensionsv1.CustomResourceDefinition{ObjectMeta: named("volumes.longhorn.io"),
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "longhorn.io", Conversion: &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}}}
 	return Found{
 		Namespace: "longhorn-system",
 		Volumes: []v1beta2.Volume{
 			{ObjectMeta: named("moves"), Spec: v1beta2.VolumeSpec{MigrationNodeID: "node-2"}},
-			{ObjectMeta: named("upgrades"), Spec: v1beta2.VolumeSpec{Image: "engine:2"}, Status: v1beta2.VolumeStatus{CurrentImage: "engine:1"}},
+			{ObjectMeta: named("upgrades"), Spec: v1beta2.VolumeSpec{Image: "engine:2"},
+				Status: v1beta2.VolumeStatus{CurrentImage: "engine:1"}},
 		},
 		Engines: []v1beta2.Engine{
 			{ObjectMeta: named("grows-e-0"), Status: v1beta2.EngineStatus{IsExpanding: true}},
@@ -42,11 +44,16 @@ func running() Found {
 		Managers: []v1beta2.InstanceManager{{ObjectMeta: named("instance-manager-1")}},
 		Pods: []corev1.Pod{{ObjectMeta: named("longhorn-manager-x"), Status: corev1.PodStatus{Phase: corev1.PodRunning}},
 			{ObjectMeta: named("longhorn-manager-y"), Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}},
-		DaemonSets:  []appsv1.DaemonSet{{ObjectMeta: named(manager), Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 3, CurrentNumberScheduled: 3}}, {ObjectMeta: named("longhorn-csi-plugin")}},
-		Deployments: []appsv1.Deployment{deployment(deployer, 1), deployment(attacher, 3), deployment(snapshotter, 3), deployment("csi-provisioner", 3)},
-		CronJobs:    []batchv1.CronJob{{ObjectMeta: recurring}, {ObjectMeta: named("somebody-elses")}},
-		Budgets:     []policyv1.PodDisruptionBudget{{ObjectMeta: named("instance-manager-1")}, {ObjectMeta: named("csi-attacher")}, {ObjectMeta: named("somebody-elses")}},
-		Validating:  []admissionv1.ValidatingWebhookConfiguration{{ObjectMeta: named(ValidatingWebhook)}, {ObjectMeta: named("somebody-elses")}},
+		DaemonSets: []appsv1.DaemonSet{{ObjectMeta: named(manager),
+			Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 3, CurrentNumberScheduled: 3}},
+			{ObjectMeta: named("longhorn-csi-plugin")}},
+		Deployments: []appsv1.Deployment{deployment(deployer, 1), deployment(attacher, 3), deployment(snapshotter, 3),
+			deployment("csi-provisioner", 3)},
+		CronJobs: []batchv1.CronJob{{ObjectMeta: recurring}, {ObjectMeta: named("somebody-elses")}},
+		Budgets: []policyv1.PodDisruptionBudget{{ObjectMeta: named("instance-manager-1")}, {ObjectMeta: named("csi-attacher")},
+			{ObjectMeta: named("somebody-elses")}},
+		Validating: []admissionv1.ValidatingWebhookConfiguration{{ObjectMeta: named(ValidatingWebhook)},
+			{ObjectMeta: named("somebody-elses")}},
 		Mutating:    []admissionv1.MutatingWebhookConfiguration{{ObjectMeta: named(MutatingWebhook)}},
 		Definitions: []apiextensionsv1.CustomResourceDefinition{definition},
 	}
@@ -76,7 +83,8 @@ func TestNothingStandsAgainstWhatWasDealtWith(t *testing.T) {
 	f.Volumes, f.Engines, f.Settings = nil, nil, []v1beta2.Setting{{ObjectMeta: named(engineUpgrades), Value: "0"}}
 	f.CronJobs[0].Spec.Suspend = &suspended
 	f.DaemonSets[0].Status, f.Pods = appsv1.DaemonSetStatus{}, f.Pods[1:]
-	f.Deployments = []appsv1.Deployment{deployment(deployer, 0), deployment(attacher, 0), deployment(snapshotter, 0), deployment("csi-provisioner", 3)}
+	f.Deployments = []appsv1.Deployment{deployment(deployer, 0), deployment(attacher, 0), deployment(snapshotter, 0),
+		deployment("csi-provisioner", 3)}
 	f.Validating, f.Mutating, f.Definitions = nil, nil, nil
 	f.Budgets = f.Budgets[:1]
 	require.Empty(t, Obstacles(f))

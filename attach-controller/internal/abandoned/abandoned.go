@@ -83,8 +83,8 @@ func instancesOf(kind Kind, m *v1beta2.InstanceManager) map[string]v1beta2.Insta
 	return m.Status.InstanceReplicas
 }
 
-// Over are the names of a node's entries whose instance has ended: the node is in service, its instance managers of the data engine answer, and
-// none of them lists the instance any more. An instance manager shows what it listed last until a list proves that it is gone.
+// Over are the names of a node's entries whose instance has ended: the node is in service, its instance managers of the data engine answer,
+// and none of them lists the instance any more. An instance manager shows what it listed last until a list proves that it is gone.
 func Over(node *v1beta2.Node, managers []v1beta2.InstanceManager) []string {
 	if v1beta2.IsNodeDown(node) {
 		return nil
@@ -115,7 +115,8 @@ func over(name string, entry v1beta2.AbandonedInstance, managers []v1beta2.Insta
 }
 
 func answers(m *v1beta2.InstanceManager) bool {
-	return m.Status.CurrentState == v1beta2.InstanceManagerStateRunning && conditions.IsTrue(m.Status.Conditions, v1beta2.InstanceManagerReachable)
+	return m.Status.CurrentState == v1beta2.InstanceManagerStateRunning &&
+		conditions.IsTrue(m.Status.Conditions, v1beta2.InstanceManagerReachable)
 }
 
 func lists(m *v1beta2.InstanceManager, name, uuid string) bool {

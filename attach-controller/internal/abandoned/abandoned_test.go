@@ -21,12 +21,14 @@ func TestWhatIsNotProvenToHaveEndedIsRecorded(t *testing.T) {
 		listed []Listing
 		want   int
 	}{
-		"nothing is listed":                               {"node-1", nil, 0},
-		"listed where its end is proven":                  {"node-1", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1"}}, 0},
-		"listed where it is concluded":                    {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1"}}, 1},
-		"left behind on another node":                     {"node-1", []Listing{{Node: "node-2", UUID: "u", DataEngine: "v1"}}, 1},
-		"recorded already":                                {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1", Recorded: &entry}}, 0},
-		"an earlier one of the name is recorded":          {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1", Recorded: &other}}, 1},
+		"nothing is listed":              {"node-1", nil, 0},
+		"listed where its end is proven": {"node-1", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1"}}, 0},
+		"listed where it is concluded":   {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1"}}, 1},
+		"left behind on another node":    {"node-1", []Listing{{Node: "node-2", UUID: "u", DataEngine: "v1"}}, 1},
+		"recorded already": {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1", Recorded: &entry}},
+			0},
+		"an earlier one of the name is recorded": {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1", Recorded: &other}},
+			1},
 		"without a UUID nobody could tell it from others": {"", []Listing{{Node: "node-1", DataEngine: "v2"}}, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -55,15 +57,17 @@ func TestARecordIsOverOnceItsInstanceIsProvenToBeGone(t *testing.T) {
 		managers []v1beta2.InstanceManager
 		over     bool
 	}{
-		"it is still listed":                          {false, []v1beta2.InstanceManager{manager("v1", "True", "u")}, false},
-		"it is not listed any more":                   {false, []v1beta2.InstanceManager{manager("v1", "True", "")}, true},
-		"another one has its name":                    {false, []v1beta2.InstanceManager{manager("v1", "True", "after")}, true},
-		"the node is down":                            {true, []v1beta2.InstanceManager{manager("v1", "True", "")}, false},
-		"the instance manager is silent":              {false, []v1beta2.InstanceManager{manager("v1", "False", "")}, false},
-		"another one of the node lists it":            {false, []v1beta2.InstanceManager{manager("v1", "True", ""), manager("v1", "True", "u")}, false},
-		"only the other data engine's was asked":      {false, []v1beta2.InstanceManager{manager("v2", "True", "")}, false},
-		"nobody was asked":                            {false, nil, false},
-		"the other data engine's silence is no doubt": {false, []v1beta2.InstanceManager{manager("v1", "True", ""), manager("v2", "False", "")}, true},
+		"it is still listed":             {false, []v1beta2.InstanceManager{manager("v1", "True", "u")}, false},
+		"it is not listed any more":      {false, []v1beta2.InstanceManager{manager("v1", "True", "")}, true},
+		"another one has its name":       {false, []v1beta2.InstanceManager{manager("v1", "True", "after")}, true},
+		"the node is down":               {true, []v1beta2.InstanceManager{manager("v1", "True", "")}, false},
+		"the instance manager is silent": {false, []v1beta2.InstanceManager{manager("v1", "False", "")}, false},
+		"another one of the node lists it": {false,
+			[]v1beta2.InstanceManager{manager("v1", "True", ""), manager("v1", "True", "u")}, false},
+		"only the other data engine's was asked": {false, []v1beta2.InstanceManager{manager("v2", "True", "")}, false},
+		"nobody was asked":                       {false, nil, false},
+		"the other data engine's silence is no doubt": {false,
+			[]v1beta2.InstanceManager{manager("v1", "True", ""), manager("v2", "False", "")}, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			n := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}

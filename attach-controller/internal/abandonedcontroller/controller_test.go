@@ -34,7 +34,8 @@ func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
 	node := &v1beta2.Node{ObjectMeta: meta("node-1")}
-	manager := &v1beta2.InstanceManager{ObjectMeta: meta("im-1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV1}}
+	manager := &v1beta2.InstanceManager{ObjectMeta: meta("im-1"),
+		Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV1}}
 	require.NoError(t, admin.Create(t.Context(), node))
 	require.NoError(t, admin.Create(t.Context(), manager))
 	lists := func(reachable v1beta2.ConditionStatus, engines map[string]any) {
@@ -47,12 +48,14 @@ func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 		"a-e-0": v1beta2.InstanceProcess{Status: v1beta2.InstanceProcessStatus{UUID: "a"}},
 		"b-e-0": v1beta2.InstanceProcess{Status: v1beta2.InstanceProcessStatus{UUID: "b"}},
 	})
-	ready := status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}})
+	ready := status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonNodeReady}})
 	require.NoError(t, status.MergeStatus(t.Context(), admin, node, map[string]any{"conditions": ready, "zone": "zone-1"}))
 
 	identity := testkit.BinaryIdentity(t, namespace, "attach-controller")
 	for _, uuid := range []string{"a", "b"} {
-		record := abandoned.Record{Node: "node-1", Name: uuid + "-e-0", Instance: v1beta2.AbandonedInstance{UUID: uuid, DataEngine: v1beta2.DataEngineV1}}
+		record := abandoned.Record{Node: "node-1", Name: uuid + "-e-0",
+			Instance: v1beta2.AbandonedInstance{UUID: uuid, DataEngine: v1beta2.DataEngineV1}}
 		require.NoError(t, Write(t.Context(), admin, namespace, record))
 	}
 	p := shell.Start(t, shell.Options{Identity: identity, Namespace: namespace, Owner: "attach-controller"}, Setup)
@@ -84,7 +87,8 @@ func TestARecordOfAnotherInstanceStays(t *testing.T) {
 	require.NoError(t, admin.Create(t.Context(), node))
 	read := node.DeepCopy()
 	read.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{"a-e-0": {UUID: "before", DataEngine: v1beta2.DataEngineV1}}
-	now := abandoned.Record{Node: "node-1", Name: "a-e-0", Instance: v1beta2.AbandonedInstance{UUID: "now", DataEngine: v1beta2.DataEngineV1}}
+	now := abandoned.Record{Node: "node-1", Name: "a-e-0",
+		Instance: v1beta2.AbandonedInstance{UUID: "now", DataEngine: v1beta2.DataEngineV1}}
 	require.NoError(t, Write(t.Context(), admin, namespace, now))
 	require.Error(t, remove(t.Context(), admin, read, []string{"a-e-0"}))
 	require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(node), node))

@@ -93,12 +93,14 @@ type step struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// remove takes the named records away as the node was read with them: a record that names another instance by now stays, and all others with it.
+// remove takes the named records away as the node was read with them: a record that names another instance by now stays, and all others
+// with it.
 func remove(ctx context.Context, c client.Client, n *v1beta2.Node, names []string) error {
 	var steps []step
 	for _, name := range names {
 		path := "/status/abandonedInstances/" + name
-		steps = append(steps, step{Op: "test", Path: path + "/uuid", Value: n.Status.AbandonedInstances[name].UUID}, step{Op: "remove", Path: path})
+		steps = append(steps, step{Op: "test", Path: path + "/uuid", Value: n.Status.AbandonedInstances[name].UUID},
+			step{Op: "remove", Path: path})
 	}
 	body, err := json.Marshal(steps)
 	if err != nil {

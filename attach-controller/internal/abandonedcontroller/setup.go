@@ -1,5 +1,5 @@
-// Package abandonedcontroller is the shell of package abandoned: it tells those who let objects go what instance managers still list, writes
-// their records into Node.status.abandonedInstances, and removes each record once its instance is proven to be gone.
+// Package abandonedcontroller is the shell of package abandoned: it tells those who let objects go what instance managers still list,
+// writes their records into Node.status.abandonedInstances, and removes each record once its instance is proven to be gone.
 package abandonedcontroller
 
 import (

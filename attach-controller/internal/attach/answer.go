@@ -80,7 +80,8 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 	case v.Deleting:
 		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more. Remove this ticket."
 	case v.Faulted:
-		return v1beta2.ReasonVolumeFaulted, cmp.Or(v.Fault, "No replica of the volume can be used: it is attached when one was salvaged or its node returns.")
+		return v1beta2.ReasonVolumeFaulted, cmp.Or(v.Fault,
+			"No replica of the volume can be used: it is attached when one was salvaged or its node returns.")
 	case refused != "" && (!holds || t.down(x.NodeID)):
 		return refused, said
 	case holds && v.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
@@ -111,7 +112,8 @@ func (t table) whyNobody(x v1beta2.AttachmentTicket) (reason, message string) {
 	first := t.first()
 	switch {
 	case first != nil && (first.NodeID != x.NodeID || !Matches(x, t.withoutFrontend(*first))):
-		return v1beta2.ReasonLowerPriority, fmt.Sprintf("Ticket %s for node %s comes first: remove it, or wait until it ends.", called(*first), first.NodeID)
+		return v1beta2.ReasonLowerPriority, fmt.Sprintf("Ticket %s for node %s comes first: remove it, or wait until it ends.",
+			called(*first), first.NodeID)
 	case t.Volume.State == v1beta2.VolumeStateCreating || t.Volume.State == "":
 		return v1beta2.ReasonAttaching, "The volume is being created: it is attached when it is there."
 	}
@@ -127,16 +129,21 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	case x.NodeID == wanted.MigrationNodeID && x.Type == v1beta2.AttacherCSI:
 		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is coming up on node %s while it runs on node %s.", x.NodeID, wanted.NodeID)
 	case t.tooMany(wanted, x):
-		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is held on node %s for %s: remove one of them.", wanted.NodeID, by)
+		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is held on "+
+			"node %s for %s: remove one of them.", wanted.NodeID, by)
 	case v.Migratable && x.Type == v1beta2.AttacherCSI && x.NodeID != wanted.NodeID && !t.serves(x.NodeID) && t.podOn(wanted.NodeID):
-		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is not ready, see its condition Ready: the volume moves there from node %s when it is.", x.NodeID, wanted.NodeID)
+		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is not ready, see its condition Ready: the volume moves there from node "+
+			"%s when it is.", x.NodeID, wanted.NodeID)
 	case x.NodeID == wanted.NodeID:
-		return v1beta2.ReasonAttachedWithIncompatibleParameters, fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
-			wanted.NodeID, frontend(wanted.DisableFrontend), by)
+		return v1beta2.ReasonAttachedWithIncompatibleParameters,
+			fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
+				wanted.NodeID, frontend(wanted.DisableFrontend), by)
 	case v.CurrentNodeID == "" && len(holders) > 0 && Compare(holders[0], x) < 0:
-		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume goes to node %s for %s, which comes first: remove that ticket, or wait until it ends.", wanted.NodeID, by)
+		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume goes to node %s for %s, which comes first: remove that ticket, or "+
+			"wait until it ends.", wanted.NodeID, by)
 	}
-	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("Node %s holds the volume for %s: remove that ticket, or wait until it ends.", wanted.NodeID, by)
+	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("Node %s holds the volume for %s: remove that ticket, or wait until it ends.",
+		wanted.NodeID, by)
 }
 
 // tooMany reports whether a pod's ticket is the third of a migratable volume.
@@ -162,5 +169,6 @@ func (t table) attaching(wanted Spec) string {
 	if t.Volume.Blocker != "" {
 		return fmt.Sprintf("The volume is being attached to node %s, but cannot be yet: %s", wanted.NodeID, t.Volume.Blocker)
 	}
-	return fmt.Sprintf("The volume is being attached to node %s: the condition Attached of Volume %s says what it waits for.", wanted.NodeID, t.Volume.Name)
+	return fmt.Sprintf("The volume is being attached to node %s: the condition Attached of Volume %s says what it waits for.",
+		wanted.NodeID, t.Volume.Name)
 }

@@ -10,23 +10,27 @@ import (
 
 // S1 and S2. Each world is one in which nothing is left to be done but to answer.
 func TestATicketIsSatisfiedByWhatIsStored(t *testing.T) {
-	off, anyFrontend := ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), ticket("a", v1beta2.AttacherSnapshot, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
+	off, anyFrontend := ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...),
+		ticket("a", v1beta2.AttacherSnapshot, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
 	plain := ticket("a", v1beta2.AttacherCSI, here)
 	share := ticket("m", v1beta2.AttacherShareManager, there)
 	for name, w := range map[string]World{
-		"S1: attached to its node":                             basic(attached(here), plain),
-		"S1: without frontend, as asked":                       basic(attached(here), frontendOff, off),
-		"S1: either way":                                       basic(attached(here), anyFrontend),
-		"S1: either way, and the frontend is off":              basic(attached(here), frontendOff, anyFrontend, ticket("b", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
+		"S1: attached to its node":       basic(attached(here), plain),
+		"S1: without frontend, as asked": basic(attached(here), frontendOff, off),
+		"S1: either way":                 basic(attached(here), anyFrontend),
+		"S1: either way, and the frontend is off": basic(attached(here), frontendOff, anyFrontend,
+			ticket("b", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
 		"S1: beside another that is":                           basic(attached(here), plain, pod(here)),
 		"S1: although its node went down: it was not given up": basic(attached(here), plain, down(here)),
 		"S1: although its node is being upgraded":              basic(attached(here), plain, node(here, Node{Upgrading: true})),
 		"S1: although the volume begins to run elsewhere, too": moving(plain),
-		"S1: although the target leaves again":                 basic(attached(here), plain, volume(func(v *Volume) { v.CurrentMigrationNodeID = there })),
-		"S2: the target runs":                                  moving(running, ticket("a", v1beta2.AttacherCSI, there)),
-		"S2: the target runs, with the frontend of v2":         moving(running, ticket("a", v1beta2.AttacherCSI, there), volume(func(v *Volume) { v.V2 = true }), frontendOn(there, v1beta2.InstanceStateRunning)),
-		"S2: the move was confirmed and the source leaves":     confirming(ticket("a", v1beta2.AttacherCSI, there)),
-		"the share of a shared volume runs, wherever it does":  basic(attached(there), shared, plain, share),
+		"S1: although the target leaves again": basic(attached(here), plain,
+			volume(func(v *Volume) { v.CurrentMigrationNodeID = there })),
+		"S2: the target runs": moving(running, ticket("a", v1beta2.AttacherCSI, there)),
+		"S2: the target runs, with the frontend of v2": moving(running, ticket("a", v1beta2.AttacherCSI, there),
+			volume(func(v *Volume) { v.V2 = true }), frontendOn(there, v1beta2.InstanceStateRunning)),
+		"S2: the move was confirmed and the source leaves":    confirming(ticket("a", v1beta2.AttacherCSI, there)),
+		"the share of a shared volume runs, wherever it does": basic(attached(there), shared, plain, share),
 	} {
 		t.Run(name, func(t *testing.T) {
 			satisfied, reason, message := reported(w, "a")
@@ -47,22 +51,35 @@ func TestATicketThatIsNotSatisfiedSaysWhyAndWhatToDo(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"the volume is being created":                      {basic(plain, state(v1beta2.VolumeStateCreating)), v1beta2.ReasonAttaching, []string{"created"}},
-		"the volume was just given to it":                  {basic(plain), v1beta2.ReasonAttaching, []string{here}},
-		"the volume comes up":                              {basic(plain, wanted(here), state(v1beta2.VolumeStateAttaching)), v1beta2.ReasonAttaching, []string{here}},
-		"the volume cannot come up":                        {basic(plain, wanted(here), state(v1beta2.VolumeStateAttaching), blocked), v1beta2.ReasonAttaching, []string{here, "No disk has 10 GiB."}},
-		"the volume is up, and nobody says where":          {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached)), v1beta2.ReasonAttaching, nil},
-		"the volume runs elsewhere still":                  {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached), volume(func(v *Volume) { v.CurrentNodeID = there })), v1beta2.ReasonAttaching, nil},
-		"the frontend is not on yet":                       {basic(plain, attached(here), volume(func(v *Volume) { v.FrontendDisabled = true })), v1beta2.ReasonAttaching, nil},
-		"the volume comes back by itself":                  {basic(plain, attached(here), state(v1beta2.VolumeStateDetaching)), v1beta2.ReasonWaitingForDetach, []string{here}},
-		"the volume would come back, but its node is down": {basic(plain, attached(here), state(v1beta2.VolumeStateDetaching), down(here)), v1beta2.ReasonNodeNotReady, []string{here}},
-		"the volume leaves its former node":                {basic(plain, state(v1beta2.VolumeStateDetaching), volume(func(v *Volume) { v.CurrentNodeID = there })), v1beta2.ReasonWaitingForDetach, []string{there}},
-		"the volume is half way down":                      {basic(plain, state(v1beta2.VolumeStateDetaching)), v1beta2.ReasonWaitingForDetach, []string{"still being detached"}},
-		"the volume is taken from somebody":                {basic(plain, attached(there), ticket("b", v1beta2.AttacherBackup, there)), v1beta2.ReasonWaitingForDetach, []string{there}},
-		"the volume is being deleted":                      {basic(plain, attached(here), volume(func(v *Volume) { v.Deleting = true })), v1beta2.ReasonWaitingForDetach, []string{"deleted"}},
-		"the volume is faulted":                            {basic(plain, faulted), v1beta2.ReasonVolumeFaulted, []string{"salvaged"}},
-		"it is faulted, on a node that is down, too":       {basic(plain, faulted, down(here)), v1beta2.ReasonVolumeFaulted, nil},
-		"a ticket of higher priority has it, on its way":   {basic(plain, other), v1beta2.ReasonLowerPriority, []string{`longhorn-api "b"`, there}},
+		"the volume is being created": {basic(plain, state(v1beta2.VolumeStateCreating)), v1beta2.ReasonAttaching,
+			[]string{"created"}},
+		"the volume was just given to it": {basic(plain), v1beta2.ReasonAttaching, []string{here}},
+		"the volume comes up": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttaching)),
+			v1beta2.ReasonAttaching, []string{here}},
+		"the volume cannot come up": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttaching), blocked),
+			v1beta2.ReasonAttaching, []string{here, "No disk has 10 GiB."}},
+		"the volume is up, and nobody says where": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached)),
+			v1beta2.ReasonAttaching, nil},
+		"the volume runs elsewhere still": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached),
+			volume(func(v *Volume) { v.CurrentNodeID = there })), v1beta2.ReasonAttaching, nil},
+		"the frontend is not on yet": {basic(plain, attached(here),
+			volume(func(v *Volume) { v.FrontendDisabled = true })), v1beta2.ReasonAttaching, nil},
+		"the volume comes back by itself": {basic(plain, attached(here), state(v1beta2.VolumeStateDetaching)),
+			v1beta2.ReasonWaitingForDetach, []string{here}},
+		"the volume would come back, but its node is down": {basic(plain, attached(here), state(v1beta2.VolumeStateDetaching), down(here)),
+			v1beta2.ReasonNodeNotReady, []string{here}},
+		"the volume leaves its former node": {basic(plain, state(v1beta2.VolumeStateDetaching),
+			volume(func(v *Volume) { v.CurrentNodeID = there })), v1beta2.ReasonWaitingForDetach, []string{there}},
+		"the volume is half way down": {basic(plain, state(v1beta2.VolumeStateDetaching)),
+			v1beta2.ReasonWaitingForDetach, []string{"still being detached"}},
+		"the volume is taken from somebody": {basic(plain, attached(there), ticket("b", v1beta2.AttacherBackup, there)),
+			v1beta2.ReasonWaitingForDetach, []string{there}},
+		"the volume is being deleted": {basic(plain, attached(here), volume(func(v *Volume) { v.Deleting = true })),
+			v1beta2.ReasonWaitingForDetach, []string{"deleted"}},
+		"the volume is faulted":                      {basic(plain, faulted), v1beta2.ReasonVolumeFaulted, []string{"salvaged"}},
+		"it is faulted, on a node that is down, too": {basic(plain, faulted, down(here)), v1beta2.ReasonVolumeFaulted, nil},
+		"a ticket of higher priority has it, on its way": {basic(plain, other), v1beta2.ReasonLowerPriority,
+			[]string{`longhorn-api "b"`, there}},
 		"a ticket of higher priority comes next": {
 			basic(plain, other, state(v1beta2.VolumeStateDetaching), volume(func(v *Volume) { v.CurrentNodeID = third })),
 			v1beta2.ReasonLowerPriority, []string{`longhorn-api "b"`, there},
@@ -71,9 +88,13 @@ func TestATicketThatIsNotSatisfiedSaysWhyAndWhatToDo(t *testing.T) {
 			basic(plain, ticket("b", v1beta2.AttacherLonghornAPI, here, offFrontend()...), state(v1beta2.VolumeStateDetaching)),
 			v1beta2.ReasonLowerPriority, []string{`longhorn-api "b"`},
 		},
-		"another node has it":               {basic(plain, attached(there), other), v1beta2.ReasonAttachedElsewhere, []string{there, `longhorn-api "b"`, "remove that ticket"}},
-		"another node has it for several":   {basic(plain, attached(there), other, pod(there), ticket("c", v1beta2.AttacherSnapshot, there), ticket("d", v1beta2.AttacherSnapshot, there)), v1beta2.ReasonAttachedElsewhere, []string{`"b"`, `"csi-node-2"`, `"c"`, "and 1 more"}},
-		"a later ticket has it, on its way": {basic(plain, wanted(there), state(v1beta2.VolumeStateAttaching), ticket("bb", v1beta2.AttacherCSI, there)), v1beta2.ReasonAttachedElsewhere, []string{there}},
+		"another node has it": {basic(plain, attached(there), other), v1beta2.ReasonAttachedElsewhere,
+			[]string{there, `longhorn-api "b"`, "remove that ticket"}},
+		"another node has it for several": {basic(plain, attached(there), other, pod(there), ticket("c", v1beta2.AttacherSnapshot, there),
+			ticket("d", v1beta2.AttacherSnapshot, there)), v1beta2.ReasonAttachedElsewhere,
+			[]string{`"b"`, `"csi-node-2"`, `"c"`, "and 1 more"}},
+		"a later ticket has it, on its way": {basic(plain, wanted(there), state(v1beta2.VolumeStateAttaching),
+			ticket("bb", v1beta2.AttacherCSI, there)), v1beta2.ReasonAttachedElsewhere, []string{there}},
 		"the node has it without frontend": {
 			basic(plain, attached(here), frontendOff, ticket("b", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
 			v1beta2.ReasonAttachedWithIncompatibleParameters, []string{"frontend off", `longhorn-api "b"`},
@@ -82,25 +103,37 @@ func TestATicketThatIsNotSatisfiedSaysWhyAndWhatToDo(t *testing.T) {
 			basic(pod(here), attached(here), ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
 			v1beta2.ReasonAttachedWithIncompatibleParameters, []string{"frontend on", `csi-attacher "csi-node-1"`},
 		},
-		"the ticket names no node":               {basic(ticket("a", v1beta2.AttacherCSI, "")), v1beta2.ReasonNoNode, []string{"nodeID"}},
-		"the ticket names no node that is known": {basic(ticket("a", v1beta2.AttacherCSI, gone)), v1beta2.ReasonNodeUnknown, []string{gone}},
-		"the ticket's node is down":              {basic(plain, down(here)), v1beta2.ReasonNodeNotReady, []string{here}},
-		"the ticket's node is cordoned":          {basic(ticket("a", v1beta2.AttacherLonghornAPI, here), node(here, Node{Cordoned: true})), v1beta2.ReasonNodeCordoned, []string{here}},
-		"the ticket's node is being upgraded":    {basic(plain, node(here, Node{Upgrading: true})), v1beta2.ReasonNodeUpgrading, []string{here}},
+		"the ticket names no node": {basic(ticket("a", v1beta2.AttacherCSI, "")), v1beta2.ReasonNoNode, []string{"nodeID"}},
+		"the ticket names no node that is known": {basic(ticket("a", v1beta2.AttacherCSI, gone)), v1beta2.ReasonNodeUnknown,
+			[]string{gone}},
+		"the ticket's node is down": {basic(plain, down(here)), v1beta2.ReasonNodeNotReady, []string{here}},
+		"the ticket's node is cordoned": {basic(ticket("a", v1beta2.AttacherLonghornAPI, here), node(here, Node{Cordoned: true})),
+			v1beta2.ReasonNodeCordoned, []string{here}},
+		"the ticket's node is being upgraded": {basic(plain, node(here, Node{Upgrading: true})), v1beta2.ReasonNodeUpgrading,
+			[]string{here}},
 		"the data is on another node": {
-			basic(plain, func(w *World) { w.Volume.StrictLocal, w.ReplicaNodes = true, []string{there} }), v1beta2.ReasonDataLocality, []string{there},
+			basic(plain, func(w *World) { w.Volume.StrictLocal, w.ReplicaNodes = true, []string{there} }), v1beta2.ReasonDataLocality,
+			[]string{there},
 		},
-		"the share does not run":            {basic(plain, shared, attached(here), ticket("b", v1beta2.AttacherSnapshot, here)), v1beta2.ReasonWaitingForShare, []string{"share"}},
-		"the share comes up":                {basic(plain, shared, wanted(there), state(v1beta2.VolumeStateAttaching), ticket("m", v1beta2.AttacherShareManager, there)), v1beta2.ReasonWaitingForShare, nil},
-		"the target comes up":               {moving(ticket("a", v1beta2.AttacherCSI, there)), v1beta2.ReasonMigrating, []string{there, here}},
-		"the target runs, not its frontend": {moving(running, volume(func(v *Volume) { v.V2 = true }), ticket("a", v1beta2.AttacherCSI, there)), v1beta2.ReasonMigrating, nil},
-		"the confirmed target fails":        {confirming(ticket("a", v1beta2.AttacherCSI, there), func(w *World) { w.Engines[1].State = v1beta2.InstanceStateError }), v1beta2.ReasonMigrating, []string{there}},
-		"the third pod of a migration":      {moving(running, ticket("a", v1beta2.AttacherCSI, third)), v1beta2.ReasonTooManyTickets, []string{here}},
+		"the share does not run": {basic(plain, shared, attached(here), ticket("b", v1beta2.AttacherSnapshot, here)),
+			v1beta2.ReasonWaitingForShare, []string{"share"}},
+		"the share comes up": {basic(plain, shared, wanted(there), state(v1beta2.VolumeStateAttaching),
+			ticket("m", v1beta2.AttacherShareManager, there)), v1beta2.ReasonWaitingForShare, nil},
+		"the target comes up": {moving(ticket("a", v1beta2.AttacherCSI, there)), v1beta2.ReasonMigrating,
+			[]string{there, here}},
+		"the target runs, not its frontend": {moving(running, volume(func(v *Volume) { v.V2 = true }),
+			ticket("a", v1beta2.AttacherCSI, there)), v1beta2.ReasonMigrating, nil},
+		"the confirmed target fails": {confirming(ticket("a", v1beta2.AttacherCSI, there),
+			func(w *World) { w.Engines[1].State = v1beta2.InstanceStateError }), v1beta2.ReasonMigrating, []string{there}},
+		"the third pod of a migration": {moving(running, ticket("a", v1beta2.AttacherCSI, third)), v1beta2.ReasonTooManyTickets,
+			[]string{here}},
 		"the third pod before the move": {
-			basic(migratable, wanted(here), state(v1beta2.VolumeStateAttaching), pod(here), ticket("", v1beta2.AttacherCSI, there), ticket("a", v1beta2.AttacherCSI, third)),
+			basic(migratable, wanted(here), state(v1beta2.VolumeStateAttaching), pod(here), ticket("", v1beta2.AttacherCSI, there),
+				ticket("a", v1beta2.AttacherCSI, third)),
 			v1beta2.ReasonTooManyTickets, []string{here},
 		},
-		"a person beside a migration": {moving(running, ticket("a", v1beta2.AttacherLonghornAPI, third)), v1beta2.ReasonAttachedElsewhere, nil},
+		"a person beside a migration": {moving(running, ticket("a", v1beta2.AttacherLonghornAPI, third)), v1beta2.ReasonAttachedElsewhere,
+			nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +175,8 @@ func TestAPodOfASharedVolumeSaysWhatItsShareWaitsFor(t *testing.T) {
 	satisfied, reason, message := reported(basic(attached(here), frontendOff, shared, maintenance, share, pod(third)), "csi-"+third)
 	require.False(t, satisfied)
 	require.Equal(t, v1beta2.ReasonWaitingForShare, reason)
-	require.Contains(t, message, "its share, which does not run yet. Node "+here+" holds the volume for longhorn-api \"ui\": remove that ticket")
+	require.Contains(t, message, "its share, which does not run yet. Node "+here+
+		" holds the volume for longhorn-api \"ui\": remove that ticket")
 	_, _, message = reported(basic(shared, pod(third)), "csi-"+third)
 	require.Equal(t, "Pods reach this volume by its share, which does not run yet.", message)
 }

@@ -45,9 +45,10 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 func checkSpec(t require.TestingT, w World, v Verdict) {
 	was, is := w.Volume.Spec, v.Spec
 	asked := func(node string) bool {
-		return w.Attachment != nil && slices.ContainsFunc(slices.Collect(maps.Values(w.Attachment.Tickets)), func(x v1beta2.AttachmentTicket) bool {
-			return x.NodeID == node && Selectable(w, x)
-		})
+		return w.Attachment != nil && slices.ContainsFunc(slices.Collect(maps.Values(w.Attachment.Tickets)),
+			func(x v1beta2.AttachmentTicket) bool {
+				return x.NodeID == node && Selectable(w, x)
+			})
 	}
 	switch {
 	case was.NodeID == is.NodeID:
@@ -76,7 +77,8 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 
 // checkAnswers holds for what tickets are told.
 func checkAnswers(t require.TestingT, w World, v Verdict) {
-	require.ElementsMatch(t, slices.Collect(maps.Keys(w.Attachment.Tickets)), slices.Collect(maps.Keys(v.Status.AttachmentTicketStatuses)), "every ticket is answered, and nothing else")
+	require.ElementsMatch(t, slices.Collect(maps.Keys(w.Attachment.Tickets)), slices.Collect(maps.Keys(v.Status.AttachmentTicketStatuses)),
+		"every ticket is answered, and nothing else")
 	for id, x := range w.Attachment.Tickets {
 		a := v.Status.AttachmentTicketStatuses[id]
 		require.Equal(t, id, a.ID)

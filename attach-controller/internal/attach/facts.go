@@ -19,7 +19,8 @@ const (
 
 // blocking are the reasons of a Volume's condition Attached with which it goes on only when something outside changes.
 var blocking = []string{
-	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonReplicaNotStarting, v1beta2.ReasonNodeDown, v1beta2.ReasonNodeUpgrading,
+	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonReplicaNotStarting, v1beta2.ReasonNodeDown,
+	v1beta2.ReasonNodeUpgrading,
 }
 
 // VolumeOf returns what counts of a Volume. Two versions that give the same are the same to this package.
@@ -42,8 +43,8 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 	return out
 }
 
-// unfilled reports whether a volume waits for data from a backup, or from another volume. One that was attached before anybody began to fill it keeps the
-// data that it has.
+// unfilled reports whether a volume waits for data from a backup, or from another volume. One that was attached before anybody began to
+// fill it keeps the data that it has.
 func unfilled(v *v1beta2.Volume) bool {
 	s := v.Status
 	used := v1beta2.EverAttached(v)
@@ -99,7 +100,8 @@ func AttachmentOf(a *v1beta2.VolumeAttachment) *Attachment {
 
 // NodeOf returns what counts of a Node.
 func NodeOf(n *v1beta2.Node) Node {
-	schedulable, ready := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable), conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
+	schedulable, ready := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable),
+		conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
 	down := v1beta2.IsNodeDown(n)
 	return Node{
 		Down: down, NotReady: !down && ready != nil && ready.Status != v1beta2.ConditionTrue,

@@ -37,7 +37,8 @@ func TestAVolumeIsUnfilledUntilItsDataIsThere(t *testing.T) {
 	require.True(t, of(fromBackup, v1beta2.VolumeStatus{RestoreInitiated: true, RestoreRequired: true}))
 	require.False(t, of(fromBackup, v1beta2.VolumeStatus{RestoreInitiated: true}))
 	require.True(t, of(clone, v1beta2.VolumeStatus{}))
-	for state, unfilled := range map[string]bool{v1beta2.CloneInitiated: true, v1beta2.CloneCopyCompleted: false, v1beta2.CloneCompleted: false, v1beta2.CloneFailed: false} {
+	for state, unfilled := range map[string]bool{v1beta2.CloneInitiated: true, v1beta2.CloneCopyCompleted: false,
+		v1beta2.CloneCompleted: false, v1beta2.CloneFailed: false} {
 		require.Equal(t, unfilled, of(clone, v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: state}}), state)
 	}
 	again := v1beta2.VolumeCloneStatus{State: v1beta2.CloneFailed, NextAllowedAttemptAt: "2026-09-01T12:00:00Z"}
@@ -52,21 +53,31 @@ func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
 	attached := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
 		return v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: status, Reason: reason, Message: message}
 	}
-	full := v1beta2.Condition{Type: v1beta2.VolumeScheduled, Status: v1beta2.ConditionFalse, Reason: "InsufficientStorage", Message: "No disk has room."}
+	full := v1beta2.Condition{Type: v1beta2.VolumeScheduled, Status: v1beta2.ConditionFalse, Reason: "InsufficientStorage",
+		Message: "No disk has room."}
 	cases := map[string]struct {
 		said []v1beta2.Condition
 		want string
 	}{
-		"nothing is said":                              {nil, ""},
-		"no replica can be used":                       {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica, "None.")}, "None."},
-		"no replica can be placed":                     {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica, "None."), full}, "None. No disk has room."},
-		"one replica more cannot be placed":            {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForReplicas, "Soon."), full}, ""},
-		"an instance is unknown":                       {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonInstanceUnknown, "Which?"), full}, "Which?"},
-		"a replica does not start":                     {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonReplicaNotStarting, "r-1.")}, "r-1."},
-		"without words the reason must do":             {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeDown, "")}, v1beta2.ReasonNodeDown},
-		"the node is being upgraded":                   {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeUpgrading, "Later.")}, "Later."},
-		"what starts is under way, and blocks nothing": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForEngine, "Soon.")}, ""},
-		"what is attached is not blocked":              {[]v1beta2.Condition{attached(v1beta2.ConditionTrue, v1beta2.ReasonAttached, "There."), full}, ""},
+		"nothing is said": {nil, ""},
+		"no replica can be used": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica,
+			"None.")}, "None."},
+		"no replica can be placed": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica,
+			"None."), full}, "None. No disk has room."},
+		"one replica more cannot be placed": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse,
+			v1beta2.ReasonWaitingForReplicas, "Soon."), full}, ""},
+		"an instance is unknown": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonInstanceUnknown,
+			"Which?"), full}, "Which?"},
+		"a replica does not start": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse,
+			v1beta2.ReasonReplicaNotStarting, "r-1.")}, "r-1."},
+		"without words the reason must do": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeDown, "")},
+			v1beta2.ReasonNodeDown},
+		"the node is being upgraded": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNodeUpgrading,
+			"Later.")}, "Later."},
+		"what starts is under way, and blocks nothing": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse,
+			v1beta2.ReasonWaitingForEngine, "Soon.")}, ""},
+		"what is attached is not blocked": {[]v1beta2.Condition{attached(v1beta2.ConditionTrue, v1beta2.ReasonAttached,
+			"There."), full}, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -77,19 +88,23 @@ func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
 
 func TestWhatCountsOfANode(t *testing.T) {
 	with := func(conditionType string, status v1beta2.ConditionStatus, reason string) *v1beta2.Node {
-		return &v1beta2.Node{Status: v1beta2.NodeStatus{Conditions: []v1beta2.Condition{{Type: conditionType, Status: status, Reason: reason}}}}
+		return &v1beta2.Node{Status: v1beta2.NodeStatus{Conditions: []v1beta2.Condition{{Type: conditionType, Status: status,
+			Reason: reason}}}}
 	}
 	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)))
 	require.Equal(t, Node{Down: true}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)))
 	require.Equal(t, Node{NotReady: true}, NodeOf(with(v1beta2.NodeReady, v1beta2.ConditionFalse, v1beta2.ReasonManagerPodMissing)))
-	require.Equal(t, Node{Cordoned: true}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeCordoned)))
-	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, "Another")), "only Kubernetes' own cordon refuses people")
+	require.Equal(t, Node{Cordoned: true}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse,
+		v1beta2.ReasonKubernetesNodeCordoned)))
+	require.Equal(t, Node{}, NodeOf(with(v1beta2.NodeSchedulable, v1beta2.ConditionFalse, "Another")),
+		"only Kubernetes' own cordon refuses people")
 	require.Equal(t, Node{Upgrading: true}, NodeOf(&v1beta2.Node{Spec: v1beta2.NodeSpec{UpgradeRequested: true}}))
 }
 
 func TestTwoEnginesAreEqualWhenTheyListTheSameSnapshots(t *testing.T) {
 	lists := func(names ...string) uint64 {
-		e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{DesireState: v1beta2.InstanceStateRunning}, Status: v1beta2.EngineStatus{Snapshots: map[string]v1beta2.SnapshotInfo{}}}
+		e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{DesireState: v1beta2.InstanceStateRunning},
+			Status: v1beta2.EngineStatus{Snapshots: map[string]v1beta2.SnapshotInfo{}}}
 		for _, name := range names {
 			e.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name}
 		}
@@ -115,8 +130,10 @@ func TestAStrictLocalVolumesDataIsWhereItsGoodReplicaIs(t *testing.T) {
 
 // What a migration that was rolled back left behind must not pass for the target of the next one.
 func TestWhatShallEndCountsNowhere(t *testing.T) {
-	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning}, Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateRunning}}
-	f := &v1beta2.EngineFrontend{Spec: v1beta2.EngineFrontendSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning}, Status: v1beta2.EngineFrontendStatus{CurrentState: v1beta2.InstanceStateRunning}}
+	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning},
+		Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateRunning}}
+	f := &v1beta2.EngineFrontend{Spec: v1beta2.EngineFrontendSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning},
+		Status: v1beta2.EngineFrontendStatus{CurrentState: v1beta2.InstanceStateRunning}}
 	require.Equal(t, Engine{Node: there, State: v1beta2.InstanceStateRunning}, EngineOf(e))
 	require.Equal(t, Frontend{Node: there, State: v1beta2.InstanceStateRunning}, FrontendOf(f))
 	e.Spec.DesireState, f.Spec.DesireState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped

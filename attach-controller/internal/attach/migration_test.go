@@ -14,29 +14,38 @@ func TestAMigrationBegins(t *testing.T) {
 	}
 	at, both := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}
 	checkRows(t, map[string]rowCase{
-		"M1: a second pod of a volume at home":   {atOriginalNode(), RowMigrate, both},
-		"M1: the first of several, in order":     {atOriginalNode(pod(third)), RowMigrate, both},
-		"M1: the first that can be served":       {atOriginalNode(pod(third), down(there)), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
+		"M1: a second pod of a volume at home": {atOriginalNode(), RowMigrate, both},
+		"M1: the first of several, in order":   {atOriginalNode(pod(third)), RowMigrate, both},
+		"M1: the first that can be served": {atOriginalNode(pod(third), down(there)), RowMigrate,
+			Spec{NodeID: here, MigrationNodeID: third}},
 		"M1: from a node that is being upgraded": {atOriginalNode(node(here, Node{Upgrading: true})), RowMigrate, both},
 		"M2: the source is down: a plain move":   {atOriginalNode(down(here)), RowDown, Spec{}},
 		"not a volume that cannot migrate":       {atOriginalNode(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
-		"not one that is coming up":              {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })), RowKeep, at},
-		"not one that is leaving":                {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })), RowKeep, at},
-		"not one that still rolls another back":  {atOriginalNode(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep, at},
+		"not one that is coming up": {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })),
+			RowKeep, at},
+		"not one that is leaving": {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })),
+			RowKeep, at},
+		"not one that still rolls another back": {atOriginalNode(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep,
+			at},
 		"not while the frontend is off": {
-			atOriginalNode(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep, Spec{NodeID: here, DisableFrontend: true},
+			atOriginalNode(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep,
+			Spec{NodeID: here, DisableFrontend: true},
 		},
 		"not until the frontend is on":    {atOriginalNode(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
 		"not to a node that is down":      {atOriginalNode(down(there)), RowKeep, at},
 		"not to a node that is not ready": {atOriginalNode(node(there, Node{NotReady: true})), RowKeep, at},
-		"to another node that is ready":   {atOriginalNode(pod(third), node(there, Node{NotReady: true})), RowMigrate, Spec{NodeID: here, MigrationNodeID: third}},
-		"not for a person's ticket":       {atOriginalNode(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowKeep, at},
-		"not from a person's ticket":      {atOriginalNode(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep, at},
+		"to another node that is ready": {atOriginalNode(pod(third), node(there, Node{NotReady: true})), RowMigrate,
+			Spec{NodeID: here, MigrationNodeID: third}},
+		"not for a person's ticket": {atOriginalNode(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)),
+			RowKeep, at},
+		"not from a person's ticket": {atOriginalNode(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep,
+			at},
 	})
 }
 
 func TestAPodWhoseNodeIsNotReadySaysThatItsMigrationWaitsForThat(t *testing.T) {
-	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning), node(there, Node{NotReady: true}))
+	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning),
+		node(there, Node{NotReady: true}))
 	_, reason, message := reported(w, "csi-"+there)
 	require.Equal(t, v1beta2.ReasonNodeNotReady, reason)
 	require.Contains(t, message, "Node "+there+" is not ready, see its condition Ready")
@@ -65,14 +74,18 @@ func TestAMigrationEnds(t *testing.T) {
 		"M4: the first pod left and the target failed":      {moving(failed, sourceLeft), RowAbandon, Spec{}},
 		"M5: the first pod left":                            {moving(running, sourceLeft), RowConfirm, moved},
 		"M5 waits for the target":                           {moving(sourceLeft), RowKeep, both},
-		"M5 waits until the volume says that it runs there": {moving(sourceLeft, engine(there, v1beta2.InstanceStateRunning)), RowKeep, both},
-		"M5 waits for the same snapshots":                   {moving(running, sourceLeft, differ), RowKeep, both},
-		"M5 waits for an engine to compare with":            {moving(running, sourceLeft, func(w *World) { w.Engines = w.Engines[1:] }), RowKeep, both},
-		"M5 waits for the frontend of v2":                   {moving(running, sourceLeft, v2), RowKeep, both},
+		"M5 waits until the volume says that it runs there": {moving(sourceLeft, engine(there, v1beta2.InstanceStateRunning)), RowKeep,
+			both},
+		"M5 waits for the same snapshots": {moving(running, sourceLeft, differ), RowKeep, both},
+		"M5 waits for an engine to compare with": {moving(running, sourceLeft, func(w *World) { w.Engines = w.Engines[1:] }),
+			RowKeep, both},
+		"M5 waits for the frontend of v2": {moving(running, sourceLeft, v2), RowKeep, both},
 		"M5 waits for the frontend of v2 to run": {
-			moving(running, sourceLeft, v2, frontendOn(here, v1beta2.InstanceStateRunning), frontendOn(there, v1beta2.InstanceStateStarting)), RowKeep, both,
+			moving(running, sourceLeft, v2, frontendOn(here, v1beta2.InstanceStateRunning),
+				frontendOn(there, v1beta2.InstanceStateStarting)), RowKeep, both,
 		},
-		"M5 goes on with the frontend of v2": {moving(running, sourceLeft, v2, frontendOn(there, v1beta2.InstanceStateRunning)), RowConfirm, moved},
+		"M5 goes on with the frontend of v2": {moving(running, sourceLeft, v2, frontendOn(there, v1beta2.InstanceStateRunning)), RowConfirm,
+			moved},
 	})
 }
 
@@ -85,9 +98,10 @@ func TestWhatWasConfirmedOrRolledBackGoesOn(t *testing.T) {
 	}
 	moved, back := Spec{NodeID: there}, Spec{NodeID: here}
 	checkRows(t, map[string]rowCase{
-		"M6: the source is leaving":                        {confirming(), RowKeep, moved},
-		"M6: the source went down":                         {confirming(down(here)), RowKeep, moved},
-		"M6: the target failed":                            {confirming(func(w *World) { w.Engines[1].State = v1beta2.InstanceStateError }), RowKeep, moved},
+		"M6: the source is leaving": {confirming(), RowKeep, moved},
+		"M6: the source went down":  {confirming(down(here)), RowKeep, moved},
+		"M6: the target failed": {confirming(func(w *World) { w.Engines[1].State = v1beta2.InstanceStateError }),
+			RowKeep, moved},
 		"M6: the second pod left, too: first finish":       {confirming(withdrawn("csi-" + there)), RowKeep, moved},
 		"confirmed and finished, and nobody wants it":      {basic(migratable, attached(there)), RowUnwanted, Spec{}},
 		"D2: rolled back, it is held at home":              {rolled(), RowKeep, back},

@@ -32,7 +32,8 @@ func anyWorld(t *rapid.T) World {
 	w := World{Now: now, Nodes: map[string]Node{}}
 	for _, name := range []string{here, there, third} {
 		if !rarely(t, "no "+name) {
-			w.Nodes[name] = Node{Down: rarely(t, "down"), NotReady: rarely(t, "not ready"), Cordoned: rarely(t, "cordoned"), Upgrading: rarely(t, "upgrading")}
+			w.Nodes[name] = Node{Down: rarely(t, "down"), NotReady: rarely(t, "not ready"), Cordoned: rarely(t, "cordoned"),
+				Upgrading: rarely(t, "upgrading")}
 		}
 	}
 	if !rarely(t, "no volume") {
@@ -42,7 +43,8 @@ func anyWorld(t *rapid.T) World {
 		w.Attachment = anyAttachment(t)
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "engines") {
-		w.Engines = append(w.Engines, Engine{one(t, "engine on", places), one(t, "engine is", instances), uint64(rapid.IntRange(0, 1).Draw(t, "snapshots"))})
+		w.Engines = append(w.Engines, Engine{one(t, "engine on", places), one(t, "engine is", instances),
+			uint64(rapid.IntRange(0, 1).Draw(t, "snapshots"))})
 		w.Frontends = append(w.Frontends, Frontend{one(t, "frontend on", places), one(t, "frontend is", instances)})
 	}
 	w.ReplicaNodes = rapid.SampledFrom([][]string{nil, {here}, {there, third}}).Draw(t, "replicas")
@@ -54,7 +56,8 @@ func anyVolume(t *rapid.T) *Volume {
 	v := &Volume{
 		Name: "vol-1", Deleting: rarely(t, "deleting"), State: one(t, "state", states),
 		Spec: Spec{NodeID: one(t, "wanted", places), DisableFrontend: flag("off"), LastAttachedBy: one(t, "by", []string{"", "somebody"})},
-		V2:   flag("v2"), StrictLocal: rarely(t, "local"), Unfilled: rarely(t, "unfilled"), FrontendDisabled: flag("is off"), Faulted: rarely(t, "faulted"),
+		V2:   flag("v2"), StrictLocal: rarely(t, "local"), Unfilled: rarely(t, "unfilled"), FrontendDisabled: flag("is off"),
+		Faulted:       rarely(t, "faulted"),
 		CurrentNodeID: one(t, "current", places), Blocker: one(t, "blocker", []string{"", "No room."}),
 	}
 	if v.Migratable = flag("migratable"); v.Migratable {
@@ -73,9 +76,11 @@ func anyAttachment(t *rapid.T) *Attachment {
 	a.Stored.AttachmentTicketStatuses = map[string]v1beta2.AttachmentTicketStatus{}
 	for _, id := range []string{"", "a", "b", "cc", "dd"} {
 		if rapid.Bool().Draw(t, "ticket") {
-			x := v1beta2.AttachmentTicket{ID: id, Type: one(t, "type", attachers), NodeID: one(t, "node", places), Generation: int64(rapid.IntRange(0, 2).Draw(t, "generation"))}
+			x := v1beta2.AttachmentTicket{ID: id, Type: one(t, "type", attachers), NodeID: one(t, "node", places),
+				Generation: int64(rapid.IntRange(0, 2).Draw(t, "generation"))}
 			if rapid.Bool().Draw(t, "says") {
-				x.Parameters = map[string]string{v1beta2.TicketDisableFrontend: one(t, "frontend", []string{"", "true", "false", "any", "x"})}
+				x.Parameters = map[string]string{v1beta2.TicketDisableFrontend: one(t, "frontend",
+					[]string{"", "true", "false", "any", "x"})}
 			}
 			a.Tickets[id] = x
 		}

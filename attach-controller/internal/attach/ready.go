@@ -30,7 +30,8 @@ func (t table) situation(wanted Spec) (reason, message string) {
 	case v.Deleting:
 		return v1beta2.ReasonDetached, "The volume is being deleted, and nobody holds it."
 	case v.Faulted:
-		return v1beta2.ReasonFaulted, cmp.Or(v.Fault, "No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup.")
+		return v1beta2.ReasonFaulted, cmp.Or(v.Fault,
+			"No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup.")
 	case wanted.NodeID != "":
 		return t.situationOf(wanted)
 	case !v.released() && v.State != v1beta2.VolumeStateCreating && v.State != "":
@@ -51,13 +52,16 @@ func (t table) situationOf(wanted Spec) (reason, message string) {
 	case v.State == v1beta2.VolumeStateDetaching:
 		return v1beta2.ReasonDetaching, t.detaching()
 	case t.down(wanted.NodeID):
-		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it goes on when the node returns, or remove the ticket, or make one for another node.", wanted.NodeID, by)
+		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it goes on when the node returns, "+
+			"or remove the ticket, or make one for another node.", wanted.NodeID, by)
 	case v.confirming(), wanted.NodeID != v.NodeID && v.MigrationNodeID == wanted.NodeID:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is completing its move to node %s, for %s.", wanted.NodeID, by)
 	case !v.atOriginalNode() && v.Blocker != "":
-		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by, v.Blocker)
+		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by,
+			v.Blocker)
 	case !v.atOriginalNode() || v.DisableFrontend != v.FrontendDisabled:
-		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: the condition Attached of Volume %s says what it waits for.", wanted.NodeID, by, v.Name)
+		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: the condition Attached of Volume "+
+			"%s says what it waits for.", wanted.NodeID, by, v.Name)
 	}
 	message = fmt.Sprintf("Node %s holds the volume for %s, with its frontend %s.", wanted.NodeID, by, frontend(v.FrontendDisabled))
 	if wanted.MigrationNodeID != "" {

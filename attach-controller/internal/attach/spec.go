@@ -126,9 +126,10 @@ func (t table) yields() (Spec, Row) {
 
 // stranded reports whether the volume is on its way to a node that cannot serve it, while a ticket that may interrupt names one that can.
 func (t table) stranded() bool {
-	return t.Volume.CurrentNodeID == "" && !t.serves(t.Volume.NodeID) && slices.ContainsFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
-		return t.interrupts(x) && t.serves(x.NodeID)
-	})
+	return t.Volume.CurrentNodeID == "" && !t.serves(t.Volume.NodeID) &&
+		slices.ContainsFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
+			return t.interrupts(x) && t.serves(x.NodeID)
+		})
 }
 
 // interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work.
@@ -192,14 +193,14 @@ func (t table) selectable(x v1beta2.AttachmentTicket) bool {
 	return reason == ""
 }
 
-// withoutFrontend reports whether the volume is attached without its frontend for a ticket. One that accepts either gets the frontend, but for a
-// volume that still waits for its data.
+// withoutFrontend reports whether the volume is attached without its frontend for a ticket. One that accepts either gets the frontend, but
+// for a volume that still waits for its data.
 func (t table) withoutFrontend(x v1beta2.AttachmentTicket) bool {
 	return t.Volume.Unfilled || x.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue
 }
 
-// holders are the tickets, in order, for which a volume is where a spec says, be they selectable or not. A ticket that wants the frontend does not
-// hold a volume that still waits for its data.
+// holders are the tickets, in order, for which a volume is where a spec says, be they selectable or not. A ticket that wants the frontend
+// does not hold a volume that still waits for its data.
 func (t table) holders(spec Spec) []v1beta2.AttachmentTicket {
 	var out []v1beta2.AttachmentTicket
 	for _, x := range t.tickets {

@@ -39,7 +39,8 @@ func writes(v Verdict) []written {
 func TestTheOrderOfWrites(t *testing.T) {
 	a, b := ticket("a", v1beta2.AttacherCSI, here), ticket("b", v1beta2.AttacherCSI, there)
 	spec := written{kind: StepSpec, atVersion: true}
-	yes, no := func(id string) change { return answered(id, true, v1beta2.ReasonSatisfied) }, func(id string) change { return answered(id, false, v1beta2.ReasonAttaching) }
+	yes, no := func(id string) change { return answered(id, true, v1beta2.ReasonSatisfied) },
+		func(id string) change { return answered(id, false, v1beta2.ReasonAttaching) }
 	cases := map[string]struct {
 		world World
 		want  []written
@@ -77,7 +78,8 @@ func TestTheOrderOfWrites(t *testing.T) {
 			[]written{{kind: StepAnswer, atVersion: true, removed: []string{"a"}}, spec},
 		},
 		"lowered where the spec stays: at once, whatever the version": {
-			basic(attached(here), a, yes("a"), state(v1beta2.VolumeStateDetaching)), []written{{kind: StepAnswer, atVersion: true, lowered: []string{"a"}}},
+			basic(attached(here), a, yes("a"), state(v1beta2.VolumeStateDetaching)),
+			[]written{{kind: StepAnswer, atVersion: true, lowered: []string{"a"}}},
 		},
 	}
 	for name, c := range cases {
@@ -133,11 +135,13 @@ func TestEachRuleMakesTheDifferenceThatItIsFor(t *testing.T) {
 		InterruptForSelectable: {basic(attached(here), snapshot, pod(there), down(there)), row},
 		InterruptForData:       {basic(attached(here), snapshot, ticket("r", v1beta2.AttacherRestore, there)), row},
 		InterruptForFrontend:   {basic(attached(here), snapshot, ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...)), row},
-		RollBackByTable:        {with(moving(running, withdrawn("csi-"+there), withdrawn("csi-"+here)), volume(func(v *Volume) { v.MigrationNodeID = "" })), row},
-		MigrationFailures:      {moving(running, down(here)), spec},
-		SatisfiedUnchanged:     {basic(attached(here), pod(here), pod(there), down(here)), answer},
-		LowerFirst:             {basic(attached(here), pod(here), pod(there), down(here), answered("csi-"+here, true, v1beta2.ReasonSatisfied)), first},
-		EvaluatedVersion:       {basic(pod(here)), first},
+		RollBackByTable: {with(moving(running, withdrawn("csi-"+there), withdrawn("csi-"+here)),
+			volume(func(v *Volume) { v.MigrationNodeID = "" })), row},
+		MigrationFailures:  {moving(running, down(here)), spec},
+		SatisfiedUnchanged: {basic(attached(here), pod(here), pod(there), down(here)), answer},
+		LowerFirst: {basic(attached(here), pod(here), pod(there), down(here),
+			answered("csi-"+here, true, v1beta2.ReasonSatisfied)), first},
+		EvaluatedVersion: {basic(pod(here)), first},
 	}
 	require.Len(t, cases, len(Each()))
 	for _, rule := range Each() {

@@ -101,11 +101,13 @@ func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message
 	case node.Down:
 		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is down: the ticket is served when it returns.", t.NodeID)
 	case node.Upgrading:
-		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded: the ticket is served when that is done.", t.NodeID)
+		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded: the ticket is served when that "+
+			"is done.", t.NodeID)
 	case node.Cordoned && (refusesAll || t.Type == v1beta2.AttacherLonghornAPI):
 		return v1beta2.ReasonNodeCordoned, fmt.Sprintf("Node %s is cordoned: uncordon it, or name another one.", t.NodeID)
 	case w.Volume.StrictLocal && len(w.ReplicaNodes) > 0 && !slices.Contains(w.ReplicaNodes, t.NodeID):
-		return v1beta2.ReasonDataLocality, fmt.Sprintf("The volume is strict-local and its replica is on node %s: name that node.", w.ReplicaNodes[0])
+		return v1beta2.ReasonDataLocality, fmt.Sprintf("The volume is strict-local and its replica is on node %s: name that node.",
+			w.ReplicaNodes[0])
 	}
 	return "", ""
 }

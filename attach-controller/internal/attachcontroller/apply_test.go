@@ -31,9 +31,10 @@ func TestNoAnswerIsRaisedFromAnOldReading(t *testing.T) {
 		meanwhile func(*world)
 		conflict  bool
 	}{
-		"the volume left":         {func(w *world) { w.detached(vol) }, false},
-		"the volume was given up": {func(w *world) { w.spec(&v1beta2.Volume{ObjectMeta: w.meta(vol)}, map[string]any{"nodeID": ""}) }, false},
-		"the volume is gone":      {func(w *world) { w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)}) }, false},
+		"the volume left": {func(w *world) { w.detached(vol) }, false},
+		"the volume was given up": {func(w *world) { w.spec(&v1beta2.Volume{ObjectMeta: w.meta(vol)}, map[string]any{"nodeID": ""}) },
+			false},
+		"the volume is gone": {func(w *world) { w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)}) }, false},
 		"the volume is another": {func(w *world) {
 			w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)})
 			w.volume(vol, nil)

@@ -12,7 +12,8 @@ import (
 // Not parallel: the gauge is the process's.
 func TestTheGaugeTellsHowManyTicketsAreBlockedNow(t *testing.T) {
 	answer := func(satisfied bool, reason string) v1beta2.AttachmentTicketStatus {
-		return v1beta2.AttachmentTicketStatus{Satisfied: satisfied, Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Reason: reason}}}
+		return v1beta2.AttachmentTicketStatus{Satisfied: satisfied,
+			Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Reason: reason}}}
 	}
 	const reason = v1beta2.ReasonTooManyTickets // no other test of this package comes to it
 	var b blockedTickets
@@ -21,7 +22,8 @@ func TestTheGaugeTellsHowManyTicketsAreBlockedNow(t *testing.T) {
 		t.Helper()
 		require.Equal(t, want, testutil.ToFloat64(waiting.WithLabelValues(reason))-began)
 	}
-	b.note("a", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, reason), "2": answer(false, reason), "3": answer(true, reason), "4": answer(false, v1beta2.ReasonAttaching)})
+	b.note("a", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, reason), "2": answer(false, reason), "3": answer(true, reason),
+		"4": answer(false, v1beta2.ReasonAttaching)})
 	says(2)
 	b.note("b", map[string]v1beta2.AttachmentTicketStatus{"1": answer(false, reason)})
 	says(3)

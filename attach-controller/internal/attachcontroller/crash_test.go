@@ -54,7 +54,8 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 	"A10 a live migration": {
 		prepare: func(w *world) {
 			w.held("pod-1", v1beta2.AttacherCSI)
-			w.spec(&v1beta2.Volume{ObjectMeta: w.meta(vol)}, map[string]any{"migratable": true, "accessMode": v1beta2.AccessModeReadWriteMany})
+			w.spec(&v1beta2.Volume{ObjectMeta: w.meta(vol)},
+				map[string]any{"migratable": true, "accessMode": v1beta2.AccessModeReadWriteMany})
 			w.engine(vol, vol+"-e-0", "node-1", "s1")
 		},
 		drive: func(w *world) {

@@ -64,12 +64,14 @@ func detachRequested(before attach.Spec, row attach.Row) events.Event {
 
 func migrationRequested(spec attach.Spec) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "MigrationRequested", Action: actionMove,
-		Note: fmt.Sprintf("The volume shall also run on node %s, and move there from node %s when the pod there is gone.", spec.MigrationNodeID, spec.NodeID)}
+		Note: fmt.Sprintf("The volume shall also run on node %s, and move there from node %s when the pod there is gone.",
+			spec.MigrationNodeID, spec.NodeID)}
 }
 
 func migrationRolledBack(before attach.Spec) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "MigrationRolledBack", Action: actionMove,
-		Note: fmt.Sprintf("The volume stays on node %s: node %s is down, or no pod wants it there any more.", before.NodeID, before.MigrationNodeID)}
+		Note: fmt.Sprintf("The volume stays on node %s: node %s is down, or no pod wants it there any more.", before.NodeID,
+			before.MigrationNodeID)}
 }
 
 func migrationConfirmed(before, spec attach.Spec) events.Event {

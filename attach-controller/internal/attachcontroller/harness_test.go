@@ -126,7 +126,8 @@ func (w *world) down(name string) {
 // volume makes a volume that the machine has detached.
 func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.Volume {
 	w.t.Helper()
-	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: 10, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
+	v := &v1beta2.Volume{ObjectMeta: w.meta(name),
+		Spec: v1beta2.VolumeSpec{Size: 10, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
 	if change != nil {
 		change(&v.Spec)
 	}
@@ -138,7 +139,8 @@ func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.V
 // machine plays the volume machine: this is where the volume is now.
 func (w *world) machine(name, state, node string) {
 	w.t.Helper()
-	w.status(&v1beta2.Volume{ObjectMeta: w.meta(name)}, map[string]any{"state": state, "currentNodeID": node, "robustness": v1beta2.VolumeRobustnessUnknown})
+	w.status(&v1beta2.Volume{ObjectMeta: w.meta(name)},
+		map[string]any{"state": state, "currentNodeID": node, "robustness": v1beta2.VolumeRobustnessUnknown})
 }
 
 func (w *world) attached(name, node string) { w.machine(name, v1beta2.VolumeStateAttached, node) }
@@ -215,7 +217,8 @@ func (w *world) ready(volume, reason string) string {
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	writes := p.Client.Writes()
-	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond,
+		"writes: %v", writes)
 }
 
 // event waits until an event of that reason was said about the object.

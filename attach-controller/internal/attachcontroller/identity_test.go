@@ -46,7 +46,8 @@ func TestAnAttachmentMadeByHandIsCompletedAndServed(t *testing.T) {
 	w := newWorld(t)
 	v := w.volume(vol, nil)
 	w.create(&v1beta2.VolumeAttachment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: vol, Finalizers: []string{"example.com/mine"}, Labels: map[string]string{"mine": "too"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: vol, Finalizers: []string{"example.com/mine"},
+			Labels: map[string]string{"mine": "too"}},
 		Spec: v1beta2.VolumeAttachmentSpec{Volume: vol, AttachmentTickets: map[string]v1beta2.AttachmentTicket{
 			"": {Type: v1beta2.AttacherLonghornAPI, NodeID: "node-2"},
 		}},
@@ -196,14 +197,16 @@ func TestWithTheVolumeItsAttachmentGoes(t *testing.T) {
 	w.shows(vol, "node-1", "pod Attaching")
 	w.attached(vol, "node-1")
 	w.shows(vol, "node-1", "pod Satisfied")
-	require.NoError(t, w.admin.Patch(t.Context(), v, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["longhorn.io"]}}`))))
+	require.NoError(t, w.admin.Patch(t.Context(), v,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["longhorn.io"]}}`))))
 	w.delete(v)
 	w.shows(vol, "", "pod WaitingForDetach")
 	require.Contains(t, w.ready(vol, v1beta2.ReasonDetaching), "being deleted")
 	w.delete(w.ofTickets(vol))
 	testkit.WaitGone(t, w.admin, w.ofTickets(vol))
 	w.machine(vol, v1beta2.VolumeStateDeleting, "")
-	require.Never(t, func() bool { _, a := w.now(vol); return a.UID != "" }, 300*time.Millisecond, 50*time.Millisecond, "a volume that goes gets no other one")
+	require.Never(t, func() bool { _, a := w.now(vol); return a.UID != "" }, 300*time.Millisecond, 50*time.Millisecond,
+		"a volume that goes gets no other one")
 	gone, _ := w.now(vol)
 	require.NoError(t, status.DropFinalizer(t.Context(), w.admin, gone, v1beta2.Finalizer))
 	testkit.WaitGone(t, w.admin, v)
@@ -215,7 +218,8 @@ func TestAnAttachmentWithoutAVolumeSaysSoAndMayGo(t *testing.T) {
 	w := newWorld(t)
 	a := w.ofTickets(vol)
 	a.Finalizers = []string{v1beta2.Finalizer}
-	a.Spec = v1beta2.VolumeAttachmentSpec{Volume: vol, AttachmentTickets: map[string]v1beta2.AttachmentTicket{"pod": {ID: "pod", NodeID: "node-1"}}}
+	a.Spec = v1beta2.VolumeAttachmentSpec{Volume: vol,
+		AttachmentTickets: map[string]v1beta2.AttachmentTicket{"pod": {ID: "pod", NodeID: "node-1"}}}
 	w.create(a)
 	p := w.start()
 	require.Contains(t, w.ready(vol, v1beta2.ReasonBlocked), "no volume of this name")
@@ -232,7 +236,8 @@ func TestAnAttachmentOfAnEarlierVolumeIsReplaced(t *testing.T) {
 	old := w.ofTickets(vol)
 	old.Finalizers = []string{v1beta2.Finalizer}
 	old.OwnerReferences = []metav1.OwnerReference{{APIVersion: "longhorn.io/v1beta2", Kind: "Volume", Name: vol, UID: "earlier"}}
-	old.Spec = v1beta2.VolumeAttachmentSpec{Volume: vol, AttachmentTickets: map[string]v1beta2.AttachmentTicket{"pod": {ID: "pod", Type: v1beta2.AttacherCSI, NodeID: "node-1"}}}
+	old.Spec = v1beta2.VolumeAttachmentSpec{Volume: vol,
+		AttachmentTickets: map[string]v1beta2.AttachmentTicket{"pod": {ID: "pod", Type: v1beta2.AttacherCSI, NodeID: "node-1"}}}
 	w.create(old)
 	v := w.volume(vol, nil)
 	w.start()

@@ -76,7 +76,8 @@ func TestAStrictLocalVolumeGoesToItsReplica(t *testing.T) {
 // engine makes an engine that runs on a node, and lists these snapshots.
 func (w *world) engine(volume, name, node string, snapshots ...string) *v1beta2.Engine {
 	w.t.Helper()
-	e := &v1beta2.Engine{ObjectMeta: w.meta(name), Spec: v1beta2.EngineSpec{VolumeName: volume, NodeID: node, DesireState: v1beta2.InstanceStateRunning}}
+	e := &v1beta2.Engine{ObjectMeta: w.meta(name),
+		Spec: v1beta2.EngineSpec{VolumeName: volume, NodeID: node, DesireState: v1beta2.InstanceStateRunning}}
 	w.create(e)
 	listed := map[string]any{}
 	for _, s := range snapshots {

@@ -90,5 +90,6 @@ func (r *reconciler) report(ctx context.Context, of objects, w attach.World, v a
 		}
 	}
 	count(v, done, turned)
-	log.FromContext(ctx).Info("volume decided", "row", v.Row, "node", v.Spec.NodeID, "migration", v.Spec.MigrationNodeID, "writes", len(done))
+	log.FromContext(ctx).Info("volume decided", "row", v.Row, "node", v.Spec.NodeID, "migration", v.Spec.MigrationNodeID, "writes",
+		len(done))
 }

@@ -68,7 +68,8 @@ func TestWhoLosesTheVolumeIsToldBeforeItIsTaken(t *testing.T) {
 	before := len(p.Client.Writes())
 	w.put(vol, "pod", v1beta2.AttacherCSI, "node-2")
 	w.shows(vol, "", "pod WaitingForDetach", "snap LowerPriority")
-	require.Equal(t, []string{writesAnswer, writesSpec}, p.Client.Writes()[before:before+2], "lowered first, then the spec; that the volume leaves may be said after it")
+	require.Equal(t, []string{writesAnswer, writesSpec}, p.Client.Writes()[before:before+2],
+		"lowered first, then the spec; that the volume leaves may be said after it")
 	w.detached(vol)
 	w.shows(vol, "node-2", "pod Attaching", "snap LowerPriority")
 	w.attached(vol, "node-2")
@@ -97,14 +98,17 @@ func TestATicketThatCannotBeServedSaysWhyWithoutStarvingOthers(t *testing.T) {
 	w.put(vol, "c-down", v1beta2.AttacherRestore, "node-2")
 	w.put(vol, "d-upgrading", v1beta2.AttacherRestore, "node-3")
 	w.put(vol, "e-person", v1beta2.AttacherLonghornAPI, "node-1")
-	w.shows(vol, "node-1", "a-nowhere NoNode", "b-unknown NodeUnknown", "c-down NodeNotReady", "d-upgrading NodeUpgrading", "e-person Attaching")
+	w.shows(vol, "node-1", "a-nowhere NoNode", "b-unknown NodeUnknown", "c-down NodeNotReady", "d-upgrading NodeUpgrading",
+		"e-person Attaching")
 	w.attached(vol, "node-1")
 	w.put(vol, "f-off", v1beta2.AttacherLonghornAPI, "node-1", v1beta2.TicketDisableFrontend, v1beta2.TicketValueTrue)
-	w.shows(vol, "node-1", "a-nowhere NoNode", "b-unknown NodeUnknown", "c-down NodeNotReady", "d-upgrading NodeUpgrading", "e-person Satisfied",
+	w.shows(vol, "node-1", "a-nowhere NoNode", "b-unknown NodeUnknown", "c-down NodeNotReady", "d-upgrading NodeUpgrading",
+		"e-person Satisfied",
 		"f-off AttachedWithIncompatibleParameters")
 	require.Contains(t, w.event("VolumeAttachment", "TicketBlocked"), "is not served")
 	w.up("node-2")
-	w.shows(vol, "node-1", "a-nowhere NoNode", "b-unknown NodeUnknown", "c-down AttachedElsewhere", "d-upgrading NodeUpgrading", "e-person Satisfied",
+	w.shows(vol, "node-1", "a-nowhere NoNode", "b-unknown NodeUnknown", "c-down AttachedElsewhere", "d-upgrading NodeUpgrading",
+		"e-person Satisfied",
 		"f-off AttachedWithIncompatibleParameters")
 }
 

@@ -23,11 +23,13 @@ func TestKubectlSaysWhoHoldsAVolumeAndWhatBlocks(t *testing.T) {
 	v := w.volume(vol, nil)
 	w.start()
 	w.ready(vol, v1beta2.ReasonDetached)
-	require.Equal(t, "Volume=vol-1 Holder= Node= Satisfied=True Why=Detached", w.columns("volumeattachments", "Volume", "Holder", "Node", "Satisfied", "Why"))
+	require.Equal(t, "Volume=vol-1 Holder= Node= Satisfied=True Why=Detached",
+		w.columns("volumeattachments", "Volume", "Holder", "Node", "Satisfied", "Why"))
 	w.put(vol, "pod", v1beta2.AttacherCSI, "node-1")
 	w.put(vol, "snap", v1beta2.AttacherSnapshot, "node-2")
 	w.shows(vol, "node-1", "pod Attaching", "snap LowerPriority")
-	require.Equal(t, "Holder=pod Node=node-1 Satisfied=False Why=Attaching", w.columns("volumeattachments", "Holder", "Node", "Satisfied", "Why"))
+	require.Equal(t, "Holder=pod Node=node-1 Satisfied=False Why=Attaching",
+		w.columns("volumeattachments", "Holder", "Node", "Satisfied", "Why"))
 
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttaching, "conditions": status.ConditionsField([]v1beta2.Condition{{
 		Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonNoUsableReplica, Message: "Start node-3 again.",
@@ -37,7 +39,8 @@ func TestKubectlSaysWhoHoldsAVolumeAndWhatBlocks(t *testing.T) {
 	message := w.columns("volumeattachments", "Message")
 	require.Contains(t, message, "Start node-3 again.")
 	require.Contains(t, message, `snapshot-controller "snap" for node node-2 (LowerPriority)`)
-	require.Equal(t, "State=attaching Wanted=node-1 Node= Why=NoUsableReplica Message=Start node-3 again.", w.columns("volumes", "State", "Wanted", "Node", "Why", "Message"))
+	require.Equal(t, "State=attaching Wanted=node-1 Node= Why=NoUsableReplica Message=Start node-3 again.",
+		w.columns("volumes", "State", "Wanted", "Node", "Why", "Message"))
 }
 
 // columns are those cells of the only row that kubectl prints of a kind.

@@ -60,7 +60,8 @@ func TestAnAnswerGoesWithItsTicket(t *testing.T) {
 	w.put(vol, "", v1beta2.AttacherLonghornAPI, "")
 	w.shows(vol, "", " NoNode", "a NodeUnknown")
 	w.status(w.ofTickets(vol), map[string]any{"conditions": []any{
-		map[string]any{"type": "Theirs", "status": "True", "reason": "Because", "message": "", "lastProbeTime": "", "lastTransitionTime": ""},
+		map[string]any{"type": "Theirs", "status": "True", "reason": "Because", "message": "", "lastProbeTime": "",
+			"lastTransitionTime": ""},
 	}})
 	w.drop(vol, "")
 	w.shows(vol, "", "a NodeUnknown")

@@ -75,18 +75,21 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 		},
 		"a satisfied ticket is told": {
 			satisfied(),
-			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true, Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
+			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true,
+				Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
 		},
 		"the second side of a live migration is attached, too": {
 			with(satisfied(), func(w *World) {
 				w.Volume.Migratable, w.Volume.AccessMode = true, v1beta2.AccessModeReadWriteMany
 				w.Volume.NodeID, w.Volume.CurrentNodeID, w.Volume.CurrentMigrationNodeID = there, there, here
 			}),
-			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true, Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
+			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true,
+				Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
 		},
 		"success clears the error": {
 			with(satisfied(), func(w *World) { w.Attachment.AttachError = "before" }),
-			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true, Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
+			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true,
+				Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
 		},
 		"progress clears an error that is over": {
 			with(ticketed(), func(w *World) { w.Attachment.AttachError = "before" }),
@@ -122,7 +125,8 @@ func TestATicketThatIsHeldUpSaysWhy(t *testing.T) {
 			w.Volume.State, w.Volume.NodeID, w.Volume.CurrentNodeID = v1beta2.VolumeStateAttached, there, there
 			w.Tickets.Wanted["csi-2"] = v1beta2.AttachmentTicket{ID: "csi-2", Type: v1beta2.AttacherCSI, NodeID: there}
 			w.Tickets.Answers = answered("csi-2", true, v1beta2.ReasonSatisfied, "")
-			w.Tickets.Answers[attachment] = answered(attachment, false, v1beta2.ReasonAttachedElsewhere, "Remove the other ticket.")[attachment]
+			w.Tickets.Answers[attachment] = answered(attachment, false, v1beta2.ReasonAttachedElsewhere,
+				"Remove the other ticket.")[attachment]
 		}, []string{"vol-1", here, "AttachedElsewhere", `held by node node-2 for csi-attacher "csi-2"`, "Remove the other ticket."}},
 		"background work has the volume": {func(w *World) {
 			w.Volume.State, w.Volume.NodeID, w.Volume.CurrentNodeID = v1beta2.VolumeStateAttached, there, there
@@ -190,7 +194,8 @@ func TestASharedVolumeIsAttachedWhereverItsShareRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := with(running, func(w *World) {
 				volume, tickets := *w.Volume, *w.Tickets
-				tickets.Wanted = map[string]v1beta2.AttachmentTicket{attachment: w.Tickets.Wanted[attachment], share: w.Tickets.Wanted[share]}
+				tickets.Wanted = map[string]v1beta2.AttachmentTicket{attachment: w.Tickets.Wanted[attachment],
+					share: w.Tickets.Wanted[share]}
 				w.Volume, w.Tickets = &volume, &tickets
 			}, change)
 			require.Equal(t, Verdict{Outcome: OutcomeAttaching}, Decide(w))

@@ -20,7 +20,8 @@ func TestADetachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 		"the ticket goes first": {deleted(), Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep}}},
 		"the ticket goes from wherever it is": {
 			with(deleted(), func(w *World) { w.Strays = []string{"vol-8", "vol-9"} }),
-			Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep, {Kind: StepRemoveTicket, Volume: "vol-8"}, {Kind: StepRemoveTicket, Volume: "vol-9"}}},
+			Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep, {Kind: StepRemoveTicket, Volume: "vol-8"},
+				{Kind: StepRemoveTicket, Volume: "vol-9"}}},
 		},
 		"the volume has to leave": {unticketed(), Verdict{Outcome: OutcomeDetaching}},
 		"then Kubernetes is told": {vacated(), detached},
@@ -37,12 +38,18 @@ func TestADetachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 				w.Attachment.Attached, w.Attachment.Metadata, w.Attachment.DetachError = false, nil, "why"
 			}), detached,
 		},
-		"without the finalizer the end was told":                   {with(vacated(), func(w *World) { w.Attachment.HasFinalizer = false }), Verdict{Outcome: OutcomeDetached}},
-		"without the finalizer a ticket is removed all the same":   {with(deleted(), func(w *World) { w.Attachment.HasFinalizer = false }), Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep}}},
-		"a volume that is gone has left":                           {with(unticketed(), func(w *World) { w.Volume, w.Tickets = nil, nil }), detached},
-		"with its PersistentVolume gone the noted volume is asked": {with(unticketed(), func(w *World) { w.PersistentVolume = nil }), Verdict{Outcome: OutcomeDetaching}},
-		"the Kubernetes node is gone":                              {with(unticketed(), func(w *World) { w.Host, w.Node = nil, nil }), detached},
-		"the node is declared dead":                                {with(unticketed(), func(w *World) { w.Host.OutOfService, w.Node.Down = true, true }), detached},
+		"without the finalizer the end was told": {with(vacated(), func(w *World) { w.Attachment.HasFinalizer = false }),
+			Verdict{Outcome: OutcomeDetached}},
+		"without the finalizer a ticket is removed all the same": {with(deleted(), func(w *World) { w.Attachment.HasFinalizer = false }),
+			Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep}}},
+		"a volume that is gone has left": {with(unticketed(), func(w *World) { w.Volume, w.Tickets = nil, nil }),
+			detached},
+		"with its PersistentVolume gone the noted volume is asked": {with(unticketed(), func(w *World) { w.PersistentVolume = nil }),
+			Verdict{Outcome: OutcomeDetaching}},
+		"the Kubernetes node is gone": {with(unticketed(), func(w *World) { w.Host, w.Node = nil, nil }),
+			detached},
+		"the node is declared dead": {with(unticketed(),
+			func(w *World) { w.Host.OutOfService, w.Node.Down = true, true }), detached},
 		"a snapshot keeps it there": {
 			with(unticketed(), func(w *World) {
 				w.Tickets.Wanted = map[string]v1beta2.AttachmentTicket{"snapshot-controller-s": {ID: "snapshot-controller-s", NodeID: here}}
@@ -67,19 +74,21 @@ func TestWhereAVolumeIsOrMayStillBe(t *testing.T) {
 		volume Volume
 		on     bool
 	}{
-		"detached":                            {Volume{State: "detached"}, false},
-		"attached here":                       {Volume{State: "attached", NodeID: here, CurrentNodeID: here}, true},
-		"leaving":                             {Volume{State: "detaching", CurrentNodeID: here}, true},
-		"coming":                              {Volume{State: "attaching", NodeID: here}, true},
-		"about to come":                       {Volume{State: "detached", NodeID: here}, true},
-		"called off before it was recorded":   {Volume{State: "attaching"}, true},
-		"leaving after that":                  {Volume{State: "detaching"}, true},
-		"elsewhere":                           {Volume{State: "attached", NodeID: there, CurrentNodeID: there}, false},
-		"on its way elsewhere":                {Volume{State: "attaching", NodeID: there}, false},
-		"leaving another node":                {Volume{State: "detaching", CurrentNodeID: there}, false},
-		"migrating from here":                 {Volume{State: "attached", NodeID: here, CurrentNodeID: here, MigrationNodeID: there}, true},
-		"migrating to here":                   {Volume{State: "attached", NodeID: there, CurrentNodeID: there, MigrationNodeID: here}, true},
-		"rolled back, its second side is up":  {Volume{State: "attached", NodeID: there, CurrentNodeID: there, CurrentMigrationNodeID: here}, true},
+		"detached":                          {Volume{State: "detached"}, false},
+		"attached here":                     {Volume{State: "attached", NodeID: here, CurrentNodeID: here}, true},
+		"leaving":                           {Volume{State: "detaching", CurrentNodeID: here}, true},
+		"coming":                            {Volume{State: "attaching", NodeID: here}, true},
+		"about to come":                     {Volume{State: "detached", NodeID: here}, true},
+		"called off before it was recorded": {Volume{State: "attaching"}, true},
+		"leaving after that":                {Volume{State: "detaching"}, true},
+		"elsewhere":                         {Volume{State: "attached", NodeID: there, CurrentNodeID: there}, false},
+		"on its way elsewhere":              {Volume{State: "attaching", NodeID: there}, false},
+		"leaving another node":              {Volume{State: "detaching", CurrentNodeID: there}, false},
+		"migrating from here":               {Volume{State: "attached", NodeID: here, CurrentNodeID: here, MigrationNodeID: there}, true},
+		"migrating to here": {Volume{State: "attached", NodeID: there, CurrentNodeID: there, MigrationNodeID: here},
+			true},
+		"rolled back, its second side is up": {Volume{State: "attached", NodeID: there, CurrentNodeID: there,
+			CurrentMigrationNodeID: here}, true},
 		"migrated away, its first side is up": {Volume{State: "attached", NodeID: there, CurrentNodeID: here}, true},
 		"deleting, closed":                    {Volume{State: "deleting"}, false},
 	}
@@ -93,8 +102,9 @@ func TestAVolumeThatDoesNotLeaveSaysWhy(t *testing.T) {
 		change func(*World)
 		says   []string
 	}{
-		"its node is down":      {func(w *World) { w.Node.Down = true }, []string{"vol-1", here, "down", "out-of-service"}},
-		"the rules are blocked": {func(w *World) { w.Tickets.Blocked = "No replica can be reached." }, []string{"vol-1", here, "No replica can be reached."}},
+		"its node is down": {func(w *World) { w.Node.Down = true }, []string{"vol-1", here, "down", "out-of-service"}},
+		"the rules are blocked": {func(w *World) { w.Tickets.Blocked = "No replica can be reached." },
+			[]string{"vol-1", here, "No replica can be reached."}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

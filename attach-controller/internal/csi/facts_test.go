@@ -54,12 +54,14 @@ func TestWhatIsTakenFromAVolume(t *testing.T) {
 		"a restore that nobody has begun": {
 			func(v *v1beta2.Volume) { v.Spec.FromBackup = "s3://" }, func(v *Volume) { v.Restoring = true }},
 		"a restore under way": {
-			func(v *v1beta2.Volume) { v.Status.RestoreInitiated, v.Status.RestoreRequired = true, true }, func(v *Volume) { v.Restoring = true }},
+			func(v *v1beta2.Volume) { v.Status.RestoreInitiated, v.Status.RestoreRequired = true, true },
+			func(v *Volume) { v.Restoring = true }},
 		"a restore that is done": {
 			func(v *v1beta2.Volume) { v.Spec.FromBackup, v.Status.RestoreInitiated = "s3://", true }, func(*Volume) {}},
 		"a restore that failed": {func(v *v1beta2.Volume) {
 			v.Status.RestoreInitiated, v.Status.RestoreRequired = true, true
-			v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue, Message: "No such backup."}}
+			v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue,
+				Message: "No such backup."}}
 		}, func(v *Volume) { v.Restoring, v.Fault = true, "No such backup." }},
 		"a volume with data, which is not filled any more": {func(v *v1beta2.Volume) {
 			v.Spec.FromBackup, v.Spec.DataSource, v.Status.CurrentImage = "s3://", "vol://a", "image"
@@ -67,13 +69,15 @@ func TestWhatIsTakenFromAVolume(t *testing.T) {
 		"a clone that nobody has begun": {
 			func(v *v1beta2.Volume) { v.Spec.DataSource = "vol://a" }, func(v *Volume) { v.Cloning = cloneNotBegun }},
 		"a clone under way": {
-			func(v *v1beta2.Volume) { v.Spec.DataSource, v.Status.CloneStatus.State = "vol://a", "initiated" }, func(v *Volume) { v.Cloning = "initiated" }},
+			func(v *v1beta2.Volume) { v.Spec.DataSource, v.Status.CloneStatus.State = "vol://a", "initiated" },
+			func(v *Volume) { v.Cloning = "initiated" }},
 		"a clone that has its data": {
 			func(v *v1beta2.Volume) {
 				v.Spec.DataSource, v.Status.CloneStatus.State = "vol://a", "copy-completed-awaiting-healthy"
 			}, func(*Volume) {}},
 		"a clone that failed": {
-			func(v *v1beta2.Volume) { v.Spec.DataSource, v.Status.CloneStatus.State = "vol://a", "failed" }, func(v *Volume) { v.Cloning = cloneFailed }},
+			func(v *v1beta2.Volume) { v.Spec.DataSource, v.Status.CloneStatus.State = "vol://a", "failed" },
+			func(v *Volume) { v.Cloning = cloneFailed }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +92,8 @@ func TestWhatIsTakenFromAVolume(t *testing.T) {
 
 func TestWhatBlocksIsTakenFromTheReadyCondition(t *testing.T) {
 	va := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}}
-	for reason, want := range map[string]string{v1beta2.ReasonBlocked: "why", v1beta2.ReasonFaulted: "why", v1beta2.ReasonAttaching: "", "Newer": ""} {
+	for reason, want := range map[string]string{v1beta2.ReasonBlocked: "why", v1beta2.ReasonFaulted: "why", v1beta2.ReasonAttaching: "",
+		"Newer": ""} {
 		va.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeAttachmentReady, Reason: reason, Message: "why"}}
 		require.Equal(t, Tickets{Volume: "vol-1", Blocked: want}, FromTickets(va), reason)
 	}

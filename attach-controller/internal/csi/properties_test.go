@@ -52,7 +52,8 @@ func drawVolume(t *rapid.T) *Volume {
 		Robustness: one("robustness", "", "healthy", "faulted"), NodeID: one("nodeID", "", here, there),
 		MigrationNodeID: one("migrationNodeID", "", here, there), CurrentNodeID: one("currentNodeID", "", here, there),
 		CurrentMigrationNodeID: one("currentMigrationNodeID", "", here, there), Deleting: rapid.Bool().Draw(t, "volume deleting"),
-		Standby: rapid.Bool().Draw(t, "standby"), Restoring: rapid.Bool().Draw(t, "restoring"), Cloning: one("cloning", "", "initiated", "failed"),
+		Standby: rapid.Bool().Draw(t, "standby"), Restoring: rapid.Bool().Draw(t, "restoring"),
+		Cloning:    one("cloning", "", "initiated", "failed"),
 		AccessMode: one("mode", "rwo", "rwx"), Frontend: one("frontend", "blockdev", "iscsi"), ShareState: one("share", "", "running"),
 		Migratable: rapid.Bool().Draw(t, "migratable"),
 	}
@@ -64,12 +65,14 @@ func drawTickets(t *rapid.T) *Tickets {
 		Wanted:  map[string]v1beta2.AttachmentTicket{}, Answers: map[string]v1beta2.AttachmentTicketStatus{}}
 	for _, id := range []string{attachment, "csi-2", "share"} {
 		kind := map[string]string{"share": v1beta2.AttacherShareManager}[id]
-		ticket := v1beta2.AttachmentTicket{ID: id, Type: or(kind, v1beta2.AttacherCSI), NodeID: rapid.SampledFrom([]string{here, there}).Draw(t, "ticket's node"), Generation: 1}
+		ticket := v1beta2.AttachmentTicket{ID: id, Type: or(kind, v1beta2.AttacherCSI),
+			NodeID: rapid.SampledFrom([]string{here, there}).Draw(t, "ticket's node"), Generation: 1}
 		if rapid.Bool().Draw(t, "ticket "+id) {
 			tickets.Wanted[id] = ticket
 		}
 		if rapid.Bool().Draw(t, "answer "+id) {
-			reason := rapid.SampledFrom([]string{"", v1beta2.ReasonSatisfied, v1beta2.ReasonAttachedElsewhere, v1beta2.ReasonAttaching, "Newer"}).Draw(t, "reason")
+			reason := rapid.SampledFrom([]string{"", v1beta2.ReasonSatisfied, v1beta2.ReasonAttachedElsewhere, v1beta2.ReasonAttaching,
+				"Newer"}).Draw(t, "reason")
 			tickets.Answers[id] = answered(id, rapid.Bool().Draw(t, "satisfied"), reason, "Because.")[id]
 		}
 	}
@@ -89,7 +92,8 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 		mark, hold := has(v, StepMark), has(v, StepHold)
 		require.False(t, a.Deleting, "what is being deleted gets no ticket")
 		require.True(t, a.HasFinalizer || mark >= 0 && mark < put, "the attachment's finalizer stands before the ticket")
-		require.True(t, w.PersistentVolume.HasFinalizer || hold >= 0 && hold < put, "the PersistentVolume's finalizer stands before the ticket")
+		require.True(t, w.PersistentVolume.HasFinalizer || hold >= 0 && hold < put,
+			"the PersistentVolume's finalizer stands before the ticket")
 	}
 	if has(v, StepRelease) >= 0 {
 		_, asked := w.ticket()

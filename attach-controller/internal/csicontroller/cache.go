@@ -10,9 +10,8 @@ import (
 	"drover.dev/drover/attach-controller/internal/csi"
 )
 
-// Cache says what is kept of Kubernetes' own objects: what package csi reads, and for package podrecovery to which claim PersistentVolumes are
-// bound, and whether nodes are ready, and since when. Nothing that is read from the cache is ever
-// written back as a whole.
+// Cache says what is kept of Kubernetes' own objects: what package csi reads, and for package podrecovery to which claim PersistentVolumes
+// are bound, and whether nodes are ready, and since when. Nothing that is read from the cache is ever written back as a whole.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Node{}:             {Transform: thinHost},

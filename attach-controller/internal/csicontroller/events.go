@@ -34,7 +34,8 @@ func eventsOf(w csi.World, v csi.Verdict) []events.Event {
 
 func attachedEvent(w csi.World) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "AttachedForKubernetes", Action: action,
-		Note: fmt.Sprintf("Attached to node %s for PersistentVolume %s (VolumeAttachment %s).", w.NodeID(), w.Attachment.PersistentVolume, w.Attachment.Name)}
+		Note: fmt.Sprintf("Attached to node %s for PersistentVolume %s (VolumeAttachment %s).", w.NodeID(), w.Attachment.PersistentVolume,
+			w.Attachment.Name)}
 }
 
 func detachedEvent(w csi.World) events.Event {

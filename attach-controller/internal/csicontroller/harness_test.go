@@ -93,7 +93,8 @@ func markedRules(t *testing.T) (namespaced, clusterWide []rbacv1.PolicyRule) {
 				name, values, _ := strings.Cut(field, "=")
 				fields[name] = strings.Split(strings.Trim(values, `"`), ";")
 			}
-			rule := rbacv1.PolicyRule{APIGroups: fields["groups"], Resources: fields["resources"], ResourceNames: fields["resourceNames"], Verbs: fields["verbs"]}
+			rule := rbacv1.PolicyRule{APIGroups: fields["groups"], Resources: fields["resources"], ResourceNames: fields["resourceNames"],
+				Verbs: fields["verbs"]}
 			if fields["namespace"] == nil {
 				clusterWide = append(clusterWide, rule)
 			} else {
@@ -113,7 +114,8 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 
 // quick is a lease that changes hands fast.
 func quick() Options {
-	return Options{Attach: true, Lease: election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}}
+	return Options{Attach: true, Lease: election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
+		RetryPeriod: 100 * time.Millisecond}}
 }
 
 // start runs the controller until it is stopped.

@@ -20,7 +20,8 @@ import (
 func (w *world) pod(name string) *corev1.Pod {
 	w.t.Helper()
 	required := true
-	driver := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: csi.Driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: &required}}
+	driver := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: csi.Driver},
+		Spec: storagev1.CSIDriverSpec{AttachRequired: &required}}
 	require.NoError(w.t, client.IgnoreAlreadyExists(w.admin.Create(w.t.Context(), driver)))
 	class := "longhorn"
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: w.meta("data"), Spec: corev1.PersistentVolumeClaimSpec{
@@ -32,8 +33,9 @@ func (w *world) pod(name string) *corev1.Pod {
 		return c.Status.Phase == corev1.ClaimBound
 	})
 	pod := &corev1.Pod{ObjectMeta: w.meta(name), Spec: corev1.PodSpec{
-		NodeName:   w.node,
-		Containers: []corev1.Container{{Name: "main", Image: "none", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
+		NodeName: w.node,
+		Containers: []corev1.Container{{Name: "main", Image: "none",
+			VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
 		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"},
 		}}},

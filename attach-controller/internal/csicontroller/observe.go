@@ -79,7 +79,8 @@ func (o observer) readPlace(ctx context.Context, decisive client.Reader, s *seen
 
 // readVolume reads what shall be attached, and who wants it.
 func (o observer) readVolume(ctx context.Context, decisive client.Reader, s *seen) (err error) {
-	if s.persistentVolume, err = lookup.Get(ctx, o.rt.Client, "", s.world.Attachment.PersistentVolume, &corev1.PersistentVolume{}); err != nil {
+	if s.persistentVolume, err = lookup.Get(ctx, o.rt.Client, "", s.world.Attachment.PersistentVolume,
+		&corev1.PersistentVolume{}); err != nil {
 		return err
 	}
 	name := s.world.Attachment.Metadata[csi.MetadataVolume]

@@ -20,8 +20,10 @@ import (
 func (w *world) cluster() {
 	w.t.Helper()
 	w.create(
-		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.node, Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}},
-		&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: w.node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: w.node}}}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.node,
+			Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}},
+		&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: w.node},
+			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: w.node}}}},
 		w.persistentVolume(),
 	)
 }
@@ -51,7 +53,8 @@ func (w *world) longhorn() {
 func (w *world) nodeReady(s v1beta2.ConditionStatus, reason string) {
 	w.t.Helper()
 	conditions := status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.NodeReady, Status: s, Reason: reason}})
-	require.NoError(w.t, status.Apply(w.t.Context(), w.admin, &v1beta2.Node{ObjectMeta: w.meta(w.node)}, "im-monitor", map[string]any{"conditions": conditions}))
+	require.NoError(w.t, status.Apply(w.t.Context(), w.admin, &v1beta2.Node{ObjectMeta: w.meta(w.node)}, "im-monitor",
+		map[string]any{"conditions": conditions}))
 }
 
 func (w *world) volumeStatus(fields map[string]any) {
@@ -63,7 +66,8 @@ func (w *world) volumeStatus(fields map[string]any) {
 func (w *world) asks() *storagev1.VolumeAttachment {
 	w.t.Helper()
 	va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: w.attached}}
-	va.Spec = storagev1.VolumeAttachmentSpec{Attacher: csi.Driver, NodeName: w.node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &w.pv}}
+	va.Spec = storagev1.VolumeAttachmentSpec{Attacher: csi.Driver, NodeName: w.node,
+		Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &w.pv}}
 	w.create(va)
 	return va
 }
@@ -89,9 +93,11 @@ func (w *world) answer(id string, satisfied bool, reason, message string) {
 	ticket := w.ticket(id)
 	answer := map[string]any{
 		"id": id, "satisfied": satisfied, "generation": ticket.Generation,
-		"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}}),
+		"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionFalse,
+			Reason: reason, Message: message}}),
 	}
-	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, w.lhva(), map[string]any{"attachmentTicketStatuses": map[string]any{id: answer}}))
+	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, w.lhva(),
+		map[string]any{"attachmentTicketStatuses": map[string]any{id: answer}}))
 }
 
 // vacate plays the same after the ticket has gone.
@@ -125,7 +131,8 @@ func (w *world) noTicket(id string) {
 	})
 }
 
-func (w *world) reaches(va *storagev1.VolumeAttachment, wanted string, holds func(*storagev1.VolumeAttachment) bool) *storagev1.VolumeAttachment {
+func (w *world) reaches(va *storagev1.VolumeAttachment, wanted string,
+	holds func(*storagev1.VolumeAttachment) bool) *storagev1.VolumeAttachment {
 	w.t.Helper()
 	return testkit.WaitFor(w.t, w.admin, va, wanted, holds)
 }

@@ -125,5 +125,6 @@ func (r *reconciler) note(obj client.Object) {
 
 // behind reports whether the cache was behind for one of the objects that the world was taken from.
 func (r *reconciler) behind(s *seen) bool {
-	return r.written.Stale(s.attachment) || s.persistentVolume != nil && r.written.Stale(s.persistentVolume) || s.tickets != nil && r.written.Stale(s.tickets)
+	return r.written.Stale(s.attachment) || s.persistentVolume != nil && r.written.Stale(s.persistentVolume) || s.tickets != nil &&
+		r.written.Stale(s.tickets)
 }

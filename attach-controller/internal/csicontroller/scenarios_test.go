@@ -99,7 +99,8 @@ func TestTheSecondOfTwoNodesIsToldWhoHoldsTheVolume(t *testing.T) {
 	second := &world{t: t, namespace: w.namespace, admin: w.admin, node: w.node + "2", pv: w.pv, vol: w.vol, attached: w.attached + "-2"}
 	second.create(
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: second.node}},
-		&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: second.node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: second.node}}}},
+		&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: second.node},
+			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: second.node}}}},
 		&v1beta2.Node{ObjectMeta: w.meta(second.node)},
 	)
 	va := second.asks()
@@ -128,7 +129,8 @@ func TestADownNodeKeepsTheAttachmentUntilItsEndIsPositive(t *testing.T) {
 		},
 		"somebody else keeps it there": func(w *world) {
 			other := map[string]any{"id": "snapshot-controller-s", "type": v1beta2.AttacherSnapshot, "nodeID": w.node}
-			require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, w.lhva(), map[string]any{"attachmentTickets": map[string]any{"snapshot-controller-s": other}}))
+			require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, w.lhva(),
+				map[string]any{"attachmentTickets": map[string]any{"snapshot-controller-s": other}}))
 		},
 	}
 	for name, end := range cases {
@@ -177,7 +179,8 @@ func TestASharedVolumeIsAttachedWhenItsShareRunsElsewhere(t *testing.T) {
 	w := newWorld(t)
 	w.cluster()
 	w.longhorn()
-	require.NoError(t, status.MergeSpec(t.Context(), w.admin, &v1beta2.Volume{ObjectMeta: w.meta(w.vol)}, map[string]any{"accessMode": "rwx"}))
+	require.NoError(t, status.MergeSpec(t.Context(), w.admin, &v1beta2.Volume{ObjectMeta: w.meta(w.vol)},
+		map[string]any{"accessMode": "rwx"}))
 	w.start()
 	va := w.asks()
 	w.ticket(va.Name)
@@ -221,7 +224,8 @@ func TestOtherDriversAttachmentsAreNotTouched(t *testing.T) {
 	w.longhorn()
 	p := w.start()
 	va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: w.attached + "-other"}}
-	va.Spec = storagev1.VolumeAttachmentSpec{Attacher: "other.example.com", NodeName: w.node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &w.pv}}
+	va.Spec = storagev1.VolumeAttachmentSpec{Attacher: "other.example.com", NodeName: w.node,
+		Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &w.pv}}
 	w.create(va)
 	ours := w.asks()
 	w.ticket(ours.Name)

@@ -41,7 +41,8 @@ func DefaultOptions() Options {
 
 // AddFlags adds the flag that turns the role off.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.Attach, "csi-attach", o.Attach, "attach volumes for Kubernetes in the external-attacher's place, under its lease "+LeaseName)
+	flags.BoolVar(&o.Attach, "csi-attach", o.Attach, "attach volumes for Kubernetes in the external-attacher's place, under its lease "+
+		LeaseName)
 }
 
 // Setup registers the election and the controllers of VolumeAttachments and PersistentVolumes on the runtime's manager.

@@ -7,9 +7,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// takeBack clears the mark of a replica that counts as failed although it alone serves: it was marked because its node could not be reached while
-// the target was to move away, and the node came back first, so that the frontend never left. What the other replicas lack since, it has. Until
-// then the marks say the opposite, and the volume would be opened over what it lacks. [UPG-1]
+// takeBack clears the mark of a replica that counts as failed although it alone serves: it was marked because its node could not be reached
+// while the target was to move away, and the node came back first, so that the frontend never left. What the other replicas lack since, it
+// has. Until then the marks say the opposite, and the volume would be opened over what it lacks. [UPG-1]
 //
 // The engine says so itself, in a look that is newer than the mark, and nothing else serves or is about to.
 func (p *pass) takeBack() {
@@ -19,7 +19,8 @@ func (p *pass) takeBack() {
 	}
 	for _, r := range alone {
 		p.patch(StageFail, r, "failedAt", "")
-		p.report(r, Event{Reason: EventStillGood, Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
+		p.report(r, Event{Reason: EventStillGood,
+			Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
 	}
 }
 
@@ -38,7 +39,8 @@ func (p *pass) alone() []*v1beta2.Replica {
 	return out
 }
 
-// frontendStays reports whether I/O goes to the volume's engine, and that no frontend was told to go elsewhere. A v1 engine is its own frontend.
+// frontendStays reports whether I/O goes to the volume's engine, and that no frontend was told to go elsewhere. A v1 engine is its own
+// frontend.
 func (p *pass) frontendStays() bool {
 	if len(p.Frontends) == 0 {
 		return !p.isV2()

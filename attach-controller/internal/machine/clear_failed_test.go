@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// cutWhileRelocated is a volume on x whose target is on y, which went down and came back before the frontend had left for z: the replica on y counts as
-// failed and alone serves, while the engine dropped the one on z, which counts as healthy.
+// cutWhileRelocated is a volume on x whose target is on y, which went down and came back before the frontend had left for z: the replica on
+// y counts as failed and alone serves, while the engine dropped the one on z, which counts as healthy.
 func cutWhileRelocated(t *testing.T) *fixture {
 	t.Helper()
 	s := moved(t, "x", "y", "z")
@@ -50,7 +50,8 @@ func (s *fixture) engineOn(node string) *v1beta2.Engine {
 	return nil
 }
 
-// UPG-1: what the frontend writes meanwhile only the marked replica has. If it stayed marked, the volume would be opened over the other one next.
+// UPG-1: what the frontend writes meanwhile only the marked replica has. If it stayed marked, the volume would be opened over the other one
+// next.
 func TestAReplicaThatAloneServesIsNotTakenForFailed(t *testing.T) {
 	s := cutWhileRelocated(t)
 	for range 40 {
@@ -78,7 +79,10 @@ func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
 		"another good replica": func(s *fixture, e *v1beta2.Engine) {
 			e.Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeRW
 		},
-		"a replica that leaves for good": func(s *fixture, _ *v1beta2.Engine) { s.Replicas[1].DeletionTimestamp = &s.Volume.CreationTimestamp },
+		"a replica that leaves for good": func(s *fixture,
+			_ *v1beta2.Engine) {
+			s.Replicas[1].DeletionTimestamp = &s.Volume.CreationTimestamp
+		},
 		"a replica that does not run": func(s *fixture, _ *v1beta2.Engine) {
 			s.Replicas[1].Status.CurrentState = v1beta2.InstanceStateError
 		},

@@ -46,7 +46,8 @@ func CopiedSnapshot(v *v1beta2.Volume) string {
 	return cmp.Or(CloneSnapshot(v), snapshot)
 }
 
-// CloneSnapshot is the name of the snapshot that is made to copy a whole volume into this one; empty where a snapshot is named, or none is copied.
+// CloneSnapshot is the name of the snapshot that is made to copy a whole volume into this one; empty where a snapshot is named, or none is
+// copied.
 func CloneSnapshot(v *v1beta2.Volume) string {
 	if !strings.HasPrefix(v.Spec.DataSource, "vol://") || SourceOf(v.Spec.DataSource) == "" {
 		return ""
@@ -93,10 +94,12 @@ func (p *pass) copyData(volume string) {
 	asked := p.engine != nil && p.engine.Spec.RequestedDataSource == from
 	switch {
 	case snapshot == "":
-		p.wait(v1beta2.ReasonCloning, "spec.dataSource "+p.v.Spec.DataSource+" names no snapshot: create the volume again with vol://"+volume+" or snap://"+volume+"/<snapshot>.")
+		p.wait(v1beta2.ReasonCloning, "spec.dataSource "+p.v.Spec.DataSource+" names no snapshot: create the volume again with vol://"+
+			volume+" or snap://"+volume+"/<snapshot>.")
 		return
 	case p.SourceVolume == nil || p.SourceVolume.DeletionTimestamp != nil:
-		p.wait(v1beta2.ReasonCloning, "Volume "+volume+", which is to be copied, does not exist or is being deleted: delete this volume, and create it again from another one.")
+		p.wait(v1beta2.ReasonCloning, "Volume "+volume+
+			", which is to be copied, does not exist or is being deleted: delete this volume, and create it again from another one.")
 		return
 	case CloneSnapshot(p.v) != "" && p.SourceSnapshot == nil && !asked:
 		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newCloneSnapshot(snapshot)})
@@ -119,7 +122,8 @@ func (p *pass) beginCopy(volume, snapshot, from string) {
 	why := "."
 	if s := p.SourceSnapshot; s != nil {
 		taken = (taken || s.Status.ReadyToUse && s.Spec.Volume == volume) && s.DeletionTimestamp == nil
-		if c := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady); c != nil && c.Status == v1beta2.ConditionFalse && c.Message != "" {
+		if c := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady); c != nil && c.Status == v1beta2.ConditionFalse &&
+			c.Message != "" {
 			why = ": " + c.Message
 		}
 	}
@@ -163,22 +167,26 @@ func (p *pass) cloneFailed(volume, snapshot, where, why string) {
 	attempts := p.v.Status.CloneStatus.AttemptCount + 1
 	pause := min(clonePause<<min(max(attempts-1, 0), 6), longestClonePause)
 	at := stamp(p.Now.Add(pause))
-	p.set("cloneStatus", nil, map[string]any{"state": v1beta2.CloneFailed, "sourceVolume": volume, "snapshot": snapshot, "attemptCount": attempts, "nextAllowedAttemptAt": at})
-	p.say(Event{Reason: EventCloneFailed, Warning: true, Note: fmt.Sprintf("Copying from %s to %s failed: %s. It is tried again at %s.", volume, where, strings.TrimSuffix(why, "."), at)})
+	p.set("cloneStatus", nil, map[string]any{"state": v1beta2.CloneFailed, "sourceVolume": volume, "snapshot": snapshot,
+		"attemptCount": attempts, "nextAllowedAttemptAt": at})
+	p.say(Event{Reason: EventCloneFailed, Warning: true,
+		Note: fmt.Sprintf("Copying from %s to %s failed: %s. It is tried again at %s.", volume, where, strings.TrimSuffix(why, "."), at)})
 }
 
-// cloneAgain tries a copy that failed once more, after a pause. It waits until the volume is detached: an engine that goes on running still tells of
-// the failure. What failed without a time for the next attempt stays as it is: it may have been used since.
+// cloneAgain tries a copy that failed once more, after a pause. It waits until the volume is detached: an engine that goes on running still
+// tells of the failure. What failed without a time for the next attempt stays as it is: it may have been used since.
 func (p *pass) cloneAgain() {
 	c := p.v.Status.CloneStatus
 	due, err := time.Parse(time.RFC3339, c.NextAllowedAttemptAt)
 	if err != nil {
-		p.wait(v1beta2.ReasonCloning, "Copying from "+p.v.Spec.DataSource+" failed, the event CloneFailed says why: delete the volume and create it again.")
+		p.wait(v1beta2.ReasonCloning, "Copying from "+p.v.Spec.DataSource+
+			" failed, the event CloneFailed says why: delete the volume and create it again.")
 		return
 	}
 	if p.Now.Before(due) {
 		p.requeueAt(due)
-		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, the event CloneFailed says why: it is tried again at %s.", p.v.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
+		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, the event CloneFailed says why: it is tried again "+
+			"at %s.", p.v.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
 		return
 	}
 	if p.engine != nil && p.engine.Spec.RequestedDataSource != "" {

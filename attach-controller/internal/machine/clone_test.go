@@ -44,7 +44,8 @@ func TestAWholeVolumeIsCopiedFromASnapshotThatIsMadeForIt(t *testing.T) {
 	require.Empty(t, cloneStatus(v), "nothing is copied before it is taken")
 
 	s.SourceSnapshot = made
-	made.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Message: "The volume has 250 snapshots."}}
+	made.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse,
+		Message: "The volume has 250 snapshots."}}
 	v = Decide(s.World)
 	require.Empty(t, v.Writes, "it is made once")
 	require.Contains(t, waitsFor(v), "Volume other has no snapshot "+madeForTheCopy+" to copy yet: The volume has 250 snapshots.")
@@ -107,17 +108,22 @@ func TestACopySaysWhatItWaitsFor(t *testing.T) {
 		change func(*fixture)
 		says   string
 	}{
-		"no such volume":                  {"vol://other", func(s *fixture) { s.SourceVolume = nil }, "Volume other, which is to be copied, does not exist"},
-		"a volume that is being deleted":  {"snap://other/s", func(s *fixture) { s.SourceVolume = going }, "does not exist or is being deleted"},
-		"no such snapshot":                {"snap://other/s", func(*fixture) {}, "Volume other has no snapshot s to copy yet."},
-		"a source that is not attached":   {"snap://other/s", func(s *fixture) { s.Source = nil }, "waits until other is attached"},
-		"a volume that somebody uses":     {"snap://other/s", func(s *fixture) { s.Volume.Spec.DisableFrontend = false }, "without a frontend"},
+		"no such volume": {"vol://other", func(s *fixture) { s.SourceVolume = nil },
+			"Volume other, which is to be copied, does not exist"},
+		"a volume that is being deleted": {"snap://other/s", func(s *fixture) { s.SourceVolume = going },
+			"does not exist or is being deleted"},
+		"no such snapshot":              {"snap://other/s", func(*fixture) {}, "Volume other has no snapshot s to copy yet."},
+		"a source that is not attached": {"snap://other/s", func(s *fixture) { s.Source = nil }, "waits until other is attached"},
+		"a volume that somebody uses": {"snap://other/s", func(s *fixture) { s.Volume.Spec.DisableFrontend = false },
+			"without a frontend"},
 		"a source that names no snapshot": {"snap://other", func(*fixture) {}, "names no snapshot"},
 		"a copy that does not begin": {"snap://other/s", func(s *fixture) {
 			s.Engines[0].Spec.RequestedDataSource = "snap://other/s"
-			s.Engines[0].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse, Message: "x could not begin: no."}}
+			s.Engines[0].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse,
+				Message: "x could not begin: no."}}
 		}, "was asked to copy snap://other/s and has not begun. x could not begin: no."},
-		"a copy that failed and stays failed": {"vol://other", func(s *fixture) { s.Volume.Status.CloneStatus.State = v1beta2.CloneFailed }, "create it again"},
+		"a copy that failed and stays failed": {"vol://other", func(s *fixture) { s.Volume.Status.CloneStatus.State = v1beta2.CloneFailed },
+			"create it again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := copying(c.source, "x")
@@ -148,7 +154,8 @@ func TestACopyThatFailedIsTriedAgainAfterAPauseOnceTheVolumeIsDetached(t *testin
 	e, c := s.Engines[0], &s.Volume.Status.CloneStatus
 	e.Spec.RequestedDataSource = "snap://other/s"
 	e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": {State: "error", Error: "no space"}}
-	for attempts, pause := range map[int]time.Duration{0: time.Minute, 1: 2 * time.Minute, 5: 32 * time.Minute, 6: time.Hour, 99: time.Hour} {
+	for attempts, pause := range map[int]time.Duration{0: time.Minute, 1: 2 * time.Minute, 5: 32 * time.Minute, 6: time.Hour,
+		99: time.Hour} {
 		c.AttemptCount = attempts
 		said := cloneStatus(Decide(s.World))
 		require.Equal(t, v1beta2.CloneFailed, said["state"])

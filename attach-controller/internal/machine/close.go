@@ -78,7 +78,8 @@ func (p *pass) healByLastModes() {
 	for _, r := range p.Replicas {
 		for _, e := range p.Engines {
 			_, mapped := e.Spec.ReplicaAddressMap[r.Name]
-			if mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" && p.everHealthy() {
+			if mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" &&
+				p.everHealthy() {
 				p.rebuiltNow[r.Name] = true
 				p.patch(StageMake, r, "healthyAt", stamp(p.Now))
 				p.patch(StageMake, r, "lastHealthyAt", stamp(p.Now))
@@ -122,7 +123,8 @@ func (p *pass) stopReplicas() bool {
 			p.patch(StageStop, r, "desireState", v1beta2.InstanceStateStopped)
 		}
 		if i := ofReplica(r); !p.stopped(i) {
-			stopped = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall stop.", r.Name, i.node, p.is(i)))
+			stopped = p.wait(v1beta2.ReasonWaitingForReplicas,
+				fmt.Sprintf("Replica %s on %s is %s and shall stop.", r.Name, i.node, p.is(i)))
 		}
 	}
 	return stopped
@@ -131,12 +133,16 @@ func (p *pass) stopReplicas() bool {
 func (p *pass) allStopped() bool {
 	for _, e := range p.Engines {
 		if i := ofEngine(e); !p.stopped(i) {
-			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", e.Name, i.node, p.is(i)))
+			return p.wait(v1beta2.ReasonWaitingForEngine,
+				fmt.Sprintf("Engine %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", e.Name,
+					i.node, p.is(i)))
 		}
 	}
 	for _, f := range p.Frontends {
 		if i := ofFrontend(f); !p.stopped(i) {
-			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", f.Name, i.node, p.is(i)))
+			return p.wait(v1beta2.ReasonWaitingForFrontend,
+				fmt.Sprintf("Frontend %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", f.Name,
+					i.node, p.is(i)))
 		}
 	}
 	return true

@@ -96,8 +96,10 @@ func (p *pass) newEngine(name string, active bool) *v1beta2.Engine {
 	s := p.v.Spec
 	return &v1beta2.Engine{ObjectMeta: p.meta(name, ""), Spec: v1beta2.EngineSpec{
 		Active: active, DataEngine: s.DataEngine, DesireState: v1beta2.InstanceStateStopped, DisableFrontend: s.DisableFrontend,
-		Frontend: s.Frontend, Image: p.image(), RevisionCounterDisabled: s.RevisionCounterDisabled, UnmapMarkSnapChainRemovedEnabled: p.unmaps(),
-		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: p.v.Name, VolumeSize: v1beta2.SizeOf(p.v),
+		Frontend: s.Frontend, Image: p.image(), RevisionCounterDisabled: s.RevisionCounterDisabled,
+		UnmapMarkSnapChainRemovedEnabled: p.unmaps(),
+		SnapshotMaxCount:                 s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: p.v.Name,
+		VolumeSize: v1beta2.SizeOf(p.v),
 	}}
 }
 
@@ -126,7 +128,8 @@ func (p *pass) newFrontend(e *v1beta2.Engine, node string) *v1beta2.EngineFronte
 	s := p.v.Spec
 	f := &v1beta2.EngineFrontend{ObjectMeta: p.meta(p.next("-ef-"), node), Spec: v1beta2.EngineFrontendSpec{
 		Active: e.Spec.Active, DataEngine: s.DataEngine, DesireState: v1beta2.InstanceStateStopped, DisableFrontend: s.DisableFrontend,
-		EngineName: e.Name, Frontend: s.Frontend, Image: p.image(), Size: e.Spec.VolumeSize, VolumeName: p.v.Name, VolumeSize: e.Spec.VolumeSize,
+		EngineName: e.Name, Frontend: s.Frontend, Image: p.image(), Size: e.Spec.VolumeSize, VolumeName: p.v.Name,
+		VolumeSize:        e.Spec.VolumeSize,
 		UblkNumberOfQueue: s.UblkNumberOfQueue, UblkQueueDepth: s.UblkQueueDepth, NvmeTCPNrIOQueues: s.NvmeTCPNrIOQueues,
 	}}
 	if node != "" {

@@ -36,12 +36,14 @@ func (p *pass) remove() {
 	}
 	switch {
 	case len(p.Replicas) > 0:
-		p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Waiting for the end of %d replicas; their condition DataRemoved says why one stays.", len(p.Replicas)))
+		p.wait(v1beta2.ReasonWaitingForReplicas,
+			fmt.Sprintf("Waiting for the end of %d replicas; their condition DataRemoved says why one stays.", len(p.Replicas)))
 	case len(p.Engines)+len(p.Frontends) > 0 || p.Attachment != nil:
 		p.wait(v1beta2.ReasonWaitingForEngine, "Waiting for the end of the volume's engine and attachment.")
 	case p.Snapshots > 0:
-		p.wait(v1beta2.ReasonWaitingForSnapshots, fmt.Sprintf("Waiting for the end of %d Snapshots, first %s; snapshot-controller must run for them to go. "+
-			"See kubectl -n %s get lhsnap --field-selector spec.volume=%s.", p.Snapshots, p.FirstSnapshot, p.v.Namespace, p.v.Name))
+		p.wait(v1beta2.ReasonWaitingForSnapshots,
+			fmt.Sprintf("Waiting for the end of %d Snapshots, first %s; snapshot-controller must run for them to go. "+
+				"See kubectl -n %s get lhsnap --field-selector spec.volume=%s.", p.Snapshots, p.FirstSnapshot, p.v.Namespace, p.v.Name))
 	default:
 		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: p.v})
 	}
@@ -62,8 +64,8 @@ func (p *pass) drop(object metav1.Object) {
 	p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: object})
 }
 
-// abandon records the instances of an engine that may still run somewhere: where its node is away, or an earlier one of its name was left behind.
-// Without its object nobody could tell such an instance from one whose object was lost.
+// abandon records the instances of an engine that may still run somewhere: where its node is away, or an earlier one of its name was left
+// behind. Without its object nobody could tell such an instance from one whose object was lost.
 func (p *pass) abandon(e *v1beta2.Engine) {
 	holder := abandoned.Holder{Name: e.Name, Volume: v1beta2.VolumeUIDOf(e), Node: e.Spec.NodeID}
 	if i := ofEngine(e); i.nodeDown {

@@ -34,9 +34,10 @@ func TestAVolumeGrowsStepByStep(t *testing.T) {
 		"there is no room":                   {func(s *fixture) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, false},
 		"it grows":                           {growing, false, false, false, false},
 		"it has grown":                       {grown, false, false, true, false},
-		"its engine is not seen":             {func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false, false, false, true},
-		"it migrates":                        {func(s *fixture) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
-		"less is wanted than there is":       {func(s *fixture) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
+		"its engine is not seen": {func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown }, false,
+			false, false, true},
+		"it migrates":                  {func(s *fixture) { s.Volume.Spec.MigrationNodeID = "y" }, false, false, false, true},
+		"less is wanted than there is": {func(s *fixture) { s.Volume.Spec.Size = 1 << 20 }, false, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y")

@@ -10,9 +10,9 @@ import (
 // goneFor is how long a target on a node that is down has to answer once its frontend is cut off from it.
 const goneFor = 5 * time.Second
 
-// A target away from home is given up when its node is down and it shall be elsewhere: the next engine goes on without the replica there. Kubernetes
-// may be late, though, and the node back with nobody knowing; what its target acknowledged then, the next one would lack. [UPG-1] So the frontend is
-// cut off from it before anything is concluded:
+// A target away from home is given up when its node is down and it shall be elsewhere: the next engine goes on without the replica there.
+// Kubernetes may be late, though, and the node back with nobody knowing; what its target acknowledged then, the next one would lack.
+// [UPG-1] So the frontend is cut off from it before anything is concluded:
 //
 //	a copy is left elsewhere      → the frontend is asked to hold all I/O
 //	it holds                      → the target is asked for a look, and the time of that becomes the frontend's new request
@@ -56,8 +56,8 @@ func (p *pass) held(reason, message string) bool {
 	return false
 }
 
-// holdOn is the request for a frontend that is told to go elsewhere: a new one, so that its answer says where it leads since. One that starts anew
-// holds nothing.
+// holdOn is the request for a frontend that is told to go elsewhere: a new one, so that its answer says where it leads since. One that
+// starts anew holds nothing.
 func (p *pass) holdOn(i instance) string {
 	if !i.wanted {
 		return ""
@@ -70,8 +70,8 @@ func answered(f *v1beta2.EngineFrontend) bool {
 	return f.Spec.SuspendRequestedAt != "" && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
 }
 
-// turning reports whether a frontend that holds its I/O did not say yet what became of what it was told last. Until then it is told nothing else: what
-// it says of where it leads may be of before, and turning it back and forth would never end.
+// turning reports whether a frontend that holds its I/O did not say yet what became of what it was told last. Until then it is told nothing
+// else: what it says of where it leads may be of before, and turning it back and forth would never end.
 func (p *pass) turning(f *v1beta2.EngineFrontend) bool {
 	return ofFrontend(f).wanted && f.Spec.SuspendRequestedAt != "" && !answered(f)
 }
@@ -109,7 +109,8 @@ func (p *pass) resumeIO() {
 		p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held until its frontend leads to its target.")
 		return
 	case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():
-		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is held until its target on node %s, or another one, is up.", e.Spec.NodeID))
+		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is held until its target on node %s, or another one, is up.",
+			e.Spec.NodeID))
 		return
 	case !p.engineUp() || err != nil: // nothing was concluded from its absence, and nobody takes over
 	case !polledAfter(e, asked):

@@ -70,7 +70,8 @@ func TestNothingIsAcknowledgedByATargetThatIsGivenUp(t *testing.T) {
 			}
 		}
 		left := !leadsTo(s.Frontends[0], s.engineOn("y"))
-		if concluded := s.Replicas[1].Spec.FailedAt != "" || len(s.Engines) > 1 || s.Frontends[0].Spec.EngineName != "vol-e-1"; concluded && !left {
+		if concluded := s.Replicas[1].Spec.FailedAt != "" || len(s.Engines) > 1 || s.Frontends[0].Spec.EngineName != "vol-e-1"; concluded &&
+			!left {
 			require.True(t, s.holds(), "%s", s)
 		}
 		return s.goesOn() && len(s.Engines) == 2 && left
@@ -86,7 +87,8 @@ func TestNothingIsAcknowledgedByATargetThatIsGivenUp(t *testing.T) {
 func TestWhyIOIsHeldIsSaid(t *testing.T) {
 	s := down(t)
 	s.step()
-	require.Contains(t, s.Volume.Status.Conditions[0].Message, "All I/O is held: node y is down, and the target there is given up; that is asked for.")
+	require.Contains(t, s.Volume.Status.Conditions[0].Message,
+		"All I/O is held: node y is down, and the target there is given up; that is asked for.")
 	s.imMonitor()
 	s.step()
 	s.imMonitor()
@@ -117,7 +119,8 @@ func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
 	require.NotEmpty(t, writeOf(t, verdict, s.Replicas[1]).Spec["failedAt"])
 }
 
-// The node is back before the cut was proven, or before the frontend has left: the target is the volume's again, with all that it acknowledged.
+// The node is back before the cut was proven, or before the frontend has left: the target is the volume's again, with all that it
+// acknowledged.
 func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
 	for name, until := range map[string]func(*fixture) bool{
 		"asked":  func(s *fixture) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
@@ -261,8 +264,8 @@ func TestAVolumeThatIsAttachedAnewHoldsNothing(t *testing.T) {
 	require.True(t, s.goesOn(), "%s", s)
 }
 
-// Whatever comes and goes: the frontend is told to leave a target that cannot be seen only while it holds, it never holds for ever, and whoever
-// dies in between finds his way.
+// Whatever comes and goes: the frontend is told to leave a target that cannot be seen only while it holds, it never holds for ever, and
+// whoever dies in between finds his way.
 func TestAFrontendLeavesWhatCannotBeSeenOnlyWhileItHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := down(t)
@@ -297,7 +300,8 @@ func (s *fixture) stepSeen(t *rapid.T) {
 	p.pick()
 	verdict := Decide(s.World)
 	one := findWrite(verdict, s.Frontends[0])
-	if one != nil && one.Spec["engineName"] != nil && one.Spec["engineName"] != p.engine.Name && !p.engineUp() && ofEngine(p.engine).state != v1beta2.InstanceStateError {
+	if one != nil && one.Spec["engineName"] != nil && one.Spec["engineName"] != p.engine.Name && !p.engineUp() &&
+		ofEngine(p.engine).state != v1beta2.InstanceStateError {
 		require.True(t, s.holds(), "%s", s)
 	}
 	if one != nil && one.Spec["suspendRequestedAt"] == "" {

@@ -111,8 +111,8 @@ func (p *pass) serves() bool {
 	return p.usesUnnamed()
 }
 
-// usesUnnamed reports whether the running engine reads and writes a replica that no object names: the objects may be those of an earlier day, when the
-// volume had other replicas. It serves its users as long as nobody stops it.
+// usesUnnamed reports whether the running engine reads and writes a replica that no object names: the objects may be those of an earlier
+// day, when the volume had other replicas. It serves its users as long as nobody stops it.
 func (p *pass) usesUnnamed() bool {
 	if !p.engineUp() {
 		return false

@@ -14,6 +14,7 @@ func TestAnAttachedVolumeSaysThatAnotherEngineImageWaitsForTheNextAttachment(t *
 	require.Equal(t, "The volume is attached to x.", waitsFor(Decide(s.World)))
 	s.Volume.Spec.Image = "newer"
 	v := Decide(s.World)
-	require.Equal(t, "The volume is attached to x. Its engine runs image image: spec.image newer is used from the next attachment on.", waitsFor(v))
+	require.Equal(t, "The volume is attached to x. Its engine runs image image: spec.image newer is used from the next attachment on.",
+		waitsFor(v))
 	require.Empty(t, v.Writes)
 }

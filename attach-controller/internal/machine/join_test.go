@@ -36,7 +36,8 @@ func TestAnAddedReplicaIsStartedAndThenGivenToTheEngine(t *testing.T) {
 		"starting": {func(_ *fixture, r *v1beta2.Replica) {
 			r.Spec.DesireState, r.Status.CurrentState = "running", v1beta2.InstanceStateStarting
 		}, nil, nil},
-		"running": {func(_ *fixture, r *v1beta2.Replica) { run(r) }, nil, map[string]any{"replicaAddressMap": map[string]any{"vol-r-2": "ip-z:10003"}}},
+		"running": {func(_ *fixture, r *v1beta2.Replica) { run(r) }, nil,
+			map[string]any{"replicaAddressMap": map[string]any{"vol-r-2": "ip-z:10003"}}},
 		"running without a port": {func(_ *fixture, r *v1beta2.Replica) {
 			run(r)
 			r.Status.Port = 0

@@ -140,7 +140,8 @@ func TestAMigrationThatBeginsAgainWaitsForTheEndOfItsFormerEngine(t *testing.T) 
 	s.Volume.Spec.MigrationNodeID = "y"
 	require.True(t, s.settle())
 	now := metav1.Now()
-	s.Engines[1].DeletionTimestamp, s.Engines[1].Spec.DesireState, s.Engines[1].Status.CurrentState = &now, v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	s.Engines[1].DeletionTimestamp, s.Engines[1].Spec.DesireState, s.Engines[1].Status.CurrentState = &now, v1beta2.InstanceStateStopped,
+		v1beta2.InstanceStateStopped
 	require.Equal(t, DropFinalizer, writeOf(t, Decide(s.World), s.Engines[1]).Kind)
 }
 

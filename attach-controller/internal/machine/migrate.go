@@ -117,7 +117,8 @@ func (p *pass) handOver(target string) {
 		p.engine, p.second, p.frontend, p.secondFront = p.second, p.engine, p.secondFront, p.frontend
 		first, second = second, first
 	}
-	broken := p.outrun() || p.down(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.down(target) && !p.stopped(first) ||
+	broken := p.outrun() || p.down(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.down(target) &&
+		!p.stopped(first) ||
 		ofFrontend(p.secondFront).wanted && ofFrontend(p.secondFront).state == v1beta2.InstanceStateError
 	if broken {
 		p.state = v1beta2.VolumeStateDetaching

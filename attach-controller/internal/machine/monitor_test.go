@@ -40,8 +40,10 @@ func (s *fixture) imMonitor() bool {
 	}
 	for _, e := range s.Engines {
 		before := e.Status.UUID
-		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions, len(e.Spec.ReplicaAddressMap) > 0)
-		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010+int(e.Name[len(e.Name)-1]-'0'), max(e.Status.CurrentSize, e.Spec.VolumeSize)
+		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions,
+			len(e.Spec.ReplicaAddressMap) > 0)
+		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010+int(e.Name[len(e.Name)-1]-'0'),
+			max(e.Status.CurrentSize, e.Spec.VolumeSize)
 		if e.Status.CurrentState == v1beta2.InstanceStateRunning {
 			changed = s.poll(e, before != e.Status.UUID) || changed
 		}
@@ -80,7 +82,8 @@ func (s *fixture) connect(f *v1beta2.EngineFrontend) bool {
 			continue
 		}
 		at := e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort && e.Name == f.Spec.EngineName
-		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) && ofFrontend(f).state == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
+		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) &&
+			ofFrontend(f).state == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
 			f.Status.TargetIP, f.Status.TargetPort = f.Spec.TargetIP, f.Spec.TargetPort
 		}
 	}
@@ -89,7 +92,8 @@ func (s *fixture) connect(f *v1beta2.EngineFrontend) bool {
 
 func (s *fixture) cutOff() bool {
 	for _, r := range s.Replicas {
-		if !s.down(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped || r.Spec.DesireState == v1beta2.InstanceStateRunning) {
+		if !s.down(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped ||
+			r.Spec.DesireState == v1beta2.InstanceStateRunning) {
 			return false
 		}
 	}
@@ -102,7 +106,8 @@ func (s *fixture) poll(e *v1beta2.Engine, fresh bool) bool {
 	for name := range e.Spec.ReplicaAddressMap {
 		modes[name] = v1beta2.ReplicaModeERR
 		for _, r := range s.Replicas {
-			if r.Name == name && r.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(r.Spec.NodeID) && (fresh || e.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR) {
+			if r.Name == name && r.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(r.Spec.NodeID) &&
+				(fresh || e.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR) {
 				modes[name] = v1beta2.ReplicaModeRW
 			}
 		}

@@ -238,7 +238,8 @@ func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node 
 	if p.turning(f) {
 		return p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held, and its frontend is on its way.")
 	}
-	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port || f.Spec.EngineName != e.Name {
+	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port ||
+		f.Spec.EngineName != e.Name {
 		for key, value := range map[string]any{
 			"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "engineName": e.Name, "targetIP": e.Status.StorageIP,
 			"targetPort": e.Status.Port, "disableFrontend": p.v.Spec.DisableFrontend, "frontend": p.v.Spec.Frontend, "image": p.image(),

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// startPatience is how long a replica may take to start while another healthy one runs; then the volume goes on without it. Its node may
-	// be ready, and its instance manager unable to run all the same.
+	// startPatience is how long a replica may take to start while another healthy one runs; then the volume goes on without it. Its node
+	// may be ready, and its instance manager unable to run all the same.
 	startPatience = 2 * time.Minute
 	// startSlow is from when on a replica that does not start is named as what blocks the volume.
 	startSlow = 10 * time.Second
@@ -19,7 +19,8 @@ const (
 func (w *World) Starts(r *v1beta2.Replica) bool {
 	i := ofReplica(r)
 	runs := w.running(i) && r.Status.Port != 0
-	return i.wanted && !runs && i.state != v1beta2.InstanceStateError && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.down(i.node)
+	return i.wanted && !runs && i.state != v1beta2.InstanceStateError && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" &&
+		!w.down(i.node)
 }
 
 // overdue reports whether a replica was waited for long enough.
@@ -52,7 +53,8 @@ func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
 	if last {
 		then = "no other healthy replica runs: look at the instance manager of that node."
 	}
-	p.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID, p.is(ofReplica(r)), then))
+	p.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID,
+		p.is(ofReplica(r)), then))
 	return true
 }
 

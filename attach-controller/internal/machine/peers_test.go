@@ -22,8 +22,9 @@ type fixture struct {
 }
 
 func newFixture(dataEngine string, replicaNodes ...string) *fixture {
-	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol", Namespace: "ns", UID: "vol-uid", Finalizers: []string{v1beta2.Finalizer},
-		Labels: map[string]string{v1beta2.LabelVolume: "vol"}}}
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol", Namespace: "ns", UID: "vol-uid",
+		Finalizers: []string{v1beta2.Finalizer},
+		Labels:     map[string]string{v1beta2.LabelVolume: "vol"}}}
 	v.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: 1 << 30, NumberOfReplicas: len(replicaNodes), Frontend: "blockdev",
 		AccessMode: v1beta2.AccessModeReadWriteOnce, DataLocality: "disabled", Image: "image"}
 	s := &fixture{World: World{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Volume: v, Nodes: map[string]Node{},
@@ -33,8 +34,10 @@ func newFixture(dataEngine string, replicaNodes ...string) *fixture {
 	}
 	for n, node := range replicaNodes {
 		name := fmt.Sprintf("vol-r-%d", n)
-		s.Replicas = append(s.Replicas, &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Finalizers: []string{v1beta2.Finalizer}},
-			Spec:   v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30, DesireState: v1beta2.InstanceStateStopped},
+		s.Replicas = append(s.Replicas, &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name),
+			Finalizers: []string{v1beta2.Finalizer}},
+			Spec: v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30,
+				DesireState: v1beta2.InstanceStateStopped},
 			Status: v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateStopped}})
 	}
 	return s
@@ -68,7 +71,8 @@ func (s *fixture) write(w Write) {
 		s.Engines = gone(s.Engines, o, w.Kind)
 		patchSpec(w.Spec, map[string]func(any){
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
-			"active": func(v any) { o.Spec.Active = v.(bool) }, "replicaAddressMap": func(v any) { o.Spec.ReplicaAddressMap = merge(o.Spec.ReplicaAddressMap, v) },
+			"active":            func(v any) { o.Spec.Active = v.(bool) },
+			"replicaAddressMap": func(v any) { o.Spec.ReplicaAddressMap = merge(o.Spec.ReplicaAddressMap, v) },
 			"lookRequestedAt": func(v any) {
 				if o.Spec.LookRequestedAt = v.(string); !s.down(o.Spec.NodeID) {
 					o.Status.LookedAt = o.Spec.LookRequestedAt
@@ -97,7 +101,8 @@ func (s *fixture) write(w Write) {
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "failedAt": func(v any) { o.Spec.FailedAt = v.(string) },
 			"engineName":   func(v any) { o.Spec.EngineName = v.(string) },
 			"lastFailedAt": func(v any) { o.Spec.LastFailedAt = v.(string) }, "healthyAt": func(v any) { o.Spec.HealthyAt = v.(string) },
-			"lastHealthyAt": func(v any) { o.Spec.LastHealthyAt = v.(string) }, "salvageRequested": func(v any) { o.Spec.SalvageRequested = v.(bool) },
+			"lastHealthyAt":    func(v any) { o.Spec.LastHealthyAt = v.(string) },
+			"salvageRequested": func(v any) { o.Spec.SalvageRequested = v.(bool) },
 		})
 	case *v1beta2.VolumeAttachment:
 		s.Attachment = nil
@@ -193,15 +198,19 @@ func (s *fixture) settle() bool {
 func (s *fixture) String() string {
 	var b strings.Builder
 	v := s.Volume
-	fmt.Fprintf(&b, "wanted %q on %q state %s %s; attached: %v\n", v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State, v.Status.Robustness, v.Status.Conditions)
+	fmt.Fprintf(&b, "wanted %q on %q state %s %s; attached: %v\n", v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State,
+		v.Status.Robustness, v.Status.Conditions)
 	for _, e := range s.Engines {
-		fmt.Fprintf(&b, "  %s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
+		fmt.Fprintf(&b, "  %s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState,
+			e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
 	}
 	for _, f := range s.Frontends {
-		fmt.Fprintf(&b, "  %s on %q %s → %s to %s, asked to hold %q, answered %q\n", f.Name, f.Spec.NodeID, f.Status.CurrentState, f.Spec.DesireState, f.Spec.EngineName, f.Spec.SuspendRequestedAt, f.Status.SuspendedAt)
+		fmt.Fprintf(&b, "  %s on %q %s → %s to %s, asked to hold %q, answered %q\n", f.Name, f.Spec.NodeID, f.Status.CurrentState,
+			f.Spec.DesireState, f.Spec.EngineName, f.Spec.SuspendRequestedAt, f.Status.SuspendedAt)
 	}
 	for _, r := range s.Replicas {
-		fmt.Fprintf(&b, "  %s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.FailedAt, r.Spec.HealthyAt)
+		fmt.Fprintf(&b, "  %s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState,
+			r.Spec.FailedAt, r.Spec.HealthyAt)
 	}
 	return b.String()
 }

@@ -21,8 +21,9 @@ var (
 	desires        = []string{"", "running", "stopped"}
 	modes          = []string{"", "RW", "RW", "WO", "ERR"}
 	somewhere      = []string{"", "x", "y", "z", "gone"}
-	upgradeStates  = []string{"", "initializing", "switching-over", "detaching-replicas", "upgrading-instance-manager", "switching-back", "rebuilding-replica", "rolling-back"}
-	times          = []string{"", "", "2025-12-31T00:00:00Z", "2025-12-31T00:00:01Z", "no time"}
+	upgradeStates  = []string{"", "initializing", "switching-over", "detaching-replicas", "upgrading-instance-manager", "switching-back",
+		"rebuilding-replica", "rolling-back"}
+	times = []string{"", "", "2025-12-31T00:00:00Z", "2025-12-31T00:00:01Z", "no time"}
 )
 
 func any1(t *rapid.T, label string, of []string) string { return rapid.SampledFrom(of).Draw(t, label) }
@@ -56,10 +57,12 @@ func anyWorld(t *rapid.T) World {
 	v.Spec.DataSource = any1(t, "source", []string{"", "", "vol://o", "snap://o/s", "broken"})
 	v.Spec.FromBackup = any1(t, "backup", []string{"", "", "s3://t?backup=b&volume=v", "%", "s3://t"})
 	v.Spec.Size = int64(rapid.IntRange(0, 2).Draw(t, "size")) << 30
-	v.Status.State, v.Status.CurrentNodeID = any1(t, "state", append(slices.Clone(states), v1beta2.VolumeStateDeleting, "unheard")), any1(t, "current", somewhere)
+	v.Status.State, v.Status.CurrentNodeID = any1(t, "state", append(slices.Clone(states), v1beta2.VolumeStateDeleting, "unheard")),
+		any1(t, "current", somewhere)
 	v.Status.CurrentMigrationNodeID = any1(t, "migrating", []string{"", "", "y", "gone"})
 	v.Status.Robustness = any1(t, "robust", []string{"", "healthy", "degraded", "faulted", "unknown"})
-	v.Status.CloneStatus.State = any1(t, "clone", []string{"", v1beta2.CloneInitiated, v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted, v1beta2.CloneFailed})
+	v.Status.CloneStatus.State = any1(t, "clone",
+		[]string{"", v1beta2.CloneInitiated, v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted, v1beta2.CloneFailed})
 	v.Status.RestoreInitiated, v.Status.RestoreRequired = rapid.Bool().Draw(t, "began"), rapid.Bool().Draw(t, "required")
 	w.Settings.AutoSalvage, w.Snapshots = rapid.Bool().Draw(t, "salvage"), rapid.IntRange(0, 1).Draw(t, "snapshots")
 	for _, name := range slices.Sorted(maps.Keys(w.Nodes)) { // a draw is repeated in its order
@@ -73,7 +76,8 @@ func anyWorld(t *rapid.T) World {
 	}
 	for n := range rapid.IntRange(0, 2).Draw(t, "frontends") {
 		f := &v1beta2.EngineFrontend{ObjectMeta: anyMeta(t, fmt.Sprintf("vol-ef-%d", n))}
-		f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = any1(t, "node", somewhere), any1(t, "desire", desires), any1(t, "engine", []string{"", "vol-e-0", "vol-e-1"})
+		f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = any1(t, "node", somewhere), any1(t, "desire", desires),
+			any1(t, "engine", []string{"", "vol-e-0", "vol-e-1"})
 		f.Status.CurrentState, f.Status.Conditions = any1(t, "is", append(slices.Clone(instanceStates), "suspended")), anyConditions(t)
 		f.Spec.SuspendRequestedAt, f.Status.SuspendedAt = any1(t, "hold", times), any1(t, "answered", times)
 		if len(w.Engines) > 0 && rapid.Bool().Draw(t, "connected") {
@@ -83,8 +87,10 @@ func anyWorld(t *rapid.T) World {
 		w.Frontends = append(w.Frontends, f)
 	}
 	if rapid.Bool().Draw(t, "upgrade") {
-		w.Upgrades = append(w.Upgrades, Upgrade{Node: any1(t, "upgraded", []string{"x", "y"}), State: any1(t, "step", upgradeStates), Image: "new",
-			Listed: rapid.Bool().Draw(t, "listed"), Replica: any1(t, "taken out", []string{"", "vol-r-0", "vol-r-1"}), Original: any1(t, "original", somewhere)})
+		w.Upgrades = append(w.Upgrades, Upgrade{Node: any1(t, "upgraded", []string{"x", "y"}), State: any1(t, "step", upgradeStates),
+			Image:  "new",
+			Listed: rapid.Bool().Draw(t, "listed"), Replica: any1(t, "taken out", []string{"", "vol-r-0", "vol-r-1"}),
+			Original: any1(t, "original", somewhere)})
 	}
 	if rapid.Bool().Draw(t, "attachment") {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
@@ -108,17 +114,21 @@ func anyWorld(t *rapid.T) World {
 func anyReplica(t *rapid.T, name string) *v1beta2.Replica {
 	r := &v1beta2.Replica{ObjectMeta: anyMeta(t, name)}
 	r.Spec.NodeID, r.Spec.DesireState = any1(t, "node", somewhere), any1(t, "desire", desires)
-	r.Spec.FailedAt, r.Spec.HealthyAt, r.Spec.LastHealthyAt = any1(t, "failed", times), any1(t, "healthy", times), any1(t, "was healthy", times)
+	r.Spec.FailedAt, r.Spec.HealthyAt, r.Spec.LastHealthyAt = any1(t, "failed", times), any1(t, "healthy", times),
+		any1(t, "was healthy", times)
 	r.Spec.SalvageRequested = rarely(t, "salvaged")
-	r.Status.CurrentState, r.Status.Conditions, r.Status.Port = any1(t, "is", instanceStates), anyConditions(t), rapid.IntRange(0, 1).Draw(t, "port")
+	r.Status.CurrentState, r.Status.Conditions, r.Status.Port = any1(t, "is", instanceStates), anyConditions(t),
+		rapid.IntRange(0, 1).Draw(t, "port")
 	return r
 }
 
 func anyEngine(t *rapid.T, name string, replicas []*v1beta2.Replica) *v1beta2.Engine {
 	e := &v1beta2.Engine{ObjectMeta: anyMeta(t, name)}
-	e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState = rapid.Bool().Draw(t, "active"), any1(t, "node", somewhere), any1(t, "desire", desires)
+	e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState = rapid.Bool().Draw(t, "active"), any1(t, "node", somewhere),
+		any1(t, "desire", desires)
 	e.Spec.LookRequestedAt, e.Status.LookedAt = any1(t, "asked", times), any1(t, "looked", times)
-	e.Status.CurrentState, e.Status.Conditions, e.Status.UUID = any1(t, "is", instanceStates), anyConditions(t), any1(t, "uuid", []string{"", "run"})
+	e.Status.CurrentState, e.Status.Conditions, e.Status.UUID = any1(t, "is", instanceStates), anyConditions(t),
+		any1(t, "uuid", []string{"", "run"})
 	e.Status.StorageIP, e.Status.Port = "ip-"+name, rapid.IntRange(0, 1).Draw(t, "engine's port")
 	e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap = map[string]string{}, map[string]string{}
 	for _, r := range replicas {
@@ -175,7 +185,8 @@ func noEngineBesideALiveOne(t *rapid.T, w World, verdict Verdict) {
 		}
 		for _, other := range w.Engines {
 			if i := ofEngine(other); other != e {
-				require.Contains(t, []string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}, w.is(i), "%s starts beside %s", e.Name, other.Name)
+				require.Contains(t, []string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}, w.is(i), "%s starts beside %s",
+					e.Name, other.Name)
 			}
 		}
 	}
@@ -229,7 +240,8 @@ func TestTheTargetOfAnAttachedVolumeStays(t *testing.T) {
 		p.pick()
 		served := p.served()
 		_, leaves := verdict.Status["state"]
-		if leaves || verdict.Status["robustness"] == v1beta2.VolumeRobustnessFaulted || !p.movable("x") || served == nil || !ofEngine(served).wanted || served.DeletionTimestamp != nil {
+		if leaves || verdict.Status["robustness"] == v1beta2.VolumeRobustnessFaulted || !p.movable("x") || served == nil ||
+			!ofEngine(served).wanted || served.DeletionTimestamp != nil {
 			return
 		}
 		if served.Spec.NodeID == "" {

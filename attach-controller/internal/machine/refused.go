@@ -18,12 +18,13 @@ func NotStarted(list []v1beta2.Condition) string {
 	return ""
 }
 
-// refused asks for a salvage where a v1 engine ended because it could use none of its replicas (v1beta2.ExitNoUsableReplica): all of them have errors,
-// or their counters do not fit, and the next engine takes what is newest. They are not marked as failed: one of them may have the only data. One that
-// was opened that way before, and is refused all the same, needs a person: the volume says what its engine said.
+// refused asks for a salvage where a v1 engine ended because it could use none of its replicas (v1beta2.ExitNoUsableReplica): all of them
+// have errors, or their counters do not fit, and the next engine takes what is newest. They are not marked as failed: one of them may have
+// the only data. One that was opened that way before, and is refused all the same, needs a person: the volume says what its engine said.
 func (p *pass) refused() {
 	c := conditions.Get(p.engine.Status.Conditions, v1beta2.InstanceCreation)
-	if p.isV2() || !p.Settings.AutoSalvage || c == nil || c.Status != v1beta2.ConditionFalse || !strings.Contains(c.Message, v1beta2.ExitNoUsableReplica) {
+	if p.isV2() || !p.Settings.AutoSalvage || c == nil || c.Status != v1beta2.ConditionFalse ||
+		!strings.Contains(c.Message, v1beta2.ExitNoUsableReplica) {
 		return
 	}
 	for _, r := range p.Replicas {

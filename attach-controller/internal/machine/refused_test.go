@@ -14,7 +14,8 @@ func said(dataEngine, words string) *fixture {
 	s := attached(dataEngine, "x", "y")
 	e := s.Engines[0]
 	e.Status.CurrentState = v1beta2.InstanceStateError
-	e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceCreation, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonInstanceCreationFailure,
+	e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceCreation, Status: v1beta2.ConditionFalse,
+		Reason:  v1beta2.ReasonInstanceCreationFailure,
 		Message: "im-1 lists it as error: " + words}}
 	return s
 }
@@ -47,12 +48,14 @@ func TestReplicasThatTheirEngineRefusesAreOpenedAsASalvageAndNoneIsMarkedAsFaile
 
 func TestAVolumeThatWaitsForAnInstanceSaysWhatStandsAgainstIt(t *testing.T) {
 	s, r := stuck(v1beta2.InstanceStateStopped, "x", "y")
-	r.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceCreation, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonEngineImageNotDeployed,
+	r.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceCreation, Status: v1beta2.ConditionFalse,
+		Reason:  v1beta2.ReasonEngineImageNotDeployed,
 		Message: "EngineImage ei-1 is not deployed on node y (status.nodeDeploymentMap)."}}
 	said := conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeAttached)
 	require.Equal(t, v1beta2.ReasonWaitingForReplicas, said.Reason)
 	require.Contains(t, said.Message, "status.nodeDeploymentMap")
-	r.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.WaitForBackingImage, Status: v1beta2.ConditionTrue, Message: "It waits for bi-1."}}
+	r.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.WaitForBackingImage, Status: v1beta2.ConditionTrue,
+		Message: "It waits for bi-1."}}
 	require.Contains(t, conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeAttached).Message, "shall run. It waits for bi-1.")
 	r.Status.Conditions[0].Status = v1beta2.ConditionFalse
 	require.NotContains(t, conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeAttached).Message, "bi-1")

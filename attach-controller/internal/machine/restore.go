@@ -69,8 +69,8 @@ func (p *pass) restore() {
 	p.restored(backup)
 }
 
-// fits lets a standby volume grow with its backups before it is filled with a larger one, and reports whether it has their size. What the target
-// holds of an encrypted volume with room for its header is larger than the volume by that room.
+// fits lets a standby volume grow with its backups before it is filled with a larger one, and reports whether it has their size. What the
+// target holds of an encrypted volume with room for its header is larger than the volume by that room.
 func (p *pass) fits() bool {
 	b := p.BackupVolume
 	if b == nil || b.Status.Size == "" {
@@ -85,13 +85,16 @@ func (p *pass) fits() bool {
 	}
 	switch wanted := p.v.Spec.Size; {
 	case stored < wanted:
-		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled from backups of its own size only. "+
+		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled "+
+			"from backups of its own size only. "+
 			"Create another standby volume.", b.Name, stored, wanted))
 	case stored > wanted:
 		p.patch(StageStop, p.v, "size", size(stored))
-		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.", b.Name, stored, wanted))
+		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.",
+			b.Name, stored, wanted))
 	case p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < wanted:
-		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Engine %s has %d bytes and grows to %d before the next backup.", p.engine.Name, p.engine.Status.CurrentSize, wanted))
+		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Engine %s has %d bytes and grows to %d before the next backup.", p.engine.Name,
+			p.engine.Status.CurrentSize, wanted))
 	}
 	return true
 }
@@ -153,8 +156,8 @@ func (p *pass) notBegun(what string) string {
 	return text
 }
 
-// leftUnfilled marks the replicas that failed to restore a backup which others have: they are rebuilt once the volume has its data. Where no replica
-// has it the volume is faulted, and filled again after a pause. Only what the engine said in this run counts.
+// leftUnfilled marks the replicas that failed to restore a backup which others have: they are rebuilt once the volume has its data. Where
+// no replica has it the volume is faulted, and filled again after a pause. Only what the engine said in this run counts.
 func (p *pass) leftUnfilled(backup string) bool {
 	failed := restoreErrors(p.engine, backup)
 	if len(failed) == 0 || p.robustness() == v1beta2.VolumeRobustnessUnknown {
@@ -166,13 +169,15 @@ func (p *pass) leftUnfilled(backup string) bool {
 	}
 	if !others {
 		p.faulted, p.because = true, p.notRestored(backup)
-		p.say(Event{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " + restoreAgain.String() + "."})
+		p.say(Event{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " +
+			restoreAgain.String() + "."})
 		return true
 	}
 	for _, r := range p.Replicas {
 		if why := failed[r.Name]; why != "" {
 			p.fail(r, fmt.Sprintf("restoring backup %s to it failed: %s", backup, why))
-			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. It is rebuilt when the volume has its data.", backup, r.Name, why))
+			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. It is rebuilt when the volume "+
+				"has its data.", backup, r.Name, why))
 		}
 	}
 	return true
@@ -200,8 +205,8 @@ func (p *pass) notRestored(backup string) string {
 	return fmt.Sprintf("Restoring backup %s failed on all replicas: %s.", backup, failed[names[0]])
 }
 
-// restoreErrors are what an engine says of its replicas that failed to restore the backup, by the replica's name. A failure with an earlier backup,
-// which the engine keeps until the next restore begins, says nothing of it.
+// restoreErrors are what an engine says of its replicas that failed to restore the backup, by the replica's name. A failure with an earlier
+// backup, which the engine keeps until the next restore begins, says nothing of it.
 func restoreErrors(e *v1beta2.Engine, backup string) map[string]string {
 	out := map[string]string{}
 	for name, where := range e.Spec.ReplicaAddressMap {

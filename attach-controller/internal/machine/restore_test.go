@@ -21,13 +21,15 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 		asked          bool
 		says           string
 	}{
-		"the backups have its size":                   {stored: was, engine: was, asked: true},
-		"nobody tells their size":                     {engine: was, asked: true},
-		"they are larger":                             {stored: 2 * was, engine: was, size: strconv.FormatInt(2*was, 10), says: "it grows first"},
-		"its engine is smaller":                       {stored: was, engine: was / 2, says: "before the next backup"},
-		"they are smaller":                            {stored: was / 2, engine: was, says: "of its own size only"},
-		"they hold the header of an encrypted volume": {stored: was + v1beta2.LUKSHeaderBytes, engine: was, encrypted: true, labels: map[string]string{"volume-encrypted": "enabled"}, asked: true},
-		"an encrypted volume whose backups do not":    {stored: was, engine: was, encrypted: true, asked: true},
+		"the backups have its size": {stored: was, engine: was, asked: true},
+		"nobody tells their size":   {engine: was, asked: true},
+		"they are larger": {stored: 2 * was, engine: was, size: strconv.FormatInt(2*was, 10),
+			says: "it grows first"},
+		"its engine is smaller": {stored: was, engine: was / 2, says: "before the next backup"},
+		"they are smaller":      {stored: was / 2, engine: was, says: "of its own size only"},
+		"they hold the header of an encrypted volume": {stored: was + v1beta2.LUKSHeaderBytes, engine: was, encrypted: true,
+			labels: map[string]string{"volume-encrypted": "enabled"}, asked: true},
+		"an encrypted volume whose backups do not": {stored: was, engine: was, encrypted: true, asked: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV1, "x", "y")
@@ -74,7 +76,8 @@ func (s *fixture) restores(replica int, status v1beta2.RestoreStatus) {
 }
 
 func TestAReplicaThatFailsItsRestoreIsFailedWhenTheOthersHaveEnded(t *testing.T) {
-	failed, done, busy := v1beta2.RestoreStatus{Error: "no space."}, v1beta2.RestoreStatus{LastRestored: "b-1"}, v1beta2.RestoreStatus{IsRestoring: true}
+	failed, done, busy := v1beta2.RestoreStatus{Error: "no space."}, v1beta2.RestoreStatus{LastRestored: "b-1"},
+		v1beta2.RestoreStatus{IsRestoring: true}
 	for name, c := range map[string]struct {
 		first, second v1beta2.RestoreStatus
 		fails         string
@@ -97,7 +100,8 @@ func TestAReplicaThatFailsItsRestoreIsFailedWhenTheOthersHaveEnded(t *testing.T)
 				require.Equal(t, r.Name == c.fails, w != nil && w.Spec["failedAt"] != nil, r.Name)
 				if r.Name == c.fails {
 					require.Contains(t, w.Events[0].Note, "restoring backup b-1 to it failed: no")
-					require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message, "It is rebuilt when the volume has its data.")
+					require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message,
+						"It is rebuilt when the volume has its data.")
 				}
 			}
 		})

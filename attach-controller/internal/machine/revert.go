@@ -34,9 +34,12 @@ func (p *pass) revert() {
 	case asked && e.Status.LastRevert == request && e.Status.LastRevertError == "":
 		p.endRevert(request, v1beta2.ReasonReverted, "The volume has the content of snapshot "+p.v.Spec.RevertToSnapshot+" again.")
 	case asked && e.Status.LastRevert == request:
-		p.endRevert(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+p.v.Spec.RevertToSnapshot+": "+e.Status.LastRevertError)
+		p.endRevert(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+p.v.Spec.RevertToSnapshot+": "+
+			e.Status.LastRevertError)
 	case asked && reason == v1beta2.ReasonWaitingForMaintenance:
-		p.endRevert(request, v1beta2.ReasonFailed, "The volume was let go before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, or leave it.")
+		p.endRevert(request, v1beta2.ReasonFailed,
+			"The volume was let go before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, "+
+				"or leave it.")
 	case asked:
 		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.v.Spec.RevertToSnapshot+".")
 	case reason != "":
@@ -53,11 +56,14 @@ func (p *pass) revertBlocker() (reason, message string) {
 	s := p.v.Status
 	switch {
 	case p.isV2():
-		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: make a new one with spec.dataSource snap://" + p.v.Name + "/" + p.v.Spec.RevertToSnapshot + "."
+		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: make a new one with spec.dataSource snap://" + p.v.Name + "/" +
+			p.v.Spec.RevertToSnapshot + "."
 	case p.v.Spec.MigrationNodeID != "" || s.CurrentMigrationNodeID != "":
 		return v1beta2.ReasonMigrating, "The volume moves to another node; it is reverted when that is done."
-	case p.state != v1beta2.VolumeStateAttached || !p.engineUp() || !p.v.Spec.DisableFrontend || !s.FrontendDisabled || p.v.Spec.NodeID != p.current:
-		return v1beta2.ReasonWaitingForMaintenance, "It is reverted while nobody can write: have it attached by a ticket with disableFrontend \"true\" and no other."
+	case p.state != v1beta2.VolumeStateAttached || !p.engineUp() || !p.v.Spec.DisableFrontend || !s.FrontendDisabled ||
+		p.v.Spec.NodeID != p.current:
+		return v1beta2.ReasonWaitingForMaintenance,
+			"It is reverted while nobody can write: have it attached by a ticket with disableFrontend \"true\" and no other."
 	case s.RestoreRequired || s.CloneStatus.State == v1beta2.CloneInitiated:
 		return v1beta2.ReasonWaitingForMaintenance, "The volume still waits for its data."
 	}

@@ -35,23 +35,29 @@ func TestAVolumeIsRevertedWhileNobodyCanWrite(t *testing.T) {
 		reason string
 		ended  bool
 	}{
-		"nobody asks":             {func(*fixture) {}, nil, "", false},
-		"a time that is none":     {func(s *fixture) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, "", false},
-		"somebody asks":           {maintained, request, v1beta2.ReasonReverting, false},
-		"the engine is asked":     {revertAsked, nil, v1beta2.ReasonReverting, false},
-		"the engine did it":       {revertAnswered, nil, v1beta2.ReasonReverted, true},
-		"the engine refused":      {func(s *fixture) { revertAnswered(s); s.Engines[0].Status.LastRevertError = "no such snapshot" }, nil, v1beta2.ReasonFailed, true},
-		"what ended stays ended":  {func(s *fixture) { revertAnswered(s); s.Volume.Status.LastRevert = request }, "", "", false},
-		"another time asks anew":  {func(s *fixture) { maintained(s); s.Volume.Status.LastRevert = "snap-1@2026-07-31T12:00:00Z" }, request, v1beta2.ReasonReverting, false},
-		"a frontend is there":     {func(s *fixture) { maintained(s); s.Volume.Status.FrontendDisabled = false }, nil, v1beta2.ReasonWaitingForMaintenance, false},
-		"a frontend is wanted":    {func(s *fixture) { maintained(s); s.Volume.Spec.DisableFrontend = false }, nil, v1beta2.ReasonWaitingForMaintenance, false},
+		"nobody asks":         {func(*fixture) {}, nil, "", false},
+		"a time that is none": {func(s *fixture) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, "", false},
+		"somebody asks":       {maintained, request, v1beta2.ReasonReverting, false},
+		"the engine is asked": {revertAsked, nil, v1beta2.ReasonReverting, false},
+		"the engine did it":   {revertAnswered, nil, v1beta2.ReasonReverted, true},
+		"the engine refused": {func(s *fixture) { revertAnswered(s); s.Engines[0].Status.LastRevertError = "no such snapshot" }, nil,
+			v1beta2.ReasonFailed, true},
+		"what ended stays ended": {func(s *fixture) { revertAnswered(s); s.Volume.Status.LastRevert = request }, "", "", false},
+		"another time asks anew": {func(s *fixture) { maintained(s); s.Volume.Status.LastRevert = "snap-1@2026-07-31T12:00:00Z" }, request,
+			v1beta2.ReasonReverting, false},
+		"a frontend is there": {func(s *fixture) { maintained(s); s.Volume.Status.FrontendDisabled = false }, nil,
+			v1beta2.ReasonWaitingForMaintenance, false},
+		"a frontend is wanted": {func(s *fixture) { maintained(s); s.Volume.Spec.DisableFrontend = false }, nil,
+			v1beta2.ReasonWaitingForMaintenance, false},
 		"it is let go unanswered": {func(s *fixture) { revertAsked(s); s.Volume.Spec.NodeID = "" }, nil, v1beta2.ReasonFailed, true},
-		"it moves":                {func(s *fixture) { maintained(s); s.Volume.Spec.MigrationNodeID = "y" }, nil, v1beta2.ReasonMigrating, false},
+		"it moves": {func(s *fixture) { maintained(s); s.Volume.Spec.MigrationNodeID = "y" }, nil, v1beta2.ReasonMigrating,
+			false},
 		"a replica is rebuilt": {func(s *fixture) {
 			maintained(s)
 			s.Engines[0].Status.ReplicaModeMap[s.Replicas[1].Name] = v1beta2.ReplicaModeWO
 		}, nil, v1beta2.ReasonRebuilding, false},
-		"it still waits for data": {func(s *fixture) { maintained(s); s.Volume.Status.RestoreRequired = true }, nil, v1beta2.ReasonWaitingForMaintenance, false},
+		"it still waits for data": {func(s *fixture) { maintained(s); s.Volume.Status.RestoreRequired = true }, nil,
+			v1beta2.ReasonWaitingForMaintenance, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV1, "x", "y")

@@ -27,7 +27,8 @@ func (p *pass) salvage() {
 		p.retry()
 	case p.waitsForHealthy():
 	case !p.Settings.AutoSalvage:
-		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear spec.failedAt of the replica that shall be used.")
+		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear spec.failedAt of "+
+			"the replica that shall be used.")
 	default:
 		p.salvageLatest()
 	}
@@ -66,7 +67,8 @@ func (p *pass) waitsForHealthy() bool {
 		}
 	}
 	if len(names) > 0 {
-		p.wait(v1beta2.ReasonNoUsableReplica, fmt.Sprintf("The healthy replica %s is on a node that is down: bring it back. If it is lost for ever, delete that replica; then one that failed earlier is used.", strings.Join(names, ", ")))
+		p.wait(v1beta2.ReasonNoUsableReplica, fmt.Sprintf("The healthy replica %s is on a node that is down: bring it back. If it is "+
+			"lost for ever, delete that replica; then one that failed earlier is used.", strings.Join(names, ", ")))
 	}
 	return len(names) > 0
 }
@@ -103,13 +105,15 @@ func (p *pass) salvageLatest() {
 		taken, last = append(taken, r.Name), r
 	}
 	if len(taken) == 0 {
-		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is stopped: bring their nodes back.")
+		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is "+
+			"stopped: bring their nodes back.")
 		return
 	}
 	p.faulted = false
 	p.remount()
 	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
-	p.report(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " + strings.Join(taken, ", ") + "."})
+	p.report(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " +
+		strings.Join(taken, ", ") + "."})
 }
 
 // remount asks for pods that mount the volume anew, which package podrecovery sees to: the device went away under those of before.

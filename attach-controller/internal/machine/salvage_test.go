@@ -22,7 +22,8 @@ func faulted(t *testing.T, times ...string) *fixture {
 	s := newFixture(v1beta2.DataEngineV1, []string{"x", "y", "z"}[:len(times)]...)
 	require.True(t, s.settle())
 	s.Volume.Status.State, s.Volume.Status.Robustness = v1beta2.VolumeStateDetached, v1beta2.VolumeRobustnessFaulted
-	s.Volume.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonFaulted, LastTransitionTime: stamp(s.Now)}}
+	s.Volume.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonFaulted, LastTransitionTime: stamp(s.Now)}}
 	for i, at := range times {
 		s.Replicas[i].Spec.FailedAt, s.Replicas[i].Spec.LastFailedAt = at, at
 		s.Replicas[i].Spec.HealthyAt, s.Replicas[i].Spec.LastHealthyAt = early, early
@@ -47,21 +48,27 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 		taken []string
 		says  string
 	}{
-		"the latest":                   {[]string{early, late}, nil, []string{"vol-r-1"}, ""},
-		"those that failed together":   {[]string{late, soon}, nil, []string{"vol-r-0", "vol-r-1"}, ""},
-		"not one that has older data":  {[]string{early, late}, func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} }, nil, "bring their nodes back"},
-		"one of those that are latest": {[]string{late, soon}, func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} }, []string{"vol-r-0"}, ""},
+		"the latest":                 {[]string{early, late}, nil, []string{"vol-r-1"}, ""},
+		"those that failed together": {[]string{late, soon}, nil, []string{"vol-r-0", "vol-r-1"}, ""},
+		"not one that has older data": {[]string{early, late}, func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} }, nil,
+			"bring their nodes back"},
+		"one of those that are latest": {[]string{late, soon}, func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} },
+			[]string{"vol-r-0"}, ""},
 		"not one that may still run": {[]string{late}, func(s *fixture) {
 			s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateUnknown
 		}, nil, "shall stop"},
 		"not one that never had the data": {[]string{early, late}, func(s *fixture) {
 			s.Replicas[1].Spec.HealthyAt, s.Replicas[1].Spec.LastHealthyAt = "", ""
 		}, []string{"vol-r-0"}, ""},
-		"not one whose rebuild failed":                {[]string{early, late}, func(s *fixture) { s.Replicas[1].Spec.HealthyAt = "" }, []string{"vol-r-0"}, ""},
-		"not one that is being deleted":               {[]string{early, late}, func(s *fixture) { deleted(s.Replicas[1]) }, []string{"vol-r-0"}, ""},
-		"nothing where a person chooses":              {[]string{early, late}, func(s *fixture) { s.Settings.AutoSalvage = false }, nil, "auto-salvage"},
-		"nothing while a healthy one is out of reach": {[]string{"", late}, func(s *fixture) { s.Nodes["x"] = Node{Known: true, Down: true} }, nil, "vol-r-0 on x"},
-		"nothing before the volume is let go":         {[]string{late}, func(s *fixture) { s.Volume.Spec.NodeID = "x" }, nil, ""},
+		"not one whose rebuild failed": {[]string{early, late}, func(s *fixture) { s.Replicas[1].Spec.HealthyAt = "" },
+			[]string{"vol-r-0"}, ""},
+		"not one that is being deleted": {[]string{early, late}, func(s *fixture) { deleted(s.Replicas[1]) },
+			[]string{"vol-r-0"}, ""},
+		"nothing where a person chooses": {[]string{early, late}, func(s *fixture) { s.Settings.AutoSalvage = false }, nil,
+			"auto-salvage"},
+		"nothing while a healthy one is out of reach": {[]string{"", late},
+			func(s *fixture) { s.Nodes["x"] = Node{Known: true, Down: true} }, nil, "vol-r-0 on x"},
+		"nothing before the volume is let go": {[]string{late}, func(s *fixture) { s.Volume.Spec.NodeID = "x" }, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := faulted(t, one.times...)

@@ -71,7 +71,8 @@ func (p *pass) status() {
 	}
 	if arrived := p.state == v1beta2.VolumeStateAttached && s.State != p.state; arrived {
 		p.set("frontendDisabled", s.FrontendDisabled, p.v.Spec.DisableFrontend)
-		p.set("currentImage", s.CurrentImage, cmp.Or(p.image(), p.engine.Status.CurrentImage, p.engine.Status.InstanceManagerName)) // never empty: it tells that there is data
+		// never empty: it tells that there is data
+		p.set("currentImage", s.CurrentImage, cmp.Or(p.image(), p.engine.Status.CurrentImage, p.engine.Status.InstanceManagerName))
 	}
 	if p.engine != nil && p.v.DeletionTimestamp == nil {
 		wanted, has := v1beta2.SizeOf(p.v), p.engine.Status.CurrentSize
@@ -121,7 +122,8 @@ func (p *pass) conditions(robustness string) []v1beta2.Condition {
 	faulted := v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUsable}
 	if robustness == v1beta2.VolumeRobustnessFaulted {
 		faulted.Status, faulted.Reason, faulted.Message = v1beta2.ConditionTrue, v1beta2.ReasonFaulted, p.because
-		if before := conditions.Get(list, v1beta2.VolumeFaulted); faulted.Message == "" && before != nil && before.Status == v1beta2.ConditionTrue {
+		if before := conditions.Get(list, v1beta2.VolumeFaulted); faulted.Message == "" && before != nil &&
+			before.Status == v1beta2.ConditionTrue {
 			faulted.Message = before.Message
 		}
 	}
@@ -173,7 +175,8 @@ func (p *pass) transitions(robustness string) {
 	}
 	if going := p.deletedInUse(); going != "" && p.state == v1beta2.VolumeStateAttached &&
 		conditions.Reason(s.Conditions, v1beta2.VolumeAttached) != v1beta2.ReasonDeletedInUse {
-		p.say(Event{Reason: EventDeletedInUse, Warning: true, Note: going + " is being deleted, but is in use: it stays until the volume is detached, and is then made anew."})
+		p.say(Event{Reason: EventDeletedInUse, Warning: true, Note: going +
+			" is being deleted, but is in use: it stays until the volume is detached, and is then made anew."})
 	}
 	switch {
 	case robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness:

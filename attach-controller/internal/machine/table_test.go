@@ -8,7 +8,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-var states = []string{"", v1beta2.VolumeStateCreating, v1beta2.VolumeStateAttached, v1beta2.VolumeStateAttaching, v1beta2.VolumeStateDetaching, v1beta2.VolumeStateDetached}
+var states = []string{"", v1beta2.VolumeStateCreating, v1beta2.VolumeStateAttached, v1beta2.VolumeStateAttaching,
+	v1beta2.VolumeStateDetaching, v1beta2.VolumeStateDetached}
 
 // A6, ATT-1: every combination of what is wanted, what is said and what runs converges: with a node wanted the volume ends
 // attached there, without one detached, and never do two engines run with nobody migrating.
@@ -24,20 +25,23 @@ func TestEveryCombinationConverges(t *testing.T) {
 								count++
 								s := combination(engine, wanted, current, state, runs, down, healthy)
 								before := s.String()
-								require.True(t, s.settle(), "does not settle (node %q is down); it began as\n%s and is\n%s", down, before, s)
+								require.True(t, s.settle(), "does not settle (node %q is down); it began as\n%s and is\n%s", down, before,
+									s)
 								want := wanted
 								if wanted == down {
 									want = "" // nobody is attached to a node that is down; tickets see to the rest
 								}
 								if want == "" && wanted == "" {
-									require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State, "began as\n%s and is\n%s", before, s)
+									require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State, "began as\n%s and is\n%s", before,
+										s)
 									require.Empty(t, s.Volume.Status.CurrentNodeID)
 									continue
 								}
 								if wanted == down {
 									continue
 								}
-								require.Equal(t, wanted, s.Volume.Status.CurrentNodeID, "(node %q is down) began as\n%s and is\n%s", down, before, s)
+								require.Equal(t, wanted, s.Volume.Status.CurrentNodeID, "(node %q is down) began as\n%s and is\n%s", down,
+									before, s)
 								require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
 							}
 						}

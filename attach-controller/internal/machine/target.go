@@ -11,7 +11,8 @@ import (
 // every engine fails is not asked without a pause.
 const retryTarget = 10 * time.Second
 
-// The target of an attached v2 volume moves under its frontend, which stays (`spec.targetNodeID`; empty is home, where the volume is attached):
+// The target of an attached v2 volume moves under its frontend, which stays (`spec.targetNodeID`; empty is home, where the volume is
+// attached):
 //
 //	no second engine       → one is made on the wanted node, over the replicas that are RW in a fresh look, without a frontend
 //	it runs, all RW in it  → the frontend's spec names it; im-monitor moves the paths
@@ -99,14 +100,15 @@ func (p *pass) goal(home string) string {
 		p.wait(v1beta2.ReasonNodeDown, fmt.Sprintf("Its target stays on %s: node %s is down.", at, wanted))
 		return at
 	case wanted != home && p.Nodes[wanted].Upgrading, u != nil && u.leaves():
-		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Its target stays on %s: the data engine of node %s is being upgraded.", at, wanted))
+		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Its target stays on %s: the data engine of node %s is being upgraded.", at,
+			wanted))
 		return at
 	}
 	return wanted
 }
 
-// broken reports whether the target is away and has failed, while copies are left that it served from: another engine takes over from it under the
-// frontend, since the volume could not be attached anew where it is.
+// broken reports whether the target is away and has failed, while copies are left that it served from: another engine takes over from it
+// under the frontend, since the volume could not be attached anew where it is.
 func (p *pass) broken() bool {
 	return p.away() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
 }
@@ -162,7 +164,8 @@ func (p *pass) unfinished() bool {
 			return true // it lets that go first: a frontend that came back would read there what it wrote elsewhere
 		}
 	}
-	return e.Status.IsExpanding || e.Spec.VolumeSize < v1beta2.SizeOf(p.v) || p.v.Status.RestoreRequired || p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
+	return e.Status.IsExpanding || e.Spec.VolumeSize < v1beta2.SizeOf(p.v) || p.v.Status.RestoreRequired ||
+		p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
 }
 
 // failUnreachable marks the replicas that the next engine will not have; true when there were any.

@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// targetReady reports whether the second engine may become the volume's: it is where it shall be, and neither failed nor knows of fewer good replicas than the
-// first one. One that is not has a moment to become so.
+// targetReady reports whether the second engine may become the volume's: it is where it shall be, and neither failed nor knows of fewer
+// good replicas than the first one. One that is not has a moment to become so.
 func (p *pass) targetReady(goal string) bool {
 	e := ofEngine(p.second)
 	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.broken() {
@@ -34,7 +34,8 @@ func (p *pass) unsound() bool {
 	return bad
 }
 
-// arriving reports whether the frontend is on its way to the second engine, which is sound, and that neither engine is where the target shall be.
+// arriving reports whether the frontend is on its way to the second engine, which is sound, and that neither engine is where the target
+// shall be.
 func (p *pass) arriving(goal string) bool {
 	return p.handing() && p.second.DeletionTimestamp == nil && ofEngine(p.second).wanted && !p.down(p.second.Spec.NodeID) && !p.unsound() &&
 		p.engine.Spec.NodeID != goal && p.second.Spec.NodeID != goal
@@ -74,7 +75,8 @@ func (p *pass) ready(home string) bool {
 // endMove ends the engine that is not the volume's, or not any more: never before the frontend leads to the other one. [UPG-3]
 func (p *pass) endMove(home string) {
 	e := p.second
-	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target is on node %s; the engine on node %s ends.", p.engine.Spec.NodeID, e.Spec.NodeID))
+	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target is on node %s; the engine on node %s ends.", p.engine.Spec.NodeID,
+		e.Spec.NodeID))
 	if p.frontend.Spec.EngineName == e.Name {
 		if p.running(ofEngine(p.engine)) && p.engine.Status.Port != 0 {
 			p.orderFrontend(p.frontend, p.engine, home)
@@ -103,7 +105,8 @@ func (p *pass) endMove(home string) {
 	}
 }
 
-// believe marks the replicas that the engine which ends had dropped, and that the volume's engine knows nothing of: they may lack what it wrote.
+// believe marks the replicas that the engine which ends had dropped, and that the volume's engine knows nothing of: they may lack what it
+// wrote.
 func (p *pass) believe(e *v1beta2.Engine) {
 	for _, r := range p.Replicas {
 		_, mapped := e.Spec.ReplicaAddressMap[r.Name]

@@ -337,8 +337,8 @@ func TestATargetWhoseNodeDiesGoesWhereItIsWanted(t *testing.T) {
 	require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State)
 }
 
-// UPG-3, whatever is wanted when, and whatever fails: an I/O target exists at every moment, the volume stays attached, and in the end the target is
-// where it is wanted.
+// UPG-3, whatever is wanted when, and whatever fails: an I/O target exists at every moment, the volume stays attached, and in the end the
+// target is where it is wanted.
 func TestATargetIsAlwaysThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := attached(v1beta2.DataEngineV2, "x", "y", "z")

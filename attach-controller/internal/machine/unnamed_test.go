@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// After etcd was restored to an earlier state an engine may serve from replicas that have no object any more: it is not stopped for those that have
-// one and are gone.
+// After etcd was restored to an earlier state an engine may serve from replicas that have no object any more: it is not stopped for those
+// that have one and are gone.
 func TestAnEngineThatServesFromReplicasWithoutObjectsIsNotStopped(t *testing.T) {
 	for mode, stays := range map[string]bool{v1beta2.ReplicaModeRW: true, v1beta2.ReplicaModeERR: false} {
 		t.Run(mode, func(t *testing.T) {

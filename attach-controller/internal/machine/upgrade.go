@@ -9,8 +9,8 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State, Image string
-	// Listed reports whether the volume is one of those that the upgrade leads around the node. Replica is the one that it has there, Original where
-	// its target was before; either may be empty.
+	// Listed reports whether the volume is one of those that the upgrade leads around the node. Replica is the one that it has there,
+	// Original where its target was before; either may be empty.
 	Listed            bool
 	Replica, Original string
 }
@@ -44,8 +44,8 @@ func (p *pass) takenOut(r *v1beta2.Replica) bool {
 	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && p.isV2()
 }
 
-// leftOut reports whether an engine which starts anew does without a replica, since another healthy one can be had: the instance manager of its node
-// is being replaced.
+// leftOut reports whether an engine which starts anew does without a replica, since another healthy one can be had: the instance manager of
+// its node is being replaced.
 func (p *pass) leftOut(r *v1beta2.Replica) bool {
 	u := p.upgradeOf(r.Spec.NodeID)
 	if u == nil || !u.apart() || !p.isV2() {
@@ -59,8 +59,8 @@ func (p *pass) leftOut(r *v1beta2.Replica) bool {
 	return false
 }
 
-// takeOut takes a replica out of the running engine, unless it is the last good one. It counts as failed before the engine goes on without it:
-// what is written from then on it does not have. [UPG-1]
+// takeOut takes a replica out of the running engine, unless it is the last good one. It counts as failed before the engine goes on without
+// it: what is written from then on it does not have. [UPG-1]
 func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 	_, mapped := wanted[r.Name]
 	u := p.upgradeOf(r.Spec.NodeID)
@@ -70,7 +70,8 @@ func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 		p.fail(r, why)
 		p.halt(r)
 	case !p.otherStays(r, wanted):
-		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last good one.", r.Name, u.Node))
+		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last "+
+			"good one.", r.Name, u.Node))
 	case p.freshPoll() && p.fail(r, why):
 		delete(wanted, r.Name)
 	}

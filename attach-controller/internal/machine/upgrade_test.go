@@ -20,7 +20,8 @@ func upgrades(t require.TestingT, state string) *fixture {
 }
 
 func TestAReplicaIsTakenOutOfARunningEngineForAnUpgrade(t *testing.T) {
-	for _, state := range []string{v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack} {
+	for _, state := range []string{v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager,
+		v1beta2.UpgradeStateSwitchingBack} {
 		s := upgrades(t, state)
 		if state == v1beta2.UpgradeStateSwitchingBack {
 			s.Volume.Spec.TargetNodeID = "" // the move comes first, over what the engine has
@@ -55,7 +56,8 @@ func TestAReplicaHasFailedBeforeTheEngineGoesOnWithoutIt(t *testing.T) {
 		verdict := Decide(s.World)
 		if one := findWrite(verdict, s.Engines[0]); one != nil && one.Spec["replicaAddressMap"] != nil {
 			failing := findWrite(verdict, s.Replicas[0])
-			require.True(t, s.Replicas[0].Spec.FailedAt != "" || failing != nil && failing.Spec["failedAt"] != nil && failing.Stage < one.Stage, "%s", s)
+			require.True(t, s.Replicas[0].Spec.FailedAt != "" || failing != nil && failing.Spec["failedAt"] != nil &&
+				failing.Stage < one.Stage, "%s", s)
 			return
 		}
 		s.step()
@@ -64,7 +66,8 @@ func TestAReplicaHasFailedBeforeTheEngineGoesOnWithoutIt(t *testing.T) {
 }
 
 func TestAReplicaStaysInOtherStatesOfAnUpgrade(t *testing.T) {
-	for _, state := range []string{"", v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateRebuildingReplica,
+	for _, state := range []string{"", v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver,
+		v1beta2.UpgradeStateRebuildingReplica,
 		v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError} {
 		s := upgrades(t, state)
 		watched(t, s)
@@ -80,7 +83,8 @@ func TestAReplicaStaysInOtherStatesOfAnUpgrade(t *testing.T) {
 func TestTheLastGoodReplicaIsNeverTakenOut(t *testing.T) {
 	for name, happens := range map[string]func(*fixture){
 		"the others were dropped": func(s *fixture) {
-			s.Engines[0].Status.ReplicaModeMap["vol-r-1"], s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR, v1beta2.ReplicaModeERR
+			s.Engines[0].Status.ReplicaModeMap["vol-r-1"], s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeERR,
+				v1beta2.ReplicaModeERR
 		},
 		"one failed, the other is being rebuilt": func(s *fixture) {
 			s.Replicas[1].Spec.FailedAt, s.Replicas[2].Spec.HealthyAt = stamp(s.Now), ""
@@ -188,7 +192,8 @@ func TestAVolumeOpensWithoutItsReplicaOnTheNodeOfAnUpgrade(t *testing.T) {
 func TestAVolumeGoesAroundANodeThatIsUpgraded(t *testing.T) {
 	s := attached(v1beta2.DataEngineV2, "x", "y", "z")
 	s.Nodes["x"] = Node{Known: true, Upgrading: true}
-	s.Upgrades = []Upgrade{{Node: "x", State: v1beta2.UpgradeStateSwitchingOver, Image: "new", Listed: true, Replica: "vol-r-0", Original: "x"}}
+	s.Upgrades = []Upgrade{{Node: "x", State: v1beta2.UpgradeStateSwitchingOver, Image: "new", Listed: true, Replica: "vol-r-0",
+		Original: "x"}}
 	u := &s.Upgrades[0]
 	s.Volume.Spec.TargetNodeID = "y"
 	watched(t, s)

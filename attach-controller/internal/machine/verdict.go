@@ -128,7 +128,8 @@ func (c *collect) writeTo(stage Stage, object metav1.Object) *Write {
 
 func (c *collect) find(object metav1.Object, kind Kind) *Write {
 	for _, w := range c.writes {
-		if w.Kind == kind && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() && reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
+		if w.Kind == kind && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() &&
+			reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
 			return w
 		}
 	}

@@ -35,8 +35,8 @@ type World struct {
 	Engines   []*v1beta2.Engine
 	Frontends []*v1beta2.EngineFrontend
 	Replicas  []*v1beta2.Replica
-	// Previous are Engines, EngineFrontends and Replicas of another volume, which had the same name before: they are neither used nor destroyed,
-	// and what is made new has other names.
+	// Previous are Engines, EngineFrontends and Replicas of another volume, which had the same name before: they are neither used nor
+	// destroyed, and what is made new has other names.
 	Previous []metav1.Object
 	// Nodes are those that any of the above names.
 	Nodes map[string]Node
@@ -52,8 +52,8 @@ type World struct {
 	FirstSnapshot string
 	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.
 	Upgrades []Upgrade
-	// Source is the running engine of the volume that this one is cloned from; nil where it does not run. SourceVolume is that volume; nil where it
-	// does not exist, or the copy has ended. SourceSnapshot is the Snapshot named CopiedSnapshot; nil where there is none.
+	// Source is the running engine of the volume that this one is cloned from; nil where it does not run. SourceVolume is that volume; nil
+	// where it does not exist, or the copy has ended. SourceSnapshot is the Snapshot named CopiedSnapshot; nil where there is none.
 	Source         *v1beta2.Engine
 	SourceVolume   *v1beta2.Volume
 	SourceSnapshot *v1beta2.Snapshot

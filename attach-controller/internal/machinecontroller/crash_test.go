@@ -162,7 +162,8 @@ func (w *world) end() string {
 		return "gone"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s on %q and %q, finalizers %v\n", v.Status.State, v.Status.Robustness, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Finalizers)
+	fmt.Fprintf(&b, "%s %s on %q and %q, finalizers %v\n", v.Status.State, v.Status.Robustness, v.Status.CurrentNodeID,
+		v.Status.CurrentMigrationNodeID, v.Finalizers)
 	for _, c := range v.Status.Conditions {
 		fmt.Fprintf(&b, "%s %s %s %s\n", c.Type, c.Status, c.Reason, c.Message)
 	}
@@ -173,7 +174,8 @@ func (w *world) end() string {
 		require.NoError(w.t, w.admin.List(w.t.Context(), list, clientIn(w)))
 	}
 	for _, e := range engines.Items {
-		fmt.Fprintf(&b, "%s %t on %q %s over %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)))
+		fmt.Fprintf(&b, "%s %t on %q %s over %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState,
+			slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)))
 	}
 	for _, f := range frontends.Items {
 		fmt.Fprintf(&b, "%s of %s on %q %s\n", f.Name, f.Spec.EngineName, f.Spec.NodeID, f.Spec.DesireState)

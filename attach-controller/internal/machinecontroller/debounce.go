@@ -57,12 +57,15 @@ func (w *waits) forget(volume string) {
 
 // onlyWaits reports whether a verdict says nothing new but what the volume waits for on its ordinary way.
 func onlyWaits(v *v1beta2.Volume, verdict machine.Verdict) bool {
-	stored, wanted := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached), conditions.Get(verdict.Conditions, v1beta2.VolumeAttached)
-	if len(verdict.Status) > 0 || stored == nil || wanted == nil || stored.Status != wanted.Status || !slices.Contains(ordinary, wanted.Reason) {
+	stored, wanted := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached),
+		conditions.Get(verdict.Conditions, v1beta2.VolumeAttached)
+	if len(verdict.Status) > 0 || stored == nil || wanted == nil || stored.Status != wanted.Status ||
+		!slices.Contains(ordinary, wanted.Reason) {
 		return false
 	}
 	rest := func(list []v1beta2.Condition) []v1beta2.Condition {
 		return conditions.Owned(list, v1beta2.VolumeFaulted, v1beta2.VolumeReverted)
 	}
-	return !conditions.Equal([]v1beta2.Condition{*stored}, []v1beta2.Condition{*wanted}) && conditions.Equal(rest(v.Status.Conditions), rest(verdict.Conditions))
+	return !conditions.Equal([]v1beta2.Condition{*stored}, []v1beta2.Condition{*wanted}) &&
+		conditions.Equal(rest(v.Status.Conditions), rest(verdict.Conditions))
 }

@@ -36,11 +36,13 @@ func TestABriefWaitIsNotWorthAWrite(t *testing.T) {
 func TestWhatIsMoreThanAWaitIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	stored := attaching(v1beta2.ReasonWaitingForReplicas, "r-1")
-	faulted := append(attaching(v1beta2.ReasonWaitingForEngine, "e-0"), v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue})
+	faulted := append(attaching(v1beta2.ReasonWaitingForEngine, "e-0"),
+		v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue})
 	there := attaching(v1beta2.ReasonAttached, "")
 	there[0].Status = v1beta2.ConditionTrue
 	for name, verdict := range map[string]machine.Verdict{
-		"a state":                {Conditions: attaching(v1beta2.ReasonWaitingForEngine, "e-0"), Status: map[string]any{"state": v1beta2.VolumeStateAttaching}},
+		"a state": {Conditions: attaching(v1beta2.ReasonWaitingForEngine, "e-0"),
+			Status: map[string]any{"state": v1beta2.VolumeStateAttaching}},
 		"what does not go away":  {Conditions: attaching(v1beta2.ReasonNodeDown, "node-1")},
 		"that it is there":       {Conditions: there},
 		"another condition, too": {Conditions: faulted},

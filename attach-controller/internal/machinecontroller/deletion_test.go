@@ -18,7 +18,8 @@ func clientIn(w *world) client.ListOption { return client.InNamespace(w.namespac
 // attachment makes the volume's, as the decision on tickets does.
 func (w *world) attachment() {
 	w.t.Helper()
-	a := &v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeAttachmentSpec{Volume: vol, AttachmentTickets: map[string]v1beta2.AttachmentTicket{}}}
+	a := &v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol),
+		Spec: v1beta2.VolumeAttachmentSpec{Volume: vol, AttachmentTickets: map[string]v1beta2.AttachmentTicket{}}}
 	a.Finalizers = []string{v1beta2.Finalizer}
 	w.create(a)
 }
@@ -27,7 +28,8 @@ func (w *world) attachment() {
 func (w *world) gone(v *v1beta2.Volume) {
 	w.t.Helper()
 	testkit.WaitGone(w.t, w.admin, v)
-	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}} {
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{},
+		&v1beta2.VolumeAttachmentList{}} {
 		require.NoError(w.t, w.admin.List(w.t.Context(), list, clientIn(w)))
 		raw, err := extractNames(list)
 		require.NoError(w.t, err)

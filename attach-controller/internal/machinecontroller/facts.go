@@ -25,7 +25,8 @@ func differ(of facts, before, after client.Object) bool {
 
 func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
-	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID,
+	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
+		v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
 		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize}
 }
@@ -33,14 +34,16 @@ func volumeFacts(obj client.Object) any {
 func engineFacts(obj client.Object) any {
 	e := obj.(*v1beta2.Engine)
 	s := e.Status
-	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions), machine.OperationFailed(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
+	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions),
+		machine.OperationFailed(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
 		s.LastExpansionError, s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
 		v1beta2.IsPurging(s.PurgeStatus)}
 }
 
 func frontendFacts(obj client.Object) any {
 	f := obj.(*v1beta2.EngineFrontend)
-	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), machine.NotStarted(f.Status.Conditions), f.Status.TargetIP, f.Status.TargetPort,
+	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), machine.NotStarted(f.Status.Conditions),
+		f.Status.TargetIP, f.Status.TargetPort,
 		f.Status.SwitchoverPhase, f.Status.Switchover.OldTargetClosed, f.Status.SuspendedAt}
 }
 

@@ -39,7 +39,8 @@ func TestANodeGoesDownWhileTheVolumeIsAttachedThere(t *testing.T) {
 		v := w.attached(dataEngine, "node-3")
 		w.down("node-3")
 		w.robustness(v, v1beta2.VolumeRobustnessUnknown)
-		require.Equal(t, "node-3", w.reaches(v, v1beta2.VolumeStateAttached, "node-3").Status.CurrentNodeID, "who is attached is for tickets to say")
+		require.Equal(t, "node-3", w.reaches(v, v1beta2.VolumeStateAttached, "node-3").Status.CurrentNodeID,
+			"who is attached is for tickets to say")
 		w.wanted(v, "")
 		w.reaches(v, v1beta2.VolumeStateDetached, "")
 		w.wanted(v, "node-1")

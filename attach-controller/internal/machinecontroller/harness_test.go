@@ -78,12 +78,13 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := abandonedcontroller.Setup(ctx, rt); err != nil {
-			return err
-		}
-		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
-	})
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut},
+		func(ctx context.Context, rt *runkit.Runtime) error {
+			if err := abandonedcontroller.Setup(ctx, rt); err != nil {
+				return err
+			}
+			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
+		})
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()

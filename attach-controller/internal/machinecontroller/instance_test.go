@@ -41,12 +41,14 @@ func (p *plane) next(name, node, desired string, was seen, may bool, replicas []
 		return was
 	}
 	p.runs++
-	return seen{state: v1beta2.InstanceStateRunning, ip: "ip-of-" + node, uuid: fmt.Sprintf("run-%d-%s", p.runs, name), port: 10000 + p.runs}
+	return seen{state: v1beta2.InstanceStateRunning, ip: "ip-of-" + node, uuid: fmt.Sprintf("run-%d-%s", p.runs, name), port: 10000 +
+		p.runs}
 }
 
 func (p *plane) cutOff(replicas []v1beta2.Replica) bool {
 	for _, r := range replicas {
-		if !p.down[r.Spec.NodeID] && (r.Status.CurrentState != v1beta2.InstanceStateStopped || r.Spec.DesireState == v1beta2.InstanceStateRunning) {
+		if !p.down[r.Spec.NodeID] && (r.Status.CurrentState != v1beta2.InstanceStateStopped ||
+			r.Spec.DesireState == v1beta2.InstanceStateRunning) {
 			return false
 		}
 	}

@@ -22,7 +22,8 @@ func (w *world) migrating(dataEngine string) *v1beta2.Volume {
 	require.True(w.t, mapped("r-1", "r-2")(e))
 	if dataEngine == v1beta2.DataEngineV2 {
 		w.frontend(vol+"-ef-1", "running on node-2", func(f *v1beta2.EngineFrontend) bool {
-			return f.Spec.NodeID == "node-2" && f.Spec.EngineName == e.Name && f.Spec.TargetPort == e.Status.Port && f.Status.CurrentState == v1beta2.InstanceStateRunning
+			return f.Spec.NodeID == "node-2" && f.Spec.EngineName == e.Name && f.Spec.TargetPort == e.Status.Port &&
+				f.Status.CurrentState == v1beta2.InstanceStateRunning
 		})
 	}
 	return w.reaches(v, v1beta2.VolumeStateAttached, "node-3")

@@ -60,7 +60,8 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	if err != nil {
 		return nil, err
 	}
-	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage, DefaultReplicas: values.DefaultReplicaCount,
+	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage,
+		DefaultReplicas:       values.DefaultReplicaCount,
 		RemoveSnapshotsOnTrim: values.RemoveSnapshotsOnTrim, DisableRevisionCounter: values.DisableRevisionCounter}
 	return w, nil
 }
@@ -83,7 +84,8 @@ func (o observer) refresh(ctx context.Context, w *machine.World, frontends bool)
 
 func (o observer) refreshFrontends(ctx context.Context, w *machine.World) error {
 	var list v1beta2.EngineFrontendList
-	err := o.uncached.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(w.Volume.Name)})
+	err := o.uncached.List(ctx, &list, client.InNamespace(o.namespace),
+		client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(w.Volume.Name)})
 	if err != nil {
 		return fmt.Errorf("listing the frontends of %s: %w", w.Volume.Name, err)
 	}
@@ -121,7 +123,8 @@ func past(o observer) observer {
 
 // nodes reads those that anything of the volume names.
 func (o observer) nodes(ctx context.Context, w *machine.World) error {
-	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Spec.TargetNodeID, w.Volume.Status.CurrentNodeID, w.Volume.Status.CurrentMigrationNodeID}
+	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Spec.TargetNodeID, w.Volume.Status.CurrentNodeID,
+		w.Volume.Status.CurrentMigrationNodeID}
 	for _, e := range w.Engines {
 		names = append(names, e.Spec.NodeID)
 	}
@@ -225,7 +228,8 @@ func (o observer) get(ctx context.Context, name string, into client.Object) (boo
 }
 
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
-	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing %T of %s: %w", list, key, err)
 	}
 	return nil

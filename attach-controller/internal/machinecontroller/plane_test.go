@@ -37,12 +37,14 @@ type plane struct {
 }
 
 func newPlane(w *world) *plane {
-	p := &plane{w: w, poke: make(chan struct{}, 1), down: map[string]bool{}, broken: map[string]bool{}, still: map[string]bool{}, modes: map[string]string{}}
+	p := &plane{w: w, poke: make(chan struct{}, 1), down: map[string]bool{}, broken: map[string]bool{}, still: map[string]bool{},
+		modes: map[string]string{}}
 	watching, err := client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: testkit.Scheme(w.t)})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{}} {
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{},
+		&v1beta2.VolumeAttachmentList{}} {
 		events, err := watching.Watch(ctx, list, client.InNamespace(w.namespace))
 		require.NoError(w.t, err)
 		group.Go(func() {
@@ -103,7 +105,8 @@ func (p *plane) pass(ctx context.Context) error {
 	for i := range replicas.Items {
 		r := &replicas.Items[i]
 		s := r.Status
-		now, err := p.answer(ctx, r, r.Spec.NodeID, r.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)}, true, replicas.Items, nil)
+		now, err := p.answer(ctx, r, r.Spec.NodeID, r.Spec.DesireState,
+			seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)}, true, replicas.Items, nil)
 		if err != nil {
 			return err
 		}
@@ -125,7 +128,8 @@ func (p *plane) pass(ctx context.Context) error {
 	for i := range frontends.Items {
 		f := &frontends.Items[i]
 		s := f.Status
-		_, err := p.answer(ctx, f, f.Spec.NodeID, f.Spec.DesireState, seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)},
+		_, err := p.answer(ctx, f, f.Spec.NodeID, f.Spec.DesireState,
+			seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)},
 			targets[f.Spec.EngineName] && f.Spec.TargetIP != "", replicas.Items, p.connect(f, engines.Items))
 		if err != nil {
 			return err
@@ -150,7 +154,8 @@ func (p *plane) connect(f *v1beta2.EngineFrontend, engines []v1beta2.Engine) map
 	}
 	for _, e := range engines {
 		at := e.Name == f.Spec.EngineName && e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort
-		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && (f.Status.TargetIP != f.Spec.TargetIP || f.Status.TargetPort != f.Spec.TargetPort) {
+		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning &&
+			(f.Status.TargetIP != f.Spec.TargetIP || f.Status.TargetPort != f.Spec.TargetPort) {
 			return map[string]any{"targetIP": f.Spec.TargetIP, "targetPort": f.Spec.TargetPort}
 		}
 	}
@@ -222,7 +227,8 @@ func (p *plane) poll(e *v1beta2.Engine, fresh bool, running map[string]bool, mor
 }
 
 // answer writes what an instance is now, where that is new.
-func (p *plane) answer(ctx context.Context, obj client.Object, node, desired string, before seen, may bool, replicas []v1beta2.Replica, more map[string]any) (seen, error) {
+func (p *plane) answer(ctx context.Context, obj client.Object, node, desired string, before seen, may bool, replicas []v1beta2.Replica,
+	more map[string]any) (seen, error) {
 	now := p.next(obj.GetName(), node, desired, before, may, replicas)
 	fields := maps.Clone(more)
 	if now != before {
@@ -236,7 +242,8 @@ func (p *plane) answer(ctx context.Context, obj client.Object, node, desired str
 			if now.nodeDown {
 				down = v1beta2.ConditionTrue
 			}
-			fields["conditions"] = status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: down, Reason: v1beta2.ReasonNodeDown}})
+			fields["conditions"] = status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: down,
+				Reason: v1beta2.ReasonNodeDown}})
 		}
 	}
 	if len(fields) == 0 {

@@ -77,11 +77,13 @@ func TestWorkIsForTheVolumesThatAChangeIsAbout(t *testing.T) {
 	w := newWorld(t)
 	p := w.crowd(9)
 	writes := len(p.Client.Writes())
-	replica, engine, node := &v1beta2.Replica{ObjectMeta: w.meta("v-4-r")}, &v1beta2.Engine{ObjectMeta: w.meta("v-4-e-0")}, &v1beta2.Node{ObjectMeta: w.meta("node-1")}
+	replica, engine, node := &v1beta2.Replica{ObjectMeta: w.meta("v-4-r")}, &v1beta2.Engine{ObjectMeta: w.meta("v-4-e-0")},
+		&v1beta2.Node{ObjectMeta: w.meta("node-1")}
 
 	w.costs(p, 0, func() {
 		w.status(replica, map[string]any{"ownerID": "node-2", "instanceManagerName": "another"})
-		w.status(engine, map[string]any{"ownerID": "node-2", "snapshots": map[string]any{"s": map[string]any{"name": "s"}}, "rebuildStatus": map[string]any{"a": map[string]any{"progress": 3}}})
+		w.status(engine, map[string]any{"ownerID": "node-2", "snapshots": map[string]any{"s": map[string]any{"name": "s"}},
+			"rebuildStatus": map[string]any{"a": map[string]any{"progress": 3}}})
 		w.status(node, map[string]any{"region": "r", "zone": "z", "diskStatus": map[string]any{"d": map[string]any{"storageAvailable": 5}}})
 		w.status(&v1beta2.Volume{ObjectMeta: w.meta("v-4")}, map[string]any{"actualSize": 5, "ownerID": "node-2", "lastBackup": "b"})
 	})
@@ -123,7 +125,8 @@ func TestAnAttachAndADetachWriteEachSpecOnce(t *testing.T) {
 		w.wanted(v, "")
 		w.reaches(v, v1beta2.VolumeStateDetached, "")
 		w.quiet(p)
-		objects := []client.Object{&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}, &v1beta2.Replica{ObjectMeta: w.meta("r-1")}, &v1beta2.Replica{ObjectMeta: w.meta("r-2")}}
+		objects := []client.Object{&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}, &v1beta2.Replica{ObjectMeta: w.meta("r-1")},
+			&v1beta2.Replica{ObjectMeta: w.meta("r-2")}}
 		if dataEngine == v1beta2.DataEngineV2 {
 			objects = append(objects, &v1beta2.EngineFrontend{ObjectMeta: w.meta(vol + "-ef-0")})
 		}
@@ -131,7 +134,8 @@ func TestAnAttachAndADetachWriteEachSpecOnce(t *testing.T) {
 			before := w.generations(objects...)
 			w.wanted(v, node)
 			w.is(v, "on "+node, func(v *v1beta2.Volume) bool {
-				return v.Status.CurrentNodeID == node && (v.Status.State == v1beta2.VolumeStateAttached || v.Status.State == v1beta2.VolumeStateDetached)
+				return v.Status.CurrentNodeID == node &&
+					(v.Status.State == v1beta2.VolumeStateAttached || v.Status.State == v1beta2.VolumeStateDetached)
 			})
 			w.quiet(p)
 			for i, after := range w.generations(objects...) {

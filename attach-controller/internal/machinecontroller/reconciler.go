@@ -60,7 +60,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if len(verdict.Status) > 0 {
-		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness", verdict.Status["robustness"])
+		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness",
+			verdict.Status["robustness"])
 	}
 	return ctrl.Result{RequeueAfter: next(left, verdict.RequeueAt, r.clock.Now())}, nil
 }

@@ -41,7 +41,8 @@ func (w *world) allFailed() *v1beta2.Volume {
 	w.wanted(v, "")
 	w.reaches(v, v1beta2.VolumeStateDetached, "")
 	for _, name := range []string{"r-1", "r-2"} {
-		w.spec(&v1beta2.Replica{ObjectMeta: w.meta(name)}, map[string]any{"failedAt": "2026-09-01T00:00:00Z", "lastFailedAt": "2026-09-01T00:00:00Z"})
+		w.spec(&v1beta2.Replica{ObjectMeta: w.meta(name)},
+			map[string]any{"failedAt": "2026-09-01T00:00:00Z", "lastFailedAt": "2026-09-01T00:00:00Z"})
 	}
 	return v
 }
@@ -57,7 +58,8 @@ func TestAVolumeWhoseReplicasAllFailedGoesOnFromThoseThatFailedLast(t *testing.T
 	w.wanted(v, "")
 	w.reaches(v, v1beta2.VolumeStateDetached, "")
 	w.plane.change(func(p *plane) { p.modes = map[string]string{} })
-	w.spec(&v1beta2.Replica{ObjectMeta: w.meta("r-2")}, map[string]any{"failedAt": "2099-09-01T00:00:00Z", "lastFailedAt": "2099-09-01T00:00:00Z"})
+	w.spec(&v1beta2.Replica{ObjectMeta: w.meta("r-2")},
+		map[string]any{"failedAt": "2099-09-01T00:00:00Z", "lastFailedAt": "2099-09-01T00:00:00Z"})
 	w.theReplica("r-2", "taken", func(r *v1beta2.Replica) bool { return r.Spec.FailedAt == "" && r.Spec.SalvageRequested })
 	found := w.is(v, "salvaged", func(v *v1beta2.Volume) bool { return v.Status.LastAutoSalvagedAt != "" })
 	require.Equal(t, v1beta2.VolumeRobustnessUnknown, found.Status.Robustness)

@@ -74,13 +74,15 @@ func (w *world) picture() string {
 		}
 	}
 	for _, e := range engines.Items {
-		fmt.Fprintf(&b, "%s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
+		fmt.Fprintf(&b, "%s active=%t on %q %s → %s map %v modes %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Status.CurrentState,
+			e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
 	}
 	for _, f := range frontends.Items {
 		fmt.Fprintf(&b, "%s of %s on %q %s → %s\n", f.Name, f.Spec.EngineName, f.Spec.NodeID, f.Status.CurrentState, f.Spec.DesireState)
 	}
 	for _, r := range replicas.Items {
-		fmt.Fprintf(&b, "%s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState, r.Spec.FailedAt, r.Spec.HealthyAt)
+		fmt.Fprintf(&b, "%s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState,
+			r.Spec.FailedAt, r.Spec.HealthyAt)
 	}
 	var said eventsv1.EventList
 	if err := w.admin.List(ctx, &said, in); err != nil {
@@ -131,7 +133,8 @@ func (w *world) quiet(p *shell.Process) {
 		count = len(p.Client.Writes())
 		return before == count
 	}, patience, 200*time.Millisecond, "it never stops writing")
-	require.Never(w.t, func() bool { return len(p.Client.Writes()) != count }, 300*time.Millisecond, 50*time.Millisecond, "%v", slices.Clone(p.Client.Writes()))
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != count }, 300*time.Millisecond, 50*time.Millisecond, "%v",
+		slices.Clone(p.Client.Writes()))
 }
 
 func extractNames(list client.ObjectList) (names []string, err error) {

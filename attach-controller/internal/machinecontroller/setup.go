@@ -31,7 +31,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		return err
 	}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock,
+		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, upgrades: upgrades,
+			clock:     rt.Clock,
 			instances: abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
 		client: rt.Client, recorder: rt.Recorder, clock: rt.Clock,
 	}

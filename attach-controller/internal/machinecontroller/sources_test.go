@@ -29,7 +29,8 @@ func TestAVolumeIsRestoredOnce(t *testing.T) {
 	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://r-1": map[string]any{"isRestoring": true, "progress": 50}}})
 	w.quiet(p)
 	w.is(v, "still to be restored", func(v *v1beta2.Volume) bool { return v.Status.RestoreRequired })
-	w.status(e, map[string]any{"lastRestoredBackup": "b-1", "restoreStatus": map[string]any{"tcp://r-1": map[string]any{"isRestoring": false}}})
+	w.status(e, map[string]any{"lastRestoredBackup": "b-1",
+		"restoreStatus": map[string]any{"tcp://r-1": map[string]any{"isRestoring": false}}})
 	w.is(v, "restored", func(v *v1beta2.Volume) bool { return !v.Status.RestoreRequired && v.Status.RestoreInitiated })
 	w.quiet(p)
 	w.once("Restored")
@@ -86,7 +87,8 @@ func TestAStandbyVolumeFollowsTheNewestBackupUntilItIsActivated(t *testing.T) {
 	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
 	has := func(backup string) {
 		w.t.Helper()
-		e := w.engine(vol+"-e-0", "asked to restore "+backup, func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == backup })
+		e := w.engine(vol+"-e-0", "asked to restore "+backup,
+			func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == backup })
 		require.Equal(t, described.Name, e.Spec.BackupVolume)
 		url := "s3://target?backup=" + backup + "&volume=old"
 		w.status(e, map[string]any{"lastRestoredBackup": backup,
@@ -165,7 +167,8 @@ func TestARestoreThatFailsOnAllReplicasFaultsTheVolumeWithItsError(t *testing.T)
 	w.spec(v, map[string]any{"nodeID": "node-3", "disableFrontend": true})
 	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
 	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-1" })
-	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://" + e.Spec.ReplicaAddressMap["r-1"]: map[string]any{"error": "no such backup"}}})
+	w.status(e, map[string]any{"restoreStatus": map[string]any{"tcp://" +
+		e.Spec.ReplicaAddressMap["r-1"]: map[string]any{"error": "no such backup"}}})
 	w.is(v, "faulted", func(v *v1beta2.Volume) bool {
 		c := conditions.Get(v.Status.Conditions, v1beta2.VolumeFaulted)
 		return v.Status.RestoreRequired && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted &&
@@ -186,10 +189,12 @@ func TestARestoreThatFailsOnOneReplicaEndsWithoutIt(t *testing.T) {
 	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
 	e := w.engine(vol+"-e-0", "asked to restore", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-1" })
 	at := func(replica string) string { return "tcp://" + e.Spec.ReplicaAddressMap[replica] }
-	w.status(e, map[string]any{"restoreStatus": map[string]any{at("r-1"): map[string]any{"lastRestored": "b-1"}, at("r-2"): map[string]any{"error": "no space"}}})
+	w.status(e, map[string]any{"restoreStatus": map[string]any{at("r-1"): map[string]any{"lastRestored": "b-1"},
+		at("r-2"): map[string]any{"error": "no space"}}})
 	w.engine(e.Name, "without the replica that failed", func(e *v1beta2.Engine) bool { return e.Spec.ReplicaAddressMap["r-2"] == "" })
 	require.Eventually(t, func() bool {
-		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(failed), failed) == nil && failed.Spec.DesireState == v1beta2.InstanceStateStopped
+		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(failed), failed) == nil &&
+			failed.Spec.DesireState == v1beta2.InstanceStateStopped
 	}, patience, poll)
 	require.NotEmpty(t, failed.Spec.FailedAt)
 	w.status(e, map[string]any{"lastRestoredBackup": "b-1", "restoreStatus": map[string]any{at("r-2"): nil}})
@@ -215,7 +220,8 @@ func (w *world) cloning() (source, target *v1beta2.Volume) {
 	require.Contains(w.t, conditions.Get(said.Status.Conditions, v1beta2.VolumeAttached).Message, "vol-1")
 	source = w.attached(v1beta2.DataEngineV1, "node-1")
 	w.is(target, "waiting for the snapshot", func(v *v1beta2.Volume) bool {
-		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message, "Volume vol-1 has no snapshot s-1 to copy yet.")
+		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message,
+			"Volume vol-1 has no snapshot s-1 to copy yet.")
 	})
 	w.snapshot(source, "s-1")
 	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/s-1" })
@@ -240,7 +246,8 @@ func TestAWholeVolumeIsCopied(t *testing.T) {
 	w.spec(target, map[string]any{"nodeID": "node-3", "disableFrontend": true})
 	w.reaches(target, v1beta2.VolumeStateAttached, "node-3")
 	w.is(target, "waiting for its source", func(v *v1beta2.Volume) bool {
-		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message, "Volume vol-1, which is to be copied, does not exist")
+		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message,
+			"Volume vol-1, which is to be copied, does not exist")
 	})
 	w.attached(v1beta2.DataEngineV1, "node-1")
 	made := &v1beta2.Snapshot{ObjectMeta: w.meta("clone-" + string(target.UID))}
@@ -261,7 +268,8 @@ func TestAWholeVolumeIsCopied(t *testing.T) {
 
 func (w *world) copied(state, why string) {
 	w.t.Helper()
-	w.status(&v1beta2.Engine{ObjectMeta: w.meta("copy-e-0")}, map[string]any{"cloneStatus": map[string]any{"tcp://c-1": map[string]any{"state": state, "error": why}}})
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta("copy-e-0")},
+		map[string]any{"cloneStatus": map[string]any{"tcp://c-1": map[string]any{"state": state, "error": why}}})
 }
 
 // A12.

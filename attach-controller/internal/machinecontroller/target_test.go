@@ -17,7 +17,8 @@ func (w *world) target(node, engine string) {
 	w.is(v, "with its target on "+node, func(v *v1beta2.Volume) bool { return v.Status.CurrentTargetNodeID == node })
 	w.engine(engine, "active and alone", func(e *v1beta2.Engine) bool {
 		var all v1beta2.EngineList
-		return w.admin.List(w.t.Context(), &all, clientIn(w)) == nil && len(all.Items) == 1 && e.Spec.Active && e.Status.CurrentState == v1beta2.InstanceStateRunning
+		return w.admin.List(w.t.Context(), &all, clientIn(w)) == nil && len(all.Items) == 1 && e.Spec.Active &&
+			e.Status.CurrentState == v1beta2.InstanceStateRunning
 	})
 	w.frontend(vol+"-ef-0", "of "+engine, func(f *v1beta2.EngineFrontend) bool { return f.Spec.EngineName == engine })
 }

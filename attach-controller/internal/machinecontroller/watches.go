@@ -28,19 +28,25 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	}
 	return b.
 		Watches(&v1beta2.Engine{}, w.to(w.ofEngine), builder.WithPredicates(changed(engineFacts))).
-		Watches(&v1beta2.EngineFrontend{}, of(func(obj client.Object) string { return obj.(*v1beta2.EngineFrontend).Spec.VolumeName }), builder.WithPredicates(changed(frontendFacts))).
-		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }), builder.WithPredicates(changed(replicaFacts))).
-		Watches(&v1beta2.Snapshot{}, of(func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }), builder.WithPredicates(changed(existence))).
+		Watches(&v1beta2.EngineFrontend{}, of(func(obj client.Object) string { return obj.(*v1beta2.EngineFrontend).Spec.VolumeName }),
+			builder.WithPredicates(changed(frontendFacts))).
+		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }),
+			builder.WithPredicates(changed(replicaFacts))).
+		Watches(&v1beta2.Snapshot{}, of(func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }),
+			builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.Snapshot{}, w.to(func(ctx context.Context, obj client.Object) []string {
 			return w.clonesOf(ctx, obj.(*v1beta2.Snapshot).Spec.Volume)
 		}), builder.WithPredicates(changed(snapshotFacts))).
 		Watches(&v1beta2.Engine{}, w.to(func(ctx context.Context, obj client.Object) []string {
 			return w.clonesOf(ctx, obj.(*v1beta2.Engine).Spec.VolumeName)
 		}), builder.WithPredicates(changed(snapshotsOf))).
-		Watches(&v1beta2.Volume{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.clonesOf(ctx, obj.GetName()) }), builder.WithPredicates(changed(existence))).
-		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }), builder.WithPredicates(changed(existence))).
+		Watches(&v1beta2.Volume{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.clonesOf(ctx, obj.GetName()) }),
+			builder.WithPredicates(changed(existence))).
+		Watches(&v1beta2.VolumeAttachment{}, of(func(obj client.Object) string { return obj.GetName() }),
+			builder.WithPredicates(changed(existence))).
 		Watches(&v1beta2.BackupVolume{}, w.to(w.ofBackupVolume), builder.WithPredicates(changed(backupVolumeFacts))).
-		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
+		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }),
+			builder.WithPredicates(changed(nodeFacts))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Enqueue(w.namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.to(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
@@ -126,7 +132,8 @@ func (w watches) all(ctx context.Context, _ client.Object) []string {
 }
 
 func (w watches) list(ctx context.Context, list client.ObjectList, index, key string) {
-	if err := w.reader.List(ctx, list, client.InNamespace(w.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := w.reader.List(ctx, list, client.InNamespace(w.namespace), client.MatchingFields{index: key},
+		client.UnsafeDisableDeepCopy); err != nil {
 		// A list from a running cache fails only while the process stops.
 		log.FromContext(ctx).Error(err, "listing from the cache")
 	}

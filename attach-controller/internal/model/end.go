@@ -10,7 +10,8 @@ import (
 
 // ends are what must hold of a world that has settled; the first that does not is told.
 var ends = []func(*world) string{
-	(*world).endsAnswered, (*world).endsMoved, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed, (*world).endsWithoutLeftovers, (*world).endsWorked,
+	(*world).endsAnswered, (*world).endsMoved, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed,
+	(*world).endsWithoutLeftovers, (*world).endsWorked,
 }
 
 func (w *world) checkEnd() {
@@ -81,7 +82,8 @@ func (w *world) runs(node string) bool {
 // endsDetached is one half of ATT-3: a volume that nobody wants is detached.
 func (w *world) endsDetached() string {
 	v := w.volume.now
-	away := v.Spec.NodeID == "" && v.Spec.MigrationNodeID == "" && v.Status.State == v1beta2.VolumeStateDetached && v.Status.CurrentNodeID == ""
+	away := v.Spec.NodeID == "" && v.Spec.MigrationNodeID == "" && v.Status.State == v1beta2.VolumeStateDetached &&
+		v.Status.CurrentNodeID == ""
 	if len(w.tickets()) == 0 && !away {
 		return "ATT-3: nobody wants the volume, and it is " + v.Status.State
 	}
@@ -108,7 +110,8 @@ func (w *world) endsSalvaged() string {
 			reachable = reachable || w.reachable(r.Spec.NodeID)
 		}
 	}
-	if v.Status.State == v1beta2.VolumeStateDetached && v.Spec.NodeID == "" && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted && newest != "" && reachable {
+	if v.Status.State == v1beta2.VolumeStateDetached && v.Spec.NodeID == "" && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted &&
+		newest != "" && reachable {
 		return "STUCK: a salvage is possible, and is not done"
 	}
 	return ""
@@ -154,7 +157,8 @@ func (w *world) endsWithoutLeftovers() string {
 		}
 	}
 	for _, c := range w.users.clones {
-		if _, exists := stored[v1beta2.TicketID(v1beta2.AttacherClone, c.Name)]; exists && c.Status.CloneStatus.State == v1beta2.CloneCompleted {
+		if _, exists := stored[v1beta2.TicketID(v1beta2.AttacherClone, c.Name)]; exists &&
+			c.Status.CloneStatus.State == v1beta2.CloneCompleted {
 			return "ATT-4: the ticket of a clone outlives it"
 		}
 	}

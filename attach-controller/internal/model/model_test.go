@@ -37,7 +37,8 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 // reported is the story of a bad world.
 func reported(seed uint64, rules Rules) string {
 	outcome := Play(seed, rules, true)
-	return fmt.Sprintf("%s\nworld %d: %s\nIt is played again by: go test ./attach-controller/internal/model -run TestEveryWorld -first %d -worlds 1",
+	return fmt.Sprintf("%s\nworld %d: %s\nIt is played again by: go test ./attach-controller/internal/model -run TestEveryWorld -first "+
+		"%d -worlds 1",
 		strings.Join(outcome.Log, "\n"), seed, outcome.Broken, seed)
 }
 

@@ -32,7 +32,8 @@ func ofEngine(e *v1beta2.Engine) instance {
 func ofFrontend(f *v1beta2.EngineFrontend) instance {
 	s := f.Status
 	return instance{kindFrontend, f.Name, f.Spec.NodeID, f.Spec.DesireState == v1beta2.InstanceStateRunning, f.DeletionTimestamp != nil,
-		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, s.TargetIP, s.TargetPort,
+		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, s.TargetIP,
+		s.TargetPort,
 		f.Spec.SuspendRequestedAt, s.SuspendedAt}
 }
 

@@ -68,7 +68,8 @@ type actor struct {
 
 var actors = []actor{
 	{(*world).decideHolder, 4}, {(*world).runVolume, 6}, {(*world).monitorSomething, 6}, {(*world).pollEngines, 2}, {(*world).ask, 2},
-	{(*world).produce, 1}, {(*world).replenish, 1}, {(*world).work, 1}, {(*world).moveShare, 1}, {(*world).evaluateOrphans, 1}, {(*world).io, 1},
+	{(*world).produce, 1}, {(*world).replenish, 1}, {(*world).work, 1}, {(*world).moveShare, 1}, {(*world).evaluateOrphans, 1},
+	{(*world).io, 1},
 }
 
 // pace lets each actor be slower or faster in this world than in others.
@@ -174,7 +175,8 @@ func (w *world) round() {
 		w.ask()
 	}
 	w.ask()
-	for _, act := range []func(){w.release, w.moveShare, w.produce, w.decideHolder, w.runVolume, w.pollEngines, w.replenish, w.work, w.evaluateOrphans, w.io} {
+	for _, act := range []func(){w.release, w.moveShare, w.produce, w.decideHolder, w.runVolume, w.pollEngines, w.replenish, w.work,
+		w.evaluateOrphans, w.io} {
 		w.advance()
 		act()
 		w.checkWriters()
@@ -197,7 +199,8 @@ func (w *world) round() {
 func (w *world) text() string {
 	v := w.volume.now
 	var out strings.Builder
-	fmt.Fprintf(&out, "spec %q %q target %q off=%v, status %s %s %q %q off=%v", v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID, v.Spec.DisableFrontend,
+	fmt.Fprintf(&out, "spec %q %q target %q off=%v, status %s %s %q %q off=%v", v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID,
+		v.Spec.DisableFrontend,
 		v.Status.State, v.Status.Robustness, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.FrontendDisabled)
 	for _, c := range v.Status.Conditions {
 		fmt.Fprintf(&out, "; %s=%s %s %s", c.Type, c.Status, c.Reason, c.Message)
@@ -216,7 +219,8 @@ func (w *world) text() string {
 		fmt.Fprintf(&out, "; %+v failed=%q healthy=%q", ofReplica(r), r.Spec.FailedAt, r.Spec.HealthyAt)
 	}
 	for _, n := range w.nodes {
-		fmt.Fprintf(&out, "; %s reachable=%v down=%v cordoned=%v evicted=%v", n.name, n.reachable, v1beta2.IsNodeDown(n.now), cordoned(n.now), n.now.Spec.EvictionRequested)
+		fmt.Fprintf(&out, "; %s reachable=%v down=%v cordoned=%v evicted=%v", n.name, n.reachable, v1beta2.IsNodeDown(n.now),
+			cordoned(n.now), n.now.Spec.EvictionRequested)
 	}
 	return out.String()
 }

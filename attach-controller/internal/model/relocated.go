@@ -2,8 +2,8 @@ package model
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// PlayRelocated plays a world in which the target of an attached volume is away from home, on a node that is cut off and comes back, over and over:
-// most of all in the moment in which the frontend leaves it. Other worlds hardly ever meet that moment.
+// PlayRelocated plays a world in which the target of an attached volume is away from home, on a node that is cut off and comes back, over
+// and over: most of all in the moment in which the frontend leaves it. Other worlds hardly ever meet that moment.
 func PlayRelocated(seed uint64, rules Rules, log bool) Outcome {
 	w := newWorld(seed, rules)
 	w.keeps, w.moves, w.jitter, w.kind = log, true, true, plain

@@ -51,7 +51,8 @@ func (w *world) replace() {
 		}
 		taken[s.now.Spec.NodeID] = true
 		i := ofReplica(s.now)
-		if s.now.Spec.FailedAt != "" && s.now.DeletionTimestamp == nil && !w.down(i.node) && !w.evicted(s.now) && !i.wanted && !i.begun() && !i.concluded {
+		if s.now.Spec.FailedAt != "" && s.now.DeletionTimestamp == nil && !w.down(i.node) && !w.evicted(s.now) && !i.wanted && !i.begun() &&
+			!i.concluded {
 			w.trace("replicas: %s is used again", s.now.Name)
 			write(w, s, nil, func(r *v1beta2.Replica) { r.Spec.FailedAt, r.Spec.HealthyAt = "", "" })
 			return

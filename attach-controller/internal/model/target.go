@@ -32,7 +32,8 @@ func (w *world) disturbMove(n *node) {
 	}
 }
 
-// missed lets the engines on a node that was cut off do without the replicas that they could not reach meanwhile, whether anybody wrote or not.
+// missed lets the engines on a node that was cut off do without the replicas that they could not reach meanwhile, whether anybody wrote or
+// not.
 func (w *world) missed(n *node) {
 	for _, e := range w.live() {
 		for _, name := range slices.Sorted(maps.Keys(e.modes)) {
@@ -133,7 +134,8 @@ func (w *world) checkGivenUp(x *process) {
 func (w *world) ledTo(x *process) bool {
 	for _, f := range current(w.frontends) {
 		y := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID)
-		if x.kind == kindEngine && !x.failed && y != nil && y.target == x && f.Spec.DesireState == v1beta2.InstanceStateRunning && w.reachable(f.Spec.NodeID) {
+		if x.kind == kindEngine && !x.failed && y != nil && y.target == x && f.Spec.DesireState == v1beta2.InstanceStateRunning &&
+			w.reachable(f.Spec.NodeID) {
 			return true
 		}
 	}
@@ -147,7 +149,8 @@ func (w *world) endsMoved() string {
 	if wished == "" {
 		wished = v.Spec.NodeID
 	}
-	if !w.moves || v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached || !w.reachable(v.Spec.NodeID) || !w.reachable(wished) {
+	if !w.moves || v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached || !w.reachable(v.Spec.NodeID) ||
+		!w.reachable(wished) {
 		return ""
 	}
 	if v.Status.RestoreRequired || v.Status.CloneStatus.State == v1beta2.CloneInitiated {

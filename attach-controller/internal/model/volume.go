@@ -34,7 +34,8 @@ func (w *world) runVolume() {
 }
 
 func (w *world) machineWorld() machine.World {
-	out := machine.World{Now: w.now, Volume: read(w, &w.volume), Attachment: read(w, &w.attachment), Nodes: map[string]machine.Node{}, Rules: w.rules.Machine,
+	out := machine.World{Now: w.now, Volume: read(w, &w.volume), Attachment: read(w, &w.attachment), Nodes: map[string]machine.Node{},
+		Rules:    w.rules.Machine,
 		Settings: machine.Settings{AutoSalvage: true, DefaultEngineImage: "image", DefaultReplicas: 3}}
 	out.Engines, out.Frontends, out.Replicas = all(w, w.engines), all(w, w.frontends), all(w, w.replicas)
 	byName(out.Engines, func(e *v1beta2.Engine) string { return e.Name })
@@ -101,7 +102,8 @@ func frontendMeta(f *v1beta2.EngineFrontend) *metav1.ObjectMeta { return &f.Obje
 func replicaMeta(r *v1beta2.Replica) *metav1.ObjectMeta         { return &r.ObjectMeta }
 
 // apply does one write to an object of a list.
-func apply[T any](w *world, slots *[]*slot[T], object *T, meta *metav1.ObjectMeta, one machine.Write, patch func(*T), metaOf func(*T) *metav1.ObjectMeta) bool {
+func apply[T any](w *world, slots *[]*slot[T], object *T, meta *metav1.ObjectMeta, one machine.Write, patch func(*T),
+	metaOf func(*T) *metav1.ObjectMeta) bool {
 	if one.Kind == machine.Create {
 		return create(w, slots, object, meta, metaOf)
 	}

@@ -179,8 +179,8 @@ func (s *search) disk(n Node, key string) (option, stage) {
 	return o, fits
 }
 
-// Lacks is how many bytes the disk of that UUID has too few for the request, whoever else it would suit. It is not known of a disk that is not
-// ready, or that the node does not have.
+// Lacks is how many bytes the disk of that UUID has too few for the request, whoever else it would suit. It is not known of a disk that is
+// not ready, or that the node does not have.
 func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 	s := &search{Request: r}
 	for key, status := range n.Status.DiskStatus {

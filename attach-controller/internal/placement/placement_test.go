@@ -34,7 +34,8 @@ func TestACordonIsHonouredOnlyWhereTheSettingSaysSo(t *testing.T) {
 func TestTagsHaveToBeThereAllOfThem(t *testing.T) {
 	selects := asks(func(r *Request) { r.NodeSelector, r.DiskSelector = []string{"x", "y"}, []string{"nvme"} })
 	all := func(n *Node) { n.Spec.Tags = []string{"y", "z", "x"} }
-	found, _ := Find(selects, []Node{node("a", disk("d", tagged("nvme"))), node("b", disk("d"), all), node("c", disk("d", tagged("hdd", "nvme")), all)})
+	found, _ := Find(selects, []Node{node("a", disk("d", tagged("nvme"))), node("b", disk("d"), all),
+		node("c", disk("d", tagged("hdd", "nvme")), all)})
 	require.Equal(t, "c", found.Node)
 }
 
@@ -86,7 +87,8 @@ func TestARebuildNeedsRoomForTheDataThatItCopies(t *testing.T) {
 }
 
 func TestTheMessageSaysHowMuchTheBestDiskLacks(t *testing.T) {
-	_, why := Find(asks(), []Node{node("a", disk("d"), promised("d", 99)), node("b", disk("d"), promised("d", 93), disk("e"), promised("e", 97))})
+	_, why := Find(asks(), []Node{node("a", disk("d"), promised("d", 99)),
+		node("b", disk("d"), promised("d", 93), disk("e"), promised("e", 97))})
 	require.Contains(t, why.Message, "3 too little space (a/d, b/d, b/e). The best disk lacks 3Gi.")
 }
 
@@ -97,19 +99,31 @@ func TestReplicasKeepAwayFromEachOther(t *testing.T) {
 		nodes   []Node
 		want    string
 	}{
-		"hard: not onto the same node":                          {asks(taken("a", "d")), []Node{node("a", two)}, ""},
-		"hard: onto another node":                               {asks(taken("a", "d")), []Node{node("a", two), node("b", disk("d"))}, "b-d"},
-		"hard: not into the same zone":                          {asks(takenInZone("x", "z", "d")), []Node{node("a", disk("d"), zone("z"))}, ""},
-		"hard: into another zone":                               {asks(takenInZone("x", "z", "d")), []Node{node("a", disk("d"), zone("z")), node("b", disk("d"))}, "b-d"},
-		"nodes without a zone share none":                       {asks(takenInZone("x", "", "d")), []Node{node("a", disk("d"), zone(""))}, "a-d"},
-		"soft node: another disk of the node where all is left": {asks(taken("a", "d"), soft(true, true, false)), []Node{node("a", two)}, "a-e"},
-		"soft node, hard disk: not onto the same disk":          {asks(taken("a", "d"), soft(true, true, false)), []Node{node("a", disk("d"))}, ""},
-		"soft node and disk: the same disk where all is left":   {asks(taken("a", "d"), soft(true, true, true)), []Node{node("a", disk("d"))}, "a-d"},
-		"soft disk: rather another disk":                        {asks(taken("a", "d"), soft(true, true, true)), []Node{node("a", two, promised("e", 50))}, "a-e"},
-		"soft node, hard zone: the zone of the node counts":     {asks(taken("a", "d"), soft(true, false, true)), []Node{node("a", two)}, ""},
-		"soft node: rather another node, however full":          {asks(taken("a", "d"), soft(true, true, true)), []Node{node("a", two), node("b", disk("d"), promised("d", 90))}, "b-d"},
-		"soft zone: rather another zone, however full":          {asks(takenInZone("x", "z", "d"), soft(false, true, true)), []Node{node("a", disk("d"), zone("z")), node("b", disk("d"), promised("d", 90))}, "b-d"},
-		"soft zone: the same one where all is left":             {asks(takenInZone("x", "z", "d"), soft(false, true, true)), []Node{node("a", disk("d"), zone("z"))}, "a-d"},
+		"hard: not onto the same node": {asks(taken("a", "d")), []Node{node("a", two)}, ""},
+		"hard: onto another node": {asks(taken("a", "d")), []Node{node("a", two), node("b", disk("d"))},
+			"b-d"},
+		"hard: not into the same zone": {asks(takenInZone("x", "z", "d")), []Node{node("a", disk("d"), zone("z"))},
+			""},
+		"hard: into another zone": {asks(takenInZone("x", "z", "d")),
+			[]Node{node("a", disk("d"), zone("z")), node("b", disk("d"))}, "b-d"},
+		"nodes without a zone share none": {asks(takenInZone("x", "", "d")), []Node{node("a", disk("d"), zone(""))},
+			"a-d"},
+		"soft node: another disk of the node where all is left": {asks(taken("a", "d"), soft(true, true, false)), []Node{node("a", two)},
+			"a-e"},
+		"soft node, hard disk: not onto the same disk": {asks(taken("a", "d"), soft(true, true, false)),
+			[]Node{node("a", disk("d"))}, ""},
+		"soft node and disk: the same disk where all is left": {asks(taken("a", "d"), soft(true, true, true)),
+			[]Node{node("a", disk("d"))}, "a-d"},
+		"soft disk: rather another disk": {asks(taken("a", "d"), soft(true, true, true)),
+			[]Node{node("a", two, promised("e", 50))}, "a-e"},
+		"soft node, hard zone: the zone of the node counts": {asks(taken("a", "d"), soft(true, false, true)), []Node{node("a", two)},
+			""},
+		"soft node: rather another node, however full": {asks(taken("a", "d"), soft(true, true, true)),
+			[]Node{node("a", two), node("b", disk("d"), promised("d", 90))}, "b-d"},
+		"soft zone: rather another zone, however full": {asks(takenInZone("x", "z", "d"), soft(false, true, true)),
+			[]Node{node("a", disk("d"), zone("z")), node("b", disk("d"), promised("d", 90))}, "b-d"},
+		"soft zone: the same one where all is left": {asks(takenInZone("x", "z", "d"), soft(false, true, true)),
+			[]Node{node("a", disk("d"), zone("z"))}, "a-d"},
 		"soft node: the node with fewest replicas": {asks(taken("a", "d"), taken("a", "e"), taken("b", "d"), soft(true, true, true)),
 			[]Node{node("a", disk("f")), node("b", disk("f"), promised("f", 90))}, "b-f"},
 	} {
@@ -128,7 +142,8 @@ func TestReplicasKeepAwayFromEachOther(t *testing.T) {
 
 func TestAmongEqualsTheDiskWithMostRoomIsTaken(t *testing.T) {
 	found, _ := Find(asks(), []Node{
-		node("a", disk("d"), promised("d", 20)), node("b", disk("d", sized(100, 100, 30))), node("c", disk("d"), promised("d", 10), disk("e", sized(80, 80, 0))),
+		node("a", disk("d"), promised("d", 20)), node("b", disk("d", sized(100, 100, 30))),
+		node("c", disk("d"), promised("d", 10), disk("e", sized(80, 80, 0))),
 	})
 	require.Equal(t, "c-d", found.UUID)
 }
@@ -146,10 +161,13 @@ func TestThePreferredNode(t *testing.T) {
 		nodes   []Node
 		want    string
 	}{
-		"is taken though another one has more room":           {asks(prefers("b")), []Node{node("a", disk("d")), node("b", disk("d"), promised("d", 50))}, "b-d"},
-		"is left where it has no room":                        {asks(prefers("b")), []Node{node("a", disk("d")), full}, "a-d"},
-		"is left where it has a replica already":              {asks(prefers("b"), taken("b", "x"), soft(true, true, true)), []Node{node("a", disk("d")), node("b", disk("d"))}, "a-d"},
-		"is taken though its zone is shared, if that is soft": {asks(prefers("b"), takenInZone("x", "z", "d"), soft(false, true, true)), []Node{node("a", disk("d")), node("b", disk("d"), zone("z"))}, "b-d"},
+		"is taken though another one has more room": {asks(prefers("b")),
+			[]Node{node("a", disk("d")), node("b", disk("d"), promised("d", 50))}, "b-d"},
+		"is left where it has no room": {asks(prefers("b")), []Node{node("a", disk("d")), full}, "a-d"},
+		"is left where it has a replica already": {asks(prefers("b"), taken("b", "x"), soft(true, true, true)),
+			[]Node{node("a", disk("d")), node("b", disk("d"))}, "a-d"},
+		"is taken though its zone is shared, if that is soft": {asks(prefers("b"), takenInZone("x", "z", "d"), soft(false, true, true)),
+			[]Node{node("a", disk("d")), node("b", disk("d"), zone("z"))}, "b-d"},
 		"may be unknown": {asks(prefers("x")), []Node{node("a", disk("d"))}, "a-d"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@ func anyTags(t *rapid.T, label string) []string {
 func anyNode(t *rapid.T, name string) Node {
 	n := node(name, zone(anyOf(t, "zone", "", "zone-1", "zone-2")))
 	n.HasManager = !rarely(t, "no manager")
-	n.Spec.AllowScheduling, n.Spec.EvictionRequested, n.Spec.UpgradeRequested = !rarely(t, "not allowed"), rarely(t, "evicted"), rarely(t, "upgraded")
+	n.Spec.AllowScheduling, n.Spec.EvictionRequested, n.Spec.UpgradeRequested = !rarely(t, "not allowed"), rarely(t, "evicted"),
+		rarely(t, "upgraded")
 	n.Spec.Tags = anyTags(t, "node tags")
 	if rarely(t, "not ready") {
 		n.Status.Conditions = nil
@@ -105,7 +106,8 @@ func allowed(r Request, n Node, key string) bool {
 	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
 	isBlock := spec.DiskType == diskBlock
 	after := n.Scheduled[status.DiskUUID] + r.Size
-	ok := conditions.IsTrue(n.Status.Conditions, v1beta2.NodeReady) && n.HasManager && n.Spec.AllowScheduling && !n.Spec.EvictionRequested &&
+	ok := conditions.IsTrue(n.Status.Conditions, v1beta2.NodeReady) && n.HasManager && n.Spec.AllowScheduling &&
+		!n.Spec.EvictionRequested &&
 		!n.Spec.UpgradeRequested && !(r.HonourCordon && conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable)) &&
 		(r.OnlyNode == "" || r.OnlyNode == n.Name) &&
 		isBlock == (r.DataEngine == v1beta2.DataEngineV2) && spec.AllowScheduling && !spec.EvictionRequested &&
@@ -119,7 +121,8 @@ func allowed(r Request, n Node, key string) bool {
 		ok = ok && slices.Contains(spec.Tags, tag)
 	}
 	for _, t := range r.Taken {
-		ok = ok && (r.NodeSoft || t.Node != n.Name) && (r.ZoneSoft || t.Zone == "" || t.Zone != n.Status.Zone) && (r.DiskSoft || t.DiskUUID != status.DiskUUID)
+		ok = ok && (r.NodeSoft || t.Node != n.Name) && (r.ZoneSoft || t.Zone == "" || t.Zone != n.Status.Zone) &&
+			(r.DiskSoft || t.DiskUUID != status.DiskUUID)
 	}
 	return ok
 }

@@ -87,7 +87,8 @@ func detachedUnderIt(f Facts) Verdict {
 		case !v.FirstDeletionAt.IsZero() && !f.Pod.Created.Before(v.FirstDeletionAt):
 			out.Why = fmt.Sprintf("Volume %s was detached, and the pod was created after the first pod was deleted for that.", v.Name)
 		case !v.Settings.AutoDeletePod:
-			out.Why = fmt.Sprintf("Volume %s was detached under it, and auto-delete-pod-when-volume-detached-unexpectedly is false.", v.Name)
+			out.Why = fmt.Sprintf("Volume %s was detached under it, and auto-delete-pod-when-volume-detached-unexpectedly is false.",
+				v.Name)
 		case slices.Contains(v.Settings.SparedControllers, f.Pod.Controller):
 			out.Why = fmt.Sprintf("Volume %s was detached under it, and the settings spare pods of %s.", v.Name, f.Pod.Controller)
 		case v.Shared && !v.SharedSince.After(at):
@@ -96,15 +97,16 @@ func detachedUnderIt(f Facts) Verdict {
 			out.Why = fmt.Sprintf("Volume %s was detached under it a moment ago.", v.Name)
 			out.At = sooner(out.At, due)
 		default:
-			return Verdict{Action: ActionDelete, Volumes: []string{v.Name}, Why: fmt.Sprintf("Volume %s was detached unexpectedly at %s; the pod, "+
-				"which started at %s, still has the mount of before.", v.Name, stamp(at), stamp(f.Pod.Started))}
+			return Verdict{Action: ActionDelete, Volumes: []string{v.Name},
+				Why: fmt.Sprintf("Volume %s was detached unexpectedly at %s; the pod, "+
+					"which started at %s, still has the mount of before.", v.Name, stamp(at), stamp(f.Pod.Started))}
 		}
 	}
 	return out
 }
 
-// leaving ends a pod that its kubelet cannot end: its volumes are free for another node before its name is. Nothing is done before its grace is over: a
-// pod that still writes what it has keeps its volumes, and a node that is down needs no haste.
+// leaving ends a pod that its kubelet cannot end: its volumes are free for another node before its name is. Nothing is done before its
+// grace is over: a pod that still writes what it has keeps its volumes, and a node that is down needs no haste.
 func leaving(f Facts) Verdict {
 	for _, v := range f.Volumes {
 		if !v.Settings.NodeDownPolicy.Covers(f.Pod.Controller) {
@@ -119,7 +121,8 @@ func leaving(f Facts) Verdict {
 	case !lost:
 		return nothing("Its node %s is not down: its kubelet ends it.", f.Pod.Node)
 	case f.Now.Before(lostFrom):
-		return until(lostFrom, "Its node %s is not ready, which its kubelet says itself: it is left alone until %s.", f.Pod.Node, stamp(lostFrom))
+		return until(lostFrom, "Its node %s is not ready, which its kubelet says itself: it is left alone until %s.", f.Pod.Node,
+			stamp(lostFrom))
 	case f.Now.Before(here.until):
 		return until(here.until, "Its grace, and that of other pods with its volumes, is over at %s.", stamp(here.until))
 	case len(here.held) > 0:
@@ -127,7 +130,8 @@ func leaving(f Facts) Verdict {
 	case here.going != "":
 		return nothing("VolumeAttachment %s is not gone yet.", here.going)
 	}
-	out := Verdict{Action: ActionForceDelete, Why: fmt.Sprintf("Node %s is down, and the grace of the pod was over at %s; its controller may make another one.",
+	out := Verdict{Action: ActionForceDelete, Why: fmt.Sprintf("Node %s is down, and the grace of the pod was over at %s; its "+
+		"controller may make another one.",
 		f.Pod.Node, stamp(f.Pod.DeletedAt))}
 	for _, v := range f.Volumes {
 		out.Volumes = append(out.Volumes, v.Name)
@@ -178,7 +182,8 @@ func heldElsewhere(f Facts) Verdict {
 			default:
 				out.Action = ActionDetach
 				out.Detachments = append(out.Detachments, Detachment{Attachment: a.Name, Volume: v.Name, Why: fmt.Sprintf(
-					"Node %s is down, no pod there uses volume %s any more, and a pod on node %s waits for it.", a.Node.Name, v.Name, f.Pod.Node)})
+					"Node %s is down, no pod there uses volume %s any more, and a pod on node %s waits for it.", a.Node.Name, v.Name,
+					f.Pod.Node)})
 				out.Why = out.Detachments[0].Why
 			}
 		}

@@ -39,10 +39,11 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 		"not before, and then by itself":  {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
 		"whatever kind its controller is": {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
 		"not without a controller":        {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
-		"not of a kind that is spared":    {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone, zero},
-		"not where the setting is false":  {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
-		"not one that started later":      {func(f *Facts) { f.Pod.Started = remount.Add(time.Second) }, ActionNone, zero},
-		"not one that started then":       {func(f *Facts) { f.Pod.Started = remount }, ActionNone, zero},
+		"not of a kind that is spared": {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone,
+			zero},
+		"not where the setting is false": {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
+		"not one that started later":     {func(f *Facts) { f.Pod.Started = remount.Add(time.Second) }, ActionNone, zero},
+		"not one that started then":      {func(f *Facts) { f.Pod.Started = remount }, ActionNone, zero},
 		"one that was there when the first was deleted for it": {func(f *Facts) {
 			f.Pod.Created, f.Volumes[0].FirstDeletionAt = remount.Add(-time.Second), remount
 		}, ActionDelete, zero},
@@ -56,14 +57,19 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 		"not one whose volume was never lost": {func(f *Facts) { f.Volumes[0].RemountRequestedAt = zero }, ActionNone, zero},
 		"not one without a Longhorn volume":   {func(f *Facts) { f.Volumes = nil }, ActionNone, zero},
 		"not before the share serves":         {func(f *Facts) { f.Volumes[0].Shared = true }, ActionNone, zero},
-		"not while the old share serves":      {func(f *Facts) { f.Volumes[0].Shared, f.Volumes[0].SharedSince = true, remount }, ActionNone, zero},
-		"once a new share serves":             {func(f *Facts) { f.Volumes[0].Shared, f.Volumes[0].SharedSince = true, remount.Add(time.Second) }, ActionDelete, zero},
+		"not while the old share serves": {func(f *Facts) { f.Volumes[0].Shared, f.Volumes[0].SharedSince = true, remount },
+			ActionNone, zero},
+		"once a new share serves": {func(f *Facts) {
+			f.Volumes[0].Shared, f.Volumes[0].SharedSince = true,
+				remount.Add(time.Second)
+		}, ActionDelete, zero},
 		"for any of its volumes": {func(f *Facts) {
 			f.Volumes = append([]Volume{{Name: "u", Settings: setting.Defaults()}}, f.Volumes...)
 		}, ActionDelete, zero},
 		"the first of two to come": {func(f *Facts) {
 			f.Now = remount
-			f.Volumes = append(f.Volumes, Volume{Name: "w", Settings: setting.Defaults(), RemountRequestedAt: remount.Add(-time.Millisecond)})
+			f.Volumes = append(f.Volumes, Volume{Name: "w", Settings: setting.Defaults(),
+				RemountRequestedAt: remount.Add(-time.Millisecond)})
 		}, ActionNone, remount.Add(remountPause - time.Millisecond)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,16 +125,22 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 		"what only leaving pods there use does not": {func(f *Facts) {
 			f.Volumes[0].Attachments[0].Users = []User{{Name: "leaves", Leaves: true}}
 		}, ActionDetach, zero},
-		"what is attached elsewhere is another pod's":   {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Name = "m" }, ActionForceDelete, zero},
-		"not where the node is up":                      {func(f *Facts) { f.Node.Down = false }, ActionNone, zero},
-		"not where Kubernetes calls it ready":           {kubernetes(Host{Ready: corev1.ConditionTrue, OutOfService: true}), ActionNone, zero},
-		"not where Kubernetes does not know yet":        {kubernetes(Host{}), ActionNone, zero},
-		"where Kubernetes hears nothing of its kubelet": {kubernetes(Host{Ready: corev1.ConditionUnknown, Since: remount}), ActionDetach, zero},
-		"where a person says that it is off":            {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount, OutOfService: true}), ActionDetach, zero},
-		"not where its kubelet was not ready just now":  {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount}), ActionNone, remount.Add(kubeletPause)},
+		"what is attached elsewhere is another pod's": {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Name = "m" }, ActionForceDelete,
+			zero},
+		"not where the node is up": {func(f *Facts) { f.Node.Down = false }, ActionNone, zero},
+		"not where Kubernetes calls it ready": {kubernetes(Host{Ready: corev1.ConditionTrue, OutOfService: true}), ActionNone,
+			zero},
+		"not where Kubernetes does not know yet": {kubernetes(Host{}), ActionNone, zero},
+		"where Kubernetes hears nothing of its kubelet": {kubernetes(Host{Ready: corev1.ConditionUnknown, Since: remount}), ActionDetach,
+			zero},
+		"where a person says that it is off": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount,
+			OutOfService: true}), ActionDetach, zero},
+		"not where its kubelet was not ready just now": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount}), ActionNone,
+			remount.Add(kubeletPause)},
 		"nor up to 15 s later": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount.Add(time.Nanosecond - kubeletPause)}),
 			ActionNone, remount.Add(time.Nanosecond)},
-		"then it is":                                     {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount.Add(-kubeletPause)}), ActionDetach, zero},
+		"then it is": {kubernetes(Host{Ready: corev1.ConditionFalse,
+			Since: remount.Add(-kubeletPause)}), ActionDetach, zero},
 		"not where it is unknown since when":             {kubernetes(Host{Ready: corev1.ConditionFalse}), ActionNone, zero},
 		"not where it holds nothing, either":             {func(f *Facts) { free(f); f.Node.Down = false }, ActionNone, zero},
 		"not by default":                                 {func(f *Facts) { f.Volumes[0].Settings = setting.Defaults() }, ActionNone, zero},
@@ -176,15 +188,18 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 		change func(*Facts)
 		want   Action
 	}{
-		"by default":                              {func(*Facts) {}, ActionDetach},
-		"also without a controller":               {func(f *Facts) { f.Pod.Controller = "" }, ActionDetach},
-		"not where the node is up":                {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Down = false }, ActionNone},
-		"not where Kubernetes calls it ready":     {held(Host{Ready: corev1.ConditionTrue}), ActionNone},
-		"not where a pod uses it, even a leaving": {func(f *Facts) { f.Volumes[0].Attachments[0].Users = []User{{Name: "p", Leaves: true}} }, ActionNone},
-		"not twice":                               {func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }, ActionNone},
-		"not where several nodes may have it":     {func(f *Facts) { f.Volumes[0].ManyNodes = true }, ActionNone},
-		"not for a pod that runs":                 {func(f *Facts) { f.Pod.Waits = false }, ActionNone},
-		"not on its own node":                     {func(f *Facts) { f.Pod.Node = "n" }, ActionNone},
+		"by default":                          {func(*Facts) {}, ActionDetach},
+		"also without a controller":           {func(f *Facts) { f.Pod.Controller = "" }, ActionDetach},
+		"not where the node is up":            {func(f *Facts) { f.Volumes[0].Attachments[0].Node.Down = false }, ActionNone},
+		"not where Kubernetes calls it ready": {held(Host{Ready: corev1.ConditionTrue}), ActionNone},
+		"not where a pod uses it, even a leaving": {func(f *Facts) {
+			f.Volumes[0].Attachments[0].Users = []User{{Name: "p",
+				Leaves: true}}
+		}, ActionNone},
+		"not twice":                           {func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }, ActionNone},
+		"not where several nodes may have it": {func(f *Facts) { f.Volumes[0].ManyNodes = true }, ActionNone},
+		"not for a pod that runs":             {func(f *Facts) { f.Pod.Waits = false }, ActionNone},
+		"not on its own node":                 {func(f *Facts) { f.Pod.Node = "n" }, ActionNone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Decide(waiting(c.change))

@@ -7,8 +7,9 @@
 //	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     the deletion of that VolumeAttachment
 //	                                          no pod uses the volume any more, holds it
 //
-// A mount outlives neither the end of the volume's engine nor a new device: what the pod has mounted answers with errors until a new pod mounts the volume
-// again. A node is down where Longhorn and Kubernetes both say so: see Node. The package refuses to know how pods are found or deleted.
+// A mount outlives neither the end of the volume's engine nor a new device: what the pod has mounted answers with errors until a new pod
+// mounts the volume again. A node is down where Longhorn and Kubernetes both say so: see Node. The package refuses to know how pods are
+// found or deleted.
 package podrecovery
 
 import (
@@ -38,13 +39,15 @@ type Pod struct {
 	Node string
 	// Controller is the kind of the owner that makes another pod in its place, as setting.KindOf writes it; empty: nobody does.
 	Controller string
-	// Started is when its kubelet accepted it, and not before Created, as the two times come from two clocks; zero: it did not accept it yet.
+	// Started is when its kubelet accepted it, and not before Created, as the two times come from two clocks; zero: it did not accept it
+	// yet.
 	Started time.Time
 	// Created is when it was created, by the API server's clock.
 	Created time.Time
 	// Waits: it is scheduled, and none of its containers has run. Ended: all have, and none runs again.
 	Waits, Ended bool
-	// DeletedAt is when its grace is over; zero: it is not being deleted. Forced: it was deleted without grace, and waits for its finalizers.
+	// DeletedAt is when its grace is over; zero: it is not being deleted. Forced: it was deleted without grace, and waits for its
+	// finalizers.
 	DeletedAt time.Time
 	Forced    bool
 }
@@ -66,8 +69,8 @@ type Volume struct {
 	SharedSince time.Time
 	// ManyNodes: Kubernetes attaches it to several nodes at once.
 	ManyNodes bool
-	// Attachments are the VolumeAttachments of Kubernetes for it, of Longhorn's driver, in order of their names. They are looked at only for a pod that
-	// is being deleted, or waits.
+	// Attachments are the VolumeAttachments of Kubernetes for it, of Longhorn's driver, in order of their names. They are looked at only
+	// for a pod that is being deleted, or waits.
 	Attachments []Attachment
 }
 
@@ -92,14 +95,16 @@ type Node struct {
 
 // Host is a node of Kubernetes.
 type Host struct {
-	// Ready is the status of its Ready condition, empty: it has none. Since is when that became so, by the clock of who said it; zero: unknown.
+	// Ready is the status of its Ready condition, empty: it has none. Since is when that became so, by the clock of who said it; zero:
+	// unknown.
 	Ready corev1.ConditionStatus
 	Since time.Time
 	// OutOfService: it has the taint node.kubernetes.io/out-of-service, by which a person says that the machine is off.
 	OutOfService bool
 }
 
-// kubeletPause is how long a kubelet is left alone that says itself that its node is not ready: it still runs pods, and is often back at once.
+// kubeletPause is how long a kubelet is left alone that says itself that its node is not ready: it still runs pods, and is often back at
+// once.
 const kubeletPause = 15 * time.Second
 
 // lostFrom reports whether the node is down by what is known now, and since or from when.
@@ -130,7 +135,8 @@ type User struct {
 
 // FromPod takes what matters of a pod.
 func FromPod(pod *corev1.Pod) Pod {
-	p := Pod{Node: pod.Spec.NodeName, Created: pod.CreationTimestamp.Time, Started: startOf(pod), Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
+	p := Pod{Node: pod.Spec.NodeName, Created: pod.CreationTimestamp.Time, Started: startOf(pod),
+		Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
 	p.Waits = p.Node != "" && pod.Status.Phase == corev1.PodPending
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		p.Controller = setting.KindOf(owner.APIVersion, owner.Kind)
@@ -162,7 +168,8 @@ func FromHost(node *corev1.Node) *Host {
 	if node == nil {
 		return nil
 	}
-	h := &Host{OutOfService: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })}
+	h := &Host{OutOfService: slices.ContainsFunc(node.Spec.Taints,
+		func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			h.Ready, h.Since = c.Status, c.LastTransitionTime.Time

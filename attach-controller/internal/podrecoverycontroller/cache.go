@@ -19,7 +19,8 @@ func thinPod(obj any) (any, error) {
 	if !ok {
 		return obj, nil
 	}
-	thin := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+	thin := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
+		ResourceVersion:   pod.ResourceVersion,
 		CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp}}
 	thin.Status.StartTime = pod.Status.StartTime
 	for _, v := range pod.Spec.Volumes {
@@ -28,7 +29,8 @@ func thinPod(obj any) (any, error) {
 			claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.PersistentVolumeClaim.ClaimName}
 			thin.Spec.Volumes = append(thin.Spec.Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
 		case v.Ephemeral != nil:
-			thin.Spec.Volumes = append(thin.Spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}})
+			thin.Spec.Volumes = append(thin.Spec.Volumes,
+				corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}})
 		}
 	}
 	if len(thin.Spec.Volumes) == 0 {

@@ -33,8 +33,10 @@ func TestAPodWhoseVolumeWasDetachedUnderItIsDeleted(t *testing.T) {
 	before := time.Now().Add(-time.Hour)
 	pod := w.pod("web-0", set, "a", before, "data")
 	others := []client.Object{
-		w.pod("alone", "", "a", before, "data"), w.pod("spared", "DaemonSet", "a", before, "data"), w.pod("late", set, "a", time.Now().Add(time.Hour), "data"),
-		w.pod("foreign", set, "a", before, "foreign"), w.pod("well", set, "a", before, "well"), w.pod("unbound", set, "a", before, "nowhere"),
+		w.pod("alone", "", "a", before, "data"), w.pod("spared", "DaemonSet", "a", before, "data"),
+		w.pod("late", set, "a", time.Now().Add(time.Hour), "data"),
+		w.pod("foreign", set, "a", before, "foreign"), w.pod("well", set, "a", before, "well"),
+		w.pod("unbound", set, "a", before, "nowhere"),
 	}
 	p := w.start()
 	w.stays(append(others, pod)...)
@@ -115,7 +117,8 @@ func TestAPodOnANodeThatIsDownGoesAfterItsVolumes(t *testing.T) {
 		leaving(w, va)
 	}
 	for i, volume := range []string{"data", "logs"} {
-		require.Contains(t, w.said(w.namespace, "Volume", w.name(volume), "AttachmentDeleted"), "VolumeAttachment "+ours[i].Name+" ", volume)
+		require.Contains(t, w.said(w.namespace, "Volume", w.name(volume), "AttachmentDeleted"), "VolumeAttachment "+ours[i].Name+" ",
+			volume)
 	}
 	w.letGo(ours[0])
 	w.stays(leaves)
@@ -124,7 +127,8 @@ func TestAPodOnANodeThatIsDownGoesAfterItsVolumes(t *testing.T) {
 	w.said(w.pods, "Pod", "web-0", "PodForceDeleted")
 	w.said(w.namespace, "Volume", w.name("logs"), "PodForceDeleted")
 	w.stays(others...)
-	require.Equal(t, []string{"delete VolumeAttachment " + ours[0].Name, "delete VolumeAttachment " + ours[1].Name, "delete Pod web-0"}, p.Client.Writes())
+	require.Equal(t, []string{"delete VolumeAttachment " + ours[0].Name, "delete VolumeAttachment " + ours[1].Name, "delete Pod web-0"},
+		p.Client.Writes())
 }
 
 // Wherever the controller dies, its successor ends at the same.

@@ -22,12 +22,14 @@ type deletion struct {
 	event     events.Event
 }
 
-// deletions are those of a verdict, each with the Volumes that it is about: a pod is deleted once, so that none of its events is emitted twice.
+// deletions are those of a verdict, each with the Volumes that it is about: a pod is deleted once, so that none of its events is emitted
+// twice.
 func deletions(s *seen, v podrecovery.Verdict) []deletion {
 	pod := s.pod.Namespace + "/" + s.pod.Name
 	switch v.Action {
 	case podrecovery.ActionDelete:
-		return []deletion{ofPod(s, v, podrecovery.GracePeriod, warning("PodDeleted", "Pod %s is deleted, so that its controller makes another one. %s", pod, v.Why))}
+		return []deletion{ofPod(s, v, podrecovery.GracePeriod,
+			warning("PodDeleted", "Pod %s is deleted, so that its controller makes another one. %s", pod, v.Why))}
 	case podrecovery.ActionForceDelete:
 		return []deletion{ofPod(s, v, 0, warning("PodForceDeleted", "Pod %s is deleted by force. %s", pod, v.Why))}
 	}
@@ -40,7 +42,8 @@ func deletions(s *seen, v podrecovery.Verdict) []deletion {
 }
 
 func ofPod(s *seen, v podrecovery.Verdict, grace int64, e events.Event) deletion {
-	d := deletion{object: s.pod, options: []client.DeleteOption{client.GracePeriodSeconds(grace)}, regarding: []runtime.Object{s.pod}, event: e}
+	d := deletion{object: s.pod, options: []client.DeleteOption{client.GracePeriodSeconds(grace)}, regarding: []runtime.Object{s.pod},
+		event: e}
 	for _, name := range v.Volumes {
 		d.regarding = append(d.regarding, s.volumes[name])
 	}
@@ -55,8 +58,10 @@ func (r *reconciler) emit(d deletion, e events.Event) {
 
 // refused is what is emitted where the API server refuses to delete a VolumeAttachment.
 func refused(name string, answer error) events.Event {
-	return warning("AttachmentNotDeleted", "VolumeAttachment %s of Kubernetes, which holds the volume on a node that is down, is not deleted. Allow "+
-		"attach-controller to delete volumeattachments.storage.k8s.io, or run kubectl delete volumeattachments.storage.k8s.io %s. The API server says: %s",
+	return warning("AttachmentNotDeleted", "VolumeAttachment %s of Kubernetes, which holds the volume on a node that is down, is not "+
+		"deleted. Allow "+
+		"attach-controller to delete volumeattachments.storage.k8s.io, or run kubectl delete volumeattachments.storage.k8s.io %s. The "+
+		"API server says: %s",
 		name, name, answer)
 }
 

@@ -47,8 +47,9 @@ const (
 	held     = "test/held"
 )
 
-// world is Longhorn's namespace on a real API server, with the controller in it as attach-controller's ServiceAccount with its generated roles and
-// policies, and a namespace for pods. What has no namespace is named after the world. Nobody attaches, and there is no kubelet: the test plays both.
+// world is Longhorn's namespace on a real API server, with the controller in it as attach-controller's ServiceAccount with its generated
+// roles and policies, and a namespace for pods. What has no namespace is named after the world. Nobody attaches, and there is no kubelet:
+// the test plays both.
 type world struct {
 	t               *testing.T
 	namespace, pods string
@@ -79,7 +80,8 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
 	kept := csicontroller.Cache()
 	maps.Copy(kept, Cache())
-	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, Cache: kept, Wrap: w.wrap, At: at, OnCut: onCut,
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, Cache: kept, Wrap: w.wrap, At: at,
+		OnCut: onCut,
 		Clock: skewed{ahead: w.ahead}},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
@@ -138,10 +140,12 @@ func (w *world) volume(name string) *v1beta2.Volume {
 func (w *world) persistentVolume(name, driver string) {
 	w.t.Helper()
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.name(name)}, Spec: corev1.PersistentVolumeSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
-		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-		ClaimRef:               &corev1.ObjectReference{Namespace: w.pods, Name: name},
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: w.name(name)}},
+		AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+		Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		ClaimRef:                      &corev1.ObjectReference{Namespace: w.pods, Name: name},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver,
+			VolumeHandle: w.name(name)}},
 	}}
 	w.create(pv)
 	w.status(pv, map[string]any{"phase": corev1.VolumeBound})
@@ -152,8 +156,8 @@ func (w *world) status(obj client.Object, fields map[string]any) {
 	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, obj, fields))
 }
 
-// pod makes a pod of that controller kind on the node that uses the claims, and that its kubelet accepted at that time; a pod without a kind has no
-// controller.
+// pod makes a pod of that controller kind on the node that uses the claims, and that its kubelet accepted at that time; a pod without a
+// kind has no controller.
 func (w *world) pod(name, kind, node string, started time.Time, claims ...string) *corev1.Pod {
 	w.t.Helper()
 	yes, token, grace := true, false, int64(1)
@@ -184,7 +188,8 @@ func (w *world) attached(volume, node, driver string) *storagev1.VolumeAttachmen
 	w.t.Helper()
 	source := w.name(volume)
 	va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: w.name(volume + "-on-" + node), Finalizers: []string{held}},
-		Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: w.name(node), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &source}}}
+		Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: w.name(node),
+			Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &source}}}
 	w.create(va)
 	return va
 }

@@ -40,7 +40,8 @@ var indexes = []struct {
 	}},
 	{&corev1.PersistentVolume{}, byClaim, func(o client.Object) []string { return some(claimOf(o.(*corev1.PersistentVolume))) }},
 	{&corev1.PersistentVolume{}, byHandle, func(o client.Object) []string { return some(volumeOf(o.(*corev1.PersistentVolume))) }},
-	{&storagev1.VolumeAttachment{}, byPersistentVolume, func(o client.Object) []string { return some(sourceOf(o.(*storagev1.VolumeAttachment))) }},
+	{&storagev1.VolumeAttachment{}, byPersistentVolume,
+		func(o client.Object) []string { return some(sourceOf(o.(*storagev1.VolumeAttachment))) }},
 	{&storagev1.VolumeAttachment{}, byNode, func(o client.Object) []string {
 		if sourceOf(o.(*storagev1.VolumeAttachment)) == "" {
 			return nil

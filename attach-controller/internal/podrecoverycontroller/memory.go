@@ -10,9 +10,9 @@ import (
 // remembered is of how many Volumes the memory keeps something, those that needed it last.
 const remembered = 4096
 
-// memory keeps of each Volume when this process deleted a pod for its remountRequestedAt first. That ends what a clock that is ahead would do for ever:
-// remountRequestedAt would be after the creation of each new pod. What is forgotten, with the process or for want of room, costs such a pod one more
-// deletion. It is safe for concurrent use.
+// memory keeps of each Volume when this process deleted a pod for its remountRequestedAt first. That ends what a clock that is ahead would
+// do for ever: remountRequestedAt would be after the creation of each new pod. What is forgotten, with the process or for want of room,
+// costs such a pod one more deletion. It is safe for concurrent use.
 type memory struct {
 	mutex sync.Mutex
 	first *lru.Cache

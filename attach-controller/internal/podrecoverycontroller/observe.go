@@ -45,7 +45,8 @@ func (o observer) observe(ctx context.Context, key client.ObjectKey) (*seen, err
 	if pod == nil || err != nil {
 		return nil, err
 	}
-	s := &seen{pod: pod, volumes: map[string]*v1beta2.Volume{}, attachments: map[string]*storagev1.VolumeAttachment{}, nodes: map[string]podrecovery.Node{}}
+	s := &seen{pod: pod, volumes: map[string]*v1beta2.Volume{}, attachments: map[string]*storagev1.VolumeAttachment{},
+		nodes: map[string]podrecovery.Node{}}
 	s.facts.Now, s.facts.Pod = o.clock.Now(), podrecovery.FromPod(pod)
 	if s.facts.Pod.Node == "" {
 		return s, nil

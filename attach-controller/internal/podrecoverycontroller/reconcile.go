@@ -1,5 +1,6 @@
-// Package podrecoverycontroller makes the verdicts of package podrecovery true, one key per pod with claims: it deletes pods whose volume was detached
-// under them, and frees what pods held on nodes that are down. Nothing is deleted but what the API server itself says right before.
+// Package podrecoverycontroller makes the verdicts of package podrecovery true, one key per pod with claims: it deletes pods whose volume
+// was detached under them, and frees what pods held on nodes that are down. Nothing is deleted but what the API server itself says right
+// before.
 package podrecoverycontroller
 
 import (
@@ -37,7 +38,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	cached := observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock, memory: newMemory()}
+	cached := observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock,
+		memory: newMemory()}
 	live := cached
 	live.reader, live.live = rt.Uncached, true
 	r := &reconciler{rt: rt, cached: cached, live: live, memory: cached.memory}

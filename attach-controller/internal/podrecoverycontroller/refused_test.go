@@ -40,7 +40,8 @@ type forbids struct {
 // Delete implements client.Writer.
 func (f forbids) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	if _, ok := obj.(*storagev1.VolumeAttachment); ok && obj.GetName() == f.name {
-		return apierrors.NewForbidden(schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattachments"}, f.name, errors.New("nobody may"))
+		return apierrors.NewForbidden(schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattachments"}, f.name,
+			errors.New("nobody may"))
 	}
 	return f.Client.Delete(ctx, obj, opts...)
 }

@@ -66,7 +66,8 @@ func changed() predicate.Predicate {
 }
 
 func gone() predicate.Predicate {
-	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false }}
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
 // detached lets Volumes pass that were detached under their users, and changes of whether their share serves.
@@ -96,7 +97,8 @@ func downChanged() predicate.Predicate {
 	}
 }
 
-// hostChanged passes changes and the end of Kubernetes' nodes, and not what they are when the process begins: those that are down pass as Longhorn's.
+// hostChanged passes changes and the end of Kubernetes' nodes, and not what they are when the process begins: those that are down pass as
+// Longhorn's.
 func hostChanged() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: changed().Update}
 }

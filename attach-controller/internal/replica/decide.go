@@ -47,8 +47,8 @@ func Decide(w World) Verdict {
 	return out
 }
 
-// sources are the replicas that another one is rebuilt from: the healthy ones, or, where all were deleted at once, those that serve until there is
-// another.
+// sources are the replicas that another one is rebuilt from: the healthy ones, or, where all were deleted at once, those that serve until
+// there is another.
 func (w *World) sources(g groups) []*v1beta2.Replica {
 	if len(g.healthy) > 0 {
 		return g.healthy

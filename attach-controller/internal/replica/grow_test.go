@@ -79,7 +79,8 @@ func TestWhetherADiskThatIsNotReadyHasRoomIsNotKnown(t *testing.T) {
 	w := grown(20*gib, 10*gib)
 	for _, n := range w.Nodes {
 		for key, disk := range n.Status.DiskStatus {
-			disk.Conditions = conditions.Set(disk.Conditions, v1beta2.Condition{Type: v1beta2.DiskReady, Status: v1beta2.ConditionFalse}, w.Now)
+			disk.Conditions = conditions.Set(disk.Conditions, v1beta2.Condition{Type: v1beta2.DiskReady, Status: v1beta2.ConditionFalse},
+				w.Now)
 			n.Status.DiskStatus[key] = disk
 		}
 	}

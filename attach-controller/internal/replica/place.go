@@ -12,11 +12,13 @@ import (
 // place finds disks for what is missing and says on the volume whether all that is wanted has a place.
 func (w *World) place(g groups, n need, out *Verdict) {
 	if w.waitsForNode(g) {
-		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForNode, "The replica of a strict-local volume goes to the node where the volume is attached first.")
+		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForNode,
+			"The replica of a strict-local volume goes to the node where the volume is attached first.")
 		return
 	}
 	if n.count > 0 && w.Volume.Spec.Size <= 0 {
-		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonSizeMissing, "The volume has no size: set spec.size to a number of bytes, such as \"10737418240\" for 10 GiB.")
+		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonSizeMissing,
+			"The volume has no size: set spec.size to a number of bytes, such as \"10737418240\" for 10 GiB.")
 		return
 	}
 	var refusal placement.Refusal

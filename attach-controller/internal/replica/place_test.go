@@ -34,26 +34,46 @@ func check(t *testing.T, rows map[string]row) {
 func TestFirstReplicasArePlacedAllAtOnce(t *testing.T) {
 	here := volume(func(v *v1beta2.Volume) { v.Spec.NodeID = "b" })
 	check(t, map[string]row{
-		"three, each on its own node":                                 {fresh(), "create:a create:b create:c", v1beta2.ReasonPlaced},
-		"as many as find a place":                                     {fresh(closed("a b")), "create:c create:d", v1beta2.ReasonAntiAffinity},
-		"none, where none finds a place":                              {fresh(closed("a b c d")), "", v1beta2.ReasonNoUsableNode},
-		"two on one node where that is soft, and disks too":           {fresh(closed("a b c"), settings(func(s *setting.Values) { s.NodeSoftAntiAffinity = true })), "create:d create:d create:d", v1beta2.ReasonPlaced},
-		"what the volume says of softness counts first":               {fresh(closed("a b c"), settings(func(s *setting.Values) { s.NodeSoftAntiAffinity = true }), volume(func(v *v1beta2.Volume) { v.Spec.ReplicaSoftAntiAffinity = "disabled" })), "create:d", v1beta2.ReasonAntiAffinity},
-		"softness that only the volume has":                           {fresh(closed("a b c"), volume(func(v *v1beta2.Volume) { v.Spec.ReplicaSoftAntiAffinity = "enabled" })), "create:d create:d create:d", v1beta2.ReasonPlaced},
-		"of which each is counted at once":                            {fresh(closed("a b c"), volume(func(v *v1beta2.Volume) { v.Spec.Size, v.Spec.ReplicaSoftAntiAffinity = 40*gib, "enabled" })), "create:d create:d", v1beta2.ReasonInsufficientSpace},
-		"what is there already counts":                                {fresh(coming("a")), "create:b create:c", v1beta2.ReasonPlaced},
-		"all are there":                                               {fresh(coming("a"), coming("b"), coming("c")), "", v1beta2.ReasonPlaced},
-		"nothing new is to be said":                                   {fresh(coming("a"), coming("b"), coming("c"), isScheduled(v1beta2.ReasonPlaced)), "", v1beta2.ReasonPlaced},
-		"the rest comes when there is a place":                        {fresh(coming("a"), coming("b"), isScheduled(v1beta2.ReasonAntiAffinity)), "create:c", v1beta2.ReasonPlaced},
-		"one that shall leave is no use":                              {fresh(coming("a"), coming("b"), coming("c"), evicted("a")), "create:d mark:a", v1beta2.ReasonPlaced},
-		"the limit of rebuilds is not theirs":                         {fresh(settings(func(s *setting.Values) { s.RebuildsPerNode = 0 })), "create:a create:b create:c", v1beta2.ReasonPlaced},
-		"a replica that cannot start is not replaced again and again": {fresh(coming("a"), coming("b"), coming("c"), replica("a", func(r *v1beta2.Replica) { r.Spec.FailedAt = ago(time.Minute) })), "", ""},
-		"nor has another one its node":                                {fresh(closed("d"), coming("a"), replica("a", func(r *v1beta2.Replica) { r.Spec.FailedAt = ago(time.Minute) })), "create:b create:c", v1beta2.ReasonPlaced},
-		"strict-local waits for the node":                             {fresh(wants(1), locality("strict-local")), "", v1beta2.ReasonWaitingForNode},
-		"strict-local goes to the node":                               {fresh(wants(1), locality("strict-local"), here), "create:b", v1beta2.ReasonPlaced},
-		"strict-local goes nowhere else":                              {fresh(wants(1), locality("strict-local"), here, closed("b")), "", v1beta2.ReasonNoUsableNode},
-		"best-effort prefers the node":                                {fresh(wants(1), locality("best-effort"), here), "create:b", v1beta2.ReasonPlaced},
-		"best-effort goes elsewhere where it has to":                  {fresh(wants(1), locality("best-effort"), here, closed("b")), "create:a", v1beta2.ReasonPlaced},
+		"three, each on its own node": {fresh(), "create:a create:b create:c", v1beta2.ReasonPlaced},
+		"as many as find a place": {fresh(closed("a b")), "create:c create:d",
+			v1beta2.ReasonAntiAffinity},
+		"none, where none finds a place": {fresh(closed("a b c d")), "", v1beta2.ReasonNoUsableNode},
+		"two on one node where that is soft, and disks too": {fresh(closed("a b c"),
+			settings(func(s *setting.Values) { s.NodeSoftAntiAffinity = true })), "create:d create:d create:d", v1beta2.ReasonPlaced},
+		"what the volume says of softness counts first": {fresh(closed("a b c"),
+			settings(func(s *setting.Values) { s.NodeSoftAntiAffinity = true }),
+			volume(func(v *v1beta2.Volume) { v.Spec.ReplicaSoftAntiAffinity = "disabled" })), "create:d", v1beta2.ReasonAntiAffinity},
+		"softness that only the volume has": {fresh(closed("a b c"),
+			volume(func(v *v1beta2.Volume) { v.Spec.ReplicaSoftAntiAffinity = "enabled" })), "create:d create:d create:d",
+			v1beta2.ReasonPlaced},
+		"of which each is counted at once": {fresh(closed("a b c"),
+			volume(func(v *v1beta2.Volume) { v.Spec.Size, v.Spec.ReplicaSoftAntiAffinity = 40*gib, "enabled" })), "create:d create:d",
+			v1beta2.ReasonInsufficientSpace},
+		"what is there already counts": {fresh(coming("a")), "create:b create:c", v1beta2.ReasonPlaced},
+		"all are there": {fresh(coming("a"), coming("b"), coming("c")), "",
+			v1beta2.ReasonPlaced},
+		"nothing new is to be said": {fresh(coming("a"), coming("b"), coming("c"),
+			isScheduled(v1beta2.ReasonPlaced)), "", v1beta2.ReasonPlaced},
+		"the rest comes when there is a place": {fresh(coming("a"), coming("b"),
+			isScheduled(v1beta2.ReasonAntiAffinity)), "create:c", v1beta2.ReasonPlaced},
+		"one that shall leave is no use": {fresh(coming("a"), coming("b"), coming("c"), evicted("a")),
+			"create:d mark:a", v1beta2.ReasonPlaced},
+		"the limit of rebuilds is not theirs": {fresh(settings(func(s *setting.Values) { s.RebuildsPerNode = 0 })),
+			"create:a create:b create:c", v1beta2.ReasonPlaced},
+		"a replica that cannot start is not replaced again and again": {fresh(coming("a"), coming("b"), coming("c"),
+			replica("a", func(r *v1beta2.Replica) { r.Spec.FailedAt = ago(time.Minute) })), "", ""},
+		"nor has another one its node": {fresh(closed("d"), coming("a"),
+			replica("a", func(r *v1beta2.Replica) { r.Spec.FailedAt = ago(time.Minute) })), "create:b create:c", v1beta2.ReasonPlaced},
+		"strict-local waits for the node": {fresh(wants(1), locality("strict-local")), "",
+			v1beta2.ReasonWaitingForNode},
+		"strict-local goes to the node": {fresh(wants(1), locality("strict-local"), here), "create:b",
+			v1beta2.ReasonPlaced},
+		"strict-local goes nowhere else": {fresh(wants(1), locality("strict-local"), here, closed("b")), "",
+			v1beta2.ReasonNoUsableNode},
+		"best-effort prefers the node": {fresh(wants(1), locality("best-effort"), here), "create:b",
+			v1beta2.ReasonPlaced},
+		"best-effort goes elsewhere where it has to": {fresh(wants(1), locality("best-effort"), here, closed("b")),
+			"create:a", v1beta2.ReasonPlaced},
 	})
 }
 
@@ -74,7 +94,8 @@ func TestNothingIsPlacedForAVolumeThatIsNotReady(t *testing.T) {
 }
 
 func TestAPlacedReplicaKnowsItsDiskItsImageAndItsEngine(t *testing.T) {
-	w := attached("a b", wants(3), volume(func(v *v1beta2.Volume) { v.Spec.Image = "" }), settings(func(s *setting.Values) { s.DefaultEngineImage = "default" }))
+	w := attached("a b", wants(3), volume(func(v *v1beta2.Volume) { v.Spec.Image = "" }),
+		settings(func(s *setting.Values) { s.DefaultEngineImage = "default" }))
 	v := decide(w)
 	require.Equal(t, []placement.Disk{{Node: "c", Zone: "zone-c", UUID: "disk-c", Path: "/dev/c"}}, v.Create)
 	require.Equal(t, "default", v.Image)
@@ -121,7 +142,8 @@ func TestReplicasOfADetachedVolumeFollowItsEngineImage(t *testing.T) {
 	require.Len(t, images(w), 2)
 	w.Volume.Spec.DataEngine = v1beta2.DataEngineV2
 	require.Empty(t, images(w), "a v2 replica runs what its instance manager is")
-	require.Empty(t, images(attached("a b", newer, func(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV1 })), "one that runs keeps its image")
+	require.Empty(t, images(attached("a b", newer, func(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV1 })),
+		"one that runs keeps its image")
 	w.Volume.Spec.DataEngine = v1beta2.DataEngineV1
 	w.Replicas[0].Status.CurrentState = v1beta2.InstanceStateRunning
 	require.Len(t, images(w), 1, "one that still runs follows when it has stopped")
@@ -153,13 +175,16 @@ func TestADetachedVolumeThatHadNoPlaceIsLookedAtAgain(t *testing.T) {
 	}
 	full := lost(closed("d"))
 	check(t, map[string]row{
-		"there is a place now":                       {lost(), "", v1beta2.ReasonPlaced},
-		"there still is none":                        {full, "", v1beta2.ReasonAntiAffinity},
-		"the failed one can be taken back":           {attached("a b c", failed("c", time.Hour), detached, none, closed("d")), "", v1beta2.ReasonPlaced},
+		"there is a place now": {lost(), "", v1beta2.ReasonPlaced},
+		"there still is none":  {full, "", v1beta2.ReasonAntiAffinity},
+		"the failed one can be taken back": {attached("a b c", failed("c", time.Hour), detached, none, closed("d")), "",
+			v1beta2.ReasonPlaced},
 		"the limit of rebuilds is for another day":   {lost(rebuilds("d", 5)), "", v1beta2.ReasonPlaced},
 		"without a copy there is nothing to rebuild": {lost(failed("a", 0), failed("b", 0)), "", v1beta2.ReasonAntiAffinity},
-		"while it is attached only a try tells":      {attached("a b c", down("c"), failed("c", time.Hour), down("a"), none), "", v1beta2.ReasonAntiAffinity},
+		"while it is attached only a try tells": {attached("a b c", down("c"), failed("c", time.Hour), down("a"), none), "",
+			v1beta2.ReasonAntiAffinity},
 	})
 	require.True(t, Needs(lost()))
-	require.False(t, Needs(attached("a b c", down("c"), failed("c", time.Hour), detached, isScheduled(v1beta2.ReasonPlaced))), "nobody asks where nothing is amiss")
+	require.False(t, Needs(attached("a b c", down("c"), failed("c", time.Hour), detached, isScheduled(v1beta2.ReasonPlaced))),
+		"nobody asks where nothing is amiss")
 }

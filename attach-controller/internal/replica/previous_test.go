@@ -26,12 +26,15 @@ func previous(node string) change {
 
 func TestAReplicaOfAnEarlierVolumeOfTheNameOnlyGoes(t *testing.T) {
 	check(t, map[string]row{
-		"it does not count as one of those that are wanted": {fresh(coming("a"), coming("b"), coming("c"), previous("c")), "create:c", v1beta2.ReasonPlaced},
-		"it stays as long as nobody deletes it":             {attached("a b c", wants(2), previous("c"), failed("b", 0), down("b")), "", ""},
+		"it does not count as one of those that are wanted": {fresh(coming("a"), coming("b"), coming("c"), previous("c")), "create:c",
+			v1beta2.ReasonPlaced},
+		"it stays as long as nobody deletes it": {attached("a b c", wants(2), previous("c"), failed("b", 0), down("b")), "",
+			""},
 	})
 	w := attached("a b c", wants(2), deleted("c", time.Hour), previous("c"))
 	require.Equal(t, "approve:c=VolumeDeleting", reported(decide(w)))
-	require.Equal(t, "refuse:b=NoHealthyCopy", reported(decide(attached("b c", wants(1), down("b"), deleted("b", time.Hour), previous("c")))), "it is no copy")
+	require.Equal(t, "refuse:b=NoHealthyCopy", reported(decide(attached("b c", wants(1), down("b"), deleted("b", time.Hour),
+		previous("c")))), "it is no copy")
 }
 
 // A volume that was attached once has data: when all that had it is gone, an empty replica does not take its place.

@@ -79,7 +79,8 @@ func TestTheLastHealthyReplicaStays(t *testing.T) {
 					c = &a.Condition
 				}
 			}
-			if r.DeletionTimestamp == nil || conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved) || c == nil || c.Status != v1beta2.ConditionTrue || c.Reason != elsewhere {
+			if r.DeletionTimestamp == nil || conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved) || c == nil ||
+				c.Status != v1beta2.ConditionTrue || c.Reason != elsewhere {
 				continue
 			}
 			approved++

@@ -11,8 +11,8 @@ import (
 // retries is how often a failed replica is taken back before another one takes its place.
 const retries = 5
 
-// firstRetry is the pause before a replica is taken back the third time; it doubles. The first repetition has none: a rebuild of v1 that lost its
-// caller, as at a change of im-monitor's leader, only has to be done again.
+// firstRetry is the pause before a replica is taken back the third time; it doubles. The first repetition has none: a rebuild of v1 that
+// lost its caller, as at a change of im-monitor's leader, only has to be done again.
 const firstRetry = 5 * time.Second
 
 // takeBack uses one failed replica again whose disk is there: less has to be copied than for a new one. It returns how
@@ -43,7 +43,8 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 // isBack reports whether a failed replica can be used again: its node and its disk are there, its instance is stopped.
 func (w *World) isBack(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
-	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) || r.Spec.RebuildRetryCount >= retries {
+	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) ||
+		r.Spec.RebuildRetryCount >= retries {
 		return false
 	}
 	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c == nil || c.Status != v1beta2.ConditionTrue {

@@ -46,8 +46,8 @@ func (w *World) remove(out *Verdict) {
 	}
 }
 
-// release lets a replica go. What of it may still run somewhere is recorded before: without its object nobody could tell such an instance from one
-// whose object was lost.
+// release lets a replica go. What of it may still run somewhere is recorded before: without its object nobody could tell such an instance
+// from one whose object was lost.
 func (w *World) release(r *v1beta2.Replica, out *Verdict) {
 	holder := abandoned.Holder{Name: r.Name, Volume: v1beta2.VolumeUIDOf(r), Node: r.Spec.NodeID}
 	if conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown) {
@@ -97,18 +97,24 @@ func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condit
 	}
 	other := w.otherHealthy(r)
 	if other == nil {
-		return say(v1beta2.ConditionFalse, v1beta2.ReasonNoHealthyCopy, "No other replica of the volume is healthy: its data may be the last copy. It goes when another replica is healthy, or when the volume is deleted.")
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonNoHealthyCopy,
+			"No other replica of the volume is healthy: its data may be the last copy. It goes when another replica is healthy, or when "+
+				"the volume is deleted.")
 	}
 	if !w.engineUp() {
-		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook, fmt.Sprintf("Replica %s seems healthy, but only a running engine can tell: attach the volume, or delete it.", other.Name))
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
+			fmt.Sprintf("Replica %s seems healthy, but only a running engine can tell: attach the volume, or delete it.", other.Name))
 	}
 	since := r.DeletionTimestamp.Add(stampWidth)
 	copy := w.seenRW(r, since)
 	if copy == nil {
 		w.ask(since, out)
-		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook, fmt.Sprintf("Waiting for a look at engine %s that is newer than the deletion and shows another replica in mode RW.", w.Engine.Name))
+		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
+			fmt.Sprintf("Waiting for a look at engine %s that is newer than the deletion and shows another replica in mode RW.",
+				w.Engine.Name))
 	}
-	return say(v1beta2.ConditionTrue, v1beta2.ReasonHealthyCopyElsewhere, fmt.Sprintf("Replica %s on %s has the data.", copy.Name, copy.Spec.NodeID))
+	return say(v1beta2.ConditionTrue, v1beta2.ReasonHealthyCopyElsewhere,
+		fmt.Sprintf("Replica %s on %s has the data.", copy.Name, copy.Spec.NodeID))
 }
 
 // before is whom a replica waits for: it is not the first, or another one's approval is yet to be taken back.
@@ -124,8 +130,8 @@ func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// ask requests a look, once, as soon as one would be newer than the deletion. Where the clock of the API server, which wrote the deletion, is ahead of
-// this one, the request says so by that clock: the deletion was seen, so that what is asked for now is newer in any case.
+// ask requests a look, once, as soon as one would be newer than the deletion. Where the clock of the API server, which wrote the deletion,
+// is ahead of this one, the request says so by that clock: the deletion was seen, so that what is asked for now is newer in any case.
 func (w *World) ask(since time.Time, out *Verdict) {
 	if asked := parse(w.Engine.Spec.LookRequestedAt); !asked.Before(since) {
 		return
@@ -168,7 +174,8 @@ func (w *World) seenRW(r *v1beta2.Replica, since time.Time) *v1beta2.Replica {
 		return nil
 	}
 	for _, other := range w.Replicas {
-		if other != r && other.DeletionTimestamp == nil && other.Spec.FailedAt == "" && !w.down(other) && w.mode(other) == v1beta2.ReplicaModeRW {
+		if other != r && other.DeletionTimestamp == nil && other.Spec.FailedAt == "" && !w.down(other) &&
+			w.mode(other) == v1beta2.ReplicaModeRW {
 			return other
 		}
 	}
@@ -185,6 +192,7 @@ func (w *World) ended(r *v1beta2.Replica) bool {
 	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
 		return false
 	}
-	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped || r.Status.CurrentState == "" && !r.Status.Starting && !r.Status.Started
+	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped || r.Status.CurrentState == "" && !r.Status.Starting &&
+		!r.Status.Started
 	return stopped && r.Spec.DesireState != v1beta2.InstanceStateRunning || w.Nodes[r.Spec.NodeID] == nil
 }

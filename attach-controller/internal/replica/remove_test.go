@@ -37,26 +37,44 @@ func TestDataIsDestroyedOnlyWhereNobodyNeedsIt(t *testing.T) {
 	another := func(w *World) { w.Volume.UID = "uid-2" }
 	anonymous := replica("a", func(r *v1beta2.Replica) { r.OwnerReferences = nil })
 	check(t, map[string]row{
-		"the volume is being deleted":                         {attached("a", deleted("a", 0), volumeDeleted), "approve:a=VolumeDeleting", ""},
-		"the volume is gone":                                  {attached("a", deleted("a", 0), noVolume), "approve:a=VolumeDeleting", ""},
-		"the volume of that name is another one":              {attached("a", deleted("a", 0), another), "approve:a=VolumeDeleting", ""},
-		"a replica that says not whose it is is the volume's": {attached("a", deleted("a", 0), another, anonymous), "create:b refuse:a=NoHealthyCopy", ""},
-		"all of them at once, when the volume goes":           {attached("a b", deleted("a", 0), deleted("b", 0), volumeDeleted), "approve:a=VolumeDeleting approve:b=VolumeDeleting", ""},
-		"it is the last one":                                  {attached("a", deleted("a", time.Hour), polled(now)), "create:b refuse:a=NoHealthyCopy", ""},
-		"the other one has failed":                            {attached("a b", deleted("a", time.Hour), failed("b", time.Hour), polled(now), closed("a b c d"), tried("b", 5)), "refuse:a=NoHealthyCopy", ""},
-		"the other one was never rebuilt":                     {attached("a", deleted("a", time.Hour), coming("b"), polled(now)), "refuse:a=NoHealthyCopy", ""},
-		"the other one's node is down":                        {attached("b a", deleted("b", time.Hour), down("a"), polled(now)), "refuse:b=NoHealthyCopy", ""},
-		"the other one's node is gone":                        {attached("b c", deleted("b", time.Hour), gone("c"), polled(now), closed("a b d")), "refuse:b=NoHealthyCopy", ""},
-		"the other one goes, too":                             {attached("a b", deleted("a", time.Hour), deleted("b", time.Hour), polled(now)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
-		"the volume is detached":                              {attached("a b", deleted("a", time.Hour), detached), "refuse:a=WaitingForLook", ""},
-		"the engine's node is down":                           {attached("b c d", deleted("b", time.Hour), down("a"), polled(now)), "refuse:b=WaitingForLook", ""},
-		"no look is newer than the deletion: one is asked":    {attached("a b", deleted("a", time.Hour), polled(now.Add(-2*time.Hour)), wants(1)), "refuse:a=WaitingForLook look", ""},
-		"a look of the deletion's second is not newer":        {attached("a b", deleted("a", 3*time.Second), polled(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook look", ""},
-		"a look one second later is":                          {attached("a b", deleted("a", 3*time.Second), polled(now.Add(-2*time.Second)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
-		"the look shows the other one being rebuilt":          {attached("a b", deleted("a", time.Hour), polled(now), use("b", v1beta2.ReplicaModeWO), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
-		"the look shows the other one dropped":                {attached("a b", deleted("a", time.Hour), polled(now), use("b", v1beta2.ReplicaModeERR), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
-		"the look shows another one RW":                       {attached("a b", deleted("a", time.Hour), polled(now), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
-		"one that failed and is deleted needs the same":       {attached("a b", failed("b", time.Hour), deleted("b", time.Hour), polled(now), wants(1)), "approve:b=HealthyCopyElsewhere", ""},
+		"the volume is being deleted": {attached("a", deleted("a", 0), volumeDeleted), "approve:a=VolumeDeleting",
+			""},
+		"the volume is gone":                     {attached("a", deleted("a", 0), noVolume), "approve:a=VolumeDeleting", ""},
+		"the volume of that name is another one": {attached("a", deleted("a", 0), another), "approve:a=VolumeDeleting", ""},
+		"a replica that says not whose it is is the volume's": {attached("a", deleted("a", 0), another, anonymous),
+			"create:b refuse:a=NoHealthyCopy", ""},
+		"all of them at once, when the volume goes": {attached("a b", deleted("a", 0), deleted("b", 0), volumeDeleted),
+			"approve:a=VolumeDeleting approve:b=VolumeDeleting", ""},
+		"it is the last one": {attached("a", deleted("a", time.Hour), polled(now)),
+			"create:b refuse:a=NoHealthyCopy", ""},
+		"the other one has failed": {attached("a b", deleted("a", time.Hour), failed("b", time.Hour),
+			polled(now), closed("a b c d"), tried("b", 5)), "refuse:a=NoHealthyCopy", ""},
+		"the other one was never rebuilt": {attached("a", deleted("a", time.Hour), coming("b"), polled(now)),
+			"refuse:a=NoHealthyCopy", ""},
+		"the other one's node is down": {attached("b a", deleted("b", time.Hour), down("a"), polled(now)),
+			"refuse:b=NoHealthyCopy", ""},
+		"the other one's node is gone": {attached("b c", deleted("b", time.Hour), gone("c"), polled(now),
+			closed("a b d")), "refuse:b=NoHealthyCopy", ""},
+		"the other one goes, too": {attached("a b", deleted("a", time.Hour), deleted("b", time.Hour),
+			polled(now)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
+		"the volume is detached": {attached("a b", deleted("a", time.Hour), detached),
+			"refuse:a=WaitingForLook", ""},
+		"the engine's node is down": {attached("b c d", deleted("b", time.Hour), down("a"), polled(now)),
+			"refuse:b=WaitingForLook", ""},
+		"no look is newer than the deletion: one is asked": {attached("a b", deleted("a", time.Hour), polled(now.Add(-2*time.Hour)),
+			wants(1)), "refuse:a=WaitingForLook look", ""},
+		"a look of the deletion's second is not newer": {attached("a b", deleted("a", 3*time.Second),
+			polled(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook look", ""},
+		"a look one second later is": {attached("a b", deleted("a", 3*time.Second),
+			polled(now.Add(-2*time.Second)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
+		"the look shows the other one being rebuilt": {attached("a b", deleted("a", time.Hour), polled(now),
+			use("b", v1beta2.ReplicaModeWO), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
+		"the look shows the other one dropped": {attached("a b", deleted("a", time.Hour), polled(now),
+			use("b", v1beta2.ReplicaModeERR), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
+		"the look shows another one RW": {attached("a b", deleted("a", time.Hour), polled(now), wants(1)),
+			"approve:a=HealthyCopyElsewhere", ""},
+		"one that failed and is deleted needs the same": {attached("a b", failed("b", time.Hour), deleted("b", time.Hour),
+			polled(now), wants(1)), "approve:b=HealthyCopyElsewhere", ""},
 	})
 }
 
@@ -97,10 +115,13 @@ func TestReplicasOfAVolumeGoOneAfterTheOther(t *testing.T) {
 	three := []change{deleted("a", 2*time.Hour), deleted("b", time.Hour), polled(now), wants(1)}
 	with := func(more ...change) World { return attached("a b c", append(append([]change{}, three...), more...)...) }
 	check(t, map[string]row{
-		"the one that was deleted first":                         {with(), "approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
-		"the one that is approved goes on, though deleted later": {with(approvedFor("b", elsewhere)), "refuse:a=OtherReplicaFirst approve:b=HealthyCopyElsewhere", ""},
-		"one on a node that is down holds nobody up":             {with(down("b"), says("b", v1beta2.ReplicaDataRemovalApproved, elsewhere), use("a", v1beta2.ReplicaModeRW)), "refuse:a=OtherReplicaFirst refuse:b=OtherReplicaFirst", ""},
-		"once its approval was taken back":                       {with(down("b")), "approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
+		"the one that was deleted first": {with(), "approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
+		"the one that is approved goes on, though deleted later": {with(approvedFor("b", elsewhere)),
+			"refuse:a=OtherReplicaFirst approve:b=HealthyCopyElsewhere", ""},
+		"one on a node that is down holds nobody up": {with(down("b"), says("b", v1beta2.ReplicaDataRemovalApproved, elsewhere),
+			use("a", v1beta2.ReplicaModeRW)), "refuse:a=OtherReplicaFirst refuse:b=OtherReplicaFirst", ""},
+		"once its approval was taken back": {with(down("b")),
+			"approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
 	})
 }
 
@@ -114,41 +135,50 @@ func TestAnApprovalIsTakenBackWhenItsPremiseFalls(t *testing.T) {
 		"the other one is deleted":         {with(deleted("b", 0)), "create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
 		"the engine dropped the other one": {with(use("b", v1beta2.ReplicaModeERR), asked(now)), "refuse:a=WaitingForLook", ""},
 		"the volume was detached":          {with(detached), "refuse:a=WaitingForLook", ""},
-		"the volume is not deleted at all": {attached("a", deleted("a", time.Hour), approvedFor("a", ofVolume)), "create:b refuse:a=NoHealthyCopy", ""},
+		"the volume is not deleted at all": {attached("a", deleted("a", time.Hour), approvedFor("a", ofVolume)),
+			"create:b refuse:a=NoHealthyCopy", ""},
 	})
 }
 
 func TestAReplicaIsLetGoWhenNothingIsLeftOfIt(t *testing.T) {
-	yes := []change{deleted("a", time.Hour), volumeDeleted, says("a", v1beta2.ReplicaDataRemovalApproved, ofVolume), replica("a", func(r *v1beta2.Replica) {
-		r.Status.Conditions[0].Message = "Volume vol-1 is being deleted, or gone."
-	})}
+	yes := []change{deleted("a", time.Hour), volumeDeleted, says("a", v1beta2.ReplicaDataRemovalApproved, ofVolume),
+		replica("a", func(r *v1beta2.Replica) {
+			r.Status.Conditions[0].Message = "Volume vol-1 is being deleted, or gone."
+		})}
 	with := func(more ...change) World { return attached("a", append(append([]change{}, yes...), more...)...) }
 	empty := replica("a", func(r *v1beta2.Replica) { r.Status.CurrentState, r.Spec.DesireState = "", v1beta2.InstanceStateStopped })
 	starting := replica("a", func(r *v1beta2.Replica) { r.Status.Starting = true })
 	check(t, map[string]row{
-		"v1: not while it runs":                              {with(v1("a")), "", ""},
-		"v1: when it has stopped":                            {with(v1("a"), isStopped("a")), "release:a", ""},
-		"v1: when it was never started":                      {with(v1("a"), empty), "release:a", ""},
-		"v1: not while it is being started":                  {with(v1("a"), empty, starting), "", ""},
-		"v1: not while it shall run":                         {with(v1("a"), isStopped("a"), replica("a", func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateRunning })), "", ""},
-		"v1: when its node is gone":                          {with(v1("a"), gone("a")), "release:a", ""},
-		"v1: not before it is approved":                      {attached("a", deleted("a", time.Hour), v1("a"), isStopped("a")), "refuse:a=NoHealthyCopy", ""},
-		"v1: the approval is written first":                  {attached("a", deleted("a", time.Hour), v1("a"), isStopped("a"), volumeDeleted), "approve:a=VolumeDeleting", ""},
+		"v1: not while it runs":             {with(v1("a")), "", ""},
+		"v1: when it has stopped":           {with(v1("a"), isStopped("a")), "release:a", ""},
+		"v1: when it was never started":     {with(v1("a"), empty), "release:a", ""},
+		"v1: not while it is being started": {with(v1("a"), empty, starting), "", ""},
+		"v1: not while it shall run": {with(v1("a"), isStopped("a"),
+			replica("a", func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateRunning })), "", ""},
+		"v1: when its node is gone": {with(v1("a"), gone("a")), "release:a", ""},
+		"v1: not before it is approved": {attached("a", deleted("a", time.Hour), v1("a"), isStopped("a")),
+			"refuse:a=NoHealthyCopy", ""},
+		"v1: the approval is written first": {attached("a", deleted("a", time.Hour), v1("a"), isStopped("a"),
+			volumeDeleted), "approve:a=VolumeDeleting", ""},
 		"v2: not when it has stopped only":                   {with(isStopped("a")), "", ""},
 		"v2: not when its node is gone, before that is said": {with(gone("a")), "", ""},
 		"v2: when its data was removed":                      {with(isStopped("a"), dataRemoved("a")), "release:a", ""},
-		"v2: what is removed needs no approval any more":     {attached("a b", deleted("a", time.Hour), dataRemoved("a"), detached), "release:a", ""},
+		"v2: what is removed needs no approval any more": {attached("a b", deleted("a", time.Hour), dataRemoved("a"), detached),
+			"release:a", ""},
 		"v2: not when a removal failed": {with(isStopped("a"), replica("a", func(r *v1beta2.Replica) {
-			r.Status.Conditions = append(r.Status.Conditions, v1beta2.Condition{Type: v1beta2.ReplicaDataRemoved, Status: v1beta2.ConditionFalse})
+			r.Status.Conditions = append(r.Status.Conditions,
+				v1beta2.Condition{Type: v1beta2.ReplicaDataRemoved, Status: v1beta2.ConditionFalse})
 		})), "", ""},
-		"who has no finalizer of ours is not ours": {with(isStopped("a"), dataRemoved("a"), replica("a", func(r *v1beta2.Replica) { r.Finalizers = []string{"other"} })), "", ""},
-		"nobody who is not deleted is let go":      {attached("a b", dataRemoved("a")), "", ""},
+		"who has no finalizer of ours is not ours": {with(isStopped("a"), dataRemoved("a"),
+			replica("a", func(r *v1beta2.Replica) { r.Finalizers = []string{"other"} })), "", ""},
+		"nobody who is not deleted is let go": {attached("a b", dataRemoved("a")), "", ""},
 	})
 }
 
 func TestARefusalSaysWhatHelps(t *testing.T) {
 	message := func(w World) string { return decide(w).Approvals[0].Message }
-	require.Equal(t, "No other replica of the volume is healthy: its data may be the last copy. It goes when another replica is healthy, or when the volume is deleted.",
+	require.Equal(t, "No other replica of the volume is healthy: its data may be the last copy. It goes when another replica is "+
+		"healthy, or when the volume is deleted.",
 		message(attached("a", deleted("a", 0))))
 	require.Equal(t, "Replica vol-1-r-b seems healthy, but only a running engine can tell: attach the volume, or delete it.",
 		message(attached("a b", deleted("a", 0), detached)))

@@ -13,8 +13,8 @@ type Upgrade struct {
 	Listed bool
 }
 
-// heldBack reports whether the volume is on its way around a node, or its target moves: what it lacks meanwhile it gets back from where it was, and
-// nothing is rebuilt, replaced or tidied up in between.
+// heldBack reports whether the volume is on its way around a node, or its target moves: what it lacks meanwhile it gets back from where it
+// was, and nothing is rebuilt, replaced or tidied up in between.
 func (w *World) heldBack() bool {
 	for _, u := range w.Upgrades {
 		if u.Listed && !u.over() {

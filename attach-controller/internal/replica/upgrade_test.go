@@ -13,7 +13,8 @@ import (
 func taken(state string, changes ...change) World {
 	out := func(w *World) {
 		r := w.Replicas[0]
-		r.Spec.FailedAt, r.Spec.DesireState, r.Status.CurrentState = ago(time.Hour), v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+		r.Spec.FailedAt, r.Spec.DesireState, r.Status.CurrentState = ago(time.Hour), v1beta2.InstanceStateStopped,
+			v1beta2.InstanceStateStopped
 		delete(w.Engine.Spec.ReplicaAddressMap, r.Name)
 		delete(w.Engine.Status.ReplicaModeMap, r.Name)
 		w.Nodes["a"].Spec.UpgradeRequested = true

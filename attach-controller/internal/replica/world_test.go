@@ -64,7 +64,8 @@ func newNode(name string) *v1beta2.Node {
 	n.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue}}
 	n.Status.DiskStatus = map[string]v1beta2.DiskStatus{"disk": {
 		DiskUUID: "disk-" + name, StorageMaximum: 100 * gib, StorageAvailable: 100 * gib,
-		Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: v1beta2.ConditionTrue}, {Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionTrue}},
+		Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: v1beta2.ConditionTrue},
+			{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionTrue}},
 	}}
 	return n
 }
@@ -155,7 +156,8 @@ func deleted(node string, d time.Duration) change {
 
 func down(node string) change {
 	return func(w *World) {
-		w.Nodes[node].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeNotReady}}
+		w.Nodes[node].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+			Reason: v1beta2.ReasonKubernetesNodeNotReady}}
 	}
 }
 
@@ -202,6 +204,7 @@ func isScheduled(reason string) change {
 		if reason == v1beta2.ReasonPlaced {
 			status = v1beta2.ConditionTrue
 		}
-		v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeScheduled, Status: status, Reason: reason, Message: "Every replica has a place."}}
+		v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeScheduled, Status: status, Reason: reason,
+			Message: "Every replica has a place."}}
 	})
 }

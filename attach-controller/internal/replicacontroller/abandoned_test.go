@@ -18,20 +18,24 @@ func TestAReplicaThatMayStillRunIsRecordedAsGivenUp(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			m := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-v1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV1}}
+			m := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-v1"),
+				Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV1}}
 			w.create(m)
 			w.status(m, map[string]any{"instanceReplicas": map[string]v1beta2.InstanceProcess{"gone-r-1": {Status: v1beta2.InstanceProcessStatus{UUID: "uuid-1"}}}})
 			r := &v1beta2.Replica{ObjectMeta: w.meta("gone-r-1")}
 			r.Finalizers = []string{v1beta2.Finalizer}
-			r.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "gone", UID: "uid-of-gone"}}
-			r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DataEngine, r.Spec.DesireState = "gone", "node-1", v1beta2.DataEngineV1, v1beta2.InstanceStateStopped
+			r.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "gone",
+				UID: "uid-of-gone"}}
+			r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DataEngine, r.Spec.DesireState = "gone", "node-1", v1beta2.DataEngineV1,
+				v1beta2.InstanceStateStopped
 			w.create(r)
 			concluded := v1beta2.ConditionFalse
 			if away {
 				concluded = v1beta2.ConditionTrue
 			}
 			w.status(r, map[string]any{"currentState": v1beta2.InstanceStateStopped,
-				"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: concluded, Reason: v1beta2.ReasonNodeDown}})})
+				"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: concluded,
+					Reason: v1beta2.ReasonNodeDown}})})
 			if away {
 				w.down("node-1")
 			}
@@ -43,7 +47,8 @@ func TestAReplicaThatMayStillRunIsRecordedAsGivenUp(t *testing.T) {
 			entry, recorded := n.Status.AbandonedInstances["gone-r-1"]
 			require.Equal(t, away, recorded)
 			if away {
-				require.Equal(t, []string{"uuid-1", v1beta2.DataEngineV1, "uid-of-gone"}, []string{entry.UUID, entry.DataEngine, entry.VolumeUID})
+				require.Equal(t, []string{"uuid-1", v1beta2.DataEngineV1, "uid-of-gone"},
+					[]string{entry.UUID, entry.DataEngine, entry.VolumeUID})
 			}
 		})
 	}

@@ -48,7 +48,8 @@ func (r *reconciler) replica(v *v1beta2.Volume, verdict replica.Verdict, disk pl
 		},
 		Spec: v1beta2.ReplicaSpec{
 			Active: true, BackingImage: s.BackingImage, DataDirectoryName: v.Name + "-" + r.newID(), DataEngine: s.DataEngine,
-			DesireState: v1beta2.InstanceStateStopped, DiskID: disk.UUID, DiskPath: disk.Path, EngineName: verdict.Engine, Image: verdict.Image,
+			DesireState: v1beta2.InstanceStateStopped, DiskID: disk.UUID, DiskPath: disk.Path, EngineName: verdict.Engine,
+			Image:  verdict.Image,
 			NodeID: disk.Node, RevisionCounterDisabled: s.RevisionCounterDisabled, SnapshotMaxCount: s.SnapshotMaxCount,
 			SnapshotMaxSize: s.SnapshotMaxSize, VolumeName: v.Name, VolumeSize: v1beta2.SizeOf(v),
 		},
@@ -93,7 +94,8 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 
 func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) error {
 	for _, a := range approvals {
-		err := status.Apply(ctx, r.client, a.Replica, Owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}, status.AtVersion())
+		err := status.Apply(ctx, r.client, a.Replica, Owner,
+			map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}, status.AtVersion())
 		if client.IgnoreNotFound(err) != nil {
 			return err
 		}

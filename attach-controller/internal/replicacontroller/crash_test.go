@@ -18,7 +18,8 @@ func (w *world) up(name string, nodes ...string) {
 		r := &v1beta2.Replica{ObjectMeta: w.meta(name + "-r-" + node)}
 		r.Finalizers = []string{v1beta2.Finalizer}
 		r.Spec = v1beta2.ReplicaSpec{
-			VolumeName: name, NodeID: node, DiskID: "disk-of-" + node, DataEngine: v1beta2.DataEngineV2, VolumeSize: 10 * gib, Image: "image",
+			VolumeName: name, NodeID: node, DiskID: "disk-of-" + node, DataEngine: v1beta2.DataEngineV2, VolumeSize: 10 * gib,
+			Image:  "image",
 			Active: true, EngineName: name + "-e-0", DesireState: v1beta2.InstanceStateStopped,
 		}
 		w.create(r)

@@ -19,7 +19,8 @@ func created(r *v1beta2.Replica) events.Event {
 // takenBack is said on the Volume when a failed replica is used again.
 func takenBack(r *v1beta2.Replica) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "ReplicaTakenBack", Action: "RebuildReplica",
-		Note: fmt.Sprintf("Replica %s on node %s had failed at %s; it is rebuilt from what it still has.", r.Name, r.Spec.NodeID, r.Spec.FailedAt)}
+		Note: fmt.Sprintf("Replica %s on node %s had failed at %s; it is rebuilt from what it still has.", r.Name, r.Spec.NodeID,
+			r.Spec.FailedAt)}
 }
 
 // deleted is said on the Volume when a replica is deleted by policy.
@@ -31,7 +32,8 @@ func deleted(d replica.Deletion) events.Event {
 // directoryStays is said on a v1 replica that goes: nobody removes its directory.
 func directoryStays(r *v1beta2.Replica) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "DirectoryStays", Action: "RemoveReplica",
-		Note: fmt.Sprintf("The data of replica %s stays on node %s in %s/replicas/%s: remove that directory by hand.", r.Name, r.Spec.NodeID, r.Spec.DiskPath, r.Spec.DataDirectoryName)}
+		Note: fmt.Sprintf("The data of replica %s stays on node %s in %s/replicas/%s: remove that directory by hand.", r.Name,
+			r.Spec.NodeID, r.Spec.DiskPath, r.Spec.DataDirectoryName)}
 }
 
 // noPlace is said on the Volume when a wanted replica has no place.

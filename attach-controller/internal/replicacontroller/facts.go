@@ -19,7 +19,8 @@ func changed(of func(client.Object) any) predicate.Predicate {
 
 func volumeFacts(obj client.Object) any {
 	v := obj.(*v1beta2.Volume)
-	return []any{v.Spec, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID, v.Status.CurrentTargetNodeID, v.Status.Robustness,
+	return []any{v.Spec, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
+		v.Status.CurrentTargetNodeID, v.Status.Robustness,
 		v.Status.RestoreRequired, v.Status.CloneStatus.State, v.Status.AcceptedSize}
 }
 
@@ -39,7 +40,8 @@ func nodeFacts(obj client.Object) any {
 	n := obj.(*v1beta2.Node)
 	disks := map[string]any{}
 	for key, d := range n.Status.DiskStatus {
-		disks[key] = []any{d.DiskUUID, conditions.IsTrue(d.Conditions, v1beta2.DiskReady), conditions.IsTrue(d.Conditions, v1beta2.DiskSchedulable), d.StorageMaximum}
+		disks[key] = []any{d.DiskUUID, conditions.IsTrue(d.Conditions, v1beta2.DiskReady),
+			conditions.IsTrue(d.Conditions, v1beta2.DiskSchedulable), d.StorageMaximum}
 	}
 	ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
 	var readiness any

@@ -32,7 +32,8 @@ type observer struct {
 
 // observe fills the World of one volume, without the candidates.
 func (o observer) observe(ctx context.Context, name string) (replica.World, error) {
-	w := replica.World{Now: o.clock.Now(), Nodes: map[string]*v1beta2.Node{}, Rebuilding: map[string]int{}, Listed: map[string][]abandoned.Listing{}}
+	w := replica.World{Now: o.clock.Now(), Nodes: map[string]*v1beta2.Node{}, Rebuilding: map[string]int{},
+		Listed: map[string][]abandoned.Listing{}}
 	v := &v1beta2.Volume{}
 	found, err := o.get(ctx, name, v)
 	if err != nil {

@@ -22,7 +22,8 @@ func (w *world) node(name string) {
 	w.create(n)
 	w.nodeIs(name, isReady)
 	w.status(n, map[string]any{"zone": "zone-of-" + name, "diskStatus": map[string]any{"disk": map[string]any{
-		"diskUUID": "disk-of-" + name, "storageMaximum": 100 * gib, "storageAvailable": 100 * gib, "conditions": status.ConditionsField([]v1beta2.Condition{
+		"diskUUID": "disk-of-" + name, "storageMaximum": 100 * gib, "storageAvailable": 100 * gib,
+		"conditions": status.ConditionsField([]v1beta2.Condition{
 			{Type: v1beta2.DiskReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonDiskReady},
 			{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSchedulable},
 		}),
@@ -59,7 +60,8 @@ func (w *world) volume(name string, replicas int, changes ...func(*v1beta2.Volum
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name)}
 	v.Finalizers = []string{v1beta2.Finalizer}
-	v.Spec = v1beta2.VolumeSpec{Size: 10 * gib, NumberOfReplicas: replicas, AccessMode: "rwo", DataEngine: v1beta2.DataEngineV2, Image: "image"}
+	v.Spec = v1beta2.VolumeSpec{Size: 10 * gib, NumberOfReplicas: replicas, AccessMode: "rwo", DataEngine: v1beta2.DataEngineV2,
+		Image: "image"}
 	for _, change := range changes {
 		change(&v.Spec)
 	}
@@ -96,7 +98,8 @@ func (w *world) attached(volume, node string) {
 func (w *world) healthy(r *v1beta2.Replica) {
 	w.t.Helper()
 	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateRunning})
-	w.spec(r, map[string]any{"desireState": v1beta2.InstanceStateRunning, "healthyAt": stamp(time.Now()), "lastHealthyAt": stamp(time.Now())})
+	w.spec(r, map[string]any{"desireState": v1beta2.InstanceStateRunning, "healthyAt": stamp(time.Now()),
+		"lastHealthyAt": stamp(time.Now())})
 }
 
 // runs starts a replica that is to be rebuilt.
@@ -143,7 +146,8 @@ func (w *world) polls(volume string) {
 // removed plays the end of a replica's data.
 func (w *world) removed(r *v1beta2.Replica) {
 	w.t.Helper()
-	list := []v1beta2.Condition{{Type: v1beta2.ReplicaDataRemoved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRemoved, LastTransitionTime: stamp(time.Now())}}
+	list := []v1beta2.Condition{{Type: v1beta2.ReplicaDataRemoved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRemoved,
+		LastTransitionTime: stamp(time.Now())}}
 	err := status.Apply(w.t.Context(), w.admin, r, "im-monitor.removal", map[string]any{"conditions": status.ConditionsField(list)})
 	if client.IgnoreNotFound(err) != nil {
 		w.t.Fatal(err)

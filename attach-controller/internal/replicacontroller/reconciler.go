@@ -168,7 +168,8 @@ func (r *reconciler) requeueAt(ctx context.Context, volume string) {
 		return
 	}
 	select {
-	case r.woken <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace, Name: volume}}}:
+	case r.woken <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace,
+		Name: volume}}}:
 	case <-ctx.Done():
 	}
 }

@@ -84,8 +84,10 @@ func TestAQuietClusterIsNotWrittenTo(t *testing.T) {
 	writes := w.quiet(p)
 	node := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
 	for n := range 5 {
-		w.status(node, map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 90*gib + int64(n), "storageScheduled": n}}})
-		w.status(w.engine("v-0"), map[string]any{"currentSize": fmt.Sprint(n), "snapshots": map[string]any{"s": map[string]any{"name": "s", "size": fmt.Sprint(n)}}})
+		w.status(node, map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 90*gib + int64(n),
+			"storageScheduled": n}}})
+		w.status(w.engine("v-0"), map[string]any{"currentSize": fmt.Sprint(n),
+			"snapshots": map[string]any{"s": map[string]any{"name": "s", "size": fmt.Sprint(n)}}})
 		w.status(w.on("v-0", "node-1"), map[string]any{"instanceManagerName": fmt.Sprint(n)})
 	}
 	require.Equal(t, writes, w.quiet(p))

@@ -41,7 +41,8 @@ func TestAReplicaOfAVolumeThatIsGoneGoes(t *testing.T) {
 	w := newWorld(t)
 	r := &v1beta2.Replica{ObjectMeta: w.meta("gone-r-1")}
 	r.Finalizers = []string{v1beta2.Finalizer}
-	r.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "gone", UID: "uid-of-gone"}}
+	r.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "gone",
+		UID: "uid-of-gone"}}
 	r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DataEngine, r.Spec.DiskID = "gone", "node-1", v1beta2.DataEngineV2, "disk-of-node-1"
 	w.create(r)
 	w.start()

@@ -28,7 +28,8 @@ type entry struct {
 }
 
 func newReservations() *reservations {
-	return &reservations{entries: map[string]entry{}, scheduled: map[string]int64{}, rebuilding: map[string]int{}, reserved: map[string]bool{}}
+	return &reservations{entries: map[string]entry{}, scheduled: map[string]int64{}, rebuilding: map[string]int{},
+		reserved: map[string]bool{}}
 }
 
 func entryOf(r *v1beta2.Replica) entry {

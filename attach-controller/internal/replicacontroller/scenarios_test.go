@@ -21,12 +21,14 @@ func TestANewVolumeGetsItsReplicas(t *testing.T) {
 	r := w.on(vol, "node-2")
 	require.Regexp(t, "^vol-1-r-[0-9a-f]{8}$", r.Name)
 	require.Equal(t, []string{v1beta2.Finalizer}, r.Finalizers)
-	require.Equal(t, map[string]string{v1beta2.LabelVolume: vol, v1beta2.LabelNode: "node-2", v1beta2.LabelDiskUUID: "disk-of-node-2"}, r.Labels)
+	require.Equal(t, map[string]string{v1beta2.LabelVolume: vol, v1beta2.LabelNode: "node-2", v1beta2.LabelDiskUUID: "disk-of-node-2"},
+		r.Labels)
 	require.Equal(t, v.UID, r.OwnerReferences[0].UID)
 	require.Regexp(t, "^vol-1-[0-9a-f]{8}$", r.Spec.DataDirectoryName)
 	r.Spec.DataDirectoryName = ""
 	require.Equal(t, v1beta2.ReplicaSpec{
-		Active: true, DataEngine: v1beta2.DataEngineV2, DesireState: v1beta2.InstanceStateStopped, DiskID: "disk-of-node-2", DiskPath: "/dev/sda",
+		Active: true, DataEngine: v1beta2.DataEngineV2, DesireState: v1beta2.InstanceStateStopped, DiskID: "disk-of-node-2",
+		DiskPath:   "/dev/sda",
 		EngineName: "vol-1-e-0", Image: "image", NodeID: "node-2", VolumeName: vol, VolumeSize: 10 * gib,
 	}, r.Spec)
 }
@@ -74,10 +76,12 @@ func TestRoomThatIsLeftIsTaken(t *testing.T) {
 	w.delete(r)
 	w.removed(r)
 	w.shows("second", "node-1/new")
-	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 10 * gib}}})
+	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")},
+		map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 10 * gib}}})
 	w.volume("third", 1)
 	w.scheduled("third", v1beta2.ReasonInsufficientSpace)
-	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 50 * gib}}})
+	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")},
+		map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 50 * gib}}})
 	w.shows("third", "node-1/new")
 }
 

@@ -28,10 +28,15 @@ type watches struct {
 
 func (w watches) add(b *builder.Builder) *builder.Builder {
 	return b.
-		Watches(&v1beta2.Engine{}, w.to(func(_ context.Context, obj client.Object) []string { return key(obj.(*v1beta2.Engine).Spec.VolumeName) }), builder.WithPredicates(changed(engineFacts))).
+		Watches(&v1beta2.Engine{}, w.to(func(_ context.Context,
+			obj client.Object) []string {
+			return key(obj.(*v1beta2.Engine).Spec.VolumeName)
+		}), builder.WithPredicates(changed(engineFacts))).
 		Watches(&v1beta2.Replica{}, w.replicas()).
-		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }), builder.WithPredicates(changed(nodeFacts))).
-		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, _ client.Object) []string { return w.lacking(ctx) }), builder.WithPredicates(hasMoreRoom)).
+		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }),
+			builder.WithPredicates(changed(nodeFacts))).
+		Watches(&v1beta2.Node{}, w.to(func(ctx context.Context, _ client.Object) []string { return w.lacking(ctx) }),
+			builder.WithPredicates(hasMoreRoom)).
 		Watches(&v1beta2.InstanceManager{}, w.to(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(changed(managerFacts))).

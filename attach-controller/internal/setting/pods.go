@@ -37,14 +37,16 @@ func (p NodeDownPolicy) Covers(kind string) bool {
 }
 
 func parseNodeDownPolicy(text string) (NodeDownPolicy, error) {
-	known := []string{string(DoNothing), string(DeleteStatefulSetPod), string(DeleteDeploymentPod), string(DeleteBothStatefulSetAndDeploymentPod)}
+	known := []string{string(DoNothing), string(DeleteStatefulSetPod), string(DeleteDeploymentPod),
+		string(DeleteBothStatefulSetAndDeploymentPod)}
 	if !slices.Contains(known, text) {
 		return "", fmt.Errorf("%q is none of %s", text, strings.Join(known, ", "))
 	}
 	return NodeDownPolicy(text), nil
 }
 
-// KindOf names the kind of a controller as <group>/<Kind>; the core group is empty. An apiVersion is <group>/<version>, or <version> in the core group.
+// KindOf names the kind of a controller as <group>/<Kind>; the core group is empty. An apiVersion is <group>/<version>, or <version> in the
+// core group.
 func KindOf(apiVersion, kind string) string {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
@@ -53,8 +55,8 @@ func KindOf(apiVersion, kind string) string {
 	return group + "/" + kind
 }
 
-// kindsOf reads a list of <group>/<Kind>, separated by semicolons. A kind of the core group is <Kind>, /<Kind> or core/<Kind>. Every list is read: if a
-// wrong item made the whole list void, the pods of the other items would not be spared any more.
+// kindsOf reads a list of <group>/<Kind>, separated by semicolons. A kind of the core group is <Kind>, /<Kind> or core/<Kind>. Every list
+// is read: if a wrong item made the whole list void, the pods of the other items would not be spared any more.
 func kindsOf(text string) []string {
 	var out []string
 	for item := range strings.SplitSeq(text, ";") {

@@ -56,7 +56,8 @@ type Values struct {
 	OfflineRebuilding bool
 	// RemoveSnapshotsOnTrim lets trimming the filesystem remove snapshots of volumes that leave it to the setting.
 	RemoveSnapshotsOnTrim bool
-	// DisableRevisionCounter is for new v1 volumes. Longhorn's own default is true; where the setting does not exist the counter is kept, which is safer.
+	// DisableRevisionCounter is for new v1 volumes. Longhorn's own default is true; where the setting does not exist the counter is kept,
+	// which is safer.
 	DisableRevisionCounter bool
 	// AutoDeletePod lets pods be deleted whose volume was detached under them; not those of SparedControllers, each as KindOf writes it.
 	AutoDeletePod     bool

@@ -12,9 +12,10 @@ import (
 // one that is being deleted is elsewhere. A volume whose replicas have no other place is not attached for them in vain.
 func eviction(w World, _ []wish) []wish {
 	begun := w.has(v1beta2.AttacherEviction, w.Volume.Name)
-	if !begun && !w.detached() || w.faulted() || w.unplaced() && !slices.ContainsFunc(w.Replicas, w.underWay) || !slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
-		return w.evicted(r) && (w.usable(r) || begun && w.going(r))
-	}) {
+	if !begun && !w.detached() || w.faulted() || w.unplaced() && !slices.ContainsFunc(w.Replicas, w.underWay) ||
+		!slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
+			return w.evicted(r) && (w.usable(r) || begun && w.going(r))
+		}) {
 		return nil
 	}
 	return []wish{w.ofVolume(v1beta2.AttacherEviction, v1beta2.TicketValueAny)}

@@ -21,8 +21,8 @@ func (w World) expansionAgain() time.Time {
 	return time.Time{}
 }
 
-// expansion holds a volume until its engine has grown to the size that is wanted and for which there is room. A volume without an engine gets one
-// of the right size. After a failure it pauses.
+// expansion holds a volume until its engine has grown to the size that is wanted and for which there is room. A volume without an engine
+// gets one of the right size. After a failure it pauses.
 func expansion(w World, _ []wish) []wish {
 	if w.Engine == nil {
 		return nil

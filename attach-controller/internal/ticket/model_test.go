@@ -16,7 +16,8 @@ import (
 type model struct{ World }
 
 func (m *model) background(t v1beta2.AttachmentTicket) bool {
-	return slices.Contains([]string{v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherEviction, v1beta2.AttacherRebuilding}, t.Type)
+	return slices.Contains([]string{v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherEviction, v1beta2.AttacherRebuilding},
+		t.Type)
 }
 
 func (m *model) matches(t v1beta2.AttachmentTicket) bool {
@@ -35,7 +36,8 @@ func (m *model) table() {
 		able := slices.DeleteFunc(tickets, func(t v1beta2.AttachmentTicket) bool { return !m.selectable(t) })
 		if len(able) > 0 {
 			slices.SortStableFunc(able, func(a, b v1beta2.AttachmentTicket) int {
-				return cmp.Or(cmp.Compare(v1beta2.TicketPriority(b.Type), v1beta2.TicketPriority(a.Type)), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+				return cmp.Or(cmp.Compare(v1beta2.TicketPriority(b.Type), v1beta2.TicketPriority(a.Type)),
+					cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
 			})
 			spec.NodeID, spec.DisableFrontend = able[0].NodeID, frontendOf(able[0]) == v1beta2.TicketValueTrue
 		}
@@ -48,7 +50,8 @@ func (m *model) table() {
 	yields := slices.ContainsFunc(tickets, func(t v1beta2.AttachmentTicket) bool {
 		urgent := workload(t) || v1beta2.TicketPriority(t.Type) == 2000
 		elsewhere := t.NodeID != spec.NodeID || !m.matches(t)
-		return urgent && elsewhere && m.selectable(t) && (down || !slices.ContainsFunc(holders, func(h v1beta2.AttachmentTicket) bool { return !m.background(h) }))
+		return urgent && elsewhere && m.selectable(t) &&
+			(down || !slices.ContainsFunc(holders, func(h v1beta2.AttachmentTicket) bool { return !m.background(h) }))
 	})
 	if m.faulted() || len(holders) == 0 || down && status.CurrentNodeID == "" || yields {
 		spec.NodeID = ""
@@ -59,7 +62,8 @@ func (m *model) table() {
 func (m *model) machine() {
 	spec, status := m.Volume.Spec, &m.Volume.Status
 	left := slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool { return healthy(r) })
-	reachable := slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool { return healthy(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID]) })
+	reachable := slices.ContainsFunc(m.Replicas,
+		func(r v1beta2.Replica) bool { return healthy(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID]) })
 	switch {
 	case !left && status.Robustness != v1beta2.VolumeRobustnessFaulted:
 		status.Robustness = v1beta2.VolumeRobustnessFaulted

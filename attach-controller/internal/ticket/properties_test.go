@@ -71,13 +71,15 @@ func anyWorld(t *rapid.T) World {
 }
 
 func anyTickets(t *rapid.T, w *World) {
-	for _, attacher := range append(slices.Clone(produced), v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, "unheard") {
+	for _, attacher := range append(slices.Clone(produced), v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherCSI,
+		v1beta2.AttacherLonghornAPI, "unheard") {
 		if rapid.IntRange(0, 3).Draw(t, "has") != 0 {
 			continue
 		}
 		id := rapid.SampledFrom([]string{v1beta2.TicketID(attacher, volumeName), "by-" + attacher}).Draw(t, "id")
 		var parameters []string
-		for _, p := range [][]string{nil, {v1beta2.TicketOwnerKind, KindSnapshot, v1beta2.TicketOwnerName, "s", v1beta2.TicketOwnerUID, "uid-s"},
+		for _, p := range [][]string{nil, {v1beta2.TicketOwnerKind, KindSnapshot, v1beta2.TicketOwnerName, "s", v1beta2.TicketOwnerUID,
+			"uid-s"},
 			{v1beta2.TicketExpiresAt, now.Add(time.Duration(rapid.IntRange(-2, 2).Draw(t, "until")) * time.Hour).Format(time.RFC3339)}} {
 			if rapid.Bool().Draw(t, "parameter") {
 				parameters = append(parameters, p...)

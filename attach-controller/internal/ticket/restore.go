@@ -14,8 +14,9 @@ func restore(w World, _ []wish) []wish {
 	return []wish{w.ofVolume(v1beta2.AttacherRestore, v1beta2.TicketValueTrue)}
 }
 
-// makesWay reports whether a standby volume is detached while the data engine of a node that it uses is upgraded: its restore has no end that could be waited
-// for, and without a frontend its target cannot move. What is being copied is finished first, and nothing further begins.
+// makesWay reports whether a standby volume is detached while the data engine of a node that it uses is upgraded: its restore has no end
+// that could be waited for, and without a frontend its target cannot move. What is being copied is finished first, and nothing further
+// begins.
 func (w World) makesWay() bool {
 	closed := func(node string) bool { n := w.Nodes[node]; return n != nil && n.Spec.UpgradeRequested }
 	if !w.Volume.Spec.Standby || w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 || !closed(w.Volume.Spec.NodeID) &&

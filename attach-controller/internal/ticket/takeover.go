@@ -64,9 +64,10 @@ func (w World) held(tickets map[string]v1beta2.AttachmentTicket) bool {
 }
 
 func (w World) uiTicket() v1beta2.AttachmentTicket {
-	t := v1beta2.AttachmentTicket{ID: UITicket, Type: v1beta2.AttacherLonghornAPI, NodeID: w.Volume.Spec.NodeID, Parameters: map[string]string{
-		v1beta2.TicketDisableFrontend: strconv.FormatBool(w.Volume.Spec.DisableFrontend),
-	}}
+	t := v1beta2.AttachmentTicket{ID: UITicket, Type: v1beta2.AttacherLonghornAPI, NodeID: w.Volume.Spec.NodeID,
+		Parameters: map[string]string{
+			v1beta2.TicketDisableFrontend: strconv.FormatBool(w.Volume.Spec.DisableFrontend),
+		}}
 	if by := w.Volume.Spec.LastAttachedBy; by != "" {
 		t.Parameters[v1beta2.TicketLastAttachedBy] = by
 	}

@@ -38,8 +38,10 @@ func TestRestore(t *testing.T) {
 		{"a volume that needs its backup's data is attached without a frontend", basic(needs), []string{"+ " + id + " @node-1 true"}},
 		{"a volume that has all its data is left alone", basic(), nil},
 		{"the ticket stays while data is missing", basic(needs, own(v1beta2.AttacherRestore, "node-1", "true"), attachedTo("node-1")), nil},
-		{"the ticket goes when the data is there", basic(own(v1beta2.AttacherRestore, "node-1", "true"), attachedTo("node-1")), []string{"- " + id + " Done"}},
-		{"a volume that is being deleted keeps its tickets", basic(needs, volume(func(v *v1beta2.Volume) { v.DeletionTimestamp = &metav1.Time{Time: now} })), nil},
+		{"the ticket goes when the data is there", basic(own(v1beta2.AttacherRestore, "node-1", "true"), attachedTo("node-1")),
+			[]string{"- " + id + " Done"}},
+		{"a volume that is being deleted keeps its tickets",
+			basic(needs, volume(func(v *v1beta2.Volume) { v.DeletionTimestamp = &metav1.Time{Time: now} })), nil},
 	})
 }
 
@@ -59,15 +61,21 @@ func TestAStandbyVolumeMakesWayForTheUpgradeOfItsNodes(t *testing.T) {
 	held := own(v1beta2.AttacherRestore, "node-1", "true")
 	check(t, []row{
 		{"it is held while no node is upgraded", basic(standby, filled, held, attachedTo("node-1")), nil},
-		{"it is let go when its target's node is", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-1")), []string{"- " + id + " Done"}},
-		{"and when that of a replica is", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-2")), []string{"- " + id + " Done"}},
+		{"it is let go when its target's node is", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-1")),
+			[]string{"- " + id + " Done"}},
+		{"and when that of a replica is", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-2")),
+			[]string{"- " + id + " Done"}},
 		{"not for another node", basic(standby, filled, held, attachedTo("node-1"), upgrading("node-3")), nil},
 		{"what is being copied is finished first", basic(standby, copying, held, attachedTo("node-1"), upgrading("node-1")), nil},
-		{"a backup that it does not have, too", basic(standby, filled, func(w *World) { w.Engine.Spec.RequestedBackupRestore = "backup-2" }, held, attachedTo("node-1"), upgrading("node-1")), nil},
+		{"a backup that it does not have, too", basic(standby, filled, func(w *World) { w.Engine.Spec.RequestedBackupRestore = "backup-2" },
+			held, attachedTo("node-1"), upgrading("node-1")), nil},
 		{"it does not come back while the node is closed", basic(standby, upgrading("node-1")), nil},
 		{"but afterwards", basic(standby, filled), []string{"+ " + id + " @node-1 true"}},
-		{"one that was activated stays until it has its data", basic(standby, volume(func(v *v1beta2.Volume) { v.Spec.Standby = false }), filled, held, attachedTo("node-1"), upgrading("node-1")), nil},
-		{"v1 is not upgraded by node", basic(standby, volume(func(v *v1beta2.Volume) { v.Spec.DataEngine = v1beta2.DataEngineV1 }), filled, held, attachedTo("node-1"), upgrading("node-1")), nil},
+		{"one that was activated stays until it has its data",
+			basic(standby, volume(func(v *v1beta2.Volume) { v.Spec.Standby = false }), filled, held, attachedTo("node-1"),
+				upgrading("node-1")), nil},
+		{"v1 is not upgraded by node", basic(standby, volume(func(v *v1beta2.Volume) { v.Spec.DataEngine = v1beta2.DataEngineV1 }), filled,
+			held, attachedTo("node-1"), upgrading("node-1")), nil},
 	})
 }
 
@@ -75,7 +83,8 @@ func TestAStandbyVolumeMakesWayForTheUpgradeOfItsNodes(t *testing.T) {
 func TestAnExpansionThatFailedLetsItsTicketGoForAWhile(t *testing.T) {
 	const id = "volume-expansion-controller-vol-1"
 	failed := func(ago time.Duration) World {
-		w := basic(attachedTo("node-1"), own(v1beta2.AttacherExpansion, "node-1", "any"), volume(func(v *v1beta2.Volume) { v.Spec.Size = 20 }))
+		w := basic(attachedTo("node-1"), own(v1beta2.AttacherExpansion, "node-1", "any"),
+			volume(func(v *v1beta2.Volume) { v.Spec.Size = 20 }))
 		w.Engine.Status.CurrentSize, w.Engine.Status.LastExpansionError = 10, "it has not grown"
 		w.Engine.Status.LastExpansionFailedAt = w.Now.Add(-ago).UTC().Format(time.RFC3339)
 		return w
@@ -95,12 +104,15 @@ func TestExpansion(t *testing.T) {
 	const id = "volume-expansion-controller-vol-1"
 	check(t, []row{
 		{"a detached volume that is too small is attached", basic(grown), []string{"+ " + id + " @node-1 any"}},
-		{"an attached one is held where it is, whatever its frontend", basic(grown, attachedTo("node-2")), []string{"+ " + id + " @node-2 any"}},
-		{"an engine that never ran is as large as it was made", basic(grown, func(w *World) { w.Engine.Status.CurrentSize = 0 }), []string{"+ " + id + " @node-1 any"}},
+		{"an attached one is held where it is, whatever its frontend", basic(grown, attachedTo("node-2")),
+			[]string{"+ " + id + " @node-2 any"}},
+		{"an engine that never ran is as large as it was made", basic(grown, func(w *World) { w.Engine.Status.CurrentSize = 0 }),
+			[]string{"+ " + id + " @node-1 any"}},
 		{"a volume without an engine gets one of the right size", basic(grown, func(w *World) { w.Engine = nil }), nil},
 		{"the ticket goes when the engine has grown", basic(grown, attachedTo("node-1"), own(v1beta2.AttacherExpansion, "node-1", "any"),
 			func(w *World) { w.Engine.Status.CurrentSize = 20 }), []string{"- " + id + " Done"}},
-		{"a faulted volume gets one, too: its answer says why it waits", basic(grown, robust(v1beta2.VolumeRobustnessFaulted), failed("node-1"), failed("node-2")), []string{"+ " + id + " @ any"}},
+		{"a faulted volume gets one, too: its answer says why it waits",
+			basic(grown, robust(v1beta2.VolumeRobustnessFaulted), failed("node-1"), failed("node-2")), []string{"+ " + id + " @ any"}},
 		{"a volume never shrinks", basic(volume(func(v *v1beta2.Volume) { v.Spec.Size = 5 })), nil},
 	})
 }
@@ -121,7 +133,8 @@ func TestEviction(t *testing.T) {
 	node := func(w *World) { w.Nodes["node-2"].Spec.EvictionRequested = true }
 	disk := func(w *World) {
 		w.Nodes["node-2"].Spec.Disks = map[string]v1beta2.DiskSpec{"fast": {EvictionRequested: true}, "slow": {}}
-		w.Nodes["node-2"].Status.DiskStatus = map[string]v1beta2.DiskStatus{"fast": {DiskUUID: "disk-of-node-2"}, "slow": {DiskUUID: "other"}}
+		w.Nodes["node-2"].Status.DiskStatus = map[string]v1beta2.DiskStatus{"fast": {DiskUUID: "disk-of-node-2"},
+			"slow": {DiskUUID: "other"}}
 	}
 	otherDisk := func(w *World) {
 		disk(w)
@@ -144,13 +157,15 @@ func TestEviction(t *testing.T) {
 		{"a disk alone may be evicted", basic(disk), []string{"+ " + id + " @node-1 any"}},
 		{"another disk of the node does not concern the volume", basic(otherDisk), nil},
 		{"an attached volume needs no ticket for it", basic(node, attachedTo("node-1")), nil},
-		{"the ticket stays until the replica has left", basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any")), nil},
+		{"the ticket stays until the replica has left", basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any")),
+			nil},
 		{"the ticket goes when nothing is left there", basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"),
 			func(w *World) { w.Replicas = w.Replicas[:1] }), []string{"- " + id + " Done"}},
 		{"the ticket stays until a deleted replica is gone: only a running engine can tell that its data is elsewhere",
 			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2")), nil},
 		{"a deleted replica on a node that is down is not waited for",
-			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2"), down("node-2")), []string{"- " + id + " Done"}},
+			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2"), down("node-2")),
+			[]string{"- " + id + " Done"}},
 		{"nobody is attached for a replica that is deleted already", basic(node, goingFrom("node-2")), nil},
 		{"a replica that failed has nothing that could leave", basic(node, failed("node-2")), nil},
 		{"a faulted volume cannot leave", basic(node, robust(v1beta2.VolumeRobustnessFaulted)), nil},
@@ -182,7 +197,8 @@ func TestRebuilding(t *testing.T) {
 		{"it does not come while a pod wants the volume, even one that cannot have it", basic(enabled, failed("node-2"), down("node-3"),
 			ticket("csi-1", v1beta2.AttacherCSI, "node-3")), nil},
 		{"it yields to our own work of higher priority, too", basic(enabled, failed("node-2"), mine,
-			volume(func(v *v1beta2.Volume) { v.Spec.Size = 20 })), []string{"+ volume-expansion-controller-vol-1 @node-1 any", "- " + id + " Done"}},
+			volume(func(v *v1beta2.Volume) { v.Spec.Size = 20 })),
+			[]string{"+ volume-expansion-controller-vol-1 @node-1 any", "- " + id + " Done"}},
 		{"a snapshot is no more than its equal", basic(enabled, failed("node-2"), attachedTo("node-1"), mine,
 			ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-1")), nil},
 	})
@@ -194,7 +210,8 @@ func TestClone(t *testing.T) {
 	}
 	target := func(state string) change {
 		return func(w *World) {
-			clone := v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "uid-copy"}, Spec: v1beta2.VolumeSpec{DataSource: "snap://vol-1/s"}}
+			clone := v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "uid-copy"},
+				Spec: v1beta2.VolumeSpec{DataSource: "snap://vol-1/s"}}
 			clone.Status.CloneStatus.State = state
 			w.Clones = []v1beta2.Volume{clone}
 		}
@@ -203,28 +220,36 @@ func TestClone(t *testing.T) {
 	check(t, []row{
 		{"the target is attached without a frontend", basic(from("vol://other", "")), []string{"+ " + id + " @node-1 true"}},
 		{"a snapshot is a source, too", basic(from("snap://other/s", "initiated")), []string{"+ " + id + " @node-1 true"}},
-		{"it is free when it is copied, however many of its replicas are healthy", basic(from("vol://other", "copy-completed-awaiting-healthy"),
-			own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
-		{"a completed clone is free", basic(from("vol://other", "completed"), own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
-		{"so is a failed one", basic(from("vol://other", "failed"), own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
+		{"it is free when it is copied, however many of its replicas are healthy",
+			basic(from("vol://other", "copy-completed-awaiting-healthy"),
+				own(v1beta2.AttacherClone, "node-1", "true")), []string{"- " + id + " Done"}},
+		{"a completed clone is free", basic(from("vol://other", "completed"), own(v1beta2.AttacherClone, "node-1", "true")),
+			[]string{"- " + id + " Done"}},
+		{"so is a failed one", basic(from("vol://other", "failed"), own(v1beta2.AttacherClone, "node-1", "true")),
+			[]string{"- " + id + " Done"}},
 		{"a volume without a replica yet has nothing to attach", basic(from("vol://other", ""), func(w *World) { w.Replicas = nil }), nil},
-		{"one that lost its replicas keeps the ticket that it has", basic(from("vol://other", ""), own(v1beta2.AttacherClone, "", "true"), func(w *World) { w.Replicas = nil }), nil},
+		{"one that lost its replicas keeps the ticket that it has",
+			basic(from("vol://other", ""), own(v1beta2.AttacherClone, "", "true"), func(w *World) { w.Replicas = nil }), nil},
 		{"other data sources are not ours", basic(from("http://somewhere", "")), nil},
-		{"the source is held as it is, by the target's name", basic(target("initiated"), attachedTo("node-2")), []string{"+ " + source + " @node-2 any"}},
+		{"the source is held as it is, by the target's name", basic(target("initiated"), attachedTo("node-2")),
+			[]string{"+ " + source + " @node-2 any"}},
 		{"the source is free when the clone is copied", basic(target("copy-completed-awaiting-healthy"),
 			ticket(source, v1beta2.AttacherClone, "node-1", v1beta2.TicketDisableFrontend, "any")), []string{"- " + source + " Done"}},
 		{"the source is free when the clone is completed", basic(target("completed"),
 			ticket(source, v1beta2.AttacherClone, "node-1", v1beta2.TicketDisableFrontend, "any")), []string{"- " + source + " Done"}},
-		{"the source is free when the target is gone", basic(ticket(source, v1beta2.AttacherClone, "node-1", v1beta2.TicketDisableFrontend, "any")), []string{"- " + source + " Done"}},
+		{"the source is free when the target is gone",
+			basic(ticket(source, v1beta2.AttacherClone, "node-1", v1beta2.TicketDisableFrontend, "any")),
+			[]string{"- " + source + " Done"}},
 	})
 }
 
 func TestExport(t *testing.T) {
 	source := func(change func(*v1beta2.BackingImageDataSource)) change {
 		return func(w *World) {
-			s := v1beta2.BackingImageDataSource{ObjectMeta: metav1.ObjectMeta{Name: "image", UID: "uid-image"}, Spec: v1beta2.BackingImageDataSourceSpec{
-				SourceType: "export-from-volume", Parameters: map[string]string{"volume-name": volumeName},
-			}}
+			s := v1beta2.BackingImageDataSource{ObjectMeta: metav1.ObjectMeta{Name: "image", UID: "uid-image"},
+				Spec: v1beta2.BackingImageDataSourceSpec{
+					SourceType: "export-from-volume", Parameters: map[string]string{"volume-name": volumeName},
+				}}
 			change(&s)
 			w.Exports = append(w.Exports, s)
 		}
@@ -232,15 +257,22 @@ func TestExport(t *testing.T) {
 	const id = "bim-ds-controller-image"
 	stored := ticket(id, v1beta2.AttacherBackingImageData, "node-1", v1beta2.TicketDisableFrontend, "any")
 	check(t, []row{
-		{"a volume that an image is made from is attached", basic(source(func(*v1beta2.BackingImageDataSource) {})), []string{"+ " + id + " @node-1 any"}},
-		{"it stays while the image is made", basic(stored, source(func(s *v1beta2.BackingImageDataSource) { s.Status.CurrentState = "in-progress" })), nil},
-		{"it is free when the image is there", basic(stored, source(func(s *v1beta2.BackingImageDataSource) { s.Status.CurrentState = "ready" })), []string{"- " + id + " Done"}},
-		{"it is free when the file was handed over", basic(stored, source(func(s *v1beta2.BackingImageDataSource) { s.Spec.FileTransferred = true })), []string{"- " + id + " Done"}},
+		{"a volume that an image is made from is attached", basic(source(func(*v1beta2.BackingImageDataSource) {})),
+			[]string{"+ " + id + " @node-1 any"}},
+		{"it stays while the image is made", basic(stored,
+			source(func(s *v1beta2.BackingImageDataSource) { s.Status.CurrentState = "in-progress" })), nil},
+		{"it is free when the image is there", basic(stored,
+			source(func(s *v1beta2.BackingImageDataSource) { s.Status.CurrentState = "ready" })), []string{"- " + id + " Done"}},
+		{"it is free when the file was handed over",
+			basic(stored, source(func(s *v1beta2.BackingImageDataSource) { s.Spec.FileTransferred = true })),
+			[]string{"- " + id + " Done"}},
 		{"it is free when the data source is gone", basic(stored), []string{"- " + id + " Done"}},
 		{"a download needs no volume", basic(source(func(s *v1beta2.BackingImageDataSource) { s.Spec.SourceType = "download" })), nil},
 		{"a data source of the same name with another UID is another owner", basic(
-			ticket(id, v1beta2.AttacherBackingImageData, "node-1", v1beta2.TicketDisableFrontend, "any", v1beta2.TicketOwnerKind, KindDataSource,
-				v1beta2.TicketOwnerName, "image", v1beta2.TicketOwnerUID, "older"), source(func(*v1beta2.BackingImageDataSource) {})), []string{"+ " + id + " @node-1 any"}},
+			ticket(id, v1beta2.AttacherBackingImageData, "node-1", v1beta2.TicketDisableFrontend, "any", v1beta2.TicketOwnerKind,
+				KindDataSource,
+				v1beta2.TicketOwnerName, "image", v1beta2.TicketOwnerUID, "older"), source(func(*v1beta2.BackingImageDataSource) {})),
+			[]string{"+ " + id + " @node-1 any"}},
 	})
 }
 
@@ -249,14 +281,16 @@ func TestShare(t *testing.T) {
 	migratable := volume(func(v *v1beta2.Volume) { v.Spec.Migratable = true })
 	shareOn := func(node string) change {
 		return func(w *World) {
-			w.ShareManager = &v1beta2.ShareManager{ObjectMeta: metav1.ObjectMeta{Name: volumeName, UID: "uid-share"}, Status: v1beta2.ShareManagerStatus{OwnerID: node}}
+			w.ShareManager = &v1beta2.ShareManager{ObjectMeta: metav1.ObjectMeta{Name: volumeName, UID: "uid-share"},
+				Status: v1beta2.ShareManagerStatus{OwnerID: node}}
 		}
 	}
 	const id = "share-manager-controller-vol-1"
 	pod := ticket("csi-1", v1beta2.AttacherCSI, "node-3")
 	mine := ticket(id, v1beta2.AttacherShareManager, "node-1", v1beta2.TicketDisableFrontend, "false")
 	check(t, []row{
-		{"the first pod brings the ticket of the share, on its node", basic(rwx, pod, shareOn("node-2")), []string{"+ " + id + " @node-2 false"}},
+		{"the first pod brings the ticket of the share, on its node", basic(rwx, pod, shareOn("node-2")),
+			[]string{"+ " + id + " @node-2 false"}},
 		{"a second pod changes nothing", basic(rwx, pod, mine, shareOn("node-1"), ticket("csi-2", v1beta2.AttacherCSI, "node-2")), nil},
 		{"the ticket follows the share", basic(rwx, pod, mine, shareOn("node-2")), []string{"+ " + id + " @node-2 false"}},
 		{"it goes with the last pod", basic(rwx, mine, shareOn("node-1")), []string{"- " + id + " Done"}},
@@ -265,7 +299,8 @@ func TestShare(t *testing.T) {
 		{"a migratable volume is not shared", basic(rwx, migratable, pod, shareOn("node-2")), nil},
 		{"an RWO volume is not shared", basic(pod, shareOn("node-2")), nil},
 		{"a pod's ticket that ends does not count", basic(rwx, mine, shareOn("node-1"), owner(KindKubernetesAttachment, "csi-1", false, ""),
-			ticket("csi-1", v1beta2.AttacherCSI, "node-3", v1beta2.TicketOwnerKind, KindKubernetesAttachment, v1beta2.TicketOwnerName, "csi-1")),
+			ticket("csi-1", v1beta2.AttacherCSI, "node-3", v1beta2.TicketOwnerKind, KindKubernetesAttachment, v1beta2.TicketOwnerName,
+				"csi-1")),
 			[]string{"- csi-1 OwnerGone", "- " + id + " Done"}},
 	})
 	require.True(t, Decide(basic(rwx, pod)).NoShareManager)
@@ -281,18 +316,25 @@ func TestSalvage(t *testing.T) {
 	pod := ticket("csi-1", v1beta2.AttacherCSI, "node-3")
 	mine := own(v1beta2.AttacherSalvage, "node-1", "false")
 	check(t, []row{
-		{"a faulted volume whose pod's node is down is wanted back, first nowhere", basic(faulted, lost, pod, down("node-3")), []string{"+ " + id + " @ false"}},
-		{"then where a salvaged replica is", basic(pod, down("node-3"), own(v1beta2.AttacherSalvage, "", "false")), []string{"+ " + id + " @node-1 false"}},
+		{"a faulted volume whose pod's node is down is wanted back, first nowhere", basic(faulted, lost, pod, down("node-3")),
+			[]string{"+ " + id + " @ false"}},
+		{"then where a salvaged replica is", basic(pod, down("node-3"), own(v1beta2.AttacherSalvage, "", "false")),
+			[]string{"+ " + id + " @node-1 false"}},
 		{"it stays until the volume was attached once", basic(pod, down("node-3"), mine), nil},
 		{"it goes when the volume is well", basic(pod, down("node-3"), mine, attachedTo("node-1")), []string{"- " + id + " Done"}},
-		{"a degraded volume is well enough", basic(pod, down("node-3"), mine, attachedTo("node-1"), robust(v1beta2.VolumeRobustnessDegraded)), []string{"- " + id + " Done"}},
+		{"a degraded volume is well enough", basic(pod, down("node-3"), mine, attachedTo("node-1"),
+			robust(v1beta2.VolumeRobustnessDegraded)), []string{"- " + id + " Done"}},
 		{"a pod that can have the volume suffices", basic(faulted, lost, pod), nil},
-		{"the ticket goes at once when the pod comes elsewhere", basic(pod, down("node-3"), mine, attachedTo("node-1"), robust(v1beta2.VolumeRobustnessUnknown),
-			ticket("csi-2", v1beta2.AttacherCSI, "node-2")), []string{"- " + id + " Done"}},
-		{"anybody's ticket that can attach the volume suffices", basic(faulted, lost, pod, down("node-3"), ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-1")), nil},
+		{"the ticket goes at once when the pod comes elsewhere",
+			basic(pod, down("node-3"), mine, attachedTo("node-1"), robust(v1beta2.VolumeRobustnessUnknown),
+				ticket("csi-2", v1beta2.AttacherCSI, "node-2")), []string{"- " + id + " Done"}},
+		{"anybody's ticket that can attach the volume suffices",
+			basic(faulted, lost, pod, down("node-3"), ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-1")), nil},
 		{"a volume that nobody wants stays faulted", basic(faulted, lost), nil},
-		{"a snapshot that cannot be taken does not use the volume", basic(faulted, lost, down("node-3"), ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-3")), nil},
-		{"without auto-salvage nothing is salvaged", basic(faulted, lost, pod, down("node-3"), func(w *World) { w.Settings.AutoSalvage = false }), nil},
+		{"a snapshot that cannot be taken does not use the volume",
+			basic(faulted, lost, down("node-3"), ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-3")), nil},
+		{"without auto-salvage nothing is salvaged",
+			basic(faulted, lost, pod, down("node-3"), func(w *World) { w.Settings.AutoSalvage = false }), nil},
 		{"the frontend is as the last holder wanted", basic(faulted, lost, pod, down("node-3"),
 			volume(func(v *v1beta2.Volume) { v.Spec.DisableFrontend = true })), []string{"+ " + id + " @ true"}},
 		{"a volume that is not faulted gets no ticket", basic(pod, down("node-3")), nil},

@@ -77,10 +77,11 @@ func wishes(w World) []wish {
 	return all
 }
 
-// early reports whether a wish is for a volume that has no replica yet, and so no node: a new volume gets replicas before it needs a ticket. That of
-// a strict-local volume comes with its node only.
+// early reports whether a wish is for a volume that has no replica yet, and so no node: a new volume gets replicas before it needs a
+// ticket. That of a strict-local volume comes with its node only.
 func (w World) early(x wish) bool {
-	return len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager && w.Volume.Spec.DataLocality != "strict-local" &&
+	return len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager &&
+		w.Volume.Spec.DataLocality != "strict-local" &&
 		!w.has(x.attacher, x.object)
 }
 

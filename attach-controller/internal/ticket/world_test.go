@@ -26,12 +26,13 @@ func basic(changes ...change) World {
 			Spec:       v1beta2.VolumeSpec{NumberOfReplicas: 2, Size: 10},
 			Status:     v1beta2.VolumeStatus{State: v1beta2.VolumeStateDetached, Robustness: v1beta2.VolumeRobustnessUnknown},
 		},
-		Attachment: &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volumeName}, Status: v1beta2.VolumeAttachmentStatus{ObservedGeneration: 1}},
-		Engine:     &v1beta2.Engine{Spec: v1beta2.EngineSpec{VolumeSize: 10, Active: true}, Status: v1beta2.EngineStatus{CurrentSize: 10}},
-		Replicas:   []v1beta2.Replica{replicaOn("node-1"), replicaOn("node-2")},
-		Nodes:      map[string]*v1beta2.Node{},
-		Owners:     map[Owner]Presence{},
-		Settings:   Settings{AutoSalvage: true},
+		Attachment: &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volumeName},
+			Status: v1beta2.VolumeAttachmentStatus{ObservedGeneration: 1}},
+		Engine:   &v1beta2.Engine{Spec: v1beta2.EngineSpec{VolumeSize: 10, Active: true}, Status: v1beta2.EngineStatus{CurrentSize: 10}},
+		Replicas: []v1beta2.Replica{replicaOn("node-1"), replicaOn("node-2")},
+		Nodes:    map[string]*v1beta2.Node{},
+		Owners:   map[Owner]Presence{},
+		Settings: Settings{AutoSalvage: true},
 	}
 	for _, name := range []string{"node-1", "node-2", "node-3"} {
 		w.Nodes[name] = &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

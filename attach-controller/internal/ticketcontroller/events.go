@@ -37,22 +37,26 @@ func eventsOf(c ticket.Change, v ticket.Verdict) []events.Event {
 
 func ownerGone(c ticket.Change) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "TicketOwnerGone", Action: actionCollect,
-		Note: fmt.Sprintf("Ticket %q of type %s for node %q was removed: its owner, %s %s, is gone.", c.ID, c.Before.Type, c.Before.NodeID, c.Owner.Kind, c.Owner.Name)}
+		Note: fmt.Sprintf("Ticket %q of type %s for node %q was removed: its owner, %s %s, is gone.", c.ID, c.Before.Type, c.Before.NodeID,
+			c.Owner.Kind, c.Owner.Name)}
 }
 
 func expired(c ticket.Change) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "TicketExpired", Action: actionCollect,
-		Note: fmt.Sprintf("Ticket %q of type %s for node %q was removed: it was to end at %s.", c.ID, c.Before.Type, c.Before.NodeID, c.Before.Parameters[v1beta2.TicketExpiresAt])}
+		Note: fmt.Sprintf("Ticket %q of type %s for node %q was removed: it was to end at %s.", c.ID, c.Before.Type, c.Before.NodeID,
+			c.Before.Parameters[v1beta2.TicketExpiresAt])}
 }
 
 func cordonedNode(c ticket.Change) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "TicketOfCordonedNode", Action: actionCollect,
-		Note: fmt.Sprintf("Ticket %q was removed: node %s is cordoned, and the setting detach-manually-attached-volumes-when-cordoned is true. Make a ticket for another node to attach the volume there.", c.ID, c.Before.NodeID)}
+		Note: fmt.Sprintf("Ticket %q was removed: node %s is cordoned, and the setting detach-manually-attached-volumes-when-cordoned "+
+			"is true. Make a ticket for another node to attach the volume there.", c.ID, c.Before.NodeID)}
 }
 
 func shareManagerMissing(c ticket.Change) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "ShareManagerMissing", Action: actionShare,
-		Note: fmt.Sprintf("Pods want this RWX volume, but no ShareManager names the node that shares it; ticket %q waits. Share managers are not made by attach-controller: see that theirs runs.", c.ID)}
+		Note: fmt.Sprintf("Pods want this RWX volume, but no ShareManager names the node that shares it; ticket %q waits. Share "+
+			"managers are not made by attach-controller: see that theirs runs.", c.ID)}
 }
 
 // TakenOver is said on the VolumeAttachment of a volume that went on where it was.

@@ -64,7 +64,8 @@ type ofEngines struct {
 
 func engineFacts(obj client.Object) ofEngines {
 	e := obj.(*v1beta2.Engine)
-	return ofEngines{e.Status.CurrentSize, e.Spec.VolumeSize, e.Spec.Active, e.DeletionTimestamp != nil, e.Status.LastExpansionFailedAt, ticket.Filled(e)}
+	return ofEngines{e.Status.CurrentSize, e.Spec.VolumeSize, e.Spec.Active, e.DeletionTimestamp != nil, e.Status.LastExpansionFailedAt,
+		ticket.Filled(e)}
 }
 
 type ofReplicas struct {

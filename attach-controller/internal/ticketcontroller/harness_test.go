@@ -76,9 +76,10 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut}, func(ctx context.Context, rt *runkit.Runtime) error {
-		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
-	})
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut},
+		func(ctx context.Context, rt *runkit.Runtime) error {
+			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
+		})
 	w.mutex.Lock()
 	w.running = p
 	w.mutex.Unlock()
@@ -131,7 +132,8 @@ func (w *world) down(name string) {
 }
 
 func (w *world) cordon(name string) {
-	w.nodeIs(name, isReady, v1beta2.Condition{Type: v1beta2.NodeSchedulable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeCordoned})
+	w.nodeIs(name, isReady, v1beta2.Condition{Type: v1beta2.NodeSchedulable, Status: v1beta2.ConditionFalse,
+		Reason: v1beta2.ReasonKubernetesNodeCordoned})
 }
 
 func (w *world) setting(name, value string) {
@@ -169,7 +171,8 @@ func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.V
 
 func (w *world) attachment(name string) *v1beta2.VolumeAttachment {
 	w.t.Helper()
-	a := &v1beta2.VolumeAttachment{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeAttachmentSpec{Volume: name, AttachmentTickets: map[string]v1beta2.AttachmentTicket{}}}
+	a := &v1beta2.VolumeAttachment{ObjectMeta: w.meta(name),
+		Spec: v1beta2.VolumeAttachmentSpec{Volume: name, AttachmentTickets: map[string]v1beta2.AttachmentTicket{}}}
 	w.create(a)
 	w.status(a, map[string]any{"observedGeneration": 1})
 	return a

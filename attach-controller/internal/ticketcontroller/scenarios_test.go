@@ -215,7 +215,8 @@ func TestAnOwnerThatWentWhileNobodyLookedIsFound(t *testing.T) {
 	w := newWorld(t)
 	w.volume(vol, nil)
 	w.put(vol, "snapshot-controller-s", v1beta2.AttacherSnapshot, "node-1")
-	w.put(vol, "mine", v1beta2.AttacherLonghornAPI, "node-1", v1beta2.TicketOwnerKind, ticket.KindVolume, v1beta2.TicketOwnerName, vol, v1beta2.TicketOwnerUID, "another")
+	w.put(vol, "mine", v1beta2.AttacherLonghornAPI, "node-1", v1beta2.TicketOwnerKind, ticket.KindVolume, v1beta2.TicketOwnerName, vol,
+		v1beta2.TicketOwnerUID, "another")
 	w.put(vol, "csi-pod", v1beta2.AttacherCSI, "node-1")
 	w.start()
 	w.shows(vol, "csi-pod @node-1")

@@ -19,7 +19,8 @@ const driverName = "driver.longhorn.io"
 // TakeOver returns the tickets with which a volume must begin, by id: those that hold it where it is, where nobody ever
 // said by tickets why it is there. For every other volume it is nil and nothing is read. Whoever creates a VolumeAttachment
 // puts them into the same write; a is nil then.
-func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume, a *v1beta2.VolumeAttachment) (map[string]v1beta2.AttachmentTicket, error) {
+func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume,
+	a *v1beta2.VolumeAttachment) (map[string]v1beta2.AttachmentTicket, error) {
 	if !ticket.NeedsTakeOver(v, a) {
 		return nil, nil
 	}
@@ -49,7 +50,8 @@ func (g gatherer) readKubernetes(ctx context.Context, w *ticket.World) error {
 			return err
 		}
 		if handle == w.Volume.Name {
-			w.KubernetesAttachments = append(w.KubernetesAttachments, ticket.KubernetesAttachment{Name: a.Name, Node: a.Spec.NodeName, UID: a.UID})
+			w.KubernetesAttachments = append(w.KubernetesAttachments,
+				ticket.KubernetesAttachment{Name: a.Name, Node: a.Spec.NodeName, UID: a.UID})
 		}
 	}
 	return nil

@@ -60,7 +60,8 @@ func TestTakeOverReadsWhoHoldsAVolume(t *testing.T) {
 	}
 	require.Equal(t, []string{mine}, ids(pods, nil))
 	require.Equal(t, []string{ticket.UITicket}, ids(byHand, nil), "another driver's handle is another volume's")
-	require.Equal(t, []string{ticket.UITicket}, ids(byHand, &v1beta2.VolumeAttachment{}), "a VolumeAttachment that nobody answered says nothing")
+	require.Equal(t, []string{ticket.UITicket}, ids(byHand, &v1beta2.VolumeAttachment{}),
+		"a VolumeAttachment that nobody answered says nothing")
 	answered := &v1beta2.VolumeAttachment{Status: v1beta2.VolumeAttachmentStatus{ObservedGeneration: 1}}
 	require.Empty(t, ids(byHand, answered))
 }

@@ -34,8 +34,10 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	name := func(obj client.Object) string { return obj.GetName() }
 	b = b.
 		Watches(&v1beta2.VolumeAttachment{}, of(name), builder.WithPredicates(changed(attachmentFacts))).
-		Watches(&v1beta2.Engine{}, of(func(obj client.Object) string { return obj.(*v1beta2.Engine).Spec.VolumeName }), builder.WithPredicates(changed(engineFacts))).
-		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }), builder.WithPredicates(changed(replicaFacts))).
+		Watches(&v1beta2.Engine{}, of(func(obj client.Object) string { return obj.(*v1beta2.Engine).Spec.VolumeName }),
+			builder.WithPredicates(changed(engineFacts))).
+		Watches(&v1beta2.Replica{}, of(func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }),
+			builder.WithPredicates(changed(replicaFacts))).
 		Watches(&v1beta2.ShareManager{}, of(name), builder.WithPredicates(changed(shareFacts))).
 		Watches(&v1beta2.BackingImageDataSource{}, of(func(obj client.Object) string {
 			return ticket.ExportedVolume(obj.(*v1beta2.BackingImageDataSource))

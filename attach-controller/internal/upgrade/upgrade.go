@@ -41,7 +41,8 @@ func (r Reader) AddIndex(ctx context.Context, indexer client.FieldIndexer) error
 // UnderWay are the upgrades that go on, in order of their names; usually one, or none.
 func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
-	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{r.Index: underWay}, client.UnsafeDisableDeepCopy)
+	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{r.Index: underWay},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("listing the upgrades of nodes: %w", err)
 	}

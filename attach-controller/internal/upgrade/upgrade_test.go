@@ -38,7 +38,8 @@ func TestAChangeWakesThoseThatItConcerns(t *testing.T) {
 	moving := v1beta2.UpgradeStateSwitchingOver
 	two := map[string]v1beta2.VolumeUpgradeStatus{"a": {Replica: "a-r"}, "b": {}}
 	three := map[string]v1beta2.VolumeUpgradeStatus{"a": {Replica: "a-r", Message: "moving"}, "b": {Replica: "b-r"}, "c": {}}
-	require.Equal(t, []string{"b", "c"}, woken(newUpgrade(moving, two), newUpgrade(moving, three)), "what is said to people concerns nobody")
+	require.Equal(t, []string{"b", "c"}, woken(newUpgrade(moving, two), newUpgrade(moving, three)),
+		"what is said to people concerns nobody")
 	require.Equal(t, []string{"b", "c"}, woken(newUpgrade(moving, three), newUpgrade(moving, two)))
 	require.Empty(t, woken(newUpgrade(moving, two), newUpgrade(moving, two)))
 	require.Equal(t, []string{"a", "b", "on x"}, woken(newUpgrade(moving, two), newUpgrade(v1beta2.UpgradeStateDetachingReplicas, two)))
@@ -48,7 +49,8 @@ func TestAnUpgradeGoesOnFromItsFirstStepToItsLast(t *testing.T) {
 	for _, state := range []string{"", v1beta2.UpgradeStateUndefined, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError} {
 		require.False(t, Active(state), state)
 	}
-	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateRebuildingReplica, v1beta2.UpgradeStateRollingBack} {
+	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateRebuildingReplica,
+		v1beta2.UpgradeStateRollingBack} {
 		require.True(t, Active(state), state)
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Enqueue wakes the volumes that a change of an upgrade concerns: those that it lists, and, where its state changed, those with anything on its
-// node, which onNode tells. A node of five hundred volumes is listed one after the other: only the ones whose entry differs are woken by that.
+// Enqueue wakes the volumes that a change of an upgrade concerns: those that it lists, and, where its state changed, those with anything on
+// its node, which onNode tells. A node of five hundred volumes is listed one after the other: only the ones whose entry differs are woken
+// by that.
 func Enqueue(namespace string, onNode func(ctx context.Context, node string) []string) handler.EventHandler {
 	add := func(q queue, volumes ...string) {
 		seen := map[string]bool{}

@@ -104,7 +104,8 @@ func loaded(ctx context.Context, before string, whole bool) (v1beta2.DiskStatus,
 	return s, here.Wait(ctx, "the load", patience, func(ctx context.Context) (string, error) {
 		var err error
 		s, err = here.DiskStatus(ctx, node, key)
-		if s.Load == nil || s.Load.Server == before || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) || whole && s.AcknowledgedAt == "" {
+		if s.Load == nil || s.Load.Server == before || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) || whole &&
+			s.AcknowledgedAt == "" {
 			return fmt.Sprintf("its load is %+v, its conditions %+v", s.Load, s.Conditions), err
 		}
 		return "", err
@@ -120,9 +121,11 @@ func clear(ctx context.Context) error {
 	return here.RemoveDevice(ctx, node, path)
 }
 
-// run plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until what the disk
-// holds is acknowledged, which takes long after a change of leader, and ends in silence: who was killed at the last step has looked at the disk again.
-func (s scenario) run(ctx context.Context, whole bool, number int, side record.Side, kill func(record.Step) record.Verdict) ([]record.Step, error) {
+// run plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until
+// what the disk holds is acknowledged, which takes long after a change of leader, and ends in silence: who was killed at the last step has
+// looked at the disk again.
+func (s scenario) run(ctx context.Context, whole bool, number int, side record.Side, kill func(record.Step) record.Verdict) ([]record.Step,
+	error) {
 	if err := s.set(ctx); err != nil {
 		return nil, err
 	}
@@ -171,7 +174,8 @@ func (s scenario) run(ctx context.Context, whole bool, number int, side record.S
 	return steps, s.evaluator(before, after, status)
 }
 
-// evaluator compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format another device.
+// evaluator compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format
+// another device.
 func (s scenario) evaluator(before, after held, status v1beta2.DiskStatus) error {
 	calls := 0
 	for _, c := range here.DataPlane.Calls() {
@@ -204,8 +208,8 @@ func killer(t *testing.T) func(record.Step) record.Verdict {
 	}
 }
 
-// A1: whoever dies between two writes or calls, the disk is loaded in the end by one DiskCreate, with its own UUID, and what a device held is there,
-// under auto deletion, too. A device that nobody marked lies beside it. [ALL-2]
+// A1: whoever dies between two writes or calls, the disk is loaded in the end by one DiskCreate, with its own UUID, and what a device held
+// is there, under auto deletion, too. A device that nobody marked lies beside it. [ALL-2]
 func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 	ctx := harness.Open(t, here, 5*time.Minute)
 	theirs := &world.Lvstore{Name: key, UUID: foreign, Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}

@@ -24,7 +24,8 @@ const (
 var here *world.World
 
 func TestMain(m *testing.M) {
-	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true, Flags: map[string][]string{world.SnapshotController: {"--webhook-certificate-validity=24s"}}},
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Snapshots: true, Kubernetes: true,
+		Flags: map[string][]string{world.SnapshotController: {"--webhook-certificate-validity=24s"}}},
 		func(ctx context.Context, w *world.World) error { here = w; return furnish(ctx) })
 }
 

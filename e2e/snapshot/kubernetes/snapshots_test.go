@@ -31,7 +31,8 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 			require.Equal(t, "1Gi", now.RestoreSize)
 			require.Equal(t, 1, taken(t, ctx, vol))
 
-			require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")), "the volume's head builds on the newest, which cannot be merged")
+			require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")),
+				"the volume's head builds on the newest, which cannot be merged")
 			require.NoError(t, w.DeleteVolumeSnapshot(ctx, name))
 			require.NoError(t, w.WaitVolumeSnapshotGone(ctx, name, now.Content, patience))
 			require.NoError(t, w.WaitSnapshotGone(ctx, snap, patience))
@@ -62,7 +63,8 @@ func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, snap, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap"), world.Unique("vs")
 	require.NoError(t, w.FoundSnapshot(ctx, name, "snap://"+vol+"/"+snap, "Delete"))
-	now, err := w.WaitVolumeSnapshot(ctx, name, "to miss its snapshot", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
+	now, err := w.WaitVolumeSnapshot(ctx, name, "to miss its snapshot", patience,
+		func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
 	require.NoError(t, err)
 	require.Contains(t, now.Error, "there is no Snapshot "+snap+" of volume "+vol)
 	require.NoError(t, w.Snapshot(ctx, vol, snap))
@@ -125,10 +127,12 @@ func TestS12TheControllerIsKilledMeanwhile(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Delete"), vol))
-	_, err := w.WaitVolumeSnapshot(ctx, name, "to have a content", patience, func(s world.VolumeSnapshotStatus) bool { return s.Content != "" })
+	_, err := w.WaitVolumeSnapshot(ctx, name, "to have a content", patience,
+		func(s world.VolumeSnapshotStatus) bool { return s.Content != "" })
 	require.NoError(t, err)
 	require.NoError(t, w.Process(world.SnapshotController).Crash())
-	now, err := w.WaitVolumeSnapshot(ctx, name, "to be ready", patience+30*time.Second, func(s world.VolumeSnapshotStatus) bool { return s.Ready })
+	now, err := w.WaitVolumeSnapshot(ctx, name, "to be ready", patience+30*time.Second,
+		func(s world.VolumeSnapshotStatus) bool { return s.Ready })
 	require.NoError(t, err)
 	require.NotEmpty(t, now.Handle)
 	require.Equal(t, 1, taken(t, ctx, vol))

@@ -83,7 +83,8 @@ func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 	} {
 		require.Error(t, w.Patch(ctx, s, change), sentence)
 	}
-	require.NoError(t, w.Patch(ctx, s, map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "b"}}}), "other labels are people's")
+	require.NoError(t, w.Patch(ctx, s, map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "b"}}}),
+		"other labels are people's")
 }
 
 // A snapshot that a linked clone needs cannot be deleted; afterwards it can.

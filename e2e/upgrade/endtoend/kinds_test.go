@@ -9,12 +9,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// A volume that a share manager holds for pods on two nodes, and an encrypted one whose replicas have room for its header, are upgraded as any
-// other: their targets leave and come home under their users, and their replicas are rebuilt in their sizes.
+// A volume that a share manager holds for pods on two nodes, and an encrypted one whose replicas have room for its header, are upgraded as
+// any other: their targets leave and come home under their users, and their replicas are rebuilt in their sizes.
 func TestAnRWXAndAnEncryptedVolumeAreUpgradedUnderAWorkload(t *testing.T) {
 	s := fixture.Begin(t)
 	const shared, encrypted = "shared", "encrypted"
-	require.NoError(t, s.Order(s.Ctx, shared, v1beta2.DataEngineV2, 3, func(spec *v1beta2.VolumeSpec) { spec.AccessMode = v1beta2.AccessModeReadWriteMany }))
+	require.NoError(t, s.Order(s.Ctx, shared, v1beta2.DataEngineV2, 3,
+		func(spec *v1beta2.VolumeSpec) { spec.AccessMode = v1beta2.AccessModeReadWriteMany }))
 	require.NoError(t, s.Ticket(s.Ctx, shared, "csi-a", v1beta2.AttacherCSI, near, nil))
 	require.NoError(t, s.Ticket(s.Ctx, shared, "csi-b", v1beta2.AttacherCSI, far, nil))
 	require.NoError(t, s.Share(s.Ctx, shared, near))

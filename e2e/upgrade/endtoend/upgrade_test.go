@@ -104,7 +104,8 @@ func TestAPausedUpgradeWaitsAndAnAbortedOneEnds(t *testing.T) {
 	s.Volume("pausing", near)
 	s.Guarded()
 	s.Ordered("paused", fixture.Image("sixth"), third, near, far)
-	s.Node("paused", third, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager)
+	s.Node("paused", third, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
+		v1beta2.UpgradeStateUpgradingInstanceManager)
 	require.NoError(t, s.ChangeUpgrade(s.Ctx, "paused", map[string]any{"paused": true}))
 	require.NoError(t, s.Set(s.Ctx, world.ImageSetting, fixture.Image("seventh")))
 	m := s.Reaches("paused", v1beta2.UpgradeStatePaused)

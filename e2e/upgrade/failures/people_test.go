@@ -27,12 +27,14 @@ func TestOfTwoUpgradesAtOnceOneWaits(t *testing.T) {
 			return "", err
 		}
 		said := conditions.Get(m.Status.Conditions, v1beta2.UpgradeProgressing)
-		if said != nil && said.Reason == v1beta2.ReasonWaitingForUpgrade && strings.Contains(said.Message, "DataEngineUpgradeManager first came first") {
+		if said != nil && said.Reason == v1beta2.ReasonWaitingForUpgrade &&
+			strings.Contains(said.Message, "DataEngineUpgradeManager first came first") {
 			return "", nil
 		}
 		return "it says " + world.Say(m.Status.Conditions), nil
 	}))
-	require.Equal(t, v1beta2.UpgradeStateUndefined, s.Reaches("second", v1beta2.UpgradeStateUndefined).Status.State, "nothing of it has begun")
+	require.Equal(t, v1beta2.UpgradeStateUndefined, s.Reaches("second", v1beta2.UpgradeStateUndefined).Status.State,
+		"nothing of it has begun")
 	s.Reaches("first", v1beta2.UpgradeStateCompleted)
 	m := s.Reaches("second", v1beta2.UpgradeStateCompleted)
 	require.Equal(t, []string{near, far}, m.Status.UpgradedNodes)
@@ -84,18 +86,20 @@ func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 	require.NoError(t, s.HoldCopies(s.Ctx, "seen"))
 	s.Ordered("watched", fixture.Image("watched"), near)
 	s.Node("watched", near, v1beta2.UpgradeStateRebuildingReplica)
-	require.NoError(t, s.WaitNodeUpgrade(s.Ctx, "watched", near, "to wait for the rebuild", fixture.Patience, func(u *v1beta2.NodeDataEngineUpgrade) string {
-		if u.Status.Volume == "seen" {
-			return ""
-		}
-		return "it waits for " + u.Status.Volume
-	}))
+	require.NoError(t, s.WaitNodeUpgrade(s.Ctx, "watched", near, "to wait for the rebuild", fixture.Patience,
+		func(u *v1beta2.NodeDataEngineUpgrade) string {
+			if u.Status.Volume == "seen" {
+				return ""
+			}
+			return "it waits for " + u.Status.Volume
+		}))
 	table, err := s.Table(s.Ctx, "nodedataengineupgrades")
 	require.NoError(t, err)
 	header, line := columns(t, table, "watched-"+near)
 	// Two of the three replicas are whole, the third is not begun.
 	for column, want := range map[string]string{
-		"NODE": near, "STATE": "rebuilding-replica", "VOLUME": "seen", "PROGRESS": "0/1 66%", "WHY": v1beta2.ReasonWaitingForRebuild, "STALLED": "False",
+		"NODE": near, "STATE": "rebuilding-replica", "VOLUME": "seen", "PROGRESS": "0/1 66%", "WHY": v1beta2.ReasonWaitingForRebuild,
+		"STALLED": "False",
 	} {
 		require.Equal(t, want, header(line, column), "%s of\n%s", column, table)
 	}
@@ -108,7 +112,8 @@ func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 		}
 		return table, err
 	}))
-	for column, want := range map[string]string{"STATE": "upgrading", "PROGRESS": "0/1", "NODE": near, "PREFLIGHT": "Passed", "WHY": v1beta2.ReasonUpgradingNode} {
+	for column, want := range map[string]string{"STATE": "upgrading", "PROGRESS": "0/1", "NODE": near, "PREFLIGHT": "Passed",
+		"WHY": v1beta2.ReasonUpgradingNode} {
 		require.Equal(t, want, header(line, column), "%s of\n%s", column, table)
 	}
 	require.NoError(t, s.ReleaseCopies(s.Ctx, "seen", 0))

@@ -39,13 +39,15 @@ func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 		"notarget": {state: v1beta2.UpgradeStateSwitchingOver, says: "Volume back: its target goes to node",
 			inject: func(s *fixture.Scenario, _ string) error {
 				for _, node := range []string{far, third} {
-					if err := s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node, DataEngine: "v2"}); err != nil {
+					if err := s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node,
+						DataEngine: "v2"}); err != nil {
 						return err
 					}
 				}
 				return nil
 			}},
-		"nostop": {state: v1beta2.UpgradeStateDetachingReplicas, says: "leaves its engine and stops", inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"})},
+		"nostop": {state: v1beta2.UpgradeStateDetachingReplicas, says: "leaves its engine and stops",
+			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.T = t
@@ -79,7 +81,8 @@ func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
 		// The new instance manager's pod runs, and nobody ever reaches it.
 		"nomanager": {state: v1beta2.UpgradeStateUpgradingInstanceManager, says: v1beta2.ReasonWaitingForInstanceManager,
 			inject: func(s *fixture.Scenario, name string) error {
-				return s.Inject(s.Ctx, world.Fault{Kind: "partition", Mode: "cut", Pod: v1beta2.InstanceManagerName(near, fixture.Image(name), v1beta2.DataEngineV2)})
+				return s.Inject(s.Ctx, world.Fault{Kind: "partition", Mode: "cut",
+					Pod: v1beta2.InstanceManagerName(near, fixture.Image(name), v1beta2.DataEngineV2)})
 			}},
 		// The target cannot come home: no engine starts there.
 		"nohome": {state: v1beta2.UpgradeStateSwitchingBack, says: v1beta2.ReasonWaitingForTarget,
@@ -91,14 +94,16 @@ func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
 			s.OrderedSo(name, fixture.Image(name), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
 				spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{f.state: "2s"}
 			})
-			require.NoError(t, s.WaitNodeUpgrade(s.Ctx, name, near, "to be stalled", fixture.Patience, func(u *v1beta2.NodeDataEngineUpgrade) string {
-				if u.Status.State == f.state && conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled) &&
-					conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing) == f.says {
-					return ""
-				}
-				return "it is not stalled there"
-			}))
-			require.NoError(t, s.WaitMetric(s.Ctx, world.UpgradeController, "node_stalled", map[string]string{"node": near}, fixture.Patience))
+			require.NoError(t, s.WaitNodeUpgrade(s.Ctx, name, near, "to be stalled", fixture.Patience,
+				func(u *v1beta2.NodeDataEngineUpgrade) string {
+					if u.Status.State == f.state && conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled) &&
+						conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing) == f.says {
+						return ""
+					}
+					return "it is not stalled there"
+				}))
+			require.NoError(t, s.WaitMetric(s.Ctx, world.UpgradeController, "node_stalled", map[string]string{"node": near},
+				fixture.Patience))
 			require.NoError(t, s.Heal(s.Ctx))
 			s.Reaches(name, v1beta2.UpgradeStateCompleted)
 			s.Open()
@@ -119,7 +124,8 @@ func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 		spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateRebuildingReplica: "3s"}
 	})
 	m := s.Reaches("norebuild", v1beta2.UpgradeStateError)
-	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild went on for 3s. Volume copying: its robustness is \"degraded\"")
+	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild went on for 3s. Volume copying: its robustness is "+
+		"\"degraded\"")
 	s.Open()
 	require.NoError(t, s.ReleaseCopies(s.Ctx, "copying", 0))
 	require.NoError(t, s.WaitRobust(s.Ctx, "copying", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
@@ -141,12 +147,13 @@ func TestATemporaryNodeThatDiesIsReplacedByAnother(t *testing.T) {
 	require.Contains(t, []string{far, third}, first)
 	s.Checker.Excuse("orphaned")
 	require.NoError(t, s.CutNode(s.Ctx, first))
-	require.NoError(t, s.WaitNodeUpgrade(s.Ctx, "dies", near, "to have another temporary node", fixture.Patience, func(u *v1beta2.NodeDataEngineUpgrade) string {
-		if at := u.Status.Volumes["orphaned"].TemporaryNodeID; at == first || at == "" {
-			return "it is still " + at
-		}
-		return ""
-	}))
+	require.NoError(t, s.WaitNodeUpgrade(s.Ctx, "dies", near, "to have another temporary node", fixture.Patience,
+		func(u *v1beta2.NodeDataEngineUpgrade) string {
+			if at := u.Status.Volumes["orphaned"].TemporaryNodeID; at == first || at == "" {
+				return "it is still " + at
+			}
+			return ""
+		}))
 	require.NoError(t, s.WaitVolume(s.Ctx, "orphaned", "to have its target elsewhere", fixture.Patience, func(v *v1beta2.Volume) string {
 		if at := v.Status.CurrentTargetNodeID; at == first || at == "" {
 			return "it is still on " + at

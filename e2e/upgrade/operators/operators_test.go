@@ -17,8 +17,8 @@ import (
 
 const near, far = scenarios.Near, scenarios.Far
 
-// halfWay begins an upgrade and stops it where the near node's targets are away and its replicas are about to leave: none does until somebody heals
-// the world.
+// halfWay begins an upgrade and stops it where the near node's targets are away and its replicas are about to leave: none does until
+// somebody heals the world.
 func halfWay(s *fixture.Scenario, name string, nodes ...string) {
 	s.T.Helper()
 	require.NoError(s.T, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"}))
@@ -32,7 +32,8 @@ func running(s *fixture.Scenario, node string) *v1beta2.InstanceManager {
 	var list v1beta2.InstanceManagerList
 	require.NoError(s.T, s.List(s.Ctx, &list))
 	i := slices.IndexFunc(list.Items, func(m v1beta2.InstanceManager) bool {
-		return m.Spec.NodeID == node && m.Spec.DataEngine == v1beta2.DataEngineV2 && m.Status.CurrentState == v1beta2.InstanceManagerStateRunning
+		return m.Spec.NodeID == node && m.Spec.DataEngine == v1beta2.DataEngineV2 &&
+			m.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 	})
 	require.GreaterOrEqual(s.T, i, 0, "none runs on %s", node)
 	return &list.Items[i]
@@ -56,13 +57,15 @@ func TestWhatTheUserDeletesOrMovesInTheMiddleStaysSo(t *testing.T) {
 	require.Equal(t, []string{near}, s.Reaches("people", v1beta2.UpgradeStateCompleted).Status.UpgradedNodes)
 	v := &v1beta2.Volume{}
 	require.NoError(t, s.Get(s.Ctx, "moved", v))
-	require.Equal(t, []string{far, far, "", ""}, []string{v.Spec.NodeID, v.Status.CurrentNodeID, v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID})
+	require.Equal(t, []string{far, far, "", ""},
+		[]string{v.Spec.NodeID, v.Status.CurrentNodeID, v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID})
 	require.NoError(t, s.Verify(s.Ctx, "moved"))
 	s.Done()
 	s.Gone("moved")
 }
 
-// U6: the upgrade of a node that somebody deletes brings its targets home and opens the node; its manager makes a new one, which gets to the end.
+// U6: the upgrade of a node that somebody deletes brings its targets home and opens the node; its manager makes a new one, which gets to
+// the end.
 func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("again", near)
@@ -88,7 +91,8 @@ func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
 	s.Done()
 }
 
-// U6: the setting is changed back in the middle. What has begun keeps its image on every node, and nothing that runs is ended for the setting's sake.
+// U6: the setting is changed back in the middle. What has begun keeps its image on every node, and nothing that runs is ended for the
+// setting's sake.
 func TestTheImageThatWasFrozenStaysWhenTheSettingIsChangedBack(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("frozen", near)
@@ -105,8 +109,8 @@ func TestTheImageThatWasFrozenStaysWhenTheSettingIsChangedBack(t *testing.T) {
 	s.Done()
 }
 
-// U4: the node is cordoned and drained while it is upgraded: the pod of its old instance manager goes, too. Its frontends outlive that, the old one
-// starts once more, and the upgrade goes on.
+// U4: the node is cordoned and drained while it is upgraded: the pod of its old instance manager goes, too. Its frontends outlive that, the
+// old one starts once more, and the upgrade goes on.
 func TestANodeThatIsCordonedAndDrainedInTheMiddleIsUpgraded(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("drained", near)

@@ -72,7 +72,8 @@ func grow(s *fixture.Scenario, name string) {
 // clone lets a copy of the volume begin that never ends.
 func clone(s *fixture.Scenario, name string) {
 	require.NoError(s.T, s.HoldCopies(s.Ctx, "clone"))
-	require.NoError(s.T, s.Order(s.Ctx, "clone", v1beta2.DataEngineV2, 2, func(spec *v1beta2.VolumeSpec) { spec.DataSource = "vol://" + name }))
+	require.NoError(s.T, s.Order(s.Ctx, "clone", v1beta2.DataEngineV2, 2,
+		func(spec *v1beta2.VolumeSpec) { spec.DataSource = "vol://" + name }))
 	require.NoError(s.T, s.WaitVolume(s.Ctx, "clone", "to be filled", fixture.Patience, func(v *v1beta2.Volume) string {
 		if c := v.Status.CloneStatus; c.State == v1beta2.CloneInitiated && c.Snapshot != "" {
 			return ""
@@ -88,7 +89,8 @@ func restore(s *fixture.Scenario, name string) {
 	require.NoError(s.T, err)
 	require.NoError(s.T, s.HoldCopies(s.Ctx, "restoring"))
 	require.NoError(s.T, s.Order(s.Ctx, "restoring", v1beta2.DataEngineV2, 3, func(spec *v1beta2.VolumeSpec) { spec.FromBackup = url }))
-	require.NoError(s.T, s.WaitTicket(s.Ctx, "restoring", v1beta2.TicketID(v1beta2.AttacherRestore, "restoring"), true, "", fixture.Patience))
+	require.NoError(s.T, s.WaitTicket(s.Ctx, "restoring", v1beta2.TicketID(v1beta2.AttacherRestore, "restoring"), true, "",
+		fixture.Patience))
 }
 
 // U3: whatever stands against the upgrade is said at once, of every node, and nothing has been touched then.
@@ -105,8 +107,10 @@ func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
 			parts = append(parts, "Node "+near+", volume "+b.name+": "+kind+": ")
 		}
 	}
-	parts = append(parts, "volume doubled: TwoReplicasOnNode: replicas doubled-r-", "volume clone: Cloning: ", "volume clone: NoFrontend: ", "volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
-		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: it cannot run "+fixture.Image("missing")+": ErrImagePull", "Node node-9: UnknownNode: ")
+	parts = append(parts, "volume doubled: TwoReplicasOnNode: replicas doubled-r-", "volume clone: Cloning: ", "volume clone: NoFrontend: ",
+		"volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
+		"Node "+near+": ImageMissing: ", "Node "+far+": ImageMissing: it cannot run "+fixture.Image("missing")+": ErrImagePull",
+		"Node node-9: UnknownNode: ")
 	before := s.Untouched(names...)
 	s.OrderedSo("all", fixture.Image("missing"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
 		spec.Nodes, spec.SkipVolumes = []string{near, far, third, "node-9"}, []string{"skipped"}
@@ -134,7 +138,8 @@ func TestWithoutAnotherNodeAnUpgradeIsRefused(t *testing.T) {
 	}
 	s.Ordered("nowhere", fixture.Image("nowhere"))
 	m := s.Reaches("nowhere", v1beta2.UpgradeStateError)
-	for _, part := range []string{"Node " + near + ": NoOtherNode: ", "Node " + far + ": NodeNotReady: ", "volume alone: TooFewHealthyReplicas: "} {
+	for _, part := range []string{"Node " + near + ": NoOtherNode: ", "Node " + far + ": NodeNotReady: ",
+		"volume alone: TooFewHealthyReplicas: "} {
 		require.Contains(t, m.Status.ErrorMessage, part)
 	}
 	for _, node := range []string{far, third} {

@@ -52,7 +52,8 @@ func TestTheSetUpsOfTheDocumentThatFail(t *testing.T) {
 			s.Ordered(name, fixture.Image(name))
 			m := s.Reaches(name, v1beta2.UpgradeStateError)
 			require.Equal(t, v1beta2.ReasonUpgradeBlocked, conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight))
-			require.Contains(t, m.Status.ErrorMessage, "volume "+names[0]+": TooFewHealthyReplicas: it has 1 healthy replica(s) on 1 node(s)")
+			require.Contains(t, m.Status.ErrorMessage, "volume "+names[0]+
+				": TooFewHealthyReplicas: it has 1 healthy replica(s) on 1 node(s)")
 			require.NotContains(t, m.Status.ErrorMessage, names[1])
 			require.Equal(t, before, s.Untouched(names...))
 			s.Gone(names...)

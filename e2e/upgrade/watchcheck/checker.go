@@ -41,7 +41,8 @@ type facts struct {
 func Start(ctx context.Context, w *world.World, volumes ...string) (*Checker, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &Checker{world: w, cancel: cancel, volumes: map[string]bool{}, excused: map[string]bool{}, said: map[string]bool{},
-		facts: facts{nodes: map[string]*v1beta2.Node{}, upgrades: map[string]*v1beta2.NodeDataEngineUpgrade{}, replicas: map[string]*v1beta2.Replica{}}}
+		facts: facts{nodes: map[string]*v1beta2.Node{}, upgrades: map[string]*v1beta2.NodeDataEngineUpgrade{},
+			replicas: map[string]*v1beta2.Replica{}}}
 	for _, name := range volumes {
 		g.volumes[name] = true
 	}

@@ -35,7 +35,8 @@ func (g *Checker) evaluator(held map[string]world.Data) {
 			used[device.Engine] = true
 		}
 		for _, engine := range data.Engines {
-			// One that the frontend has left still lists its replicas until it ends, while the next one writes to some of them; nobody reads it.
+			// One that the frontend has left still lists its replicas until it ends, while the next one writes to some of them; nobody
+			// reads it.
 			if engine.Mixed && used[engine.Name] {
 				g.violated("mixed "+name, "UPG-1: engine %s of %s reads replicas that differ", engine.Name, name)
 			}

@@ -70,7 +70,8 @@ func put[T any](into map[string]T, name string, object T, gone bool) {
 
 // begun reports whether an upgrade may have touched its node and is not at its end.
 func begun(u *v1beta2.NodeDataEngineUpgrade) bool {
-	return !slices.Contains([]string{"", v1beta2.UpgradeStateUndefined, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError}, u.Status.State)
+	return !slices.Contains([]string{"", v1beta2.UpgradeStateUndefined, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError},
+		u.Status.State)
 }
 
 // closed: UPG-2.
@@ -129,7 +130,8 @@ func (g *Checker) wayOut(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade) 
 	}
 	for name, x := range u.Status.Volumes {
 		v := &v1beta2.Volume{}
-		if err := g.world.Get(ctx, name, v); err == nil && x.TemporaryNodeID != "" && v.Spec.TargetNodeID == x.TemporaryNodeID && !g.another(u) {
+		if err := g.world.Get(ctx, name, v); err == nil && x.TemporaryNodeID != "" && v.Spec.TargetNodeID == x.TemporaryNodeID &&
+			!g.another(u) {
 			wrong = append(wrong, fmt.Sprintf("the target of volume %s is still wished on %s", name, v.Spec.TargetNodeID))
 		}
 	}

@@ -65,7 +65,8 @@ func (p *pass) follow(b Backup) {
 
 // known: the engine tells how far it is.
 func (p *pass) known(b Backup, a Answer) {
-	change := Change{State: v1beta2.BackupInProgress, Replica: cmp.Or(a.Replica, b.Replica), Progress: max(b.Progress, a.Percent-a.Percent%steps)}
+	change := Change{State: v1beta2.BackupInProgress, Replica: cmp.Or(a.Replica, b.Replica),
+		Progress: max(b.Progress, a.Percent-a.Percent%steps)}
 	switch {
 	case a.Error != "" || a.State == workFailed:
 		change.State, change.Error = v1beta2.BackupError, cmp.Or(a.Error, "The engine does not say why.")
@@ -78,8 +79,8 @@ func (p *pass) known(b Backup, a Answer) {
 }
 
 // sizeOf is how many bytes a snapshot and those below it hold, which is what a backup of it describes. The engine does not report how many
-// bytes the backup has in its target: they are compressed, shared between backups and counted in whole blocks. Empty where a snapshot of the
-// chain is not listed.
+// bytes the backup has in its target: they are compressed, shared between backups and counted in whole blocks. Empty where a snapshot of
+// the chain is not listed.
 func sizeOf(snapshot string, listed map[string]v1beta2.SnapshotInfo) string {
 	total := int64(0)
 	for range len(listed) {

@@ -18,7 +18,8 @@ const thisRun, otherRun = "run-1", "run-0"
 func world(list ...Backup) World {
 	return World{
 		Now: noon, Run: thisRun, Usable: true, Listed: map[string]v1beta2.SnapshotInfo{"snap": {Name: "snap"}}, Backups: list,
-		Answers: map[string]Answer{}, ElectedAt: noon.Add(-time.Hour), FencingDelayEnds: noon.Add(-time.Hour + time.Minute), Pause: time.Second,
+		Answers: map[string]Answer{}, ElectedAt: noon.Add(-time.Hour), FencingDelayEnds: noon.Add(-time.Hour + time.Minute),
+		Pause: time.Second,
 	}
 }
 
@@ -49,35 +50,45 @@ func TestDecide(t *testing.T) {
 		world World
 		want  Verdict
 	}{
-		"an approved one is begun":              {world(approved("a")), Verdict{Begin: "a"}},
-		"one that is not approved waits":        {world(with1(approved("a"), func(b *Backup) { b.Approved = false })), Verdict{}},
-		"a deleted one is left alone":           {world(with1(begun("a", thisRun, v1beta2.BackupInProgress, 0), func(b *Backup) { b.Deleting = true })), Verdict{}},
-		"the older of two is begun first":       {world(approved("b"), with1(approved("c"), func(b *Backup) { b.Created = noon.Add(-time.Hour) })), Verdict{Begin: "c"}},
-		"while one is copied the others wait":   {answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")), "a", Answer{Known: true, State: "in_progress"}), Verdict{Enqueue: pause}},
+		"an approved one is begun":       {world(approved("a")), Verdict{Begin: "a"}},
+		"one that is not approved waits": {world(with1(approved("a"), func(b *Backup) { b.Approved = false })), Verdict{}},
+		"a deleted one is left alone": {world(with1(begun("a", thisRun, v1beta2.BackupInProgress, 0),
+			func(b *Backup) { b.Deleting = true })), Verdict{}},
+		"the older of two is begun first": {world(approved("b"),
+			with1(approved("c"), func(b *Backup) { b.Created = noon.Add(-time.Hour) })), Verdict{Begin: "c"}},
+		"while one is copied the others wait": {answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")),
+			"a", Answer{Known: true, State: "in_progress"}), Verdict{Enqueue: pause}},
 		"an engine that is not alone waits":     {with(world(approved("a")), func(w *World) { w.Usable = false }), Verdict{Enqueue: pause}},
 		"an engine that is busy waits":          {with(world(approved("a")), func(w *World) { w.Busy = true }), Verdict{Enqueue: pause}},
 		"a snapshot that is not listed waits":   {with(world(approved("a")), func(w *World) { w.Listed = nil }), Verdict{}},
 		"an engine that did not answer is held": {world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), Verdict{Enqueue: pause}},
 		"one that an earlier leader had begun is adopted": {
-			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{Known: true, State: "in_progress", Percent: 37, Replica: "tcp://r"}),
+			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a",
+				Answer{Known: true, State: "in_progress", Percent: 37, Replica: "tcp://r"}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupInProgress, Replica: "tcp://r", Progress: 30}}, Enqueue: pause}},
 		"one that an earlier leader may still call for is not begun again": {
-			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), func(w *World) { w.FencingDelayEnds = noon.Add(time.Minute) }),
+			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}),
+				func(w *World) { w.FencingDelayEnds = noon.Add(time.Minute) }),
 			Verdict{Enqueue: noon.Add(time.Minute)}},
 		"one that an earlier leader did not come to is begun": {
 			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), Verdict{Begin: "a"}},
 		"one whose call was not answered is held until that can be over": {
-			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{}), func(w *World) { w.Open = map[string]time.Time{"a": noon.Add(9 * time.Second)} }),
+			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{}),
+				func(w *World) { w.Open = map[string]time.Time{"a": noon.Add(9 * time.Second)} }),
 			Verdict{Enqueue: noon.Add(9 * time.Second)}},
-		"one that was copied by a run that ended is begun anew": {world(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour)), Verdict{Begin: "a"}},
+		"one that was copied by a run that ended is begun anew": {world(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour)),
+			Verdict{Begin: "a"}},
 		"one that the engine has lost has failed": {
 			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{}),
-			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Error: "The engine does not know the backup any more that it had begun; create another Backup."}}}},
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError,
+				Error: "The engine does not know the backup any more that it had begun; create another Backup."}}}},
 		"the end is told with the URL": {
-			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{Known: true, State: "complete", Percent: 100, URL: "nfs://x?backup=a"}),
+			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a",
+				Answer{Known: true, State: "complete", Percent: 100, URL: "nfs://x?backup=a"}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupCompleted, URL: "nfs://x?backup=a", Progress: 100}}}},
 		"a failure is told, and the next one begun": {
-			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")), "a", Answer{Known: true, State: "error", Error: "no space"}),
+			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")), "a",
+				Answer{Known: true, State: "error", Error: "no space"}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Error: "no space"}}, Begin: "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,13 +115,17 @@ func TestProgressIsToldInSteps(t *testing.T) {
 // deleted is touched; and never two at a time.
 func TestNothingIsBegunTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		states := []string{"", v1beta2.BackupNew, v1beta2.BackupPending, v1beta2.BackupInProgress, v1beta2.BackupCompleted, v1beta2.BackupError}
+		states := []string{"", v1beta2.BackupNew, v1beta2.BackupPending, v1beta2.BackupInProgress, v1beta2.BackupCompleted,
+			v1beta2.BackupError}
 		var list []Backup
 		for _, name := range []string{"a", "b", "c"} {
 			list = append(list, Backup{
-				Name: name, Snapshot: rapid.SampledFrom([]string{"snap", "gone"}).Draw(t, "snapshot"), Created: noon.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "age")) * time.Minute),
-				Deleting: rapid.Bool().Draw(t, "deleting"), Approved: rapid.Bool().Draw(t, "approved"), State: rapid.SampledFrom(states).Draw(t, "state"),
-				Run: rapid.SampledFrom([]string{"", thisRun, otherRun}).Draw(t, "run"), Requested: noon.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "asked")) * time.Minute),
+				Name: name, Snapshot: rapid.SampledFrom([]string{"snap", "gone"}).Draw(t, "snapshot"),
+				Created:  noon.Add(-time.Duration(rapid.IntRange(0, 9).Draw(t, "age")) * time.Minute),
+				Deleting: rapid.Bool().Draw(t, "deleting"), Approved: rapid.Bool().Draw(t, "approved"),
+				State:     rapid.SampledFrom(states).Draw(t, "state"),
+				Run:       rapid.SampledFrom([]string{"", thisRun, otherRun}).Draw(t, "run"),
+				Requested: noon.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "asked")) * time.Minute),
 			})
 		}
 		w := world(list...)
@@ -118,7 +133,9 @@ func TestNothingIsBegunTwice(t *testing.T) {
 		w.Usable, w.Busy = rapid.Bool().Draw(t, "usable"), rapid.Bool().Draw(t, "busy")
 		for _, b := range Ask(thisRun, list) {
 			if rapid.Bool().Draw(t, "answered") {
-				w.Answers[b.Name] = Answer{Known: rapid.Bool().Draw(t, "known"), State: rapid.SampledFrom([]string{"in_progress", "complete", "error"}).Draw(t, "work"), Percent: rapid.IntRange(0, 100).Draw(t, "percent")}
+				w.Answers[b.Name] = Answer{Known: rapid.Bool().Draw(t, "known"),
+					State:   rapid.SampledFrom([]string{"in_progress", "complete", "error"}).Draw(t, "work"),
+					Percent: rapid.IntRange(0, 100).Draw(t, "percent")}
 			}
 		}
 		v := Decide(w)
@@ -159,7 +176,8 @@ func TestACompletedBackupHasTheSizeOfItsSnapshotAndThoseBelowIt(t *testing.T) {
 	require.Equal(t, "1060864", size(chain))
 	for name, listed := range map[string]map[string]v1beta2.SnapshotInfo{
 		"its snapshot is not listed any more": {"newer": {Size: "1"}}, "one below it is not listed": {"snap": {Parent: "gone", Size: "1"}},
-		"no size is told": {"snap": {}}, "the chain has no end": {"snap": {Parent: "older", Size: "1"}, "older": {Parent: "snap", Size: "1"}},
+		"no size is told": {"snap": {}}, "the chain has no end": {"snap": {Parent: "older", Size: "1"},
+			"older": {Parent: "snap", Size: "1"}},
 	} {
 		require.Empty(t, size(listed), name)
 	}

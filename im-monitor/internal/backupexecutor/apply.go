@@ -61,13 +61,15 @@ func (h *Executor) found(ctx context.Context, target, reason, message string) er
 	c := v1beta2.Condition{Type: v1beta2.BackupTargetAvailable, Status: v1beta2.ConditionFalse, Reason: reason, Message: message,
 		LastProbeTime: now.UTC().Format(time.RFC3339Nano), ObservedGeneration: t.Generation}
 	before := conditions.Get(t.Status.Conditions, v1beta2.BackupTargetAvailable)
-	if said := before != nil && before.Reason == reason && before.Message == message && before.ObservedGeneration == c.ObservedGeneration; said && reason == v1beta2.ReasonRefused {
+	if said := before != nil && before.Reason == reason && before.Message == message &&
+		before.ObservedGeneration == c.ObservedGeneration; said && reason == v1beta2.ReasonRefused {
 		if at, err := time.Parse(time.RFC3339, before.LastProbeTime); err == nil && now.Sub(at) < repeatAfter {
 			return nil
 		}
 	}
 	if reason == v1beta2.ReasonReached {
-		if c.Status = v1beta2.ConditionTrue; before != nil && before.Status == c.Status && before.ObservedGeneration == c.ObservedGeneration {
+		if c.Status = v1beta2.ConditionTrue; before != nil && before.Status == c.Status &&
+			before.ObservedGeneration == c.ObservedGeneration {
 			return nil
 		}
 	}

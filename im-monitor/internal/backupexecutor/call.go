@@ -74,7 +74,8 @@ func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error
 	if err != nil {
 		return order{}, err
 	}
-	if v == nil || v.DeletionTimestamp != nil || !owns(v, l.Engine) || v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "" {
+	if v == nil || v.DeletionTimestamp != nil || !owns(v, l.Engine) || v.Spec.MigrationNodeID != "" ||
+		v.Status.CurrentMigrationNodeID != "" {
 		return order{}, fmt.Errorf("volume %s is gone, going, another one, or moves", l.Engine.Spec.VolumeName)
 	}
 	evaluated, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Backup{})
@@ -119,8 +120,9 @@ func (h *Executor) note(ctx context.Context, l Poll, o order) error {
 	fields := map[string]any{
 		"state": v1beta2.BackupPending, "error": nil, "progress": nil, "replicaAddress": nil, "url": nil, "backupCreatedAt": nil,
 		"requestedTime": h.rt.Clock.Now().UTC().Format(time.RFC3339Nano), "engineRun": l.Run,
-		"volumeName": o.volume.Name, "volumeSize": strconv.FormatInt(size, 10), "volumeCreated": o.volume.CreationTimestamp.UTC().Format(time.RFC3339),
-		"snapshotName": o.backup.Spec.SnapshotName, "snapshotCreatedAt": text(l.Snapshots[o.backup.Spec.SnapshotName].Created),
+		"volumeName": o.volume.Name, "volumeSize": strconv.FormatInt(size, 10),
+		"volumeCreated": o.volume.CreationTimestamp.UTC().Format(time.RFC3339),
+		"snapshotName":  o.backup.Spec.SnapshotName, "snapshotCreatedAt": text(l.Snapshots[o.backup.Spec.SnapshotName].Created),
 		"backupTargetName": o.target.Name, "observedGeneration": o.backup.Generation,
 	}
 	if len(o.backup.Spec.Labels) > 0 {

@@ -14,7 +14,8 @@ import (
 func endedEvent(c backup.Change) []events.Event {
 	switch c.State {
 	case v1beta2.BackupCompleted:
-		return []events.Event{{Type: corev1.EventTypeNormal, Reason: "BackupCompleted", Action: "TakeBackup", Note: "It is whole in the target, as " + c.URL + "."}}
+		return []events.Event{{Type: corev1.EventTypeNormal, Reason: "BackupCompleted", Action: "TakeBackup",
+			Note: "It is whole in the target, as " + c.URL + "."}}
 	case v1beta2.BackupError:
 		return []events.Event{{Type: corev1.EventTypeWarning, Reason: "BackupFailed", Action: "TakeBackup", Note: c.Error}}
 	}
@@ -23,5 +24,6 @@ func endedEvent(c backup.Change) []events.Event {
 
 // beganEvent is said about a Backup that an engine has begun to copy.
 func beganEvent(engine string) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupBegan", Action: "TakeBackup", Note: fmt.Sprintf("Engine %s copies it.", engine)}
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupBegan", Action: "TakeBackup",
+		Note: fmt.Sprintf("Engine %s copies it.", engine)}
 }

@@ -31,7 +31,8 @@ func (r Reader) Credentials(ctx context.Context, t *v1beta2.BackupTarget) ([]str
 		return nil, err
 	}
 	if s == nil {
-		return nil, &MissingError{fmt.Sprintf("BackupTarget %s needs the Secret %s, which does not exist in namespace %s; create it.", t.Name, name, r.Namespace)}
+		return nil, &MissingError{fmt.Sprintf("BackupTarget %s needs the Secret %s, which does not exist in namespace %s; create it.",
+			t.Name, name, r.Namespace)}
 	}
 	envs, err := Envs(t.Spec.BackupTargetURL, s.Data)
 	if err != nil {

@@ -29,13 +29,19 @@ func transform(t *testing.T, like client.Object) toolscache.TransformFunc {
 func TestAnEngineKeepsAllThatALookWrites(t *testing.T) {
 	status := v1beta2.EngineStatus{
 		ReplicaModeMap: map[string]string{"r": "RW"}, CurrentReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"},
-		ReplicaTransitionTimeMap: map[string]string{"r": "then"}, Snapshots: map[string]v1beta2.SnapshotInfo{"s": {Name: "s", Labels: map[string]string{"a": "b"}}},
-		RebuildStatus: map[string]v1beta2.RebuildStatus{"r": {Progress: 1}}, CloneStatus: map[string]v1beta2.SnapshotCloneStatus{"r": {State: "complete"}},
-		RestoreStatus: map[string]v1beta2.RestoreStatus{"r": {State: "complete"}}, PurgeStatus: map[string]v1beta2.PurgeStatus{"r": {State: "complete"}},
-		LastRestoredBackup: "b", CurrentSize: 5, IsExpanding: true, LastExpansionError: "e", LastExpansionFailedAt: "then", LookedAt: "then",
-		CurrentState: "running", UUID: "u", IP: "i", StorageIP: "s", Port: 3, InstanceManagerName: "im", Conditions: []v1beta2.Condition{{Type: "NodeDown"}},
+		ReplicaTransitionTimeMap: map[string]string{"r": "then"},
+		Snapshots:                map[string]v1beta2.SnapshotInfo{"s": {Name: "s", Labels: map[string]string{"a": "b"}}},
+		RebuildStatus:            map[string]v1beta2.RebuildStatus{"r": {Progress: 1}},
+		CloneStatus:              map[string]v1beta2.SnapshotCloneStatus{"r": {State: "complete"}},
+		RestoreStatus:            map[string]v1beta2.RestoreStatus{"r": {State: "complete"}},
+		PurgeStatus:              map[string]v1beta2.PurgeStatus{"r": {State: "complete"}},
+		LastRestoredBackup:       "b", CurrentSize: 5, IsExpanding: true, LastExpansionError: "e", LastExpansionFailedAt: "then",
+		LookedAt:     "then",
+		CurrentState: "running", UUID: "u", IP: "i", StorageIP: "s", Port: 3, InstanceManagerName: "im",
+		Conditions: []v1beta2.Condition{{Type: "NodeDown"}},
 	}
-	spec := v1beta2.EngineSpec{VolumeName: "v", VolumeSize: 5, ReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"}, LookRequestedAt: "then",
+	spec := v1beta2.EngineSpec{VolumeName: "v", VolumeSize: 5, ReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"},
+		LookRequestedAt:     "then",
 		RequestedDataSource: "snap://a/b", RequestedBackupRestore: "b", DesireState: "running", DataEngine: "v2", Active: true}
 	e := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "e", ResourceVersion: "7", Annotations: map[string]string{"a": "b"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}, Spec: *spec.DeepCopy(), Status: *status.DeepCopy()}
@@ -58,10 +64,13 @@ func TestWhatIsOfAnotherTypeStaysAsItIs(t *testing.T) {
 // What is said of a Snapshot is applied as a whole: what is dropped here would be taken back.
 func TestASnapshotKeepsWhatIsSaidOfItAndWhatIsAskedFor(t *testing.T) {
 	owner := []metav1.OwnerReference{{Kind: "Volume", Name: "v", UID: "u"}}
-	ours := []v1beta2.Condition{{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonTaken, Message: "m", LastProbeTime: "then", LastTransitionTime: "then"}}
-	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7", OwnerReferences: owner, Labels: map[string]string{"a": "b"}},
+	ours := []v1beta2.Condition{{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonTaken,
+		Message: "m", LastProbeTime: "then", LastTransitionTime: "then"}}
+	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7", OwnerReferences: owner,
+		Labels: map[string]string{"a": "b"}},
 		Spec: v1beta2.SnapshotSpec{Volume: "v", CreateSnapshot: true, Labels: map[string]string{"a": "b"}},
-		Status: v1beta2.SnapshotStatus{RequestedTime: "then", CreationTime: "later", Parent: "p", Children: map[string]bool{"c": true}, Error: "e",
+		Status: v1beta2.SnapshotStatus{RequestedTime: "then", CreationTime: "later", Parent: "p", Children: map[string]bool{"c": true},
+			Error:      "e",
 			Conditions: append([]v1beta2.Condition{{Type: v1beta2.SnapshotReady, Message: "long"}}, ours...)}}
 	stored, err := transform(t, s)(s)
 	require.NoError(t, err)

@@ -89,7 +89,8 @@ func (w World) needed(uuid string) string {
 	}
 	for _, r := range w.Replicas {
 		if r.DiskID == uuid {
-			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk away or delete it, or put the disk back into the spec.", r.Name)
+			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk away or delete it, or put the disk back into "+
+				"the spec.", r.Name)
 		}
 	}
 	if w.Server != nil && (w.Server.InUse == nil || w.Server.InUse[uuid]) {
@@ -120,7 +121,8 @@ func (d *one) decide() {
 	}
 	switch {
 	case d.Server == nil:
-		d.not(v1beta2.ReasonNoDiskInfo, "No v2 instance manager of node %s answers for disk %s: see the node's InstanceManagers.", d.Node, d.key)
+		d.not(v1beta2.ReasonNoDiskInfo, "No v2 instance manager of node %s answers for disk %s: see the node's InstanceManagers.", d.Node,
+			d.key)
 	case !d.answered():
 	case d.answer().Unknown:
 		d.unknown()
@@ -131,7 +133,8 @@ func (d *one) decide() {
 	case d.answer().State == v1beta2.DiskLoadReady:
 		d.reported()
 	default:
-		d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s reports the unknown state %q of disk %s.", d.Server.Name, d.answer().State, d.key)
+		d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s reports the unknown state %q of disk %s.", d.Server.Name, d.answer().State,
+			d.key)
 		d.after = LatePause
 	}
 	d.nodeReady()
@@ -164,12 +167,15 @@ func (d *one) answered() bool {
 		why = "it was not asked yet"
 	}
 	if answer.Vanished {
-		d.not(v1beta2.ReasonNoDiskInfo, "The device of disk %s at %s vanished while the instance manager %s had it loaded, which still has its old entry: it is not loaded "+
-			"again by itself. Put the device back; then restart the pod %s when no engine runs on node %s. (%s)", d.key, d.spec.Path, d.Server.Name, d.Server.Name, d.Node, why)
+		d.not(v1beta2.ReasonNoDiskInfo, "The device of disk %s at %s vanished while the instance manager %s had it loaded, which still "+
+			"has its old entry: it is not loaded "+
+			"again by itself. Put the device back; then restart the pod %s when no engine runs on node %s. (%s)", d.key, d.spec.Path,
+			d.Server.Name, d.Server.Name, d.Node, why)
 		d.after = LatePause
 		return false
 	}
-	d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s gave no answer about disk %s at %s: %s", d.Server.Name, d.key, d.spec.Path, why)
+	d.not(v1beta2.ReasonNoDiskInfo, "The instance manager %s gave no answer about disk %s at %s: %s", d.Server.Name, d.key, d.spec.Path,
+		why)
 	d.pause()
 	return false
 }
@@ -195,7 +201,8 @@ func ready(old []v1beta2.Condition, now time.Time, status v1beta2.ConditionStatu
 		if reason == v1beta2.ReasonNodeNotReady {
 			schedulable = reason
 		}
-		out = conditions.Set(out, v1beta2.Condition{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionFalse, Reason: schedulable, Message: message}, now)
+		out = conditions.Set(out, v1beta2.Condition{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionFalse, Reason: schedulable,
+			Message: message}, now)
 	}
 	return out
 }
@@ -215,9 +222,11 @@ func (d *one) reported() {
 	}
 	d.ready = true
 	d.owners[answer.UUID] = d.key
-	d.out.DiskUUID, d.out.DiskName, d.out.DiskDriver, d.out.DiskPath = answer.UUID, answer.Name, answer.Driver, cmp.Or(answer.Path, d.spec.Path)
+	d.out.DiskUUID, d.out.DiskName, d.out.DiskDriver, d.out.DiskPath = answer.UUID, answer.Name, answer.Driver,
+		cmp.Or(answer.Path, d.spec.Path)
 	d.out.InstanceManagerName = d.Server.Name
-	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady, fmt.Sprintf("Disk %s is loaded.", d.key)+d.moved())
+	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady,
+		fmt.Sprintf("Disk %s is loaded.", d.key)+d.moved())
 	d.noteReady()
 	d.acknowledge()
 	d.relists()
@@ -232,7 +241,8 @@ func (d *one) another() string {
 		return fmt.Sprintf("Disk %s at %s holds the lvstore with UUID %q, recorded is %s. Put the device with the recorded lvstore back, "+
 			"or move all replicas away, take the disk out of the spec, and add it again.", d.key, d.spec.Path, uuid, recorded)
 	case owner != "" && owner != d.key:
-		return fmt.Sprintf("Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.", d.key, d.spec.Path, owner, d.Node)
+		return fmt.Sprintf("Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.", d.key,
+			d.spec.Path, owner, d.Node)
 	}
 	return ""
 }
@@ -263,7 +273,8 @@ func (d *one) moved() string {
 	if d.out.DiskPath == d.spec.Path {
 		return ""
 	}
-	return fmt.Sprintf(" It was loaded from %s; the path %s of the spec counts from the next start of its instance manager on.", d.out.DiskPath, d.spec.Path)
+	return fmt.Sprintf(" It was loaded from %s; the path %s of the spec counts from the next start of its instance manager on.",
+		d.out.DiskPath, d.spec.Path)
 }
 
 // acknowledge records what the disk held when it was first loaded, once that is listed completely.

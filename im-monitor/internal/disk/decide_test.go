@@ -22,9 +22,11 @@ func ago(d time.Duration) string { return stamp(now.Add(-d)) }
 
 // world is a node with one block disk, asked and answered.
 func world(answer Answer, changes ...func(*World)) World {
-	w := World{Now: now, Node: "node-1", Settle: 30 * time.Second, CallTimeout: 3 * time.Minute, RetryMin: 30 * time.Second, RetryMax: 10 * time.Minute,
+	w := World{Now: now, Node: "node-1", Settle: 30 * time.Second, CallTimeout: 3 * time.Minute, RetryMin: 30 * time.Second,
+		RetryMax: 10 * time.Minute,
 		Pressure: Pressure{25, 100}, Status: map[string]v1beta2.DiskStatus{},
-		Specs:  map[string]v1beta2.DiskSpec{"fast": {DiskType: TypeBlock, Path: "/dev/sdb"}, "hdd": {DiskType: "filesystem", Path: "/data"}},
+		Specs: map[string]v1beta2.DiskSpec{"fast": {DiskType: TypeBlock, Path: "/dev/sdb"},
+			"hdd": {DiskType: "filesystem", Path: "/data"}},
 		Server: &Server{Name: "im-1", Run: thisRun, InUse: map[string]bool{}, Listed: now, Answers: map[string]Answer{"fast": answer}}}
 	for _, change := range changes {
 		change(&w)
@@ -42,7 +44,8 @@ func mark(value string) func(*World) {
 
 func recorded(change func(*v1beta2.DiskStatus)) func(*World) {
 	return func(w *World) {
-		s := v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: mine, DiskPath: "/dev/sdb", DiskDriver: "aio", DiskName: "fast", AcknowledgedAt: ago(time.Hour)}
+		s := v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: mine, DiskPath: "/dev/sdb", DiskDriver: "aio", DiskName: "fast",
+			AcknowledgedAt: ago(time.Hour)}
 		if change != nil {
 			change(&s)
 		}
@@ -110,35 +113,50 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		{"a recorded disk after a start of the server", world(unknown, recorded(nil), attempt(other)), noInfo, create(mine), mine, ""},
 		{"a recorded disk that was never loaded by us", world(unknown, recorded(nil)), noInfo, create(mine), mine, ""},
 		{"a mark to format changes nothing of a recorded disk", world(unknown, recorded(nil), mark("new")), noInfo, create(mine), mine, ""},
-		{"a mark to adopt changes nothing of a recorded disk", world(unknown, recorded(nil), mark("adopt:"+theirs)), noInfo, create(mine), mine, ""},
+		{"a mark to adopt changes nothing of a recorded disk", world(unknown, recorded(nil), mark("adopt:"+theirs)), noInfo, create(mine),
+			mine, ""},
 		{"an attempt whose answer is lost is waited for", world(unknown, recorded(nil), attempt(asked)), noInfo, nil, mine, "called again"},
-		{"an attempt that never reached the server is repeated", world(unknown, recorded(nil), attempt(askedOld)), noInfo, create(mine), mine, ""},
+		{"an attempt that never reached the server is repeated", world(unknown, recorded(nil), attempt(askedOld)), noInfo, create(mine),
+			mine, ""},
 
-		{"no mark: nothing is touched", world(unknown), notInitialized, nil, "", `patch nodes.longhorn.io node-1 --type merge -p '{"spec":{"disks":{"fast":{"initialize":"new"}}}}'`},
+		{"no mark: nothing is touched", world(unknown), notInitialized, nil, "",
+			`patch nodes.longhorn.io node-1 --type merge -p '{"spec":{"disks":{"fast":{"initialize":"new"}}}}'`},
 		{"adopt: that UUID", world(unknown, mark("adopt:"+theirs)), noInfo, create(theirs), "", ""},
 		{"new: without a UUID", world(unknown, mark("new")), noInfo, create(""), "", ""},
 		{"new: but a Replica says that its data is there", world(unknown, mark("new"), replica), notInitialized, nil, "", "r-1"},
 		{"new: a lost answer is waited for", world(unknown, mark("new"), attempt(newAsked)), noInfo, nil, "", ""},
 		{"new: the same server says that the call never came", world(unknown, mark("new"), attempt(newOld)), noInfo, create(""), "", ""},
-		{"new: the server was restarted in between", world(unknown, mark("new"), attempt(newLost)), uncertain, nil, "", `"initialize":null`},
+		{"new: the server was restarted in between", world(unknown, mark("new"), attempt(newLost)), uncertain, nil, "",
+			`"initialize":null`},
 		{"new: the server forgot what it had failed at", world(unknown, mark("new"), attempt(newError)), uncertain, nil, "", ""},
 		{"new: failed", world(inError, mark("new"), attempt(newError)), noInfo, nil, "", "only once"},
-		{"the mark is taken away after a failure", world(inError, attempt(newError)), notInitialized, &Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
+		{"the mark is taken away after a failure", world(inError, attempt(newError)), notInitialized,
+			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
 
 		{"creating", world(Answer{State: "creating"}, recorded(nil), attempt(asked)), noInfo, nil, mine, "is loading"},
 		{"in error: the pause lasts", world(inError, recorded(nil), attempt(failed1)), noInfo, nil, mine, "next attempt"},
 		{"in error: the first pause is over", world(inError, recorded(nil), attempt(failed2)), noInfo, reload, mine, ""},
 		{"in error: the second pause is longer", world(inError, recorded(nil), attempt(failed3)), noInfo, nil, mine, ""},
-		{"in error, and something runs on it", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse[mine] = true }), noInfo, nil, mine, "lists running replicas"},
-		{"in error, and a Replica waits for the disk", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Replicas = []Replica{{Name: "r", DiskID: mine}} }), noInfo, reload, mine, ""},
-		{"in error, and the clock was set back", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Now = now.Add(-time.Hour) }), noInfo, nil, mine, ago(time.Hour - 30*time.Second)},
-		{"in error, made by somebody else, and nobody says what to do", world(inError), notInitialized, &Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
-		{"in error after a mark to adopt that was taken away", world(inError, attempt(failed2)), notInitialized, &Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
-		{"new: another disk has the path and is recorded", world(unknown, mark("new"), beside("zz", mine)), notInitialized, nil, "", "the same path"},
-		{"new: another disk has the path and comes first", world(unknown, mark("new"), beside("aa", "")), notInitialized, nil, "", "aa and fast"},
+		{"in error, and something runs on it", world(inError, recorded(nil), attempt(failed2),
+			func(w *World) { w.Server.InUse[mine] = true }), noInfo, nil, mine, "lists running replicas"},
+		{"in error, and a Replica waits for the disk",
+			world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Replicas = []Replica{{Name: "r", DiskID: mine}} }), noInfo,
+			reload, mine, ""},
+		{"in error, and the clock was set back",
+			world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Now = now.Add(-time.Hour) }), noInfo, nil, mine,
+			ago(time.Hour - 30*time.Second)},
+		{"in error, made by somebody else, and nobody says what to do", world(inError), notInitialized,
+			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
+		{"in error after a mark to adopt that was taken away", world(inError, attempt(failed2)), notInitialized,
+			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
+		{"new: another disk has the path and is recorded", world(unknown, mark("new"), beside("zz", mine)), notInitialized, nil, "",
+			"the same path"},
+		{"new: another disk has the path and comes first", world(unknown, mark("new"), beside("aa", "")), notInitialized, nil, "",
+			"aa and fast"},
 		{"new: another disk has the path and comes later", world(unknown, mark("new"), beside("zz", "")), noInfo, create(""), "", ""},
 		{"recorded: another disk has the path and is not", world(unknown, recorded(nil), beside("aa", "")), noInfo, create(mine), mine, ""},
-		{"in error, and nobody knows what runs", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse = nil }), noInfo, nil, mine, ""},
+		{"in error, and nobody knows what runs", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse = nil }),
+			noInfo, nil, mine, ""},
 
 		{"ready with the recorded UUID", world(loaded, recorded(nil), attempt(asked)), v1beta2.ReasonDiskReady, nil, mine, ""},
 		{"ready with the recorded UUID, loaded by another", world(loaded, recorded(nil)), v1beta2.ReasonDiskReady, nil, mine, ""},
@@ -146,11 +164,13 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		{"ready without a UUID", world(Answer{State: "ready"}, recorded(nil)), changed, nil, mine, ""},
 		{"ready after our own new", world(loaded, mark("new"), attempt(newAsked)), v1beta2.ReasonDiskReady, nil, mine, ""},
 		{"ready, new, but not by our attempt", world(foreign, mark("new")), notInitialized, nil, "", "adopt:" + theirs},
-		{"ready, new, by an attempt in an earlier run", world(foreign, mark("new"), attempt(newLost)), notInitialized, nil, "", "adopt:" + theirs},
+		{"ready, new, by an attempt in an earlier run", world(foreign, mark("new"), attempt(newLost)), notInitialized, nil, "", "adopt:" +
+			theirs},
 		{"ready, no mark", world(foreign), notInitialized, nil, "", "adopt:" + theirs},
 		{"ready, and adopted", world(foreign, mark("adopt:"+theirs)), v1beta2.ReasonDiskReady, nil, theirs, ""},
 		{"ready, but another one was to be adopted", world(foreign, mark("adopt:"+mine)), changed, nil, "", mine},
-		{"ready whose device vanished", world(Answer{Failed: `no disk bdev found with name "fast"`, Vanished: true}, recorded(nil), attempt(other)), noInfo, nil, mine, "then restart the pod im-1"},
+		{"ready whose device vanished", world(Answer{Failed: `no disk bdev found with name "fast"`, Vanished: true}, recorded(nil),
+			attempt(other)), noInfo, nil, mine, "then restart the pod im-1"},
 		{"a word that nobody knows", world(Answer{State: "odd"}, recorded(nil)), noInfo, nil, mine, "odd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -170,7 +190,8 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 				require.Equal(t, []Call{*c.call}, v.Calls)
 			}
 			if c.call != nil && c.call.Op != OpDelete {
-				require.Equal(t, &v1beta2.DiskLoad{Server: thisRun, State: "requested", UUID: c.call.UUID, RequestedAt: stamp(now), Attempts: s.Load.Attempts}, s.Load,
+				require.Equal(t, &v1beta2.DiskLoad{Server: thisRun, State: "requested", UUID: c.call.UUID, RequestedAt: stamp(now),
+					Attempts: s.Load.Attempts}, s.Load,
 					"the attempt is recorded before the call")
 			}
 			if c.reason != v1beta2.ReasonDiskReady {
@@ -202,7 +223,8 @@ func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(silent.Conditions, v1beta2.DiskReady))
 	require.Equal(t, mine, silent.DiskUUID)
 	require.Len(t, Decide(world(unknown, recorded(nil), down)).Calls, 1, "it is loaded all the same where its server answers")
-	for name, undecided := range map[string]World{v1beta2.ReasonNotInitialized: world(unknown, down), v1beta2.ReasonDiskFilesystemChanged: world(foreign, recorded(nil), down),
+	for name, undecided := range map[string]World{v1beta2.ReasonNotInitialized: world(unknown, down),
+		v1beta2.ReasonDiskFilesystemChanged:   world(foreign, recorded(nil), down),
 		v1beta2.ReasonInitializationUncertain: world(unknown, mark("new"), attempt(newLost), down)} {
 		require.Equal(t, name, conditions.Reason(Decide(undecided).Changes["fast"].Conditions, v1beta2.DiskReady), "a person must decide")
 	}
@@ -210,7 +232,8 @@ func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
 
 func TestAReadyDiskHasTheNameOfItsLvstoreAndItsFigures(t *testing.T) {
 	w := world(loaded, recorded(func(s *v1beta2.DiskStatus) { s.ScheduledReplica = map[string]int64{"gone": 5} }), func(w *World) {
-		w.Replicas = []Replica{{Name: "r-1", DiskID: mine, Bytes: 30}, {Name: "r-2", DiskID: mine, Bytes: 20}, {Name: "r-3", DiskID: theirs, Bytes: 9}}
+		w.Replicas = []Replica{{Name: "r-1", DiskID: mine, Bytes: 30}, {Name: "r-2", DiskID: mine, Bytes: 20},
+			{Name: "r-3", DiskID: theirs, Bytes: 9}}
 	})
 	s := Decide(w).Changes["fast"]
 	require.Equal(t, "fastn1", s.DiskName)
@@ -361,7 +384,8 @@ func TestDriversAreExactWhereTheServerWantsThem(t *testing.T) {
 
 func TestThePauseBetweenAttemptsDoublesUpToItsLimit(t *testing.T) {
 	w := world(loaded)
-	for attempts, pause := range map[int]time.Duration{0: 30 * time.Second, 1: 30 * time.Second, 2: time.Minute, 3: 2 * time.Minute, 6: 10 * time.Minute, 99: 10 * time.Minute} {
+	for attempts, pause := range map[int]time.Duration{0: 30 * time.Second, 1: 30 * time.Second, 2: time.Minute, 3: 2 * time.Minute,
+		6: 10 * time.Minute, 99: 10 * time.Minute} {
 		require.Equal(t, pause, w.backoff(attempts))
 	}
 }

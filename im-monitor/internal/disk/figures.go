@@ -27,7 +27,8 @@ func (d *one) figures() {
 		Message: fmt.Sprintf("Replicas may be placed on disk %s as far as its space allows.", d.key)}
 	if why := d.pressure(); d.out.AcknowledgedAt == "" {
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonContentNotListed
-		c.Message = fmt.Sprintf("The replicas that disk %s held when it was first loaded are not listed completely yet; no replica is placed on it until then.", d.key)
+		c.Message = fmt.Sprintf("The replicas that disk %s held when it was first loaded are not listed completely yet; no replica is "+
+			"placed on it until then.", d.key)
 	} else if why != "" {
 		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonDiskPressure, why
 	}
@@ -42,10 +43,12 @@ func (d *one) pressure() string {
 	case maximum <= 0 || available <= 0:
 		return fmt.Sprintf("Disk %s has no space left (%.1f of %.1f GiB are free).", d.key, float64(available)/gib, float64(maximum)/gib)
 	case float64(available) <= float64(maximum)*float64(d.Pressure.MinimalAvailable)/100:
-		return fmt.Sprintf("Disk %s has %.1f of %.1f GiB free, and the setting storage-minimal-available-percentage keeps %d %% free.", d.key,
+		return fmt.Sprintf("Disk %s has %.1f of %.1f GiB free, and the setting storage-minimal-available-percentage keeps %d %% free.",
+			d.key,
 			float64(available)/gib, float64(maximum)/gib, d.Pressure.MinimalAvailable)
 	case float64(scheduled) > float64(maximum-d.spec.StorageReserved)*float64(d.Pressure.OverProvisioning)/100:
-		return fmt.Sprintf("Disk %s has promised %.1f GiB to replicas, and the setting storage-over-provisioning-percentage allows %d %% of %.1f GiB.", d.key,
+		return fmt.Sprintf("Disk %s has promised %.1f GiB to replicas, and the setting storage-over-provisioning-percentage allows %d "+
+			"%% of %.1f GiB.", d.key,
 			float64(scheduled)/gib, d.Pressure.OverProvisioning, float64(maximum-d.spec.StorageReserved)/gib)
 	}
 	return ""

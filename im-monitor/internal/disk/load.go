@@ -51,7 +51,8 @@ func (d *one) underWay() bool {
 	if !ok || left <= 0 {
 		return false
 	}
-	d.not(v1beta2.ReasonNoDiskInfo, "DiskCreate of disk %s was called at %s and the instance manager %s does not know the disk yet. It is called again %s after that "+
+	d.not(v1beta2.ReasonNoDiskInfo, "DiskCreate of disk %s was called at %s and the instance manager %s does not know the disk yet. It "+
+		"is called again %s after that "+
 		"if this stays so.", d.key, d.old.Load.RequestedAt, d.Server.Name, d.CallTimeout)
 	d.after = min(left, LatePause)
 	if d.Now.Sub(at) < soon {
@@ -64,7 +65,8 @@ func (d *one) underWay() bool {
 func (d *one) unknown() {
 	switch other := d.samePath(); {
 	case other != "":
-		d.not(v1beta2.ReasonNotInitialized, "Disks %s and %s of node %s have the same path %s: take one of them out of the spec. Disk %s is not loaded.",
+		d.not(v1beta2.ReasonNotInitialized, "Disks %s and %s of node %s have the same path %s: take one of them out of the spec. Disk "+
+			"%s is not loaded.",
 			other, d.key, d.Node, d.spec.Path, d.key)
 	case d.wanted() != "":
 		if d.here() == nil || !d.underWay() {
@@ -96,8 +98,10 @@ func (d *one) samePath() string {
 func (d *one) unknownNew() {
 	load := d.old.Load
 	if name := d.claimant(); name != "" {
-		d.not(v1beta2.ReasonNotInitialized, "Replica %s is on disk %s at %s of node %s, so the device holds data: it is not initialized as new. Use "+
-			"initialize: adopt:<uuid> with the UUID of its lvstore, which is spec.diskID of that Replica.", name, d.key, d.spec.Path, d.Node)
+		d.not(v1beta2.ReasonNotInitialized, "Replica %s is on disk %s at %s of node %s, so the device holds data: it is not initialized "+
+			"as new. Use "+
+			"initialize: adopt:<uuid> with the UUID of its lvstore, which is spec.diskID of that Replica.", name, d.key, d.spec.Path,
+			d.Node)
 		return
 	}
 	switch {
@@ -116,8 +120,10 @@ func (d *one) unknownNew() {
 
 // uncertain is a disk that the server forgot while it was initialized as new.
 func (d *one) uncertain() {
-	d.not(v1beta2.ReasonInitializationUncertain, "The instance manager of node %s was restarted after DiskCreate was called at %s to initialize disk %s at %s as new. "+
-		"Nobody knows whether the device was formatted, or whether it is the same device. Check the device, take the mark away, wait until this condition says %s, then set it again: %s",
+	d.not(v1beta2.ReasonInitializationUncertain,
+		"The instance manager of node %s was restarted after DiskCreate was called at %s to initialize disk %s at %s as new. "+
+			"Nobody knows whether the device was formatted, or whether it is the same device. Check the device, take the mark away, wait "+
+			"until this condition says %s, then set it again: %s",
 		d.Node, d.old.Load.RequestedAt, d.key, d.spec.Path, v1beta2.ReasonNotInitialized, d.patch(`null`)+" ; "+d.patch(`"new"`))
 	d.endLoad()
 }
@@ -137,7 +143,8 @@ func (d *one) uninitialized() {
 	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadError || !(d.here() != nil && d.underWay())) {
 		d.out.Load = nil
 	}
-	d.not(v1beta2.ReasonNotInitialized, "Nothing is recorded of disk %s at %s, and the device is not touched. If it may be formatted (check that it holds no data): %s . "+
+	d.not(v1beta2.ReasonNotInitialized, "Nothing is recorded of disk %s at %s, and the device is not touched. If it may be formatted "+
+		"(check that it holds no data): %s . "+
 		"If it holds an lvstore with a known UUID: %s", d.key, d.spec.Path, d.patch(`"new"`), d.patch(`"adopt:<uuid>"`))
 }
 
@@ -150,7 +157,8 @@ func (d *one) patch(value string) string {
 func (d *one) create(uuid, format string, args ...any) {
 	d.request(uuid)
 	d.call = &Call{Key: d.key, Op: OpCreate, Path: d.spec.Path, UUID: uuid, Driver: CreateDriver(d.spec, d.old)}
-	d.not(v1beta2.ReasonNoDiskInfo, "Disk %s is being loaded into the instance manager %s. "+format, append([]any{d.key, d.Server.Name}, args...)...)
+	d.not(v1beta2.ReasonNoDiskInfo, "Disk %s is being loaded into the instance manager %s. "+format,
+		append([]any{d.key, d.Server.Name}, args...)...)
 }
 
 func (d *one) request(uuid string) {
@@ -168,7 +176,8 @@ func (d *one) creating() {
 	d.after = SoonPause
 }
 
-// endLoad records that an attempt of an earlier run, or one that nobody answers for, loads nothing any more: switch-overs wait for no other.
+// endLoad records that an attempt of an earlier run, or one that nobody answers for, loads nothing any more: switch-overs wait for no
+// other.
 func (d *one) endLoad() {
 	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadRequested || load.State == v1beta2.DiskLoadCreating) {
 		ended := *load
@@ -207,9 +216,11 @@ func (d *one) mayRecord() bool {
 	case d.isNew() && here != nil && here.UUID == "":
 		return true
 	case d.wanted() != "":
-		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore with UUID %q, and %s was asked for.", d.key, d.spec.Path, answer.UUID, d.wanted())
+		d.not(v1beta2.ReasonDiskFilesystemChanged, "Disk %s at %s holds the lvstore with UUID %q, and %s was asked for.", d.key,
+			d.spec.Path, answer.UUID, d.wanted())
 	default:
-		d.not(v1beta2.ReasonNotInitialized, "The instance manager %s has loaded disk %s at %s with UUID %s, which is not recorded and was not loaded by im-monitor. "+
+		d.not(v1beta2.ReasonNotInitialized, "The instance manager %s has loaded disk %s at %s with UUID %s, which is not recorded and "+
+			"was not loaded by im-monitor. "+
 			"To take it: %s", d.Server.Name, d.key, d.spec.Path, answer.UUID, d.patch(`"`+v1beta2.InitializeAdopt+answer.UUID+`"`))
 	}
 	d.after = LatePause
@@ -220,13 +231,15 @@ func (d *one) mayRecord() bool {
 func (d *one) failed() {
 	uuid := d.wanted()
 	d.state(v1beta2.DiskLoadError)
-	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log says why. The device may be missing, be another one, or be in use.",
+	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log says why. The device may be missing, be another "+
+		"one, or be in use.",
 		d.Server.Name, d.key, d.spec.Path)
 	switch {
 	case uuid != "":
 		d.retry(uuid, why)
 	case d.isNew():
-		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, take the mark away, wait until this condition says %s, then set "+
+		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, take the mark away, wait until this "+
+			"condition says %s, then set "+
 			"it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
 	default: // nobody says what to do with the device: the server forgets the attempt, so that another mark begins anew
 		d.call = &Call{Key: d.key, Op: OpDelete, Path: d.spec.Path, Driver: deleteDriver(d.spec, d.old)}
@@ -242,7 +255,8 @@ func (d *one) retry(uuid, why string) {
 		due = at.Add(d.backoff(d.here().Attempts))
 	}
 	switch {
-	case d.old.DiskUUID != "" && (d.Server.InUse == nil || d.Server.InUse[uuid]): // Replicas wait for the disk: what they say proves nothing
+	// Replicas wait for the disk: what they say proves nothing
+	case d.old.DiskUUID != "" && (d.Server.InUse == nil || d.Server.InUse[uuid]):
 		d.not(v1beta2.ReasonNoDiskInfo, "%s It is not loaded again while the instance manager lists running replicas on it.", why)
 		d.after = LatePause
 	case d.Now.Before(due):
@@ -250,7 +264,8 @@ func (d *one) retry(uuid, why string) {
 		d.after = due.Sub(d.Now)
 	default:
 		d.request(uuid)
-		d.call = &Call{Key: d.key, Op: OpReload, Path: d.spec.Path, UUID: uuid, Driver: CreateDriver(d.spec, d.old), DeleteDriver: deleteDriver(d.spec, d.old)}
+		d.call = &Call{Key: d.key, Op: OpReload, Path: d.spec.Path, UUID: uuid, Driver: CreateDriver(d.spec, d.old),
+			DeleteDriver: deleteDriver(d.spec, d.old)}
 		d.not(v1beta2.ReasonNoDiskInfo, "%s It is loaded again now.", why)
 	}
 }

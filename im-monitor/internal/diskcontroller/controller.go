@@ -62,9 +62,12 @@ type Options struct {
 
 // AddFlags registers the flags of this controller.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.DurationVar(&o.CallTimeout, "disk-call-timeout", 3*time.Minute, "how long an attempt to load a v2 disk is waited for when its answer is lost")
-	flags.DurationVar(&o.RetryMin, "disk-retry-min", 30*time.Second, "first pause before a v2 disk is loaded again that the server could not load; it doubles")
-	flags.DurationVar(&o.RetryMax, "disk-retry-max", 10*time.Minute, "longest pause before a v2 disk is loaded again that the server could not load")
+	flags.DurationVar(&o.CallTimeout, "disk-call-timeout", 3*time.Minute,
+		"how long an attempt to load a v2 disk is waited for when its answer is lost")
+	flags.DurationVar(&o.RetryMin, "disk-retry-min", 30*time.Second,
+		"first pause before a v2 disk is loaded again that the server could not load; it doubles")
+	flags.DurationVar(&o.RetryMax, "disk-retry-max", 10*time.Minute,
+		"longest pause before a v2 disk is loaded again that the server could not load")
 }
 
 type shell struct {
@@ -80,7 +83,8 @@ type shell struct {
 }
 
 // Setup registers the controller of v2 disks.
-func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, known inventory.Store, ask inventory.AskDisk, service Service,
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, known inventory.Store, ask inventory.AskDisk,
+	service Service,
 	options Options) error {
 	s := &shell{Options: options, rt: rt, settings: settings, known: known, ask: ask, service: service, random: rand.Float64}
 	if err := s.index(ctx); err != nil {

@@ -50,10 +50,12 @@ type server struct {
 // errNotYet: an instance manager answers, and this process has not connected to it yet. Nothing is concluded from that.
 var errNotYet = errors.New("not connected yet")
 
-// serverOf is the node's v2 instance manager that answers; nil where there is none. none tells that the node has no v2 instance manager at all.
+// serverOf is the node's v2 instance manager that answers; nil where there is none. none tells that the node has no v2 instance manager at
+// all.
 func (s *shell) serverOf(ctx context.Context, nodeName string) (at *server, none bool, err error) {
 	var list v1beta2.InstanceManagerList
-	err = s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName}, client.UnsafeDisableDeepCopy)
+	err = s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, false, fmt.Errorf("listing v2 instance managers of node %s: %w", nodeName, err)
 	}
@@ -96,7 +98,8 @@ func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node
 	for i := range list.Items {
 		r := &list.Items[i]
 		if r.Spec.NodeID == n.Name && r.Spec.DataEngine == v1beta2.DataEngineV2 {
-			w.Replicas = append(w.Replicas, disk.Replica{Name: r.Name, DiskID: r.Spec.DiskID, DiskPath: r.Spec.DiskPath, Bytes: r.Spec.VolumeSize})
+			w.Replicas = append(w.Replicas, disk.Replica{Name: r.Name, DiskID: r.Spec.DiskID, DiskPath: r.Spec.DiskPath,
+				Bytes: r.Spec.VolumeSize})
 		}
 	}
 	return w, nil
@@ -110,15 +113,17 @@ func (s *shell) question(ctx context.Context, at *server, n *v1beta2.Node) map[s
 		if spec.DiskType != disk.TypeBlock {
 			continue
 		}
-		answer, err := s.ask(ctx, at.address, imclient.DiskQuery{Name: key, Path: spec.Path, Driver: disk.QueryDriver(spec, n.Status.DiskStatus[key])})
+		answer, err := s.ask(ctx, at.address, imclient.DiskQuery{Name: key, Path: spec.Path,
+			Driver: disk.QueryDriver(spec, n.Status.DiskStatus[key])})
 		switch {
 		case errors.Is(err, imclient.ErrDiskNotFound):
 			out[key] = disk.Answer{Unknown: true}
 		case err != nil:
 			out[key] = disk.Answer{Failed: err.Error(), Vanished: errors.Is(err, imclient.ErrDeviceGone)}
 		default:
-			out[key] = disk.Answer{State: answer.State, UUID: answer.UUID, Name: answer.Name, Driver: answer.Driver, Path: answer.Path, TotalBytes: answer.TotalBytes,
-				FreeBytes: answer.FreeBytes}
+			out[key] = disk.Answer{State: answer.State, UUID: answer.UUID, Name: answer.Name, Driver: answer.Driver, Path: answer.Path,
+				TotalBytes: answer.TotalBytes,
+				FreeBytes:  answer.FreeBytes}
 		}
 	}
 	return out
@@ -131,7 +136,8 @@ func (at *server) inUse() map[string]bool {
 	}
 	out := map[string]bool{}
 	for _, i := range at.latest.Instances {
-		if i.Type == v1beta2.InstanceTypeReplica && i.DiskUUID != "" && i.State != v1beta2.InstanceStateStopped && i.State != v1beta2.InstanceStateError {
+		if i.Type == v1beta2.InstanceTypeReplica && i.DiskUUID != "" && i.State != v1beta2.InstanceStateStopped &&
+			i.State != v1beta2.InstanceStateError {
 			out[i.DiskUUID] = true
 		}
 	}

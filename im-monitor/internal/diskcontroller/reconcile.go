@@ -124,7 +124,8 @@ func (s *shell) write(ctx context.Context, n *v1beta2.Node, changes map[string]*
 	if len(changes) == 0 {
 		return nil
 	}
-	if err := status.MergeStatus(ctx, s.rt.Client, n, map[string]any{"diskStatus": fields(n.Status.DiskStatus, changes)}, status.AtVersion()); err != nil {
+	if err := status.MergeStatus(ctx, s.rt.Client, n, map[string]any{"diskStatus": fields(n.Status.DiskStatus, changes)},
+		status.AtVersion()); err != nil {
 		return err
 	}
 	s.rt.Log.Info("disks changed", "node", n.Name, "changed", len(changes))
@@ -170,9 +171,12 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 
 // reportKept tells of a disk whose server did not let it go.
 func (s *shell) reportKept(n *v1beta2.Node, at *server, call disk.Call, err error) {
-	events.Emit(s.rt.Recorder, n, events.Event{Type: corev1.EventTypeWarning, Reason: "DiskNotReleased", Action: "ReleaseDisk", Note: fmt.Sprintf(
-		"DiskDelete of disk %s at %s on node %s failed, and instance manager %s may still use the device: %s. Leave the device in place until that pod is restarted, which it may "+
-			"be when no engine runs on the node; then nothing uses it.", call.Key, call.Path, n.Name, at.name, err)})
+	events.Emit(s.rt.Recorder, n, events.Event{Type: corev1.EventTypeWarning, Reason: "DiskNotReleased", Action: "ReleaseDisk",
+		Note: fmt.Sprintf(
+			"DiskDelete of disk %s at %s on node %s failed, and instance manager %s may still use the device: %s. Leave the device in "+
+				"place "+
+				"until that pod is restarted, which it may "+
+				"be when no engine runs on the node; then nothing uses it.", call.Key, call.Path, n.Name, at.name, err)})
 }
 
 // readerFor reads every Replica uncached where a device may be formatted, or released; nil is the cache.
@@ -268,7 +272,8 @@ func fields(before map[string]v1beta2.DiskStatus, changes map[string]*v1beta2.Di
 		entry := map[string]any{
 			"diskName": d.DiskName, "diskPath": d.DiskPath, "diskType": d.DiskType, "diskDriver": d.DiskDriver, "diskUUID": d.DiskUUID,
 			"instanceManagerName": d.InstanceManagerName, "storageMaximum": d.StorageMaximum, "storageAvailable": d.StorageAvailable,
-			"storageScheduled": d.StorageScheduled, "scheduledReplica": scheduled, "conditions": status.ConditionsField(d.Conditions), "load": loadField(d.Load),
+			"storageScheduled": d.StorageScheduled, "scheduledReplica": scheduled, "conditions": status.ConditionsField(d.Conditions),
+			"load": loadField(d.Load),
 		}
 		if d.AcknowledgedAt != before[name].AcknowledgedAt {
 			entry["acknowledgedAt"], entry["acknowledgedReplicas"] = d.AcknowledgedAt, d.AcknowledgedReplicas
@@ -289,6 +294,7 @@ func loadField(l *v1beta2.DiskLoad) any {
 		}
 		return text
 	}
-	return map[string]any{"server": l.Server, "state": l.State, "uuid": optional(l.UUID), "requestedAt": l.RequestedAt, "attempts": l.Attempts,
-		"readyAt": optional(l.ReadyAt)}
+	return map[string]any{"server": l.Server, "state": l.State, "uuid": optional(l.UUID), "requestedAt": l.RequestedAt,
+		"attempts": l.Attempts,
+		"readyAt":  optional(l.ReadyAt)}
 }

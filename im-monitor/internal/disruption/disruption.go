@@ -1,5 +1,6 @@
-// Package disruption decides which instance managers have a PodDisruptionBudget. One that runs has a budget, so that no drain takes its pod; on a node
-// that is being emptied it is given up once the policy says that nothing there needs the pod any more. It refuses to know how budgets are written.
+// Package disruption decides which instance managers have a PodDisruptionBudget. One that runs has a budget, so that no drain takes its
+// pod; on a node that is being emptied it is given up once the policy says that nothing there needs the pod any more. It refuses to know
+// how budgets are written.
 package disruption
 
 import (
@@ -17,7 +18,8 @@ type World struct {
 	Node string
 	// Cordoned: its spec.unschedulable is set.
 	Cordoned bool
-	// Policy is the setting node-drain-policy. Autoscaled is kubernetes-cluster-autoscaler-enabled: each node counts as one that is being emptied.
+	// Policy is the setting node-drain-policy. Autoscaled is kubernetes-cluster-autoscaler-enabled: each node counts as one that is being
+	// emptied.
 	Policy     setting.DrainPolicy
 	Autoscaled bool
 	// Managers are the node's InstanceManagers of all data engines.
@@ -60,7 +62,8 @@ const (
 
 // Decide judges all instance managers of a node. The order of lists does not matter.
 func Decide(w World) []Verdict {
-	w.Managers = slices.SortedFunc(slices.Values(w.Managers), func(a, b v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) })
+	w.Managers = slices.SortedFunc(slices.Values(w.Managers),
+		func(a, b v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) })
 	w.Replicas = slices.SortedFunc(slices.Values(w.Replicas), func(a, b Replica) int { return strings.Compare(a.Name, b.Name) })
 	protects := needed(w)
 	out := make([]Verdict, 0, len(w.Managers))
@@ -135,7 +138,8 @@ func (w World) holds(r Replica) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("Replica %s on node %s may be the last one of volume %s: none elsewhere is whole, on a node that takes pods, and in an instance manager "+
+	return fmt.Sprintf("Replica %s on node %s may be the last one of volume %s: none elsewhere is whole, on a node that takes pods, and "+
+		"in an instance manager "+
 		"with a budget; %s waits for one.", r.Name, w.Node, r.Spec.VolumeName, w.Policy)
 }
 

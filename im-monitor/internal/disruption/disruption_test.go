@@ -13,7 +13,8 @@ import (
 
 type change func(*World)
 
-// cordoned is a cordoned node with one running v1 instance manager, and a whole replica whose copy elsewhere is protected, under the default policy.
+// cordoned is a cordoned node with one running v1 instance manager, and a whole replica whose copy elsewhere is protected, under the
+// default policy.
 func cordoned(changes ...change) World {
 	w := World{
 		Node: "node-1", Cordoned: true, Policy: setting.BlockIfContainsLastReplica,
@@ -27,7 +28,8 @@ func cordoned(changes ...change) World {
 }
 
 func manager(name, state string) v1beta2.InstanceManager {
-	return v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1beta2.LabelNodeOfComponent: "node-1"}},
+	return v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: name,
+		Labels: map[string]string{v1beta2.LabelNodeOfComponent: "node-1"}},
 		Status: v1beta2.InstanceManagerStatus{CurrentState: state}}
 }
 
@@ -74,20 +76,27 @@ func TestABudgetStandsExactlyAsLongAsThePolicySays(t *testing.T) {
 		"the last replica":                                        {cordoned(alone), Wanted},
 		"the last replica, and all is allowed":                    {cordoned(alone, policy(setting.AlwaysAllow)), GivenUp},
 		"the last replica is stopped":                             {cordoned(alone, stoppedReplica), Wanted},
-		"the last replica is stopped, which is allowed":           {cordoned(alone, stoppedReplica, policy(setting.AllowIfReplicaIsStopped)), GivenUp},
-		"the last replica runs, stopped ones are allowed":         {cordoned(alone, policy(setting.AllowIfReplicaIsStopped)), Wanted},
-		"the last replica, under the policy of evictions":         {cordoned(alone, policy(setting.BlockForEvictionIfContainsLastReplica)), Wanted},
-		"a replica with a copy waits for its eviction":            {cordoned(policy(setting.BlockForEviction)), Wanted},
-		"no replica is left":                                      {cordoned(policy(setting.BlockForEviction), func(w *World) { w.Replicas = nil }), GivenUp},
-		"a replica that never started does not count":             {cordoned(alone, never), GivenUp},
-		"the copy was never whole":                                {cordoned(other(func(o *Other) { o.Spec.HealthyAt = "" })), Wanted},
-		"the copy failed":                                         {cordoned(other(func(o *Other) { o.Spec.FailedAt = "2026-08-01T00:00:00Z" })), Wanted},
-		"the copy's node is cordoned, too":                        {cordoned(other(func(o *Other) { o.Cordoned = true })), Wanted},
-		"the copy's instance manager has no budget":               {cordoned(other(func(o *Other) { o.Guarded = false })), Wanted},
-		"the instance manager is stopped":                         {cordoned(uncordoned, state(v1beta2.InstanceManagerStateStopped)), GivenUp},
-		"nothing is known of the instance manager":                {cordoned(state(v1beta2.InstanceManagerStateUnknown)), AsItIs},
-		"the instance manager starts":                             {cordoned(uncordoned, state(v1beta2.InstanceManagerStateStarting)), AsItIs},
-		"a budget without labels would choose every pod":          {cordoned(uncordoned, func(w *World) { w.Managers[0].Labels = nil }), AsItIs},
+		"the last replica is stopped, which is allowed": {cordoned(alone, stoppedReplica,
+			policy(setting.AllowIfReplicaIsStopped)), GivenUp},
+		"the last replica runs, stopped ones are allowed": {cordoned(alone, policy(setting.AllowIfReplicaIsStopped)), Wanted},
+		"the last replica, under the policy of evictions": {cordoned(alone, policy(setting.BlockForEvictionIfContainsLastReplica)),
+			Wanted},
+		"a replica with a copy waits for its eviction": {cordoned(policy(setting.BlockForEviction)), Wanted},
+		"no replica is left": {cordoned(policy(setting.BlockForEviction),
+			func(w *World) { w.Replicas = nil }), GivenUp},
+		"a replica that never started does not count": {cordoned(alone, never), GivenUp},
+		"the copy was never whole":                    {cordoned(other(func(o *Other) { o.Spec.HealthyAt = "" })), Wanted},
+		"the copy failed": {cordoned(other(func(o *Other) { o.Spec.FailedAt = "2026-08-01T00:00:00Z" })),
+			Wanted},
+		"the copy's node is cordoned, too":          {cordoned(other(func(o *Other) { o.Cordoned = true })), Wanted},
+		"the copy's instance manager has no budget": {cordoned(other(func(o *Other) { o.Guarded = false })), Wanted},
+		"the instance manager is stopped": {cordoned(uncordoned, state(v1beta2.InstanceManagerStateStopped)),
+			GivenUp},
+		"nothing is known of the instance manager": {cordoned(state(v1beta2.InstanceManagerStateUnknown)), AsItIs},
+		"the instance manager starts": {cordoned(uncordoned, state(v1beta2.InstanceManagerStateStarting)),
+			AsItIs},
+		"a budget without labels would choose every pod": {cordoned(uncordoned, func(w *World) { w.Managers[0].Labels = nil }),
+			AsItIs},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			for _, v := range Decide(c.w) {

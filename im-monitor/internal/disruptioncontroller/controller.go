@@ -1,5 +1,6 @@
-// Package disruptioncontroller makes the verdicts of package disruption true: it creates, explains and deletes the PodDisruptionBudget of each
-// instance manager, one key per node. One worker: whether a budget may go depends on those of other nodes, so that they go one after the other.
+// Package disruptioncontroller makes the verdicts of package disruption true: it creates, explains and deletes the PodDisruptionBudget of
+// each instance manager, one key per node. One worker: whether a budget may go depends on those of other nodes, so that they go one after
+// the other.
 package disruptioncontroller
 
 import (
@@ -49,8 +50,10 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.aroundManager), builder.WithPredicates(lifeChanged())).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(enginesChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(s.nodesOfVolume), builder.WithPredicates(replicaChanged())).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.aroundBudget), builder.WithPredicates(budgetCameOrWent())).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodeOfBudget), builder.WithPredicates(budgetChanged())).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.aroundBudget),
+			builder.WithPredicates(budgetCameOrWent())).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodeOfBudget),
+			builder.WithPredicates(budgetChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.all), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(s)
 	if err != nil {
@@ -69,7 +72,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Replica{}, byNode, func(o client.Object) string { return o.(*v1beta2.Replica).Spec.NodeID }},
 		{&v1beta2.Replica{}, byVolume, func(o client.Object) string { return o.(*v1beta2.Replica).Spec.VolumeName }},
 	} {
-		if err := indexer.IndexField(ctx, index.of, index.key, func(o client.Object) []string { return []string{index.is(o)} }); err != nil {
+		if err := indexer.IndexField(ctx, index.of, index.key,
+			func(o client.Object) []string { return []string{index.is(o)} }); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", index.of, index.key, err)
 		}
 	}
@@ -81,7 +85,8 @@ func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile
 	r := o.(*v1beta2.Replica)
 	out := enqueue.Node(r.Spec.NodeID)
 	var others v1beta2.ReplicaList
-	if err := s.rt.Client.List(ctx, &others, client.InNamespace(s.rt.Namespace), client.MatchingFields{byVolume: r.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.rt.Client.List(ctx, &others, client.InNamespace(s.rt.Namespace), client.MatchingFields{byVolume: r.Spec.VolumeName},
+		client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing the replicas of a volume", "volume", r.Spec.VolumeName)
 	}
 	for i := range others.Items {
@@ -94,7 +99,8 @@ func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile
 func (s *keeper) around(ctx context.Context, node string) []reconcile.Request {
 	out := enqueue.Node(node)
 	var here v1beta2.ReplicaList
-	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: node},
+		client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing the replicas of a node", "node", node)
 	}
 	for i := range here.Items {

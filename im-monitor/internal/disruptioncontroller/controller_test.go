@@ -57,7 +57,8 @@ func start(t *testing.T) *world {
 		r.Spec.DesireState = v1beta2.InstanceStateRunning
 		w.create(r)
 	}
-	p := shell.Start(t, shell.Options{Identity: testkit.BinaryIdentity(t, w.namespace, "im-monitor"), Namespace: w.namespace, Owner: "im-monitor"},
+	p := shell.Start(t, shell.Options{Identity: testkit.BinaryIdentity(t, w.namespace, "im-monitor"), Namespace: w.namespace,
+		Owner: "im-monitor"},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, rt.Namespace))
 		})
@@ -91,7 +92,8 @@ func (w *world) cordon(node string, cordoned bool) {
 func (w *world) budget(node string) *policyv1.PodDisruptionBudget {
 	w.t.Helper()
 	b := &policyv1.PodDisruptionBudget{}
-	err := w.admin.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "im-" + node}, b) // a last look may outlive the test
+	// a last look may outlive the test
+	err := w.admin.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "im-" + node}, b)
 	require.NoError(w.t, client.IgnoreNotFound(err))
 	if err != nil {
 		return nil

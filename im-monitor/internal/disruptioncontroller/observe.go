@@ -27,7 +27,8 @@ func (s *keeper) cached() observer {
 }
 
 func (s *keeper) live() observer {
-	return observer{Reader: s.rt.Uncached, settings: s.settings, namespace: s.rt.Namespace, byNode: "spec.nodeID", byVolume: "spec.volumeName"}
+	return observer{Reader: s.rt.Uncached, settings: s.settings, namespace: s.rt.Namespace, byNode: "spec.nodeID",
+		byVolume: "spec.volumeName"}
 }
 
 // observe reads one node. Replicas are looked at only where the node is being emptied: else its budgets stand in any case.
@@ -56,7 +57,8 @@ func (o observer) cordoned(ctx context.Context, name string) (bool, error) {
 
 func (o observer) managers(ctx context.Context, node string) ([]v1beta2.InstanceManager, error) {
 	var list v1beta2.InstanceManagerList
-	if err := o.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := o.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing instance managers of node %s: %w", node, err)
 	}
 	return list.Items, nil
@@ -69,7 +71,8 @@ func (o observer) budget(ctx context.Context, manager string) (*policyv1.PodDisr
 // replicas are the node's, each with the other ones of its volume.
 func (o observer) replicas(ctx context.Context, node string) ([]disruption.Replica, error) {
 	var here v1beta2.ReplicaList
-	if err := o.List(ctx, &here, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := o.List(ctx, &here, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing replicas of node %s: %w", node, err)
 	}
 	known := map[string]place{}
@@ -77,7 +80,8 @@ func (o observer) replicas(ctx context.Context, node string) ([]disruption.Repli
 	for i := range here.Items {
 		r := disruption.Replica{Replica: &here.Items[i]}
 		var volume v1beta2.ReplicaList
-		err := o.List(ctx, &volume, client.InNamespace(o.namespace), client.MatchingFields{o.byVolume: r.Spec.VolumeName}, client.UnsafeDisableDeepCopy)
+		err := o.List(ctx, &volume, client.InNamespace(o.namespace), client.MatchingFields{o.byVolume: r.Spec.VolumeName},
+			client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return nil, fmt.Errorf("listing replicas of volume %s: %w", r.Spec.VolumeName, err)
 		}

@@ -21,18 +21,21 @@ func cordonChanged() predicate.Predicate {
 func lifeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
-		return before.Status.CurrentState != after.Status.CurrentState || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil)
+		return before.Status.CurrentState != after.Status.CurrentState ||
+			(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil)
 	}}
 }
 
 // enginesChanged lets by what changes within instances, and replicas; lifeChanged tells the rest.
 func enginesChanged() predicate.Predicate {
 	no := func(event.CreateEvent) bool { return false }
-	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
-		return !sameKeys(before.Status.InstanceEngines, after.Status.InstanceEngines) ||
-			!sameKeys(before.Status.InstanceEngineFrontends, after.Status.InstanceEngineFrontends) || !maps.Equal(before.Labels, after.Labels)
-	}}
+	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
+			return !sameKeys(before.Status.InstanceEngines, after.Status.InstanceEngines) ||
+				!sameKeys(before.Status.InstanceEngineFrontends, after.Status.InstanceEngineFrontends) ||
+				!maps.Equal(before.Labels, after.Labels)
+		}}
 }
 
 func sameKeys[V any](a, b map[string]V) bool {
@@ -68,7 +71,9 @@ func budgetCameOrWent() predicate.Predicate {
 // budgetChanged lets the status go by, which Kubernetes writes with each pod; budgetCameOrWent tells the rest.
 func budgetChanged() predicate.Predicate {
 	no := func(event.CreateEvent) bool { return false }
-	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || !maps.Equal(e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations())
-	}}
+	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() ||
+				!maps.Equal(e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations())
+		}}
 }

@@ -68,7 +68,8 @@ func shape(b *policyv1.PodDisruptionBudget, v disruption.Verdict) {
 		b.Annotations = map[string]string{}
 	}
 	b.Annotations[Protects] = v.Why
-	b.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "InstanceManager", Name: v.Manager.Name, UID: v.Manager.UID}}
+	b.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "InstanceManager", Name: v.Manager.Name,
+		UID: v.Manager.UID}}
 	b.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: chosen}}
 }
 

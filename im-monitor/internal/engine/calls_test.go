@@ -19,8 +19,10 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 	}{
 		{"what is wanted and listed is left alone", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", rw) }, nil},
 		{"a missing one is added", func() engine.World { return lists(world("a", "b"), "a", rw) }, []engine.Call{add("b")}},
-		{"of two missing ones the first is added", func() engine.World { return lists(world("a", "b", "c"), "a", rw) }, []engine.Call{add("b")}},
-		{"none is added while one is being rebuilt", func() engine.World { return lists(lists(world("a", "b", "c"), "a", rw), "b", wo) }, nil},
+		{"of two missing ones the first is added", func() engine.World { return lists(world("a", "b", "c"), "a", rw) },
+			[]engine.Call{add("b")}},
+		{"none is added while one is being rebuilt", func() engine.World { return lists(lists(world("a", "b", "c"), "a", rw), "b", wo) },
+			nil},
 		{"none is added while our own call adds one", func() engine.World {
 			w := lists(world("a", "b", "c"), "a", rw)
 			w.Adding = "b"
@@ -38,11 +40,16 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpAdd, Name: "b"}: now}
 			return w
 		}, []engine.Call{add("b")}},
-		{"a wanted one that failed is its owner's to take out", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", failed) }, nil},
-		{"what is not wanted is removed", func() engine.World { return lists(lists(world("a"), "a", rw), "b", failed) }, []engine.Call{remove("b")}},
-		{"what is not wanted is removed in any mode", func() engine.World { return lists(lists(lists(world("a"), "a", rw), "b", rw), "c", wo) }, []engine.Call{remove("b"), remove("c")}},
+		{"a wanted one that failed is its owner's to take out",
+			func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", failed) }, nil},
+		{"what is not wanted is removed", func() engine.World { return lists(lists(world("a"), "a", rw), "b", failed) },
+			[]engine.Call{remove("b")}},
+		{"what is not wanted is removed in any mode",
+			func() engine.World { return lists(lists(lists(world("a"), "a", rw), "b", rw), "c", wo) },
+			[]engine.Call{remove("b"), remove("c")}},
 		{"nothing is removed while no wanted one is RW", func() engine.World { return lists(lists(world("a"), "a", wo), "b", rw) }, nil},
-		{"nothing is removed while the only wanted one failed", func() engine.World { return lists(lists(world("a"), "a", failed), "b", rw) }, nil},
+		{"nothing is removed while the only wanted one failed",
+			func() engine.World { return lists(lists(world("a"), "a", failed), "b", rw) }, nil},
 		{"one that is not to be removed yet again waits", func() engine.World {
 			w := lists(lists(world("a"), "a", rw), "b", failed)
 			w.Waits = map[engine.Key]time.Time{remove("b").Key(): now.Add(time.Second)}
@@ -53,7 +60,8 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 			w.Adding = "b"
 			return w
 		}, []engine.Call{remove("b")}},
-		{"removals go first, and alone", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) }, []engine.Call{remove("b")}},
+		{"removals go first, and alone", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) },
+			[]engine.Call{remove("b")}},
 		{"one that listens elsewhere now is removed before it is added anew", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
 			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Name: "b", Address: "tcp://10.9.9.9:1", Mode: failed})
@@ -127,7 +135,8 @@ func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
 		{name: "a server that lists replicas which copied nothing", seen: one(v1beta2.SnapshotCloneStatus{}), want: begin},
 		{name: "a copy is under way", seen: under, status: under},
 		{name: "a copy ended", known: under, seen: done, status: done},
-		{name: "a copy failed and its owner decides", seen: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"}), status: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"})},
+		{name: "a copy failed and its owner decides", seen: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"}),
+			status: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"})},
 		{name: "the engine runs anew after the end", known: done, seen: none, status: done},
 		{name: "the engine ran anew in the middle", known: under, seen: none, want: begin, status: under},
 		{name: "it was begun a moment ago", seen: none, waits: true},
@@ -209,30 +218,36 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 	}{
 		{"a quiet one", func(*v1beta2.Engine) {}, false, false, engine.Questions{}, false},
 		{"the first look of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}, false},
-		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false, engine.Questions{Volume: true}, false},
+		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false,
+			engine.Questions{Volume: true}, false},
 		{"an expansion", func(e *v1beta2.Engine) { e.Status.IsExpanding = true }, false, false, engine.Questions{Volume: true}, false},
 		{"our own addition", func(*v1beta2.Engine) {}, false, true, engine.Questions{Rebuilds: true}, false},
-		{"a replica that is not RW", func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["a"] = wo }, false, false, engine.Questions{Rebuilds: true}, false},
+		{"a replica that is not RW", func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["a"] = wo }, false, false,
+			engine.Questions{Rebuilds: true}, false},
 		{"a rebuild whose end was not seen", func(e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {IsRebuilding: true}}
 		}, false, false, engine.Questions{Rebuilds: true}, false},
 		{"a rebuild that ended", func(e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {State: "complete"}}
 		}, false, false, engine.Questions{}, false},
-		{"a copy that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false, engine.Questions{Clones: true}, false},
+		{"a copy that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false,
+			engine.Questions{Clones: true}, false},
 		{"a copy under way", func(e *v1beta2.Engine) {
 			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("in_progress")
 		}, false, false, engine.Questions{Clones: true}, false},
 		{"a copy that ended", func(e *v1beta2.Engine) {
 			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("complete")
 		}, false, false, engine.Questions{}, false},
-		{"a restore that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false, engine.Questions{Restores: true}, false},
-		{"a restore that is done", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup = "b", "b" }, false, false, engine.Questions{}, false},
+		{"a restore that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false,
+			engine.Questions{Restores: true}, false},
+		{"a restore that is done", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup = "b", "b" }, false,
+			false, engine.Questions{}, false},
 		{"snapshots on their way out", func(*v1beta2.Engine) {}, false, false, engine.Questions{Purges: true}, true},
 		{"a purge whose end was not seen", func(e *v1beta2.Engine) {
 			e.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}}
 		}, false, false, engine.Questions{Purges: true}, false},
-		{"a v2 engine, which tells of no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false, engine.Questions{}, true},
+		{"a v2 engine, which tells of no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false,
+			engine.Questions{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := quiet()

@@ -28,7 +28,8 @@ func TestARebuildAtTheSnapshotLimitMakesRoomFirst(t *testing.T) {
 	}{
 		{"below the limit it begins", func(w *engine.World) { w.Engine.Status.SnapshotMaxCount = 3 }, []engine.Call{add("b")}, false},
 		{"system snapshots are purged first", func(*engine.World) {}, purge, false},
-		{"one purge at a time", func(w *engine.World) { w.Seen.Purges = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}} }, nil, false},
+		{"one purge at a time", func(w *engine.World) { w.Seen.Purges = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}} }, nil,
+			false},
 		{"a purge was tried just now", func(w *engine.World) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpPurge}: now.Add(1)}
 		}, nil, false},

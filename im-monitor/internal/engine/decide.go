@@ -50,7 +50,8 @@ func (p *pass) replicas() {
 		s.ReplicaModeMap[r.Name] = p.mode(r)
 		s.CurrentReplicaAddressMap[r.Name] = bare(r.Address)
 		p.going = p.going || r.Mode != v1beta2.ReplicaModeRW
-		if p.Engine.Spec.ReplicaAddressMap[r.Name] != "" && r.Mode == v1beta2.ReplicaModeWO && (p.out.Rebuilding == "" || r.Name < p.out.Rebuilding) {
+		if p.Engine.Spec.ReplicaAddressMap[r.Name] != "" && r.Mode == v1beta2.ReplicaModeWO &&
+			(p.out.Rebuilding == "" || r.Name < p.out.Rebuilding) {
 			p.out.Rebuilding = r.Name
 		}
 	}
@@ -144,8 +145,8 @@ func (p *pass) purges() {
 	p.going = p.going || v1beta2.IsPurging(p.Seen.Purges)
 }
 
-// copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas say of a restore
-// is of this run only: who failed in the last one is asked again.
+// copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas say
+// of a restore is of this run only: who failed in the last one is asked again.
 func (p *pass) copies() {
 	s := &p.out.Status
 	if begun(p.Seen.Clones) {

@@ -11,7 +11,8 @@ import (
 
 func TestACopyThatIsNotAskedForAnyMoreIsForgottenWhenTheEngineHasEnded(t *testing.T) {
 	e := world("a").Engine
-	e.Spec.DesireState, e.Status.CurrentState, e.Spec.RequestedDataSource = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped, "snap://other/s"
+	e.Spec.DesireState, e.Status.CurrentState, e.Spec.RequestedDataSource = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped,
+		"snap://other/s"
 	e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://" + at("a"): {State: "error", Error: "no"}}
 	require.NotEmpty(t, engine.Ended(e).CloneStatus)
 	e.Spec.RequestedDataSource = ""
@@ -19,7 +20,8 @@ func TestACopyThatIsNotAskedForAnyMoreIsForgottenWhenTheEngineHasEnded(t *testin
 }
 
 func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testing.T) {
-	const running, stopped, starting, broken, unknown = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped, v1beta2.InstanceStateStarting,
+	const running, stopped, starting, broken, unknown = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped,
+		v1beta2.InstanceStateStarting,
 		v1beta2.InstanceStateError, v1beta2.InstanceStateUnknown
 	for _, c := range []struct {
 		name, desired, state string

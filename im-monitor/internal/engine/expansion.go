@@ -47,7 +47,8 @@ func (p *pass) expansion() {
 		p.out.ExpansionFailed = true
 		s.LastExpansionFailedAt = p.Now.UTC().Format(time.RFC3339)
 		s.LastExpansionError = fmt.Sprintf("the engine accepted the expansion to %d bytes and still has %d: it is at one of its snapshot "+
-			"limits, or its frontend does not grow; delete snapshots or raise the limits, or detach the volume and attach it again", g.To, v.Size)
+			"limits, or its frontend does not grow; delete snapshots or raise the limits, or detach the volume and attach it again", g.To,
+			v.Size)
 		*g = Growth{}
 	}
 }

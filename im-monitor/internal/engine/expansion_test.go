@@ -54,7 +54,8 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	require.Zero(t, v.Growth)
 }
 
-// T4, A3: what the engine says is the size of its backends, what the objects say that of the user. The two are never compared with each other.
+// T4, A3: what the engine says is the size of its backends, what the objects say that of the user. The two are never compared with each
+// other.
 func TestTheRoomOfTheLUKSHeaderIsInNoSizeOfAnObject(t *testing.T) {
 	const header = 16 << 20
 	room := volumesize.Room(header)

@@ -48,7 +48,8 @@ func limitCalls(e *v1beta2.Engine) []Call {
 	if s.UnmapMarkSnapChainRemovedEnabled != e.Spec.UnmapMarkSnapChainRemovedEnabled {
 		out = append(out, Call{Op: OpUnmapMark, On: e.Spec.UnmapMarkSnapChainRemovedEnabled})
 	}
-	if wanted := e.Spec.RebuildConcurrentSyncLimit; wanted > 0 && s.RebuildConcurrentSyncLimit > 0 && s.RebuildConcurrentSyncLimit != wanted {
+	if wanted := e.Spec.RebuildConcurrentSyncLimit; wanted > 0 && s.RebuildConcurrentSyncLimit > 0 &&
+		s.RebuildConcurrentSyncLimit != wanted {
 		out = append(out, Call{Op: OpRebuildLimit, Limit: int64(wanted)})
 	}
 	return out

@@ -22,10 +22,13 @@ func TestARunningEngineGetsTheLimitsOfItsSpec(t *testing.T) {
 		{"v2 has the number alone", func(w *engine.World) { w.Engine.Spec.DataEngine = v1beta2.DataEngineV2 }, all[:1]},
 		{"an engine that does not know the limit of rebuilds", func(w *engine.World) { w.Seen.Volume.RebuildLimit = 0 }, all[:3]},
 		{"an engine that is too old to tell", func(w *engine.World) { w.Seen.Volume.SnapshotMaxCount = 0 }, nil},
-		{"it was tried just now", func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpMaxCount}: now.Add(1)} }, all[1:]},
-		{"during a rebuild as well", func(w *engine.World) { *w = lists(*w, "b", wo); w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, all},
+		{"it was tried just now", func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpMaxCount}: now.Add(1)} },
+			all[1:]},
+		{"during a rebuild as well", func(w *engine.World) { *w = lists(*w, "b", wo); w.Engine.Spec.ReplicaAddressMap["b"] = at("b") },
+			all},
 		{"all is as it should be", func(w *engine.World) {
-			w.Seen.Volume.SnapshotMaxCount, w.Seen.Volume.SnapshotMaxSize, w.Seen.Volume.UnmapMark, w.Seen.Volume.RebuildLimit = 20, gib, true, 3
+			w.Seen.Volume.SnapshotMaxCount, w.Seen.Volume.SnapshotMaxSize, w.Seen.Volume.UnmapMark, w.Seen.Volume.RebuildLimit = 20, gib,
+				true, 3
 		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// operations sets the condition EngineOperations. A failure stays in it until its call is not due any more: neither other work that comes between,
-// nor a new leader that has not tried it yet, ends it.
+// operations sets the condition EngineOperations. A failure stays in it until its call is not due any more: neither other work that comes
+// between, nor a new leader that has not tried it yet, ends it.
 func (p *pass) operations() {
 	var failed []string
 	due := p.due()

@@ -27,13 +27,20 @@ func TestWhatFailsIsSaidWithTheEnginesAnswer(t *testing.T) {
 	two := func() engine.World { return lists(world("a", "b"), "a", rw) }
 	alone := func() engine.World { return lists(world("a"), "a", rw) }
 	for says, w := range map[string]engine.World{
-		"vol-e-0 could not add replica b: out of luck. It is tried again.":                      fails(two(), engine.Key{Op: engine.OpAdd, Name: "b"}),
-		"vol-e-0 could not remove replica b: out of luck. It is tried again.":                   fails(lists(alone(), "b", failed), engine.Key{Op: engine.OpRemove, Name: "b"}),
-		"vol-e-0 could not change a limit (set-unmap-mark): out of luck. It is tried again.":    fails(unmapMark(alone()), engine.Key{Op: engine.OpUnmapMark}),
-		"vol-e-0 could not begin to grow: out of luck. It is tried again.":                      fails(grown(alone()), engine.Key{Op: engine.OpExpand}),
-		"vol-e-0 could not begin to copy snap://other/s: out of luck. It is tried again.":       fails(copies(alone()), engine.Key{Op: engine.OpClone}),
-		"vol-e-0 could not begin to restore backup bak-1: out of luck. It is tried again.":      fails(restores(alone()), engine.Key{Op: engine.OpRestore}),
-		"vol-e-0 could not revert to one@2026-01-01T00:00:00Z: out of luck. It is tried again.": fails(reverts(alone()), engine.Key{Op: engine.OpRevert}),
+		"vol-e-0 could not add replica b: out of luck. It is tried again.": fails(two(),
+			engine.Key{Op: engine.OpAdd, Name: "b"}),
+		"vol-e-0 could not remove replica b: out of luck. It is tried again.": fails(lists(alone(), "b", failed),
+			engine.Key{Op: engine.OpRemove, Name: "b"}),
+		"vol-e-0 could not change a limit (set-unmap-mark): out of luck. It is tried again.": fails(unmapMark(alone()),
+			engine.Key{Op: engine.OpUnmapMark}),
+		"vol-e-0 could not begin to grow: out of luck. It is tried again.": fails(grown(alone()),
+			engine.Key{Op: engine.OpExpand}),
+		"vol-e-0 could not begin to copy snap://other/s: out of luck. It is tried again.": fails(copies(alone()),
+			engine.Key{Op: engine.OpClone}),
+		"vol-e-0 could not begin to restore backup bak-1: out of luck. It is tried again.": fails(restores(alone()),
+			engine.Key{Op: engine.OpRestore}),
+		"vol-e-0 could not revert to one@2026-01-01T00:00:00Z: out of luck. It is tried again.": fails(reverts(alone()),
+			engine.Key{Op: engine.OpRevert}),
 	} {
 		c := operations(w)
 		require.NotNil(t, c, says)
@@ -43,7 +50,8 @@ func TestWhatFailsIsSaidWithTheEnginesAnswer(t *testing.T) {
 	}
 	w := fails(two(), engine.Key{Op: engine.OpAdd, Name: "b"})
 	w.Failures = map[string]int{"b": engine.FailuresToErr}
-	require.Equal(t, "vol-e-0 could not add replica b: out of luck. It is not tried again: the replica is marked as failed.", operations(w).Message)
+	require.Equal(t, "vol-e-0 could not add replica b: out of luck. It is not tried again: the replica is marked as failed.",
+		operations(w).Message)
 }
 
 func TestWhatFailsIsSaidWhileOtherWorkGoesFirst(t *testing.T) {
@@ -76,7 +84,8 @@ func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 	require.Equal(t, before, *operations(w), "nobody knows whether it can be added")
 	w.Room = new(volumesize.Room)
 	w.Engine.Status.SnapshotMaxCount = 1
-	w.Seen.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true}, "b": {Name: "b", UserCreated: true}}
+	w.Seen.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true},
+		"b": {Name: "b", UserCreated: true}}
 	require.NotEmpty(t, engine.Decide(w).Held)
 	require.Equal(t, before, *operations(w), "a limit keeps it from being tried")
 	w.Seen.Snapshots, w.Engine.Status.SnapshotMaxCount = nil, 250
@@ -91,7 +100,8 @@ func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 
 func TestWhatFailedEndsWithTheRunOfTheEngine(t *testing.T) {
 	e := world("a").Engine
-	e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse}, {Type: v1beta2.InstanceCreation}}
+	e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse},
+		{Type: v1beta2.InstanceCreation}}
 	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
 	require.Len(t, engine.Ended(e).Conditions, 2, "those who close the volume read what it said")
 	e.Spec.ReplicaAddressMap = nil

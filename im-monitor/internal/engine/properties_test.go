@@ -43,7 +43,8 @@ func anyWorld(t *rapid.T) engine.World {
 	}
 	w.Adding = rapid.SampledFrom(append([]string{"", ""}, names...)).Draw(t, "adding")
 	if rapid.Bool().Draw(t, "sized") {
-		w.Seen.Volume = &engine.Volume{Size: volumesize.Backend(rapid.Int64Range(0, 2*gib).Draw(t, "size")), Expanding: rapid.Bool().Draw(t, "expanding")}
+		w.Seen.Volume = &engine.Volume{Size: volumesize.Backend(rapid.Int64Range(0, 2*gib).Draw(t, "size")),
+			Expanding: rapid.Bool().Draw(t, "expanding")}
 	}
 	anyCopies(t, &w)
 	moments := rapid.SampledFrom([]string{"", "soon", now.Format(time.RFC3339Nano), now.Add(time.Second).Format(time.RFC3339Nano)})
@@ -66,7 +67,8 @@ func anyCopies(t *rapid.T, w *engine.World) {
 		w.Seen.Restores = map[string]v1beta2.RestoreStatus{}
 		for _, name := range subset(t, "restores") {
 			s := state.Draw(t, "restore")
-			w.Seen.Restores["tcp://"+at(name)] = v1beta2.RestoreStatus{State: s, IsRestoring: s == "in_progress", LastRestored: rapid.SampledFrom([]string{"", "backup"}).Draw(t, "last")}
+			w.Seen.Restores["tcp://"+at(name)] = v1beta2.RestoreStatus{State: s, IsRestoring: s == "in_progress",
+				LastRestored: rapid.SampledFrom([]string{"", "backup"}).Draw(t, "last")}
 		}
 	}
 	if rapid.Bool().Draw(t, "rebuilds") {

@@ -16,10 +16,14 @@ func TestModesStandUnderTheNamesOfReplicas(t *testing.T) {
 		listed engine.Replica
 		want   map[string]string
 	}{
-		{"an engine that tells names is believed", engine.Replica{Name: "a", Address: "tcp://" + at("a"), Mode: rw}, map[string]string{"a": rw}},
-		{"a replica without a name is found by its address", engine.Replica{Address: "tcp://" + at("a"), Mode: wo}, map[string]string{"a": wo}},
-		{"a replica that nobody names stands under its address", engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed}, map[string]string{"UNKNOWN-tcp://10.9.9.9:1": failed}},
-		{"a name that the spec does not have stands nevertheless", engine.Replica{Name: "z", Address: "tcp://" + at("z"), Mode: rw}, map[string]string{"z": rw}},
+		{"an engine that tells names is believed", engine.Replica{Name: "a", Address: "tcp://" + at("a"), Mode: rw},
+			map[string]string{"a": rw}},
+		{"a replica without a name is found by its address", engine.Replica{Address: "tcp://" + at("a"), Mode: wo},
+			map[string]string{"a": wo}},
+		{"a replica that nobody names stands under its address", engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed},
+			map[string]string{"UNKNOWN-tcp://10.9.9.9:1": failed}},
+		{"a name that the spec does not have stands nevertheless", engine.Replica{Name: "z", Address: "tcp://" + at("z"), Mode: rw},
+			map[string]string{"z": rw}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := world("a")
@@ -84,7 +88,8 @@ func TestALookThatDidNotAskLeavesWhatWasKnown(t *testing.T) {
 	require.Equal(t, s.Snapshots, got.Snapshots)
 	require.Equal(t, s.RestoreStatus, got.RestoreStatus)
 	require.EqualValues(t, gib, got.CurrentSize)
-	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}}, got.RebuildStatus, "but for a replica that is gone")
+	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}}, got.RebuildStatus,
+		"but for a replica that is gone")
 }
 
 func TestTheSizeAndWhatBecameOfAnExpansionAreTold(t *testing.T) {

@@ -24,7 +24,8 @@ func TestAWriteOnlyReplicaWhoseRebuildHasEndedCountsAsFailedAtTheSecondPoll(t *t
 		{"it goes on", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "in_progress", IsRebuilding: true, Progress: 99}
 		}, false},
-		{"the map of rebuilds lacks it", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) { delete(all, "tcp://"+at("b")) }, false},
+		{"the map of rebuilds lacks it", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) { delete(all, "tcp://"+at("b")) },
+			false},
 		{"rebuilds were not asked for", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) { w.Seen.Rebuilds = nil }, false},
 		{"a call of our own is open", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) { w.Adding = "b" }, false},
 		{"the engine is to be restored", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) {

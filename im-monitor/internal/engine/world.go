@@ -43,14 +43,16 @@ type World struct {
 	Now    time.Time
 	Engine *v1beta2.Engine
 	Seen   Seen
-	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and nothing is called that has one.
+	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and nothing is called that has
+	// one.
 	Room *volumesize.Room
 	// Adding is the replica that a call of ours is adding; empty: none.
 	Adding string
 	// Failures counts additions that failed, by the replica's name; Waits tells until when a call is not tried again, by its key.
 	Failures map[string]int
 	Waits    map[Key]time.Time
-	// Failed has what the engine answered to calls that failed when this process made them last, by their keys: a clause without a full stop.
+	// Failed has what the engine answered to calls that failed when this process made them last, by their keys: a clause without a full
+	// stop.
 	Failed map[Key]string
 	// Over is the Over of the verdict of the poll before.
 	Over map[string]time.Time
@@ -118,7 +120,8 @@ type Verdict struct {
 	Calls  []Call
 	// Rebuilding is the replica that is being added or rebuilt; empty: none.
 	Rebuilding string
-	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: nobody makes them RW.
+	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: nobody makes
+	// them RW.
 	Over     map[string]time.Time
 	Stranded []string
 	// Growth is what is known of an expansion; ExpansionFailed tells that this poll found it failed.

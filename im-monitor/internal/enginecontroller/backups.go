@@ -24,7 +24,8 @@ func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []reconcil
 		return nil
 	}
 	var engines v1beta2.EngineList
-	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByLabel: label}, client.UnsafeDisableDeepCopy)
+	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByLabel: label},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		c.rt.Log.Error(err, "listing engines from the cache")
 	}
@@ -38,7 +39,8 @@ func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []reconcil
 }
 
 // copies does what a look means for the volume's backups, and tells when to look again on their account; zero is whenever.
-func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, busy bool) (time.Duration, error) {
+func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen,
+	busy bool) (time.Duration, error) {
 	usable := func() bool {
 		rw := slices.ContainsFunc(seen.Replicas, func(r engine.Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
 		return e.Spec.Active && rw && c.alone(ctx, e)

@@ -21,8 +21,9 @@ import (
 )
 
 // copying is quick, with a short post-election delay.
-var copying = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times,
-	Backups: backupexecutor.Options{PostElectionDelay: 200 * time.Millisecond}}
+var copying = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour,
+	Snapshots: times,
+	Backups:   backupexecutor.Options{PostElectionDelay: 200 * time.Millisecond}}
 
 const backupName, snapName = "backup-1", "snap-1"
 
@@ -31,7 +32,8 @@ func newBackups(t *testing.T) *snapshots {
 	t.Helper()
 	w := newSnapshots(t, copying)
 	w.described(snapName)
-	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
 	return w
 }
 
@@ -42,7 +44,8 @@ func (w *snapshots) wanted() {
 	b.Labels, b.Finalizers = map[string]string{v1beta2.LabelBackupVolume: "vol"}, []string{v1beta2.Finalizer}
 	w.create(b)
 	c := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}
-	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, b, "snapshot-controller", map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
+	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, b, "snapshot-controller",
+		map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
 }
 
 // ends waits until the Backup is in a state.
@@ -86,7 +89,8 @@ func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
 	require.Equal(t, "vol", b.Status.VolumeName)
 	require.Equal(t, v1beta2.BackupTargetDefault, b.Status.BackupTargetName)
 	require.NotEmpty(t, b.Status.EngineRun)
-	w.eventually("nobody says that the target was reached", func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonReached })
+	w.eventually("nobody says that the target was reached",
+		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonReached })
 }
 
 // An engine is given what the Secret of the target has, for a backup as for a restore; without the Secret it is not asked.
@@ -102,7 +106,8 @@ func TestABackupToATargetWithCredentials(t *testing.T) {
 	})
 	w.polls(3)
 	w.copied(0)
-	w.create(&corev1.Secret{ObjectMeta: w.meta("nas"), Data: map[string][]byte{"CIFS_USERNAME": []byte("backup"), "CIFS_PASSWORD": []byte("s3cret"), "note": []byte("x")}})
+	w.create(&corev1.Secret{ObjectMeta: w.meta("nas"),
+		Data: map[string][]byte{"CIFS_USERNAME": []byte("backup"), "CIFS_PASSWORD": []byte("s3cret"), "note": []byte("x")}})
 	b := w.ends(v1beta2.BackupCompleted)
 	w.copied(1)
 	w.server.do(func() {
@@ -122,7 +127,8 @@ func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
 	w.start()
 	w.wanted()
 	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "no route to nas")
-	w.eventually("nobody says that the target refused", func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
+	w.eventually("nobody says that the target refused",
+		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
 }
 
 // SNP-2, for backups: the answer is lost, and the backup is found.
@@ -161,7 +167,8 @@ func TestAnEngineRevertsInMaintenanceOnly(t *testing.T) {
 	w := newBackups(t)
 	w.start()
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
-	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"revertToSnapshot": snapName, "revertRequestedAt": "2026-08-01T12:00:00Z"}))
+	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume,
+		map[string]any{"revertToSnapshot": snapName, "revertRequestedAt": "2026-08-01T12:00:00Z"}))
 	w.spec(map[string]any{"requestedRevert": request})
 	w.polls(3)
 	w.server.do(func() { require.Empty(t, w.server.copies.reverted) })

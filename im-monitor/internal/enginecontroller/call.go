@@ -99,16 +99,17 @@ func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op)
 	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
 		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
 	}
-	waits := op == engine.OpClone && v.Status.CloneStatus.State == v1beta2.CloneInitiated || op == engine.OpRestore && v.Status.RestoreRequired
+	waits := op == engine.OpClone && v.Status.CloneStatus.State == v1beta2.CloneInitiated || op == engine.OpRestore &&
+		v.Status.RestoreRequired
 	if !waits || !v.Spec.DisableFrontend || v.DeletionTimestamp != nil {
 		return fmt.Errorf("volume %s does not wait for data, or is in use", v.Name)
 	}
 	return nil
 }
 
-// add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a caller
-// that is still there. So the call outlives this process's leadership where HandOver waits for it. It has a connection of its own: a poll that nobody
-// answers must not end a rebuild.
+// add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a
+// caller that is still there. So the call outlives this process's leadership where HandOver waits for it. It has a connection of its own: a
+// poll that nobody answers must not end a rebuild.
 func (c *Controller) add(leading context.Context, e *v1beta2.Engine, t target, call engine.Call) {
 	ctx := leading
 	if c.options.HandOver > 0 && e.Spec.DataEngine != v1beta2.DataEngineV2 {
@@ -150,13 +151,15 @@ func (c *Controller) watchRebuild(e *v1beta2.Engine, v engine.Verdict) {
 		percent += one.Progress
 	}
 	if c.memory.stuck(e.Name, v.Rebuilding, percent, c.rt.Clock.Now(), c.options.RebuildStallTimeout) {
-		c.rt.Log.Info("a rebuild made no progress and is aborted", "engine", e.Name, "replica", v.Rebuilding, "timeout", c.options.RebuildStallTimeout)
+		c.rt.Log.Info("a rebuild made no progress and is aborted", "engine", e.Name, "replica", v.Rebuilding, "timeout",
+			c.options.RebuildStallTimeout)
 	}
 }
 
 func (c *Controller) clone(ctx context.Context, t target, proxy *imclient.Proxy, call engine.Call) error {
 	var engines v1beta2.EngineList
-	if err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByVolume: call.Volume}); err != nil {
+	if err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace),
+		client.MatchingFields{enginesByVolume: call.Volume}); err != nil {
 		return fmt.Errorf("listing the engines of volume %s: %w", call.Volume, err)
 	}
 	for i := range engines.Items {

@@ -30,7 +30,10 @@ func TestAnExpansionThatFailsIsTriedAgainAfterAWaitThatGrows(t *testing.T) {
 	w.spec(map[string]any{"volumeSize": "2147483648"})
 	w.eventually("it is not tried again", func() bool { return len(w.server.changes()) >= 3 })
 	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "one second, then two")
-	e := w.until("it never says why", func(e *v1beta2.Engine) bool { return conditions.IsFalse(e.Status.Conditions, v1beta2.EngineOperations) })
+	e := w.until("it never says why", func(e *v1beta2.Engine) bool {
+		return conditions.IsFalse(e.Status.Conditions,
+			v1beta2.EngineOperations)
+	})
 	require.Contains(t, conditions.Get(e.Status.Conditions, v1beta2.EngineOperations).Message, name+" could not begin to grow: ")
 	require.Contains(t, conditions.Get(e.Status.Conditions, v1beta2.EngineOperations).Message, "no space. It is tried again.")
 	w.server.refuse(t, "VolumeExpand", nil)
@@ -83,8 +86,10 @@ func TestDataIsNeverReplacedThatSomebodyMayUse(t *testing.T) {
 		frontend bool
 		status   map[string]any
 	}{
-		"the volume has a frontend":      {true, map[string]any{"restoreRequired": true, "cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}}},
-		"the volume was filled long ago": {false, map[string]any{"restoreRequired": false, "cloneStatus": map[string]any{"state": v1beta2.CloneCompleted}}},
+		"the volume has a frontend": {true,
+			map[string]any{"restoreRequired": true, "cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}}},
+		"the volume was filled long ago": {false,
+			map[string]any{"restoreRequired": false, "cloneStatus": map[string]any{"state": v1beta2.CloneCompleted}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, quick)
@@ -120,7 +125,8 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 	w.server.do(func() {
 		require.Len(t, w.server.clonedBy, 1)
 		c := w.server.clonedBy[0]
-		require.Equal(t, "other-e-0 other snap-1 "+serverAddress+":10000", c.GetFromEngineName()+" "+c.GetFromVolumeName()+" "+c.GetSnapshotName()+" "+c.GetFromEngineAddress())
+		require.Equal(t, "other-e-0 other snap-1 "+serverAddress+":10000", c.GetFromEngineName()+" "+c.GetFromVolumeName()+" "+
+			c.GetSnapshotName()+" "+c.GetFromEngineAddress())
 		w.server.clones = nil
 	})
 	w.runs(name, im, "run-2")
@@ -148,8 +154,10 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 func TestARestoreHasTheCredentialsOfTheTargetThatItIsFrom(t *testing.T) {
 	w := newWorld(t, quick)
 	const url = "s3://bucket@region/?backup=backup-1&volume=old"
-	w.create(&corev1.Secret{ObjectMeta: w.meta("minio"), Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("id"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}})
-	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta("there"), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "s3://bucket@region/", CredentialSecret: "minio"}})
+	w.create(&corev1.Secret{ObjectMeta: w.meta("minio"),
+		Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("id"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}})
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta("there"),
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "s3://bucket@region/", CredentialSecret: "minio"}})
 	w.volume(v1beta2.VolumeSpec{FromBackup: url, DisableFrontend: true, BackupTargetName: "there"}, map[string]any{"restoreRequired": true})
 	w.start()
 	w.spec(map[string]any{"requestedBackupRestore": "backup-1", "backupVolume": "old"})

@@ -10,10 +10,10 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// HandOver keeps the calls open that rebuild v1 replicas, after this process was asked to stop and has released its lease: the next leader sees those
-// rebuilds go on, and only these calls can end them well. It returns when the last one ended, or after Options.HandOver: a rebuild that loses its
-// caller then is repeated by the next leader. A call whose replica no poll has listed ends at once: a server that is slow to begin must not begin
-// when nobody wants it any more.
+// HandOver keeps the calls open that rebuild v1 replicas, after this process was asked to stop and has released its lease: the next leader
+// sees those rebuilds go on, and only these calls can end them well. It returns when the last one ended, or after Options.HandOver: a
+// rebuild that loses its caller then is repeated by the next leader. A call whose replica no poll has listed ends at once: a server that is
+// slow to begin must not begin when nobody wants it any more.
 func (c *Controller) HandOver() {
 	open := c.memory.handOver()
 	if len(open) == 0 {
@@ -55,8 +55,10 @@ func (c *Controller) reportStranded(e *v1beta2.Engine, v engine.Verdict) {
 		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR {
 			continue // an earlier poll found it
 		}
-		events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeWarning, Reason: "RebuildStranded", Action: "PollEngine", Note: fmt.Sprintf(
-			"The rebuild of replica %s has ended, and the replica stays write-only, because the caller of the rebuild is gone. The replica is removed and rebuilt again.", name)})
+		events.Emit(c.rt.Recorder, e, events.Event{Type: corev1.EventTypeWarning, Reason: "RebuildStranded", Action: "PollEngine",
+			Note: fmt.Sprintf(
+				"The rebuild of replica %s has ended, and the replica stays write-only, because the caller of the rebuild is gone. The "+
+					"replica is removed and rebuilt again.", name)})
 		stranded.Inc()
 	}
 }

@@ -134,8 +134,9 @@ func (w *world) manager(name, ip string) {
 
 func (w *world) engine(name, volume, dataEngine string, replicas ...string) {
 	w.t.Helper()
-	e := &v1beta2.Engine{ObjectMeta: w.meta(name), Spec: v1beta2.EngineSpec{VolumeName: volume, VolumeSize: gib, DataEngine: dataEngine, Active: true,
-		NodeID: "node-1", DesireState: v1beta2.InstanceStateRunning, ReplicaAddressMap: map[string]string{}}}
+	e := &v1beta2.Engine{ObjectMeta: w.meta(name),
+		Spec: v1beta2.EngineSpec{VolumeName: volume, VolumeSize: gib, DataEngine: dataEngine, Active: true,
+			NodeID: "node-1", DesireState: v1beta2.InstanceStateRunning, ReplicaAddressMap: map[string]string{}}}
 	for _, r := range replicas {
 		e.Spec.ReplicaAddressMap[r] = addresses[r]
 	}
@@ -145,8 +146,9 @@ func (w *world) engine(name, volume, dataEngine string, replicas ...string) {
 // runs plays those who start instances.
 func (w *world) runs(name, manager, uuid string) {
 	w.t.Helper()
-	w.status(&v1beta2.Engine{ObjectMeta: w.meta(name)}, map[string]any{"currentState": v1beta2.InstanceStateRunning, "uuid": uuid, "ip": serverAddress,
-		"storageIP": serverAddress, "port": 10000, "instanceManagerName": manager, "started": true})
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta(name)},
+		map[string]any{"currentState": v1beta2.InstanceStateRunning, "uuid": uuid, "ip": serverAddress,
+			"storageIP": serverAddress, "port": 10000, "instanceManagerName": manager, "started": true})
 }
 
 func (w *world) get() *v1beta2.Engine {
@@ -189,7 +191,8 @@ func (w *world) start() *process { return w.startCut(cut.Point{}) }
 // startCut runs the controller until it is stopped; at a cut it is followed by another one.
 func (w *world) startCut(at cut.Point) *process {
 	w.t.Helper()
-	require.NoError(w.t, client.IgnoreAlreadyExists(w.admin.Create(w.t.Context(), &v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: v1beta2.VolumeSpec{Size: gib}})))
+	require.NoError(w.t, client.IgnoreAlreadyExists(w.admin.Create(w.t.Context(),
+		&v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: v1beta2.VolumeSpec{Size: gib}})))
 	p, err := w.process(at)
 	require.NoError(w.t, err)
 	return p
@@ -202,8 +205,10 @@ func (w *world) process(at cut.Point) (*process, error) {
 	}
 	skip := true
 	manager, err := ctrl.NewManager(w.identity, ctrl.Options{
-		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &skip},
-		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields(), ByObject: cachetransform.Cache()},
+		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: &skip},
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
+			DefaultTransform: cache.TransformStripManagedFields(), ByObject: cachetransform.Cache()},
 	})
 	if err != nil {
 		return nil, err
@@ -211,7 +216,8 @@ func (w *world) process(at cut.Point) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{stop: cancel, done: make(chan error, 1)}
 	p.client = cut.New(manager.GetClient(), at, cancel)
-	rt := &runkit.Runtime{Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder("im-monitor"),
+	rt := &runkit.Runtime{Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(),
+		Recorder:  manager.GetEventRecorder("im-monitor"),
 		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(), Observe: w.observe, ElectedAt: sync.OnceValue(time.Now)}
 	if p.controller, err = enginecontroller.Setup(ctx, rt, connect(w.servers), w.options); err != nil {
 		cancel()

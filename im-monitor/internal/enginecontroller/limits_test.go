@@ -17,7 +17,8 @@ func TestTheLimitsOfTheSpecAreSetOnARunningEngineOnce(t *testing.T) {
 		"rebuildConcurrentSyncLimit": 3})
 	w.until("the status never had them", func(e *v1beta2.Engine) bool {
 		s := e.Status
-		return s.SnapshotMaxCount == 20 && s.SnapshotMaxSize == gib && s.UnmapMarkSnapChainRemovedEnabled && s.RebuildConcurrentSyncLimit == 3
+		return s.SnapshotMaxCount == 20 && s.SnapshotMaxSize == gib && s.UnmapMarkSnapChainRemovedEnabled &&
+			s.RebuildConcurrentSyncLimit == 3
 	})
 	w.server.do(func() { require.Equal(t, limitWork{count: 20, size: gib, unmap: true, rebuilds: 3}, w.server.limits) })
 	questions := func() int { return len(w.server.called("VolumeGet", "ReplicaRebuildConcurrentSyncLimitGet")) }

@@ -32,8 +32,8 @@ type remembered struct {
 	growth engine.Growth
 	// waitsFor is what the engine's work was last said to wait for.
 	waitsFor string
-	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict. held
-	// is what was last said of additions.
+	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict.
+	// held is what was last said of additions.
 	purging           bool
 	purged, due, held string
 }
@@ -104,7 +104,8 @@ func (m *memory) view(e *v1beta2.Engine, now time.Time) view {
 		m.of[e.Name] = r
 	}
 	r.prune(e, now)
-	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{}, failed: map[engine.Key]string{}, over: r.over,
+	out := view{first: !r.seen, unsettled: r.unsettled, failures: maps.Clone(r.failures), waits: map[engine.Key]time.Time{},
+		failed: map[engine.Key]string{}, over: r.over,
 		growth: r.growth, purging: r.purging, purged: r.purged}
 	for key, t := range r.tries {
 		out.waits[key] = t.until

@@ -31,9 +31,13 @@ type Options struct {
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.Snapshots.AddFlags(flags)
 	flags.DurationVar(&o.Period, "engine-poll-interval", 30*time.Second, "time between two polls of a quiet engine (up to a fifth longer)")
-	flags.DurationVar(&o.Busy, "engine-poll-active-interval", time.Second, "time between two polls of an engine that rebuilds, expands, copies, restores or purges")
-	flags.DurationVar(&o.HandOver, "rebuild-hand-over", 10*time.Minute, "how long a process that was asked to stop, and has released its lease, keeps the calls of running v1 rebuilds open; keep it below the pod's terminationGracePeriodSeconds; 0 ends them at once, and the next leader repeats the rebuilds")
-	flags.DurationVar(&o.RebuildStallTimeout, "rebuild-stall-timeout", 10*time.Minute, "how long a rebuild may be without progress before it is aborted; there is no other deadline")
+	flags.DurationVar(&o.Busy, "engine-poll-active-interval", time.Second,
+		"time between two polls of an engine that rebuilds, expands, copies, restores or purges")
+	flags.DurationVar(&o.HandOver, "rebuild-hand-over", 10*time.Minute,
+		"how long a process that was asked to stop, and has released its lease, keeps the calls of running v1 rebuilds open; keep it "+
+			"below the pod's terminationGracePeriodSeconds; 0 ends them at once, and the next leader repeats the rebuilds")
+	flags.DurationVar(&o.RebuildStallTimeout, "rebuild-stall-timeout", 10*time.Minute,
+		"how long a rebuild may be without progress before it is aborted; there is no other deadline")
 	runkit.RenamedFlag(flags, "engine-look-period", "engine-poll-interval")
 	runkit.RenamedFlag(flags, "engine-look-busy", "engine-poll-active-interval")
 	runkit.RenamedFlag(flags, "rebuild-patience", "rebuild-stall-timeout")

@@ -125,7 +125,8 @@ func TestAnEngineThatDoesNotRunIsNotAsked(t *testing.T) {
 		calls = len(w.server.called())
 		return before == calls
 	}, patience, 5*quick.Period, "it is asked for ever")
-	require.Equal(t, map[string]string{first: v1beta2.ReplicaModeRW}, w.get().Status.ReplicaModeMap, "the modes stay for those who close the volume")
+	require.Equal(t, map[string]string{first: v1beta2.ReplicaModeRW}, w.get().Status.ReplicaModeMap,
+		"the modes stay for those who close the volume")
 	w.maps(first, nil)
 	w.modes(map[string]string{})
 }
@@ -175,7 +176,8 @@ func TestAV2EngineIsAskedUnderTheNameOfItsFrontend(t *testing.T) {
 	w := newWorld(t, quick)
 	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
 	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2})
-	w.create(&v1beta2.EngineFrontend{ObjectMeta: w.meta("other-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: "vol-e-9"}})
+	w.create(&v1beta2.EngineFrontend{ObjectMeta: w.meta("other-ef-0"),
+		Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: "vol-e-9"}})
 	w.create(&v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}})
 	w.start()
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
@@ -238,9 +240,11 @@ func TestWhatGoesThroughAFrontendWaitsWhileThatSwitchesOver(t *testing.T) {
 	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "volumeSize": "2147483648"})
 	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: "vol-e-9"}}
 	w.create(f)
-	here := map[string]any{"instanceManagerName": im, "storageIP": serverAddress, "port": 20006, "targetIP": serverAddress, "targetPort": 10000}
+	here := map[string]any{"instanceManagerName": im, "storageIP": serverAddress, "port": 20006, "targetIP": serverAddress,
+		"targetPort": 10000}
 	w.status(f, here)
-	for _, phase := range []string{v1beta2.SwitchoverPreparing, v1beta2.SwitchoverSwitching, v1beta2.SwitchoverPromoting, v1beta2.SwitchoverReverting} {
+	for _, phase := range []string{v1beta2.SwitchoverPreparing, v1beta2.SwitchoverSwitching, v1beta2.SwitchoverPromoting,
+		v1beta2.SwitchoverReverting} {
 		w.status(f, map[string]any{"switchoverPhase": phase, "switchover": map[string]any{"engineName": "vol-e-9"}})
 		if phase == v1beta2.SwitchoverPreparing {
 			w.start()
@@ -258,7 +262,8 @@ func TestWorkForAnEngineThatItsFrontendDoesNotLeadToYetWaits(t *testing.T) {
 	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "volumeSize": "2147483648"})
 	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}}
 	w.create(f)
-	w.status(f, map[string]any{"instanceManagerName": im, "storageIP": serverAddress, "port": 20006, "targetIP": "10.0.0.7", "targetPort": 10000})
+	w.status(f, map[string]any{"instanceManagerName": im, "storageIP": serverAddress, "port": 20006, "targetIP": "10.0.0.7",
+		"targetPort": 10000})
 	w.start()
 	w.polls(3)
 	require.Empty(t, w.server.changes())

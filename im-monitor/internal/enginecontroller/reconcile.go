@@ -71,8 +71,9 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 		return ctrl.Result{}, err
 	}
 	verdict := engine.Decide(engine.World{
-		Now: c.rt.Clock.Now(), Engine: e, Seen: reported, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits, Failed: known.failed,
-		Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
+		Now: c.rt.Clock.Now(), Engine: e, Seen: reported, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
+		Failed: known.failed,
+		Over:   known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
 	full := c.memory.polled(e.Name, verdict, seen.Purges)
@@ -157,7 +158,8 @@ func (c *Controller) reach(ctx context.Context, e *v1beta2.Engine) (target, *imc
 	t := target{manager: im.Status.IP, Target: targetOf(e)}
 	if e.Spec.DataEngine == v1beta2.DataEngineV2 && !e.Spec.DisableFrontend {
 		var frontends v1beta2.EngineFrontendList
-		if err := c.rt.Client.List(ctx, &frontends, client.InNamespace(c.rt.Namespace), client.MatchingFields{frontendsByVolume: e.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := c.rt.Client.List(ctx, &frontends, client.InNamespace(c.rt.Namespace),
+			client.MatchingFields{frontendsByVolume: e.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
 			return target{}, nil, fmt.Errorf("listing the frontends of engine %s: %w", e.Name, err)
 		}
 		for i := range frontends.Items {
@@ -171,7 +173,8 @@ func (c *Controller) reach(ctx context.Context, e *v1beta2.Engine) (target, *imc
 }
 
 func targetOf(e *v1beta2.Engine) imclient.Target {
-	return imclient.Target{Address: net.JoinHostPort(e.Status.StorageIP, strconv.Itoa(e.Status.Port)), Engine: e.Name, Volume: e.Spec.VolumeName, DataEngine: e.Spec.DataEngine}
+	return imclient.Target{Address: net.JoinHostPort(e.Status.StorageIP, strconv.Itoa(e.Status.Port)), Engine: e.Name,
+		Volume: e.Spec.VolumeName, DataEngine: e.Spec.DataEngine}
 }
 
 // observe asks the engine what there is to know.

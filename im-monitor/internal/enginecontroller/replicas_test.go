@@ -178,7 +178,8 @@ func TestWhoOnlyObservesCallsNothing(t *testing.T) {
 	require.Empty(t, w.server.changes())
 }
 
-// rebuild lets the second replica be rebuilt, whatever dies meanwhile, and plays attach-controller, which takes one out and back that counts as failed.
+// rebuild lets the second replica be rebuilt, whatever dies meanwhile, and plays attach-controller, which takes one out and back that
+// counts as failed.
 func (w *world) rebuild() {
 	w.t.Helper()
 	w.maps(second, addresses[second])

@@ -17,7 +17,8 @@ type copyWork struct {
 	reverted []string
 }
 
-func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse, error) {
+func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.copies.orders = append(s.copies.orders, r)
@@ -29,7 +30,8 @@ func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshot
 }
 
 // SnapshotBackupStatus tells of a backup half done the first time that it is asked, and then of a whole one.
-func (s *engineServer) SnapshotBackupStatus(_ context.Context, r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
+func (s *engineServer) SnapshotBackupStatus(_ context.Context,
+	r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	percent, known := s.copies.percent[r.GetBackupName()]

@@ -15,7 +15,8 @@ import (
 
 // ReplicaAdd goes on when its caller goes away, and leaves the replica WO.
 func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
-	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, rebuilding: true, done: make(chan struct{})}
+	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, rebuilding: true,
+		done: make(chan struct{})}
 	s.mu.Lock()
 	if s.find(m.address) != nil {
 		s.mu.Unlock()
@@ -71,7 +72,8 @@ func (s *engineServer) SnapshotClone(_ context.Context, r *imrpc.EngineSnapshotC
 	return &emptypb.Empty{}, nil
 }
 
-func (s *engineServer) BackupRestore(_ context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse, error) {
+func (s *engineServer) BackupRestore(_ context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.restored = append(s.restored, r)

@@ -35,8 +35,9 @@ func (s *engineServer) holds(name string, user bool) {
 func (s *engineServer) snap(name string, user bool, labels map[string]string) {
 	parent := s.snapshots[head].GetParent()
 	if p := s.snapshots[parent]; p != nil {
-		s.snapshots[parent] = &imrpc.EngineSnapshotDiskInfo{Name: parent, Parent: p.Parent, Children: map[string]bool{name: true}, UserCreated: p.UserCreated,
-			Created: p.Created, Removed: p.Removed, Labels: p.Labels}
+		s.snapshots[parent] = &imrpc.EngineSnapshotDiskInfo{Name: parent, Parent: p.Parent, Children: map[string]bool{name: true},
+			UserCreated: p.UserCreated,
+			Created:     p.Created, Removed: p.Removed, Labels: p.Labels}
 	}
 	s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: parent, Children: map[string]bool{head: true}, UserCreated: user,
 		Created: time.Now().UTC().Format(time.RFC3339), Size: "4096", Labels: labels}
@@ -51,10 +52,12 @@ func (s *engineServer) drop(name string) {
 	}
 	for child := range gone.GetChildren() {
 		d := s.snapshots[child]
-		s.snapshots[child] = &imrpc.EngineSnapshotDiskInfo{Name: child, Parent: gone.GetParent(), Children: d.Children, UserCreated: d.UserCreated, Created: d.Created, Removed: d.Removed}
+		s.snapshots[child] = &imrpc.EngineSnapshotDiskInfo{Name: child, Parent: gone.GetParent(), Children: d.Children,
+			UserCreated: d.UserCreated, Created: d.Created, Removed: d.Removed}
 	}
 	if p := s.snapshots[gone.GetParent()]; p != nil {
-		s.snapshots[p.Name] = &imrpc.EngineSnapshotDiskInfo{Name: p.Name, Parent: p.Parent, Children: gone.GetChildren(), UserCreated: p.UserCreated, Created: p.Created, Removed: p.Removed}
+		s.snapshots[p.Name] = &imrpc.EngineSnapshotDiskInfo{Name: p.Name, Parent: p.Parent, Children: gone.GetChildren(),
+			UserCreated: p.UserCreated, Created: p.Created, Removed: p.Removed}
 	}
 	delete(s.snapshots, name)
 }
@@ -68,7 +71,8 @@ func (s *engineServer) answered(method string) error {
 	return nil
 }
 
-func (s *engineServer) VolumeSnapshot(_ context.Context, r *imrpc.EngineVolumeSnapshotRequest) (*imrpc.EngineVolumeSnapshotProxyResponse, error) {
+func (s *engineServer) VolumeSnapshot(_ context.Context, r *imrpc.EngineVolumeSnapshotRequest) (*imrpc.EngineVolumeSnapshotProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := r.GetSnapshotVolume().GetName()
@@ -88,7 +92,8 @@ func (s *engineServer) SnapshotRemove(_ context.Context, r *imrpc.EngineSnapshot
 		if s.v2 {
 			s.drop(name)
 		} else if d := s.snapshots[name]; d != nil {
-			s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: d.Parent, Children: d.Children, UserCreated: d.UserCreated, Created: d.Created, Removed: true}
+			s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: d.Parent, Children: d.Children,
+				UserCreated: d.UserCreated, Created: d.Created, Removed: true}
 		}
 	}
 	return &emptypb.Empty{}, s.answered("SnapshotRemove")
@@ -100,7 +105,8 @@ func (s *engineServer) SnapshotPurge(context.Context, *imrpc.EngineSnapshotPurge
 	s.work.purges++
 	for name, d := range s.snapshots {
 		if name != head && !d.GetUserCreated() && !s.v2 {
-			s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: d.Parent, Children: d.Children, Created: d.Created, Removed: true}
+			s.snapshots[name] = &imrpc.EngineSnapshotDiskInfo{Name: name, Parent: d.Parent, Children: d.Children, Created: d.Created,
+				Removed: true}
 		}
 	}
 	if s.work.purging = s.work.slow; !s.work.purging && s.work.broken == "" {
@@ -119,7 +125,8 @@ func (s *engineServer) purge() {
 	}
 }
 
-func (s *engineServer) SnapshotPurgeStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse, error) {
+func (s *engineServer) SnapshotPurgeStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := map[string]*ptypes.SnapshotPurgeStatusResponse{}

@@ -189,7 +189,8 @@ func (s *engineServer) VolumeGet(context.Context, *imrpc.ProxyEngineRequest) (*i
 		SnapshotMaxCount: s.limits.count, SnapshotMaxSize: s.limits.size, UnmapMarkSnapChainRemoved: s.limits.unmap}}, nil
 }
 
-func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
+func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := map[string]*ptypes.ReplicaRebuildStatusResponse{}
@@ -205,13 +206,15 @@ func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngi
 	return &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: out}, nil
 }
 
-func (s *engineServer) SnapshotCloneStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
+func (s *engineServer) SnapshotCloneStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &imrpc.EngineSnapshotCloneStatusProxyResponse{Status: s.clones}, nil
 }
 
-func (s *engineServer) BackupRestoreStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
+func (s *engineServer) BackupRestoreStatus(context.Context, *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &imrpc.EngineBackupRestoreStatusProxyResponse{Status: s.restores}, nil

@@ -77,7 +77,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{executor: executor, backups: backups, rt: rt, options: options, pool: pool{connect: connect}, woken: make(chan event.GenericEvent, 64), random: rand.Float64}
+	c := &Controller{executor: executor, backups: backups, rt: rt, options: options, pool: pool{connect: connect},
+		woken: make(chan event.GenericEvent, 64), random: rand.Float64}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(c.ofReplica), builder.WithPredicates(replicaChanged())).
@@ -109,7 +110,8 @@ type place struct {
 
 func where(e *v1beta2.Engine) place {
 	s := e.Status
-	return place{s.CurrentState, s.UUID, s.StorageIP, s.InstanceManagerName, s.Port, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown)}
+	return place{s.CurrentState, s.UUID, s.StorageIP, s.InstanceManagerName, s.Port,
+		conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown)}
 }
 
 // replicaChanged lets the ups and downs of instances pass.
@@ -127,7 +129,8 @@ func replicaChanged() predicate.Predicate {
 // ofVolume are the engines of a volume, which the cache shares.
 func (c *Controller) ofVolume(ctx context.Context, volume string) []v1beta2.Engine {
 	var engines v1beta2.EngineList
-	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByVolume: volume}, client.UnsafeDisableDeepCopy)
+	err := c.rt.Client.List(ctx, &engines, client.InNamespace(c.rt.Namespace), client.MatchingFields{enginesByVolume: volume},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		c.rt.Log.Error(err, "listing engines from the cache")
 	}

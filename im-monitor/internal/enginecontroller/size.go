@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// room is how much larger than the volume the engine's backends are; nil while that does not matter, or where a fact is missing. It costs an
-// uncached read of the Volume, once in a run of the engine, and none where every size is the one that the volume's spec has.
+// room is how much larger than the volume the engine's backends are; nil while that does not matter, or where a fact is missing. It costs
+// an uncached read of the Volume, once in a run of the engine, and none where every size is the one that the volume's spec has.
 func (c *Controller) room(ctx context.Context, e *v1beta2.Engine, seen engine.Seen) (*volumesize.Room, error) {
 	if !sizeMatters(e, seen) {
 		return nil, nil
@@ -29,7 +29,8 @@ func (c *Controller) room(ctx context.Context, e *v1beta2.Engine, seen engine.Se
 		return nil, fmt.Errorf("reading what the sizes of engine %s depend on: %w", e.Name, err)
 	}
 	if room == nil {
-		c.rt.Log.Info("the size of the engine cannot be read: its Volume or the CLI API version of its EngineImage is missing", "engine", e.Name,
+		c.rt.Log.Info("the size of the engine cannot be read: its Volume or the CLI API version of its EngineImage is missing", "engine",
+			e.Name,
 			"volume", e.Spec.VolumeName, "image", image)
 		return nil, nil
 	}

@@ -30,7 +30,8 @@ func (w *world) image(cli int) {
 	w.status(i, map[string]any{"cliAPIVersion": cli})
 }
 
-// What the user gets is 16 MiB smaller than what the engine serves, and what the engine is asked for is 16 MiB larger than what the user gets.
+// What the user gets is 16 MiB smaller than what the engine serves, and what the engine is asked for is 16 MiB larger than what the user
+// gets.
 func TestAnEncryptedVolumeGrowsByWhatItsUserAsksFor(t *testing.T) {
 	w := encrypted(t)
 	w.image(12)

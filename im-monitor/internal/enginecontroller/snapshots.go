@@ -29,7 +29,8 @@ func (c *Controller) ofSnapshot(ctx context.Context, obj client.Object) []reconc
 
 // snapshots does what a look means for the engine's snapshots, and tells when to look again on their account; zero is
 // whenever.
-func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, began time.Time, adding, busy bool) (time.Duration, error) {
+func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, began time.Time,
+	adding, busy bool) (time.Duration, error) {
 	through, way, err := c.through(ctx, t, proxy)
 	if err != nil || way == nil {
 		return unreachableDelay, err
@@ -46,7 +47,8 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 func (c *Controller) alone(ctx context.Context, e *v1beta2.Engine) bool {
 	engines := c.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range engines {
-		if other := &engines[i]; other.Name != e.Name && (other.Spec.DesireState == v1beta2.InstanceStateRunning || where(other).state == v1beta2.InstanceStateRunning) {
+		if other := &engines[i]; other.Name != e.Name &&
+			(other.Spec.DesireState == v1beta2.InstanceStateRunning || where(other).state == v1beta2.InstanceStateRunning) {
 			return false
 		}
 	}

@@ -25,7 +25,8 @@ import (
 var lazy = enginecontroller.Options{Period: time.Hour, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times}
 
 // lively looks all the time.
-var lively = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times}
+var lively = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour,
+	Snapshots: times}
 
 var times = snapshotexecutor.Options{Gap: 300 * time.Millisecond, Gather: 200 * time.Millisecond, PostElectionDelay: 200 * time.Millisecond}
 
@@ -60,7 +61,8 @@ func startedSnapshots(t *testing.T, options enginecontroller.Options) *snapshots
 // asked makes a Snapshot that is to be taken, and approves that.
 func (w *snapshots) asked(name string) *v1beta2.Snapshot {
 	w.t.Helper()
-	s := &v1beta2.Snapshot{ObjectMeta: w.meta(name), Spec: v1beta2.SnapshotSpec{Volume: "vol", CreateSnapshot: true, Labels: map[string]string{"why": "test"}}}
+	s := &v1beta2.Snapshot{ObjectMeta: w.meta(name),
+		Spec: v1beta2.SnapshotSpec{Volume: "vol", CreateSnapshot: true, Labels: map[string]string{"why": "test"}}}
 	s.OwnerReferences, s.Finalizers = w.owner, []string{v1beta2.Finalizer}
 	w.create(s)
 	w.status(s, map[string]any{"requestedTime": time.Now().UTC().Format(time.RFC3339)})
@@ -87,7 +89,8 @@ func (w *snapshots) deletes(s *v1beta2.Snapshot) {
 func (w *snapshots) approves(s *v1beta2.Snapshot) {
 	w.t.Helper()
 	c := v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested}
-	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, s, "snapshot-controller", map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
+	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, s, "snapshot-controller",
+		map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
 }
 
 func (w *snapshots) read(name string) *v1beta2.Snapshot {
@@ -365,13 +368,17 @@ func TestARemovalThatFailsIsSaidAndTriedOnceForEachApproval(t *testing.T) {
 		calls         string
 		times         int
 	}{
-		"its purge ends with an error": {v1beta2.ReasonPurgeFailed, "disk on fire", func(w *snapshots) { w.server.do(func() { w.server.work.broken = "disk on fire" }) },
+		"its purge ends with an error": {v1beta2.ReasonPurgeFailed, "disk on fire",
+			func(w *snapshots) { w.server.do(func() { w.server.work.broken = "disk on fire" }) },
 			func(w *snapshots) { w.server.do(func() { w.server.work.broken = "" }) }, "SnapshotPurge", 1},
-		"it refuses to purge": {v1beta2.ReasonRefused, "no", func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", status.Error(codes.Unknown, "no")) },
+		"it refuses to purge": {v1beta2.ReasonRefused, "no",
+			func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", status.Error(codes.Unknown, "no")) },
 			func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", nil) }, "SnapshotPurge", 1},
-		"it never answers": {v1beta2.ReasonUnreachable, "no route", func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", status.Error(codes.Unavailable, "no route")) },
+		"it never answers": {v1beta2.ReasonUnreachable, "no route",
+			func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", status.Error(codes.Unavailable, "no route")) },
 			func(w *snapshots) { w.server.refuse(w.t, "SnapshotPurge", nil) }, "SnapshotPurge", 3},
-		"it refuses to remove": {v1beta2.ReasonRefused, "no", func(w *snapshots) { w.server.refuse(w.t, "SnapshotRemove", status.Error(codes.Unknown, "no")) },
+		"it refuses to remove": {v1beta2.ReasonRefused, "no",
+			func(w *snapshots) { w.server.refuse(w.t, "SnapshotRemove", status.Error(codes.Unknown, "no")) },
 			func(w *snapshots) { w.server.refuse(w.t, "SnapshotRemove", nil) }, "SnapshotRemove", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -402,7 +409,8 @@ func (w *snapshots) approvesAgain(s *v1beta2.Snapshot) {
 	w.t.Helper()
 	c := v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested,
 		LastTransitionTime: time.Now().Add(time.Second).UTC().Format(time.RFC3339)}
-	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, s, "snapshot-controller", map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
+	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, s, "snapshot-controller",
+		map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
 }
 
 // S2: an engine that refused may have begun all the same.

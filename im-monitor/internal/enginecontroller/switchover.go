@@ -16,15 +16,16 @@ import (
 // reasonSwitchover is the reason of the event that work for an engine waits for a switch-over.
 const reasonSwitchover = "WaitingForSwitchover"
 
-// held reports why work may not go through a v2 engine's frontend now. Its server sends that to the engine on record, while a switch-over may have led
-// the writes to another one: a snapshot would lack some of them, a replica that is added would never get them. The frontends are read uncached.
-// Work that changes nothing through the frontend is not held.
+// held reports why work may not go through a v2 engine's frontend now. Its server sends that to the engine on record, while a switch-over
+// may have led the writes to another one: a snapshot would lack some of them, a replica that is added would never get them. The frontends
+// are read uncached. Work that changes nothing through the frontend is not held.
 func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) error {
 	if e.Spec.DataEngine != v1beta2.DataEngineV2 || op == engine.OpRemove {
 		return nil
 	}
 	var known v1beta2.EngineFrontendList
-	if err := c.rt.Client.List(ctx, &known, client.InNamespace(c.rt.Namespace), client.MatchingFields{frontendsByVolume: e.Spec.VolumeName}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.rt.Client.List(ctx, &known, client.InNamespace(c.rt.Namespace), client.MatchingFields{frontendsByVolume: e.Spec.VolumeName},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing the frontends of engine %s: %w", e.Name, err)
 	}
 	for i := range known.Items {
@@ -46,10 +47,12 @@ func holds(f *v1beta2.EngineFrontend, e *v1beta2.Engine) string {
 	recorded := s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port
 	switch {
 	case s.SwitchoverPhase != "" && (recorded || f.Spec.EngineName == e.Name || s.Switchover.EngineName == e.Name):
-		return fmt.Sprintf("Frontend %s switches over to engine %s (%s): snapshots, backups, expansions and replicas of engine %s wait until that has ended.",
+		return fmt.Sprintf("Frontend %s switches over to engine %s (%s): snapshots, backups, expansions and replicas of engine %s wait "+
+			"until that has ended.",
 			f.Name, s.Switchover.EngineName, s.SwitchoverPhase, e.Name)
 	case f.Spec.EngineName == e.Name && s.TargetIP != "" && !recorded:
-		return fmt.Sprintf("Frontend %s does not lead to engine %s yet: snapshots, backups, expansions and replicas of the engine wait until it does.", f.Name, e.Name)
+		return fmt.Sprintf("Frontend %s does not lead to engine %s yet: snapshots, backups, expansions and replicas of the engine wait "+
+			"until it does.", f.Name, e.Name)
 	}
 	return ""
 }

@@ -74,7 +74,8 @@ func (p *pass) withdraw() {
 		case ours && p.Began.After(removed):
 			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
-			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "Two looks at the volume's running engine did not find the snapshot.")
+			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone,
+				"Two looks at the volume's running engine did not find the snapshot.")
 		case p.Memory.Polled:
 			p.absent[s.Name] = since
 			p.requeueAt(since.Add(p.Rules.Gap))
@@ -136,7 +137,8 @@ func (p *pass) say(s Snapshot, kind string, status v1beta2.ConditionStatus, reas
 	if before != nil && before.Status == status && before.Reason == reason && !anew {
 		return
 	}
-	p.out.Changes = append(p.out.Changes, Change{s.Name, v1beta2.Condition{Type: kind, Status: status, Reason: reason, Message: fmt.Sprintf(format, args...)}})
+	p.out.Changes = append(p.out.Changes, Change{s.Name,
+		v1beta2.Condition{Type: kind, Status: status, Reason: reason, Message: fmt.Sprintf(format, args...)}})
 }
 
 func (p *pass) requeueAt(at time.Time) {

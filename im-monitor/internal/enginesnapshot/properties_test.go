@@ -76,8 +76,10 @@ func anyMemory(t *rapid.T) enginesnapshot.Memory {
 		}
 		return out
 	}
-	return enginesnapshot.Memory{Polled: rapid.Bool().Draw(t, "looked"), Missing: times("missing"), Strange: times("strange"), Open: times("open"),
-		Removed: times("removed"), Purged: times("purged"), TakeAfter: times("after"), Deleting: rapid.IntRange(0, 4).Draw(t, "n"), Grown: moment(t, "grown"),
+	return enginesnapshot.Memory{Polled: rapid.Bool().Draw(t, "looked"), Missing: times("missing"), Strange: times("strange"),
+		Open:    times("open"),
+		Removed: times("removed"), Purged: times("purged"), TakeAfter: times("after"), Deleting: rapid.IntRange(0, 4).Draw(t, "n"),
+		Grown:     moment(t, "grown"),
 		Gathering: moment(t, "gathering"), RemoveAfter: moment(t, "remove after")}
 }
 
@@ -123,7 +125,8 @@ func TestNothingIsTouchedThatNobodyAskedFor(t *testing.T) {
 		}
 		for _, c := range v.Changes {
 			require.Equal(t, w.VolumeUID, objects[c.Name].Owner)
-			require.False(t, c.Condition.Type == v1beta2.SnapshotWithdrawn && objects[c.Name].Create && !objects[c.Name].Seen && objects[c.Name].Provisioned == nil,
+			require.False(t, c.Condition.Type == v1beta2.SnapshotWithdrawn && objects[c.Name].Create && !objects[c.Name].Seen &&
+				objects[c.Name].Provisioned == nil,
 				"what was not taken yet is never withdrawn")
 			_, listed := w.Listed[c.Name]
 			require.False(t, c.Condition.Type == v1beta2.SnapshotWithdrawn && listed)

@@ -39,7 +39,8 @@ func (p *pass) there(s Snapshot) {
 		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonTaken, "The engine took the snapshot.")
 	case ours || s.Provisioned == nil && s.Seen && !s.Requested.IsZero():
 	default:
-		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted, "The engine had a snapshot of this name already.")
+		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted,
+			"The engine had a snapshot of this name already.")
 	}
 }
 
@@ -67,7 +68,8 @@ func (p *pass) cancel(s Snapshot) {
 		p.requeueAt(until)
 		return
 	}
-	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled, "The Snapshot was deleted before the snapshot was taken.")
+	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled,
+		"The Snapshot was deleted before the snapshot was taken.")
 }
 
 // stillAbsent reports whether two looks, the gap apart, did not find the snapshot; never by the first look at an engine.

@@ -36,7 +36,8 @@ func (p *pass) removals() {
 	p.requeueAt(until)
 }
 
-// apart asks for snapshots that could not be removed before one by one, and after all others: an engine that refuses one of a call leaves the rest.
+// apart asks for snapshots that could not be removed before one by one, and after all others: an engine that refuses one of a call leaves
+// the rest.
 func (p *pass) apart(refused []string) {
 	if len(refused) == 0 || len(p.out.Remove) == 1 {
 		return

@@ -33,11 +33,16 @@ func TestASnapshotIsToldOfUntilItsAbsenceIsProven(t *testing.T) {
 	}{
 		{"all is listed", list(Head, "a", "b", "c"), Memory{}, list(Head, "a", "b", "c"), map[string]time.Time{}, time.Time{}},
 		{"one look lacks it", list(Head, "b"), Memory{}, before, map[string]time.Time{"a": began}, began.Add(gap)},
-		{"a second look lacks it too soon", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-time.Second)}}, before, map[string]time.Time{"a": began.Add(-time.Second)}, began.Add(gap - time.Second)},
-		{"two looks lack it, the gap apart", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, list(Head, "b"), map[string]time.Time{}, time.Time{}},
-		{"we removed it before the look", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(-1)}}, list(Head, "b"), map[string]time.Time{}, time.Time{}},
-		{"we removed it while it was looked", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before, map[string]time.Time{"a": began}, began.Add(gap)},
-		{"the list is not whole", list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{}, time.Time{}},
+		{"a second look lacks it too soon", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-time.Second)}}, before,
+			map[string]time.Time{"a": began.Add(-time.Second)}, began.Add(gap - time.Second)},
+		{"two looks lack it, the gap apart", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, list(Head, "b"),
+			map[string]time.Time{}, time.Time{}},
+		{"we removed it before the look", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(-1)}}, list(Head, "b"),
+			map[string]time.Time{}, time.Time{}},
+		{"we removed it while it was looked", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
+			map[string]time.Time{"a": began}, began.Add(gap)},
+		{"the list is not whole", list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
+			time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reported, kept, requeueAt := Reported(before, c.listed, c.memory, began, gap)

@@ -63,7 +63,8 @@ func foreign(s *enginesnapshot.Snapshot)  { s.Owner = "uid-2" }
 // unremoved: that the engine could not was said a minute ago, of an approval two minutes ago.
 func unremoved(s *enginesnapshot.Snapshot) {
 	s.Since = now.Add(-2 * time.Minute)
-	s.RemovalFailed = &v1beta2.Condition{Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPurgeFailed,
+	s.RemovalFailed = &v1beta2.Condition{Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue,
+		Reason:        v1beta2.ReasonPurgeFailed,
 		LastProbeTime: now.Add(-time.Minute).Format(time.RFC3339Nano)}
 }
 func withdrawn(s *enginesnapshot.Snapshot) {
@@ -71,7 +72,8 @@ func withdrawn(s *enginesnapshot.Snapshot) {
 }
 func provisioned(status v1beta2.ConditionStatus, reason string) func(*enginesnapshot.Snapshot) {
 	return func(s *enginesnapshot.Snapshot) {
-		s.Provisioned = &v1beta2.Condition{Type: v1beta2.SnapshotProvisioned, Status: status, Reason: reason, LastProbeTime: now.Add(-time.Second).Format(time.RFC3339Nano)}
+		s.Provisioned = &v1beta2.Condition{Type: v1beta2.SnapshotProvisioned, Status: status, Reason: reason,
+			LastProbeTime: now.Add(-time.Second).Format(time.RFC3339Nano)}
 	}
 }
 

@@ -44,29 +44,43 @@ type Options struct {
 // Add registers the flags.
 func (o *Options) Add(flags *pflag.FlagSet) {
 	o.Manager = instancemanager.DefaultOptions()
-	flags.StringVar(&o.TLSDirectory, "tls-dir", "", "directory with ca.crt, tls.crt and tls.key for mutual TLS with instance managers; once files were there, plaintext is refused")
-	flags.BoolVar(&o.Manager.RequireTLS, "require-tls", false, "end at once where --tls-dir has no files, instead of speaking plaintext, and let no instance-manager pod start without its TLS secret")
+	flags.StringVar(&o.TLSDirectory, "tls-dir", "",
+		"directory with ca.crt, tls.crt and tls.key for mutual TLS with instance managers; once files were there, plaintext is refused")
+	flags.BoolVar(&o.Manager.RequireTLS, "require-tls", false,
+		"end at once where --tls-dir has no files, instead of speaking plaintext, and let no instance-manager pod start without its TLS "+
+			"secret")
 	flags.DurationVar(&o.AbsenceGap, "absence-gap", 5*time.Second, "time between two lists that prove an instance absent")
-	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second, "age of a v2 connection, and time that a v2 disk has been ready in it, before a list proves anything absent")
-	flags.DurationVar(&o.V2Quiet, "v2-quiet", 10*time.Second, "time without a creation or deletion of a replica at a v2 instance manager before a list proves a replica absent")
-	flags.DurationVar(&o.SafetyPeriod, "safety-list-period", 10*time.Minute, "longest time without reading an instance manager's list (jittered by a fifth)")
+	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second,
+		"age of a v2 connection, and time that a v2 disk has been ready in it, before a list proves anything absent")
+	flags.DurationVar(&o.V2Quiet, "v2-quiet", 10*time.Second,
+		"time without a creation or deletion of a replica at a v2 instance manager before a list proves a replica absent")
+	flags.DurationVar(&o.SafetyPeriod, "safety-list-period", 10*time.Minute,
+		"longest time without reading an instance manager's list (jittered by a fifth)")
 	flags.DurationVar(&o.ListTimeout, "list-timeout", 10*time.Second, "deadline of a call that reads from an instance manager")
-	flags.BoolVar(&o.ManageInstances, "manage-instances", true, "start and stop the instances that Engines, EngineFrontends and Replicas ask for, and write their status; false where another agent still does, and only orphans are looked after")
+	flags.BoolVar(&o.ManageInstances, "manage-instances", true,
+		"start and stop the instances that Engines, EngineFrontends and Replicas ask for, and write their status; false where another "+
+			"agent still does, and only orphans are looked after")
 	o.Orphan.AddFlags(flags)
 	o.Instance.AddFlags(flags)
 	o.Engine.AddFlags(flags)
 	o.Disk.AddFlags(flags)
 	m := &o.Manager
-	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter, "how long no list can be read before an instance manager is said to be unreachable")
-	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause, "how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
+	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter,
+		"how long no list can be read before an instance manager is said to be unreachable")
+	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause,
+		"how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
-	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "", "image pull secret of instance-manager pods; empty: that of the setting registry-secret")
-	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret, "secret that instance-manager pods mount at /tls-files/, where it exists")
-	flags.StringVar(&m.ControlPath, "control-path", m.ControlPath, "Longhorn's control path on the host: the directory of engine-binaries/ and unix-domain-socket/")
+	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "",
+		"image pull secret of instance-manager pods; empty: that of the setting registry-secret")
+	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret,
+		"secret that instance-manager pods mount at /tls-files/, where it exists")
+	flags.StringVar(&m.ControlPath, "control-path", m.ControlPath,
+		"Longhorn's control path on the host: the directory of engine-binaries/ and unix-domain-socket/")
 	flags.BoolVar(&m.HugePages, "v2-huge-pages", m.HugePages, "give v2 instance-manager pods 2 MiB huge pages")
 	flags.Int64Var(&m.HugePageLimitMiB, "v2-memory-mib", m.HugePageLimitMiB, "memory of SPDK in MiB, in huge pages where those are on")
 	flags.StringVar(&m.SPDKCPUMask, "v2-cpu-mask", m.SPDKCPUMask, "CPU mask of SPDK where the InstanceManager does not set one")
-	flags.Int64Var(&m.AllocatableCPUPercent, "instance-manager-cpu-percent", m.AllocatableCPUPercent, "part of a node's allocatable CPU that a pod requests where the Node does not set a request")
+	flags.Int64Var(&m.AllocatableCPUPercent, "instance-manager-cpu-percent", m.AllocatableCPUPercent,
+		"part of a node's allocatable CPU that a pod requests where the Node does not set a request")
 }
 
 // Dialer makes connections to instance managers.
@@ -76,7 +90,8 @@ func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 		return nil, err
 	}
 	if o.Manager.RequireTLS && !credentials.Secure() { // once secure, they stay so
-		return nil, fmt.Errorf("--require-tls: %s has none of ca.crt, tls.crt and tls.key: is there a Secret longhorn-grpc-tls?", o.TLSDirectory)
+		return nil, fmt.Errorf("--require-tls: %s has none of ca.crt, tls.crt and tls.key: is there a Secret longhorn-grpc-tls?",
+			o.TLSDirectory)
 	}
 	return imclient.NewDialer(imclient.Options{
 		Credentials: credentials, ListTimeout: o.ListTimeout, MayCall: mayCall, Metrics: imclient.NewMetrics(metrics.Registry),
@@ -84,11 +99,13 @@ func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 }
 
 // Inventory builds the inventory that the flags describe, and shows it in the metrics. It is not started.
-func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]inventory.NodeDisk, bool), c clock.Clock) *inventory.Inventory {
+func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]inventory.NodeDisk, bool),
+	c clock.Clock) *inventory.Inventory {
 	known := inventory.New(inventory.Config{
 		Connect: func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
 		AskDisk: dialer.Disk, ListReplicas: dialer.DiskReplicas, DeleteReplica: dialer.DeleteDiskReplica, Disks: disks,
-		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.PostElectionDelay, SafetyPeriod: o.SafetyPeriod, Clock: c,
+		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.PostElectionDelay,
+		SafetyPeriod: o.SafetyPeriod, Clock: c,
 	})
 	metrics.Registry.MustRegister(known)
 	return known

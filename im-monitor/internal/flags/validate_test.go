@@ -24,8 +24,10 @@ func TestTheDefaultsAndShortWaitsAreValid(t *testing.T) {
 
 func TestEachValueThatSafetyCannotRestOnIsRefusedByName(t *testing.T) {
 	for _, flag := range []string{
-		"--post-election-delay=-1s", "--absence-gap=-5s", "--absence-gap=0s", "--v2-settle=-1s", "--list-timeout=0s", "--safety-list-period=0s",
-		"--unreachable-after=0s", "--v2-cpu-mask=zz", "--v2-memory-mib=-1", "--v2-rediscovery=-1s", "--host-prefix=host", "--engine-binary-prefix=bin", "--instance-manager-cpu-percent=900",
+		"--post-election-delay=-1s", "--absence-gap=-5s", "--absence-gap=0s", "--v2-settle=-1s", "--list-timeout=0s",
+		"--safety-list-period=0s",
+		"--unreachable-after=0s", "--v2-cpu-mask=zz", "--v2-memory-mib=-1", "--v2-rediscovery=-1s", "--host-prefix=host",
+		"--engine-binary-prefix=bin", "--instance-manager-cpu-percent=900",
 	} {
 		t.Run(flag, func(t *testing.T) {
 			name, _, _ := strings.Cut(flag, "=")

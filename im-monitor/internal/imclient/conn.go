@@ -35,8 +35,8 @@ var _ Client = (*Conn)(nil)
 // errSpent ends every attempt of the gRPC library to replace a lost transport by a new one behind our back.
 var errSpent = errors.New("the connection was lost and is not made again")
 
-// Connect starts a connection to the instance manager at an address (without a port). It does not wait: the first call does. For v2 the SPDK
-// service is connected to at the same time, so that all answers come from the same run of the server.
+// Connect starts a connection to the instance manager at an address (without a port). It does not wait: the first call does. For v2 the
+// SPDK service is connected to at the same time, so that all answers come from the same run of the server.
 func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
 	conn := &Conn{address: address, options: d.options}
 	var err error

@@ -103,7 +103,8 @@ func TestAV2ListIsJoinedWithSPDKWhereItLeavesSomethingOpen(t *testing.T) {
 	list, err := conn.List(t.Context(), CauseEvent, empty)
 	require.NoError(t, err)
 	require.Equal(t, map[string]Instance{
-		"r-1": {Name: "r-1", Type: "replica", DataEngine: "v2", State: "stopped", UUID: "head-1", UUIDSource: UUIDFromHeadLvol, DiskUUID: "disk"},
+		"r-1": {Name: "r-1", Type: "replica", DataEngine: "v2", State: "stopped", UUID: "head-1", UUIDSource: UUIDFromHeadLvol,
+			DiskUUID: "disk"},
 		"r-2": {Name: "r-2", Type: "replica", DataEngine: "v2", State: "running", UUID: "status-2", UUIDSource: UUIDFromInstanceStatus,
 			DiskUUID: "disk"},
 		"r-3": {Name: "r-3", Type: "replica", DataEngine: "v2", State: "pending", DiskUUID: "disk"},
@@ -209,7 +210,8 @@ func TestDeleteSaysExactlyWhatShallGo(t *testing.T) {
 
 func TestErrorsHaveKinds(t *testing.T) {
 	for code, kind := range map[codes.Code]error{
-		codes.NotFound: ErrNotFound, codes.FailedPrecondition: ErrRefused, codes.Unavailable: ErrUnreachable, codes.Unimplemented: ErrUnsupported,
+		codes.NotFound: ErrNotFound, codes.FailedPrecondition: ErrRefused, codes.Unavailable: ErrUnreachable,
+		codes.Unimplemented:    ErrUnsupported,
 		codes.DeadlineExceeded: ErrUnreachable, codes.Internal: ErrFailed, codes.Unknown: ErrFailed, codes.ResourceExhausted: ErrTooLarge,
 	} {
 		t.Run(code.String(), func(t *testing.T) {

@@ -79,8 +79,8 @@ func (c *Conn) Create(ctx context.Context, request CreateRequest) error {
 	return callError(ctx, "InstanceCreate", c.address, err)
 }
 
-// SwitchOver asks for one phase of a switch-over. Its answer is the only word on it: a list shows nothing before promoting is done. Any error may
-// leave a part of the phase done, also ErrRefused.
+// SwitchOver asks for one phase of a switch-over. Its answer is the only word on it: a list shows nothing before promoting is done. Any
+// error may leave a part of the phase done, also ErrRefused.
 func (c *Conn) SwitchOver(ctx context.Context, request SwitchOverRequest) error {
 	if request.Name == "" || request.EngineName == "" || request.TargetAddress == "" || request.Phase == "" {
 		return &CallError{Method: "InstanceSwitchOverTarget", Address: c.address, Kind: ErrRefused,

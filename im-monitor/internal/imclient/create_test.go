@@ -33,17 +33,23 @@ func TestCreationsGoOutInTheWordsOfTheContract(t *testing.T) {
 		request CreateRequest
 		want    *imrpc.InstanceSpec
 	}{
-		{"a process", CreateRequest{Name: "r-1", Type: "replica", DataEngine: "v1", Volume: "vol", PortCount: 10, PortArgs: []string{"--listen,:"},
-			Process: &Process{Binary: "/b", Args: []string{"replica"}}},
+		{"a process", CreateRequest{Name: "r-1", Type: "replica", DataEngine: "v1", Volume: "vol", PortCount: 10,
+			PortArgs: []string{"--listen,:"},
+			Process:  &Process{Binary: "/b", Args: []string{"replica"}}},
 			&imrpc.InstanceSpec{Name: "r-1", Type: "replica", VolumeName: "vol", PortCount: 10, PortArgs: []string{"--listen,:"},
 				ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "/b", Args: []string{"replica"}}}},
-		{"a frontend", CreateRequest{Name: "ef-1", Type: "engine-frontend", DataEngine: "v2", Volume: "vol", PortCount: 1, EngineName: "e-1",
+		{"a frontend", CreateRequest{Name: "ef-1", Type: "engine-frontend", DataEngine: "v2", Volume: "vol", PortCount: 1,
+			EngineName:    "e-1",
 			TargetAddress: "10.0.0.9:20001", SPDK: &SPDK{Size: 5, Frontend: "spdk-tcp-nvmf", IOQueues: 2}},
-			&imrpc.InstanceSpec{Name: "ef-1", Type: "engine-frontend", VolumeName: "vol", DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, PortCount: 1,
-				EngineName: "e-1", TargetAddress: "10.0.0.9:20001", SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{Size: 5, Frontend: "spdk-tcp-nvmf", NvmeTcpNrIoQueues: 2}}},
-		{"an engine", CreateRequest{Name: "e-1", Type: "engine", DataEngine: "v2", PortCount: 1, SPDK: &SPDK{Replicas: map[string]string{"r": "10.0.0.1:1"}, SalvageRequested: true}},
+			&imrpc.InstanceSpec{Name: "ef-1", Type: "engine-frontend", VolumeName: "vol", DataEngine: imrpc.DataEngine_DATA_ENGINE_V2,
+				PortCount:  1,
+				EngineName: "e-1", TargetAddress: "10.0.0.9:20001",
+				SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{Size: 5, Frontend: "spdk-tcp-nvmf", NvmeTcpNrIoQueues: 2}}},
+		{"an engine", CreateRequest{Name: "e-1", Type: "engine", DataEngine: "v2", PortCount: 1,
+			SPDK: &SPDK{Replicas: map[string]string{"r": "10.0.0.1:1"}, SalvageRequested: true}},
 			&imrpc.InstanceSpec{Name: "e-1", Type: "engine", DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, PortCount: 1,
-				SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{ReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"}, SalvageRequested: true}}},
+				SpdkInstanceSpec: &imrpc.SpdkInstanceSpec{ReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"},
+					SalvageRequested: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t)
@@ -55,7 +61,8 @@ func TestCreationsGoOutInTheWordsOfTheContract(t *testing.T) {
 
 func TestANameThatIsTakenIsToldApartFromARefusal(t *testing.T) {
 	request := CreateRequest{Name: "r-1", Type: "replica", DataEngine: "v1", Process: &Process{Binary: "/b"}}
-	for code, want := range map[codes.Code]error{codes.AlreadyExists: ErrAlreadyExists, codes.InvalidArgument: ErrRefused, codes.Internal: ErrFailed, codes.Unavailable: ErrUnreachable} {
+	for code, want := range map[codes.Code]error{codes.AlreadyExists: ErrAlreadyExists, codes.InvalidArgument: ErrRefused,
+		codes.Internal: ErrFailed, codes.Unavailable: ErrUnreachable} {
 		s := serve(t)
 		s.creation = status.Error(code, "no")
 		require.ErrorIs(t, s.connect(t, "v1", Options{}).Create(t.Context(), request), want)
@@ -73,8 +80,10 @@ func TestAnIncompleteRequestNeverGoesOut(t *testing.T) {
 
 func TestAFrontendMovesUnderItsOwnNameAndType(t *testing.T) {
 	s := serve(t)
-	require.NoError(t, s.connect(t, "v2", Options{}).SwitchOver(t.Context(), SwitchOverRequest{Name: "ef-1", EngineName: "e-2", TargetAddress: "10.0.0.2:20001", Phase: "switching"}))
-	require.True(t, proto.Equal(&imrpc.InstanceSwitchOverTargetRequest{Name: "ef-1", Type: "engine-frontend", DataEngine: imrpc.DataEngine_DATA_ENGINE_V2,
+	require.NoError(t, s.connect(t, "v2", Options{}).SwitchOver(t.Context(),
+		SwitchOverRequest{Name: "ef-1", EngineName: "e-2", TargetAddress: "10.0.0.2:20001", Phase: "switching"}))
+	require.True(t, proto.Equal(&imrpc.InstanceSwitchOverTargetRequest{Name: "ef-1", Type: "engine-frontend",
+		DataEngine: imrpc.DataEngine_DATA_ENGINE_V2,
 		EngineName: "e-2", TargetAddress: "10.0.0.2:20001", SwitchoverPhase: "switching"}, s.switched[0]))
 }
 
@@ -83,7 +92,8 @@ func TestADeletionWithoutAUUIDNeedsSomebodyWhoVouchesForTheName(t *testing.T) {
 	c := s.connect(t, "v2", Options{})
 	require.ErrorIs(t, c.Delete(t.Context(), DeleteRequest{Name: "e-1", Type: "engine", DataEngine: "v2"}), ErrRefused)
 	require.Empty(t, s.deleted)
-	require.NoError(t, c.Delete(t.Context(), DeleteRequest{Name: "e-1", Type: "engine", DataEngine: "v2", ByName: true, CleanupRequired: true}))
+	require.NoError(t, c.Delete(t.Context(), DeleteRequest{Name: "e-1", Type: "engine", DataEngine: "v2", ByName: true,
+		CleanupRequired: true}))
 	require.Len(t, s.deleted, 1)
 }
 
@@ -91,7 +101,8 @@ func TestAFrontendsPathsAreRead(t *testing.T) {
 	s := serve(t)
 	e := entry("ef-1", "engine-frontend", "v2", "running", "")
 	e.Status.ActivePath, e.Status.UblkId, e.Status.EngineName = "10.0.0.2:20001", 3, "e-1"
-	e.Status.Paths = []*imrpc.EngineFrontendNvmeTcpPath{{EngineName: "e-1", TargetIp: "10.0.0.2", TargetPort: 20001, AnaState: "optimized", Nqn: "nqn", Nguid: "nguid"}}
+	e.Status.Paths = []*imrpc.EngineFrontendNvmeTcpPath{{EngineName: "e-1", TargetIp: "10.0.0.2", TargetPort: 20001, AnaState: "optimized",
+		Nqn: "nqn", Nguid: "nguid"}}
 	s.holds(map[string]*imrpc.InstanceResponse{"ef-1": e})
 	list, err := s.connect(t, "v2", Options{}).List(t.Context(), CauseFresh, nil)
 	require.NoError(t, err)

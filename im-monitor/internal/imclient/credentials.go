@@ -22,8 +22,8 @@ const ServerName = "longhorn-backend.longhorn-system"
 var files = [...]string{"ca.crt", "tls.crt", "tls.key"}
 
 // Credentials secure connections with the files ca.crt, tls.crt and tls.key of a directory: mutual TLS 1.3, the server's name checked. The
-// files are read again when they changed, for the next connection. A directory without any of the three files means plaintext (the secret is
-// optional); once they were read, or if only some are there, it never does.
+// files are read again when they changed, for the next connection. A directory without any of the three files means plaintext (the secret
+// is optional); once they were read, or if only some are there, it never does.
 type Credentials struct {
 	directory string
 

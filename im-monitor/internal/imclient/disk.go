@@ -28,7 +28,8 @@ const (
 // ErrDiskNotFound: the server's map of disks has no such name, which is so after every start of the server until DiskCreate is called.
 var ErrDiskNotFound = errors.New("the instance manager has no such disk")
 
-// ErrDeviceGone: the server has the disk loaded, and its device is gone. DiskCreate of that disk does nothing: the server still has its old entry.
+// ErrDeviceGone: the server has the disk loaded, and its device is gone. DiskCreate of that disk does nothing: the server still has its old
+// entry.
 var ErrDeviceGone = errors.New("the device of the disk is gone")
 
 // DiskQuery names a v2 disk as a Node's spec does. Driver is an exact one or empty: DiskGet refuses `auto`.
@@ -110,7 +111,8 @@ func (d *Dialer) DiskReplicas(ctx context.Context, address string, disk DiskRef)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(replicas, func(_ string, r DiskReplica) bool { return r.DiskUUID != disk.UUID }) // a server lists those of all its disks
+	// a server lists those of all its disks
+	maps.DeleteFunc(replicas, func(_ string, r DiskReplica) bool { return r.DiskUUID != disk.UUID })
 	return replicas, nil
 }
 
@@ -165,7 +167,8 @@ const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 
 func diskOf(answer *imrpc.Disk) Disk {
 	return Disk{
-		ID: cut(answer.GetId()), UUID: answer.GetUuid(), Name: cut(answer.GetName()), Path: cut(answer.GetPath()), Type: cut(answer.GetType()),
+		ID: cut(answer.GetId()), UUID: answer.GetUuid(), Name: cut(answer.GetName()), Path: cut(answer.GetPath()),
+		Type:   cut(answer.GetType()),
 		Driver: cut(answer.GetDriver()), State: cut(answer.GetState()), TotalBytes: answer.GetTotalSize(), FreeBytes: answer.GetFreeSize(),
 	}
 }

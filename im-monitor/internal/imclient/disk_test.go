@@ -31,7 +31,8 @@ func (s *diskServer) answer(asked proto.Message) (*imrpc.Disk, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &imrpc.Disk{Id: "259-0", Uuid: "u", Path: "/dev/nvme0n1", Type: "block", TotalSize: 100, FreeSize: 60, Driver: "nvme", Name: "din1",
+	return &imrpc.Disk{Id: "259-0", Uuid: "u", Path: "/dev/nvme0n1", Type: "block", TotalSize: 100, FreeSize: 60, Driver: "nvme",
+		Name:  "din1",
 		State: "ready"}, nil
 }
 
@@ -53,7 +54,8 @@ func (s *diskServer) DiskReplicaInstanceDelete(_ context.Context, r *imrpc.DiskR
 	return &emptypb.Empty{}, err
 }
 
-func (s *diskServer) DiskReplicaInstanceList(_ context.Context, r *imrpc.DiskReplicaInstanceListRequest) (*imrpc.DiskReplicaInstanceListResponse, error) {
+func (s *diskServer) DiskReplicaInstanceList(_ context.Context,
+	r *imrpc.DiskReplicaInstanceListRequest) (*imrpc.DiskReplicaInstanceListResponse, error) {
 	_, err := s.answer(r)
 	return &imrpc.DiskReplicaInstanceListResponse{ReplicaInstances: s.replicas}, err
 }
@@ -73,7 +75,8 @@ func serveDisks(t *testing.T) (*diskServer, *Dialer) {
 func TestDiskCallsCarryWhatTheyNameAndTheBlockSize(t *testing.T) {
 	s, dialer := serveDisks(t)
 	ref := DiskRef{DiskQuery: DiskQuery{Name: "di", Path: "/dev/nvme0n1", Driver: "nvme"}, UUID: "u"}
-	want := Disk{ID: "259-0", UUID: "u", Name: "din1", Path: "/dev/nvme0n1", Type: "block", Driver: "nvme", State: DiskReady, TotalBytes: 100, FreeBytes: 60}
+	want := Disk{ID: "259-0", UUID: "u", Name: "din1", Path: "/dev/nvme0n1", Type: "block", Driver: "nvme", State: DiskReady,
+		TotalBytes: 100, FreeBytes: 60}
 
 	got, err := dialer.Disk(t.Context(), "10.0.0.1", ref.DiskQuery)
 	require.NoError(t, err)
@@ -83,15 +86,18 @@ func TestDiskCallsCarryWhatTheyNameAndTheBlockSize(t *testing.T) {
 	got, err = dialer.CreateDisk(t.Context(), "10.0.0.1", ref)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
-	sent(t, s, &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: "di", DiskUuid: "u", DiskPath: "/dev/nvme0n1", BlockSize: 512,
+	sent(t, s, &imrpc.DiskCreateRequest{DiskType: imrpc.DiskType_block, DiskName: "di", DiskUuid: "u", DiskPath: "/dev/nvme0n1",
+		BlockSize:  512,
 		DiskDriver: "nvme"})
 
 	require.NoError(t, dialer.DeleteDisk(t.Context(), "10.0.0.1", ref))
-	sent(t, s, &imrpc.DiskDeleteRequest{DiskType: imrpc.DiskType_block, DiskName: "di", DiskUuid: "u", DiskPath: "/dev/nvme0n1", DiskDriver: "nvme"})
+	sent(t, s, &imrpc.DiskDeleteRequest{DiskType: imrpc.DiskType_block, DiskName: "di", DiskUuid: "u", DiskPath: "/dev/nvme0n1",
+		DiskDriver: "nvme"})
 
 	require.NoError(t, dialer.DeleteDiskReplica(t.Context(), "10.0.0.1", ref, "r-1"))
-	sent(t, s, &imrpc.DiskReplicaInstanceDeleteRequest{DiskType: imrpc.DiskType_block, DiskName: "di", DiskUuid: "u", ReplciaInstanceName: "r-1",
-		DiskDriver: "nvme"})
+	sent(t, s, &imrpc.DiskReplicaInstanceDeleteRequest{DiskType: imrpc.DiskType_block, DiskName: "di", DiskUuid: "u",
+		ReplciaInstanceName: "r-1",
+		DiskDriver:          "nvme"})
 }
 
 func sent(t *testing.T, s *diskServer, want proto.Message) {

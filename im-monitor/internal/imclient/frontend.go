@@ -47,8 +47,9 @@ func frontendOf(spec *imrpc.InstanceSpec, status *imrpc.InstanceStatus) *Fronten
 		ActivePath: cut(status.GetActivePath()), PreferredPath: cut(status.GetPreferredPath()),
 	}
 	for _, p := range status.GetPaths() {
-		out.Paths = append(out.Paths, Path{EngineName: cut(p.GetEngineName()), TargetIP: cut(p.GetTargetIp()), TargetPort: p.GetTargetPort(),
-			NQN: cut(p.GetNqn()), NGUID: cut(p.GetNguid()), ANAState: intern(p.GetAnaState())})
+		out.Paths = append(out.Paths, Path{EngineName: cut(p.GetEngineName()), TargetIP: cut(p.GetTargetIp()),
+			TargetPort: p.GetTargetPort(),
+			NQN:        cut(p.GetNqn()), NGUID: cut(p.GetNguid()), ANAState: intern(p.GetAnaState())})
 	}
 	return out
 }

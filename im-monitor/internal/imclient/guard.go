@@ -21,8 +21,10 @@ func reads(method string) bool {
 	return false
 }
 
-// guard refuses every call with an effect while MayCall returns an error: nothing is sent, and the code is Canceled: the caller knows no outcome and tries again.
-func (d *Dialer) guard(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+// guard refuses every call with an effect while MayCall returns an error: nothing is sent, and the code is Canceled: the caller knows no
+// outcome and tries again.
+func (d *Dialer) guard(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker,
+	options ...grpc.CallOption) error {
 	if d.options.MayCall != nil && !reads(method) {
 		if err := d.options.MayCall(); err != nil {
 			return status.Errorf(codes.Canceled, "%s was not sent: %v", method, err)

@@ -32,7 +32,8 @@ func TestAProcessThatMayNotCallReadsOnly(t *testing.T) {
 // Every method of the API counts as a call with an effect, or as one without, as its name says.
 func TestMethodsWithoutAnEffectAreThoseThatRead(t *testing.T) {
 	var effects []string
-	for _, service := range []grpc.ServiceDesc{imrpc.InstanceService_ServiceDesc, imrpc.ProxyEngineService_ServiceDesc, imrpc.DiskService_ServiceDesc,
+	for _, service := range []grpc.ServiceDesc{imrpc.InstanceService_ServiceDesc, imrpc.ProxyEngineService_ServiceDesc,
+		imrpc.DiskService_ServiceDesc,
 		spdkrpc.SPDKService_ServiceDesc} {
 		for _, method := range service.Methods {
 			if !reads(method.MethodName) {
@@ -40,7 +41,8 @@ func TestMethodsWithoutAnEffectAreThoseThatRead(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range []string{"InstanceCreate", "InstanceDelete", "InstanceSwitchOverTarget", "ReplicaAdd", "ReplicaRemove", "SnapshotPurge", "VolumeExpand", "SnapshotBackup"} {
+	for _, method := range []string{"InstanceCreate", "InstanceDelete", "InstanceSwitchOverTarget", "ReplicaAdd", "ReplicaRemove",
+		"SnapshotPurge", "VolumeExpand", "SnapshotBackup"} {
 		require.Contains(t, effects, method)
 	}
 	for _, method := range effects {

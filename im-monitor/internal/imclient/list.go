@@ -17,8 +17,8 @@ import (
 // maxTextBytes bounds what is kept of a server's prose.
 const maxTextBytes = 1 << 10
 
-// List reads one whole list. InstanceList comes first; SPDK is asked only for what the list leaves open: the identity and disk of v2 replicas,
-// and what v2 engines map.
+// List reads one whole list. InstanceList comes first; SPDK is asked only for what the list leaves open: the identity and disk of v2
+// replicas, and what v2 engines map.
 func (c *Conn) List(ctx context.Context, cause Cause, previous map[string]Instance) (map[string]Instance, error) {
 	c.options.Metrics.lists.WithLabelValues(string(cause)).Inc()
 	instances, err := c.instanceList(ctx)
@@ -57,7 +57,8 @@ func (c *Conn) instanceList(ctx context.Context) (map[string]Instance, error) {
 	return instances, nil
 }
 
-// convertList turns a list into values by name. One entry that contradicts itself makes the list worthless: nothing may be concluded from it.
+// convertList turns a list into values by name. One entry that contradicts itself makes the list worthless: nothing may be concluded from
+// it.
 func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error) {
 	instances := make(map[string]Instance, len(answer.GetInstances()))
 	for name, entry := range answer.GetInstances() {

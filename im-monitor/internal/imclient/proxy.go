@@ -31,7 +31,8 @@ type Proxy struct {
 	service    imrpc.ProxyEngineServiceClient
 }
 
-// Proxy connects to the proxy service at an address (without a port). It does not wait: the first call does. A lost transport is not made again.
+// Proxy connects to the proxy service at an address (without a port). It does not wait: the first call does. A lost transport is not made
+// again.
 func (d *Dialer) Proxy(address string) (*Proxy, error) {
 	connection, err := d.open(address, proxyPort, &refusal{})
 	if err != nil {
@@ -67,7 +68,8 @@ func (p *Proxy) Replicas(ctx context.Context, t Target) ([]EngineReplica, error)
 	}
 	var out []EngineReplica
 	for _, r := range answer.GetReplicaList().GetReplicas() {
-		out = append(out, EngineReplica{Name: cut(r.GetAddress().GetInstanceName()), Address: WithScheme(cut(r.GetAddress().GetAddress())), Mode: r.GetMode().String()})
+		out = append(out, EngineReplica{Name: cut(r.GetAddress().GetInstanceName()), Address: WithScheme(cut(r.GetAddress().GetAddress())),
+			Mode: r.GetMode().String()})
 	}
 	return out, nil
 }
@@ -82,8 +84,10 @@ func (p *Proxy) Volume(ctx context.Context, t Target) (EngineVolume, error) {
 	}
 	v := answer.GetVolume()
 	return EngineVolume{
-		Size: volumesize.Backend(v.GetSize()), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(), ExpansionError: inWords(v.GetLastExpansionError()),
-		ExpansionEnd: cut(v.GetLastExpansionFailedAt()), SnapshotMaxCount: int(v.GetSnapshotMaxCount()), SnapshotMaxSize: v.GetSnapshotMaxSize(),
+		Size: volumesize.Backend(v.GetSize()), Endpoint: cut(v.GetEndpoint()), Expanding: v.GetIsExpanding(),
+		ExpansionError: inWords(v.GetLastExpansionError()),
+		ExpansionEnd:   cut(v.GetLastExpansionFailedAt()), SnapshotMaxCount: int(v.GetSnapshotMaxCount()),
+		SnapshotMaxSize:           v.GetSnapshotMaxSize(),
 		UnmapMarkSnapChainRemoved: v.GetUnmapMarkSnapChainRemoved(),
 	}, nil
 }
@@ -99,8 +103,9 @@ func (p *Proxy) Snapshots(ctx context.Context, t Target) (map[string]v1beta2.Sna
 	out := make(map[string]v1beta2.SnapshotInfo, len(answer.GetDisks()))
 	for name, d := range answer.GetDisks() {
 		out[name] = v1beta2.SnapshotInfo{
-			Name: d.GetName(), Parent: d.GetParent(), Children: maps.Clone(d.GetChildren()), Removed: d.GetRemoved(), UserCreated: d.GetUserCreated(),
-			Created: d.GetCreated(), Size: d.GetSize(), Labels: maps.Clone(d.GetLabels()),
+			Name: d.GetName(), Parent: d.GetParent(), Children: maps.Clone(d.GetChildren()), Removed: d.GetRemoved(),
+			UserCreated: d.GetUserCreated(),
+			Created:     d.GetCreated(), Size: d.GetSize(), Labels: maps.Clone(d.GetLabels()),
 		}
 	}
 	return out, nil
@@ -116,8 +121,9 @@ func (p *Proxy) Rebuilds(ctx context.Context, t Target) (map[string]v1beta2.Rebu
 	}
 	out := map[string]v1beta2.RebuildStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.RebuildStatus{IsRebuilding: s.GetIsRebuilding(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()),
-			State: s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), FromReplicaAddressList: s.GetFromReplicaAddressList()}
+		out[WithScheme(where)] = v1beta2.RebuildStatus{IsRebuilding: s.GetIsRebuilding(), Error: inWords(s.GetError()),
+			Progress: int(s.GetProgress()),
+			State:    s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), FromReplicaAddressList: s.GetFromReplicaAddressList()}
 	}
 	return out, nil
 }
@@ -132,8 +138,9 @@ func (p *Proxy) Clones(ctx context.Context, t Target) (map[string]v1beta2.Snapsh
 	}
 	out := map[string]v1beta2.SnapshotCloneStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.SnapshotCloneStatus{IsCloning: s.GetIsCloning(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()),
-			State: s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), SnapshotName: s.GetSnapshotName()}
+		out[WithScheme(where)] = v1beta2.SnapshotCloneStatus{IsCloning: s.GetIsCloning(), Error: inWords(s.GetError()),
+			Progress: int(s.GetProgress()),
+			State:    s.GetState(), FromReplicaAddress: s.GetFromReplicaAddress(), SnapshotName: s.GetSnapshotName()}
 	}
 	return out, nil
 }
@@ -148,8 +155,9 @@ func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.Rest
 	}
 	out := map[string]v1beta2.RestoreStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.RestoreStatus{IsRestoring: s.GetIsRestoring(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()),
-			State: s.GetState(), LastRestored: s.GetLastRestored(), CurrentRestoringBackup: s.GetCurrentRestoringBackup(),
+		out[WithScheme(where)] = v1beta2.RestoreStatus{IsRestoring: s.GetIsRestoring(), Error: inWords(s.GetError()),
+			Progress: int(s.GetProgress()),
+			State:    s.GetState(), LastRestored: s.GetLastRestored(), CurrentRestoringBackup: s.GetCurrentRestoringBackup(),
 			Filename: s.GetFilename(), BackupURL: s.GetBackupUrl()}
 	}
 	return out, nil
@@ -162,12 +170,13 @@ type Addition struct {
 	Restoring     bool
 }
 
-// AddReplica lets the engine take a replica in and rebuild it. A v1 server answers when the rebuild is done, which may take any time: the call
-// has no deadline but its caller's.
+// AddReplica lets the engine take a replica in and rebuild it. A v1 server answers when the rebuild is done, which may take any time: the
+// call has no deadline but its caller's.
 func (p *Proxy) AddReplica(ctx context.Context, t Target, a Addition) error {
 	_, err := p.service.ReplicaAdd(ctx, &imrpc.EngineReplicaAddRequest{
-		ProxyEngineRequest: t.request(), ReplicaAddress: WithScheme(a.Address), ReplicaName: a.Name, Size: int64(a.Size), CurrentSize: int64(a.Size),
-		Restore: a.Restoring, FastSync: true, FileSyncHttpClientTimeout: fileSyncTimeout,
+		ProxyEngineRequest: t.request(), ReplicaAddress: WithScheme(a.Address), ReplicaName: a.Name, Size: int64(a.Size),
+		CurrentSize: int64(a.Size),
+		Restore:     a.Restoring, FastSync: true, FileSyncHttpClientTimeout: fileSyncTimeout,
 	})
 	return callError(ctx, "ReplicaAdd", p.address, err)
 }
@@ -176,7 +185,8 @@ func (p *Proxy) AddReplica(ctx context.Context, t Target, a Addition) error {
 func (p *Proxy) RemoveReplica(ctx context.Context, t Target, name, address string) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
-	_, err := p.service.ReplicaRemove(ctx, &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: t.request(), ReplicaName: name, ReplicaAddress: WithScheme(address)})
+	_, err := p.service.ReplicaRemove(ctx, &imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: t.request(), ReplicaName: name,
+		ReplicaAddress: WithScheme(address)})
 	return callError(ctx, "ReplicaRemove", p.address, err)
 }
 
@@ -184,7 +194,8 @@ func (p *Proxy) RemoveReplica(ctx context.Context, t Target, name, address strin
 func (p *Proxy) Expand(ctx context.Context, t Target, size volumesize.Backend) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
-	_, err := p.service.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: t.request(), Expand: &ptypes.VolumeExpandRequest{Size: int64(size)}})
+	_, err := p.service.VolumeExpand(ctx, &imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: t.request(),
+		Expand: &ptypes.VolumeExpandRequest{Size: int64(size)}})
 	return callError(ctx, "VolumeExpand", p.address, err)
 }
 
@@ -214,7 +225,8 @@ func (p *Proxy) Restore(ctx context.Context, t Target, url string, credentials [
 const fileSyncTimeout = 30
 
 func (t Target) request() *imrpc.ProxyEngineRequest {
-	return &imrpc.ProxyEngineRequest{Address: t.Address, EngineName: t.Engine, VolumeName: t.Volume, EngineFrontendName: t.Frontend, DataEngine: dataEngines[t.DataEngine]}
+	return &imrpc.ProxyEngineRequest{Address: t.Address, EngineName: t.Engine, VolumeName: t.Volume, EngineFrontendName: t.Frontend,
+		DataEngine: dataEngines[t.DataEngine]}
 }
 
 func (p *Proxy) read(ctx context.Context) (context.Context, context.CancelFunc) {

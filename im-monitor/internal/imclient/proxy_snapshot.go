@@ -52,7 +52,8 @@ func (p *Proxy) Purges(ctx context.Context, t Target) (map[string]v1beta2.PurgeS
 	}
 	out := map[string]v1beta2.PurgeStatus{}
 	for where, s := range answer.GetStatus() {
-		out[WithScheme(where)] = v1beta2.PurgeStatus{IsPurging: s.GetIsPurging(), Error: inWords(s.GetError()), Progress: int(s.GetProgress()), State: s.GetState()}
+		out[WithScheme(where)] = v1beta2.PurgeStatus{IsPurging: s.GetIsPurging(), Error: inWords(s.GetError()),
+			Progress: int(s.GetProgress()), State: s.GetState()}
 	}
 	return out, nil
 }

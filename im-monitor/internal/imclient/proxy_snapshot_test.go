@@ -12,7 +12,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func (s *engineServer) VolumeSnapshot(ctx context.Context, r *imrpc.EngineVolumeSnapshotRequest) (*imrpc.EngineVolumeSnapshotProxyResponse, error) {
+func (s *engineServer) VolumeSnapshot(ctx context.Context, r *imrpc.EngineVolumeSnapshotRequest) (*imrpc.EngineVolumeSnapshotProxyResponse,
+	error) {
 	return answer(ctx, s, r, &imrpc.EngineVolumeSnapshotProxyResponse{})
 }
 
@@ -24,24 +25,29 @@ func (s *engineServer) SnapshotPurge(ctx context.Context, r *imrpc.EngineSnapsho
 	return answer(ctx, s, r, &emptypb.Empty{})
 }
 
-func (s *engineServer) SnapshotPurgeStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse, error) {
+func (s *engineServer) SnapshotPurgeStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse,
+	error) {
 	return answer(ctx, s, r, &imrpc.EngineSnapshotPurgeStatusProxyResponse{Status: map[string]*ptypes.SnapshotPurgeStatusResponse{
 		"10.0.0.6:1": {IsPurging: true, Error: "e", Progress: 4, State: "in_progress"}}})
 }
 
-func (s *engineServer) SnapshotBackup(ctx context.Context, r *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse, error) {
+func (s *engineServer) SnapshotBackup(ctx context.Context, r *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse,
+	error) {
 	return answer(ctx, s, r, &imrpc.EngineSnapshotBackupProxyResponse{Replica: "tcp://10.0.0.6:1"})
 }
 
-func (s *engineServer) SnapshotBackupStatus(ctx context.Context, r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
-	return answer(ctx, s, r, &imrpc.EngineSnapshotBackupStatusProxyResponse{BackupUrl: "u", Error: "e", Progress: 4, State: "in_progress", ReplicaAddress: "tcp://10.0.0.6:1"})
+func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
+	r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
+	return answer(ctx, s, r, &imrpc.EngineSnapshotBackupStatusProxyResponse{BackupUrl: "u", Error: "e", Progress: 4, State: "in_progress",
+		ReplicaAddress: "tcp://10.0.0.6:1"})
 }
 
 func TestWhatAnEngineTellsOfPurgesAndBackupsIsRead(t *testing.T) {
 	p := (&engineServer{}).connect(t, Options{})
 	purges, err := p.Purges(t.Context(), v1Target)
 	require.NoError(t, err)
-	require.Equal(t, map[string]v1beta2.PurgeStatus{"tcp://10.0.0.6:1": {IsPurging: true, Error: "e", Progress: 4, State: "in_progress"}}, purges)
+	require.Equal(t, map[string]v1beta2.PurgeStatus{"tcp://10.0.0.6:1": {IsPurging: true, Error: "e", Progress: 4, State: "in_progress"}},
+		purges)
 	replica, err := p.BackUp(t.Context(), v1Target, BackupOrder{})
 	require.NoError(t, err)
 	require.Equal(t, "tcp://10.0.0.6:1", replica)

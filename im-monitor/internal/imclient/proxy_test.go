@@ -62,15 +62,18 @@ func (s *engineServer) SnapshotList(ctx context.Context, r *imrpc.ProxyEngineReq
 	return answer(ctx, s, r, s.disks)
 }
 
-func (s *engineServer) ReplicaRebuildingStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
+func (s *engineServer) ReplicaRebuildingStatus(ctx context.Context,
+	r *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
 	return answer(ctx, s, r, s.rebuilds)
 }
 
-func (s *engineServer) SnapshotCloneStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
+func (s *engineServer) SnapshotCloneStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse,
+	error) {
 	return answer(ctx, s, r, s.clones)
 }
 
-func (s *engineServer) BackupRestoreStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
+func (s *engineServer) BackupRestoreStatus(ctx context.Context, r *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse,
+	error) {
 	return answer(ctx, s, r, s.restores)
 }
 
@@ -90,7 +93,8 @@ func (s *engineServer) SnapshotClone(ctx context.Context, r *imrpc.EngineSnapsho
 	return answer(ctx, s, r, &emptypb.Empty{})
 }
 
-func (s *engineServer) BackupRestore(ctx context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse, error) {
+func (s *engineServer) BackupRestore(ctx context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse,
+	error) {
 	return answer(ctx, s, r, &imrpc.EngineBackupRestoreProxyResponse{})
 }
 
@@ -133,9 +137,13 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			func(ctx context.Context, p *Proxy) error { _, err := p.Snapshots(ctx, v2Target); return err }, v2Request},
 		{"an addition", func(ctx context.Context, p *Proxy) error {
 			return p.AddReplica(ctx, v1Target, Addition{Name: "r-1", Address: "10.0.0.6:10010", Size: 5})
-		}, &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: v1Request, ReplicaName: "r-1", ReplicaAddress: "tcp://10.0.0.6:10010", Size: 5, CurrentSize: 5,
+		}, &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: v1Request, ReplicaName: "r-1", ReplicaAddress: "tcp://10.0.0.6:10010",
+			Size: 5, CurrentSize: 5,
 			FastSync: true, FileSyncHttpClientTimeout: 30}},
-		{"a removal by name and address", func(ctx context.Context, p *Proxy) error { return p.RemoveReplica(ctx, v2Target, "r-1", "10.0.0.6:1") },
+		{"a removal by name and address", func(ctx context.Context,
+			p *Proxy) error {
+			return p.RemoveReplica(ctx, v2Target, "r-1", "10.0.0.6:1")
+		},
 			&imrpc.EngineReplicaRemoveRequest{ProxyEngineRequest: v2Request, ReplicaName: "r-1", ReplicaAddress: "tcp://10.0.0.6:1"}},
 		{"an address that has its scheme keeps it", func(ctx context.Context, p *Proxy) error {
 			return p.RemoveReplica(ctx, v1Target, "", "tcp://10.0.0.6:1")
@@ -145,28 +153,34 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			&imrpc.EngineVolumeExpandRequest{ProxyEngineRequest: v2Request, Expand: &ptypes.VolumeExpandRequest{Size: 7}}},
 		{"a copy from another engine", func(ctx context.Context, p *Proxy) error {
 			return p.CloneFrom(ctx, v1Target, Target{Address: "10.0.0.9:1", Engine: "e-9", Volume: "other"}, "snap")
-		}, &imrpc.EngineSnapshotCloneRequest{ProxyEngineRequest: v1Request, FromEngineAddress: "10.0.0.9:1", FromEngineName: "e-9", FromVolumeName: "other",
-			SnapshotName: "snap", FileSyncHttpClientTimeout: 30}},
+		}, &imrpc.EngineSnapshotCloneRequest{ProxyEngineRequest: v1Request, FromEngineAddress: "10.0.0.9:1", FromEngineName: "e-9",
+			FromVolumeName: "other",
+			SnapshotName:   "snap", FileSyncHttpClientTimeout: 30}},
 		{"a restore names the target and the whole URL", func(ctx context.Context, p *Proxy) error {
 			return p.Restore(ctx, v1Target, "s3://bucket@region/?backup=b&volume=v", nil)
-		}, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: v1Request, Url: "s3://bucket@region/?backup=b&volume=v", Target: "s3://bucket@region/",
+		}, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: v1Request, Url: "s3://bucket@region/?backup=b&volume=v",
+			Target:     "s3://bucket@region/",
 			VolumeName: "vol", ConcurrentLimit: 1}},
 		{"a snapshot", func(ctx context.Context, p *Proxy) error {
 			return p.CreateSnapshot(ctx, v2Target, "s-1", map[string]string{"a": "b"})
 		},
-			&imrpc.EngineVolumeSnapshotRequest{ProxyEngineRequest: v2Request, SnapshotVolume: &ptypes.VolumeSnapshotRequest{Name: "s-1", Labels: map[string]string{"a": "b"}}}},
+			&imrpc.EngineVolumeSnapshotRequest{ProxyEngineRequest: v2Request,
+				SnapshotVolume: &ptypes.VolumeSnapshotRequest{Name: "s-1", Labels: map[string]string{"a": "b"}}}},
 		{"a removal of snapshots", func(ctx context.Context, p *Proxy) error {
 			return p.RemoveSnapshots(ctx, v1Target, []string{"s-1", "s-2"})
 		},
 			&imrpc.EngineSnapshotRemoveRequest{ProxyEngineRequest: v1Request, Names: []string{"s-1", "s-2"}}},
 		{"a purge", func(ctx context.Context, p *Proxy) error { return p.PurgeSnapshots(ctx, v1Target) },
 			&imrpc.EngineSnapshotPurgeRequest{ProxyEngineRequest: v1Request, SkipIfInProgress: true}},
-		{"a question about a purge", func(ctx context.Context, p *Proxy) error { _, err := p.Purges(ctx, v1Target); return err }, v1Request},
+		{"a question about a purge", func(ctx context.Context, p *Proxy) error { _, err := p.Purges(ctx, v1Target); return err },
+			v1Request},
 		{"a backup", func(ctx context.Context, p *Proxy) error {
-			_, err := p.BackUp(ctx, v1Target, BackupOrder{Name: "b-1", Snapshot: "s-1", TargetURL: "file:///b", Labels: map[string]string{"a": "b"}, Compression: "lz4"})
+			_, err := p.BackUp(ctx, v1Target, BackupOrder{Name: "b-1", Snapshot: "s-1", TargetURL: "file:///b",
+				Labels: map[string]string{"a": "b"}, Compression: "lz4"})
 			return err
-		}, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", SnapshotName: "s-1", BackupTarget: "file:///b",
-			Labels: map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 1}},
+		}, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", SnapshotName: "s-1",
+			BackupTarget: "file:///b",
+			Labels:       map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 1}},
 		{"a question about a backup", func(ctx context.Context, p *Proxy) error {
 			_, err := p.Backup(ctx, v1Target, "b-1", "tcp://x")
 			return err
@@ -188,16 +202,19 @@ func TestWhatAnEngineTellsIsRead(t *testing.T) {
 			{Address: &ptypes.ReplicaAddress{Address: "tcp://10.0.0.7:1"}, Mode: ptypes.ReplicaMode_RW},
 			{Address: &ptypes.ReplicaAddress{Address: "tcp://10.0.0.8:1"}, Mode: ptypes.ReplicaMode_ERR},
 		}}},
-		volume: &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Size: 5, Endpoint: "/dev/x", IsExpanding: true, LastExpansionError: "no",
+		volume: &imrpc.EngineVolumeGetProxyResponse{Volume: &ptypes.Volume{Size: 5, Endpoint: "/dev/x", IsExpanding: true,
+			LastExpansionError:    "no",
 			LastExpansionFailedAt: "then", SnapshotMaxCount: 3, SnapshotMaxSize: 9, UnmapMarkSnapChainRemoved: true}},
 		disks: &imrpc.EngineSnapshotListProxyResponse{Disks: map[string]*imrpc.EngineSnapshotDiskInfo{"one": {Name: "one", Parent: "zero",
-			Children: map[string]bool{"volume-head": true}, Removed: true, UserCreated: true, Created: "then", Size: "4096", Labels: map[string]string{"a": "b"}}}},
+			Children: map[string]bool{"volume-head": true}, Removed: true, UserCreated: true, Created: "then", Size: "4096",
+			Labels: map[string]string{"a": "b"}}}},
 		rebuilds: &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: map[string]*ptypes.ReplicaRebuildStatusResponse{"10.0.0.6:1": {IsRebuilding: true,
 			Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", FromReplicaAddressList: []string{"tcp://x"}}}},
 		clones: &imrpc.EngineSnapshotCloneStatusProxyResponse{Status: map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://10.0.0.6:1": {IsCloning: true,
 			Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", SnapshotName: "snap"}}},
 		restores: &imrpc.EngineBackupRestoreStatusProxyResponse{Status: map[string]*imrpc.EngineBackupRestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true,
-			LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4, Error: "e", Filename: "f", State: "in_progress", BackupUrl: "u"}}},
+			LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4, Error: "e", Filename: "f", State: "in_progress",
+			BackupUrl: "u"}}},
 	}
 	p := s.connect(t, Options{})
 	replicas, err := p.Replicas(t.Context(), v1Target)
@@ -206,23 +223,28 @@ func TestWhatAnEngineTellsIsRead(t *testing.T) {
 		{"", "tcp://10.0.0.8:1", v1beta2.ReplicaModeERR}}, replicas)
 	volume, err := p.Volume(t.Context(), v1Target)
 	require.NoError(t, err)
-	require.Equal(t, EngineVolume{Size: 5, Endpoint: "/dev/x", Expanding: true, ExpansionError: "no", ExpansionEnd: "then", SnapshotMaxCount: 3, SnapshotMaxSize: 9,
+	require.Equal(t, EngineVolume{Size: 5, Endpoint: "/dev/x", Expanding: true, ExpansionError: "no", ExpansionEnd: "then",
+		SnapshotMaxCount: 3, SnapshotMaxSize: 9,
 		UnmapMarkSnapChainRemoved: true}, volume)
 	snapshots, err := p.Snapshots(t.Context(), v1Target)
 	require.NoError(t, err)
-	require.Equal(t, map[string]v1beta2.SnapshotInfo{"one": {Name: "one", Parent: "zero", Children: map[string]bool{"volume-head": true}, Removed: true,
+	require.Equal(t, map[string]v1beta2.SnapshotInfo{"one": {Name: "one", Parent: "zero", Children: map[string]bool{"volume-head": true},
+		Removed:     true,
 		UserCreated: true, Created: "then", Size: "4096", Labels: map[string]string{"a": "b"}}}, snapshots)
 	rebuilds, err := p.Rebuilds(t.Context(), v1Target)
 	require.NoError(t, err)
-	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://10.0.0.6:1": {IsRebuilding: true, Error: "e", Progress: 4, State: "in_progress",
+	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://10.0.0.6:1": {IsRebuilding: true, Error: "e", Progress: 4,
+		State:              "in_progress",
 		FromReplicaAddress: "tcp://x", FromReplicaAddressList: []string{"tcp://x"}}}, rebuilds)
 	clones, err := p.Clones(t.Context(), v1Target)
 	require.NoError(t, err)
-	require.Equal(t, map[string]v1beta2.SnapshotCloneStatus{"tcp://10.0.0.6:1": {IsCloning: true, Error: "e", Progress: 4, State: "in_progress",
+	require.Equal(t, map[string]v1beta2.SnapshotCloneStatus{"tcp://10.0.0.6:1": {IsCloning: true, Error: "e", Progress: 4,
+		State:              "in_progress",
 		FromReplicaAddress: "tcp://x", SnapshotName: "snap"}}, clones)
 	restores, err := p.Restores(t.Context(), v1Target)
 	require.NoError(t, err)
-	require.Equal(t, map[string]v1beta2.RestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true, LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4,
+	require.Equal(t, map[string]v1beta2.RestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true, LastRestored: "b-0",
+		CurrentRestoringBackup: "b-1", Progress: 4,
 		Error: "e", Filename: "f", State: "in_progress", BackupURL: "u"}}, restores)
 }
 
@@ -266,7 +288,8 @@ func TestEveryCallToAnEngineTellsHowItFailed(t *testing.T) {
 	s := &engineServer{}
 	p := s.connect(t, Options{})
 	for name, call := range calls {
-		for code, want := range map[codes.Code]error{codes.Unavailable: ErrUnreachable, codes.NotFound: ErrNotFound, codes.Unknown: ErrFailed, codes.Unimplemented: ErrUnsupported} {
+		for code, want := range map[codes.Code]error{codes.Unavailable: ErrUnreachable, codes.NotFound: ErrNotFound,
+			codes.Unknown: ErrFailed, codes.Unimplemented: ErrUnsupported} {
 			s.err = status.Error(code, "no")
 			err := call(t.Context(), p)
 			require.ErrorIs(t, err, want, name)

@@ -12,7 +12,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 )
 
-// Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list tells what came of it.
+// Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list tells what came of
+// it.
 func (c *Conn) Suspend(ctx context.Context, name string) error {
 	request := &imrpc.InstanceSuspendRequest{DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend}
 	return turn(ctx, c, "InstanceSuspend", name, imrpc.NewInstanceServiceClient(c.instances).InstanceSuspend, request)
@@ -33,16 +34,18 @@ const (
 // noSubsystem is how a server says that an engine which it lists exports nothing any more. There is no code for it.
 const noSubsystem = "unable to find subsystem"
 
-// SetANAState sets the state of the path to an engine that runs at this server, for every initiator. ErrNotFound: the engine, or its target, is not
-// there, so that nothing leads to it.
+// SetANAState sets the state of the path to an engine that runs at this server, for every initiator. ErrNotFound: the engine, or its
+// target, is not there, so that nothing leads to it.
 func (c *Conn) SetANAState(ctx context.Context, engine, state string) error {
 	const method = "EngineSetTargetListenerANAState"
 	if engine == "" || c.spdk == nil {
-		return &CallError{Method: method, Address: c.address, Kind: ErrRefused, Err: errors.New("an engine of a v2 instance manager is needed")}
+		return &CallError{Method: method, Address: c.address, Kind: ErrRefused,
+			Err: errors.New("an engine of a v2 instance manager is needed")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.LifecycleTimeout)
 	defer cancel()
-	_, err := c.spdkClient().EngineSetTargetListenerANAState(ctx, &spdkrpc.EngineSetTargetListenerANAStateRequest{Name: engine, AnaState: state})
+	_, err := c.spdkClient().EngineSetTargetListenerANAState(ctx,
+		&spdkrpc.EngineSetTargetListenerANAStateRequest{Name: engine, AnaState: state})
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), noSubsystem) {
 		return &CallError{Method: method, Address: c.address, Kind: ErrNotFound, Err: err}
 	}
@@ -50,7 +53,8 @@ func (c *Conn) SetANAState(ctx context.Context, engine, state string) error {
 }
 
 // turn makes one call to a frontend that has a name.
-func turn[R any](ctx context.Context, c *Conn, method, name string, call func(context.Context, R, ...grpc.CallOption) (*emptypb.Empty, error), request R) error {
+func turn[R any](ctx context.Context, c *Conn, method, name string,
+	call func(context.Context, R, ...grpc.CallOption) (*emptypb.Empty, error), request R) error {
 	if name == "" {
 		return &CallError{Method: method, Address: c.address, Kind: ErrRefused, Err: errors.New("a frontend is needed")}
 	}

@@ -39,7 +39,8 @@ func TestAFrontendIsSuspendedAndResumedUnderItsOwnNameAndType(t *testing.T) {
 	require.ErrorIs(t, c.Resume(t.Context(), ""), ErrRefused)
 }
 
-func (s *fakeServer) EngineSetTargetListenerANAState(_ context.Context, request *spdkrpc.EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
+func (s *fakeServer) EngineSetTargetListenerANAState(_ context.Context,
+	request *spdkrpc.EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
 	s.note("set " + request.GetName() + " " + request.GetAnaState())
 	s.mu.Lock()
 	defer s.mu.Unlock()

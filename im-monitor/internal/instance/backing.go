@@ -23,8 +23,8 @@ type BackingImage struct {
 // backed reports whether the replica starts from a backing image.
 func (w World) backed() bool { return w.replica() && w.Object.Replica.BackingImage != "" }
 
-// withoutBackingImage holds a replica up until the copy of its backing image lies on its disk: without it every block that nobody wrote reads as
-// zeros.
+// withoutBackingImage holds a replica up until the copy of its backing image lies on its disk: without it every block that nobody wrote
+// reads as zeros.
 func withoutBackingImage(w World) *refusal {
 	if !w.backed() {
 		return nil
@@ -32,16 +32,21 @@ func withoutBackingImage(w World) *refusal {
 	b, name, disk := w.BackingImage, w.Object.Replica.BackingImage, w.Object.Replica.DiskID
 	switch {
 	case !b.Found:
-		return &refusal{ReasonNoBackingImage, fmt.Sprintf("There is no BackingImage %s, which the volume starts from: restore that object. Without its file every block that was "+
+		return &refusal{ReasonNoBackingImage, fmt.Sprintf("There is no BackingImage %s, which the volume starts from: restore that "+
+			"object. Without its file every block that was "+
 			"never written would read as zeros.", name)}
 	case w.v2() && b.State == v1beta2.BackingImageStateReady && b.FirstCopy != v1beta2.BackingImageStateReady:
-		return &refusal{ReasonWaitsForBackingImage, fmt.Sprintf("The first v2 copy of BackingImage %s is %s, not ready.", name, orNone(b.FirstCopy))}
+		return &refusal{ReasonWaitsForBackingImage,
+			fmt.Sprintf("The first v2 copy of BackingImage %s is %s, not ready.", name, orNone(b.FirstCopy))}
 	case b.State == v1beta2.BackingImageStateReady && (w.v2() || b.UUID != ""):
 		return nil
 	case b.State == v1beta2.BackingImageStateFailed:
-		return &refusal{ReasonWaitsForBackingImage, fmt.Sprintf("The copy of BackingImage %s on disk %s has failed: %s See kubectl get lhbi %s.", name, disk, orNothing(b.Message), name)}
+		return &refusal{ReasonWaitsForBackingImage,
+			fmt.Sprintf("The copy of BackingImage %s on disk %s has failed: %s See kubectl get lhbi %s.", name, disk, orNothing(b.Message),
+				name)}
 	}
-	return &refusal{ReasonWaitsForBackingImage, fmt.Sprintf("The copy of BackingImage %s on disk %s is %s, not ready: Longhorn's backing image manager of node %s brings it there.",
+	return &refusal{ReasonWaitsForBackingImage, fmt.Sprintf("The copy of BackingImage %s on disk %s is %s, not ready: Longhorn's "+
+		"backing image manager of node %s brings it there.",
 		name, disk, orNone(b.State), w.Object.NodeID)}
 }
 

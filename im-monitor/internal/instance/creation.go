@@ -96,7 +96,8 @@ func withoutVolume(w World) *refusal {
 	if !w.VolumeRead || w.Volume != nil {
 		return nil
 	}
-	return &refusal{ReasonVolumeMissing, fmt.Sprintf("Volume %s does not exist, so nobody knows whether it is encrypted and what size its replicas have.", w.Object.Volume)}
+	return &refusal{ReasonVolumeMissing, fmt.Sprintf("Volume %s does not exist, so nobody knows whether it is encrypted and what size "+
+		"its replicas have.", w.Object.Volume)}
 }
 
 // room is how much larger the volume's backends are. Before the Volume was read, nothing that it leads to is sent.

@@ -32,7 +32,8 @@ func (f *flags) when(condition bool, since int, args ...string) {
 func replicaV1(w World) *Creation {
 	o, f := w.Object, &flags{cli: w.cli()}
 	f.add(cliInstanceNames, "--volume-name", o.Volume)
-	f.add(0, "replica", path.Join(w.Settings.HostPrefix, o.Replica.DiskPath, "replicas", o.Replica.Directory), "--size", number(w.backend()))
+	f.add(0, "replica", path.Join(w.Settings.HostPrefix, o.Replica.DiskPath, "replicas", o.Replica.Directory), "--size",
+		number(w.backend()))
 	f.when(w.backed(), 0, "--backing-file", w.backingFile())
 	f.when(o.RevisionCounterDisabled, 0, "--disableRevCounter")
 	f.when(f.cli < cliInstanceNames, cliTimeouts, "--volume-name", o.Volume)
@@ -53,7 +54,8 @@ func engineV1(w World) *Creation {
 	f.when(o.RevisionCounterDisabled, 0, "--disableRevCounter")
 	f.when(o.SalvageRequested, 0, "--salvageRequested")
 	f.add(cliSizes, "--size", number(w.backend()), "--current-size", number(w.room().Backend(o.Engine.CurrentSize)))
-	f.add(cliTimeouts, "--engine-replica-timeout", strconv.Itoa(w.Settings.ReplicaTimeout), "--file-sync-http-client-timeout", strconv.Itoa(w.Settings.FileSyncTimeout))
+	f.add(cliTimeouts, "--engine-replica-timeout", strconv.Itoa(w.Settings.ReplicaTimeout), "--file-sync-http-client-timeout",
+		strconv.Itoa(w.Settings.FileSyncTimeout))
 	f.when(w.overSocket(), cliTimeouts, "--data-server-protocol", "unix")
 	f.when(o.Engine.UnmapMarkRemoved, cliTimeouts, "--unmap-mark-snap-chain-removed")
 	w.limits(f)

@@ -21,8 +21,9 @@ func engineV2(w World) *Creation {
 func frontend(w World) *Creation {
 	o := w.Object
 	depth, queues := w.ublk()
-	return &Creation{PortCount: 1, EngineName: o.Target.Engine, TargetAddress: o.Target.Address(), SPDK: &SPDK{Size: w.backend(), Frontend: w.frontendV2(),
-		UblkQueueDepth: depth, UblkNumberOfQueue: queues, IOQueues: w.ioQueues()}}
+	return &Creation{PortCount: 1, EngineName: o.Target.Engine, TargetAddress: o.Target.Address(),
+		SPDK: &SPDK{Size: w.backend(), Frontend: w.frontendV2(),
+			UblkQueueDepth: depth, UblkNumberOfQueue: queues, IOQueues: w.ioQueues()}}
 }
 
 // ublk are the depth and the number of queues of a ublk device; where the object names none, those of the settings.

@@ -27,8 +27,8 @@ func Decide(w World) Verdict {
 	return v
 }
 
-// problems keeps what stands against a start in the status until the instance runs, also while it is stopped in between: who asks why a volume
-// does not come up is answered.
+// problems keeps what stands against a start in the status until the instance runs, also while it is stopped in between: who asks why a
+// volume does not come up is answered.
 func problems(w World, v *Verdict) {
 	s := &v.Status
 	s.Creation, s.BackingImage, s.Switching = w.Status.Creation, Problem{}, Problem{}
@@ -60,8 +60,8 @@ func decide(w World) Verdict {
 	}
 }
 
-// supervise tells what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides that, by
-// stopping it first. So that nobody forgets it, started is kept, whatever the state becomes.
+// supervise tells what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides
+// that, by stopping it first. So that nobody forgets it, started is kept, whatever the state becomes.
 func supervise(w World) Verdict {
 	v := watch(w)
 	if v.Call.Op != OpCreate { // a frontend that was lost begins anew
@@ -99,8 +99,8 @@ func watch(w World) Verdict {
 	return v
 }
 
-// blind says that nobody can see what became of an instance. Until the server answered this process for the first time, or did not answer, that is
-// no news: a process that begins would else call every healthy instance unknown.
+// blind says that nobody can see what became of an instance. Until the server answered this process for the first time, or did not answer,
+// that is no news: a process that begins would else call every healthy instance unknown.
 func blind(w World) Verdict {
 	if w.Here.Unheard && !w.Node.Out() {
 		return keep(w, ReasonUnknown, fmt.Sprintf("%s is being asked what runs there.", w.Here.InstanceManager))
@@ -110,7 +110,8 @@ func blind(w World) Verdict {
 
 // unloaded says which disks keep a list from proving anything.
 func unloaded(p *Place) string {
-	return fmt.Sprintf("%s has not loaded disk %s of node %s, so what of it is there is unknown; see the conditions of the disk in the Node's status.",
+	return fmt.Sprintf("%s has not loaded disk %s of node %s, so what of it is there is unknown; see the conditions of the disk in the "+
+		"Node's status.",
 		p.InstanceManager, strings.Join(p.Unloaded, ", "), p.Node)
 }
 
@@ -118,8 +119,8 @@ func missing(w World, message string) Verdict {
 	return keep(w, ReasonMissing, message).in(v1beta2.InstanceStateError)
 }
 
-// start brings the instance up. What the status does not know as begun and is listed all the same is of an earlier life: it may write with an
-// earlier engine's map, and ends first.
+// start brings the instance up. What the status does not know as begun and is listed all the same is of an earlier life: it may write with
+// an earlier engine's map, and ends first.
 func start(w World) Verdict {
 	if v, ok := mayBegin(w); !ok {
 		return v
@@ -159,9 +160,11 @@ func ahead(w World) Status {
 	return Status{State: v1beta2.InstanceStateStarting, Starting: true, InstanceManager: w.Here.InstanceManager}
 }
 
-// mayBegin answers what stands against any start, in this order: the object, its node, what runs elsewhere under its name, its instance manager.
+// mayBegin answers what stands against any start, in this order: the object, its node, what runs elsewhere under its name, its instance
+// manager.
 func mayBegin(w World) (Verdict, bool) {
-	switch live := slices.IndexFunc(w.Elsewhere, func(p Place) bool { return p.Known && !p.Out && p.Entry != nil && lives(p.Entry.State) }); {
+	switch live := slices.IndexFunc(w.Elsewhere,
+		func(p Place) bool { return p.Known && !p.Out && p.Entry != nil && lives(p.Entry.State) }); {
 	case w.Object.Deleting:
 		return rest(w, ReasonDeleting, "The object is being deleted."), false
 	case w.Object.NodeID == "":
@@ -173,7 +176,8 @@ func mayBegin(w World) (Verdict, bool) {
 	case w.Here == nil:
 		return rest(w, ReasonNoInstanceManager, w.NoPlace), false
 	case !w.Here.Running && w.Here.CannotStart != "":
-		return rest(w, ReasonManagerCannotStart, fmt.Sprintf("Instance manager %s of node %s does not run: %s", w.Here.InstanceManager, w.Node.Name, w.Here.CannotStart)), false
+		return rest(w, ReasonManagerCannotStart,
+			fmt.Sprintf("Instance manager %s of node %s does not run: %s", w.Here.InstanceManager, w.Node.Name, w.Here.CannotStart)), false
 	case !w.Here.Running || !w.Here.Known:
 		return rest(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)), false
 	}
@@ -190,7 +194,8 @@ func rest(w World, reason, message string) Verdict {
 }
 
 func calling(w World, status Status, call Call) Verdict {
-	return Verdict{Status: status, Call: call, Reason: ReasonCalling, Message: fmt.Sprintf("%s is asked to %s it.", call.InstanceManager, call.Op)}
+	return Verdict{Status: status, Call: call, Reason: ReasonCalling,
+		Message: fmt.Sprintf("%s is asked to %s it.", call.InstanceManager, call.Op)}
 }
 
 // lives is the state of a runtime that holds resources and may do I/O, or is about to.
@@ -213,7 +218,8 @@ func ending(w World, e *Entry) bool {
 	return false
 }
 
-// deletion ends the listed instance of a place and keeps a replica's data. Where there is no UUID, the object's claim to the name has to do.
+// deletion ends the listed instance of a place and keeps a replica's data. Where there is no UUID, the object's claim to the name has to
+// do.
 func deletion(w World, p *Place) Call {
 	e := p.Entry
 	return Call{

@@ -8,9 +8,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// guard has the last word before a creation: never an engine while another one of the volume may be live, unless the volume migrates or its target
-// moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It says nothing while nobody read the peers: the same question
-// is asked again right before the call.
+// guard has the last word before a creation: never an engine while another one of the volume may be live, unless the volume migrates or its
+// target moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It says nothing while nobody read the peers:
+// the same question is asked again right before the call.
 func guard(w World) (Verdict, bool) {
 	if ready := w.Here.Since.Add(w.Settings.Rediscovery); w.v2() && ready.After(w.Now) {
 		v := rest(w, ReasonRediscovering, fmt.Sprintf("%s just started and may not list everything yet.", w.Here.InstanceManager))
@@ -18,8 +18,10 @@ func guard(w World) (Verdict, bool) {
 		return v, false
 	}
 	if w.replica() && w.v2() && w.Object.Replica.HasData && w.Here.Entry == nil && len(w.Here.Unloaded) == 0 {
-		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which once was whole: an empty one in its place would pass for the volume. "+
-			"If an earlier state of etcd was restored, the data has another name now, see the orphans of the volume; else delete this Replica, and it is rebuilt.",
+		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which once was whole: an empty one "+
+			"in its place would pass for the volume. "+
+			"If an earlier state of etcd was restored, the data has another name now, see the orphans of the volume; else delete this "+
+			"Replica, and it is rebuilt.",
 			w.Object.Replica.DiskID, w.Object.NodeID, w.Object.Name)), false
 	}
 	if w.replica() || !w.Peers.Read {
@@ -30,7 +32,8 @@ func guard(w World) (Verdict, bool) {
 		switch {
 		case !peer.live():
 		case !second:
-			return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume is %s; one at a time, unless the volume migrates.", peer.Name, orUnseen(peer.State))), false
+			return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume is %s; one at a time, unless the volume migrates.",
+				peer.Name, orUnseen(peer.State))), false
 		case w.engine():
 			if name := w.unready(peer); name != "" {
 				return rest(w, ReasonReplicaNotReady, fmt.Sprintf("Replica %s is not in mode RW of engine %s.", name, peer.Name)), false
@@ -38,7 +41,8 @@ func guard(w World) (Verdict, bool) {
 		}
 	}
 	if len(w.Peers.Leftovers) > 0 && !second {
-		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume still runs and no object of that name exists: delete its Orphan; if it has none, see the event NoUUID of its instance manager.", w.Peers.Leftovers[0])), false
+		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume still runs and no object of that name exists: delete its "+
+			"Orphan; if it has none, see the event NoUUID of its instance manager.", w.Peers.Leftovers[0])), false
 	}
 	return Verdict{}, true
 }

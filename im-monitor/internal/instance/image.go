@@ -28,12 +28,12 @@ type EngineImage struct {
 	Deployed bool
 }
 
-// cli is the version whose flags the image's processes get. A newer image than this package knows gets the flags of the newest version known,
-// which it must understand.
+// cli is the version whose flags the image's processes get. A newer image than this package knows gets the flags of the newest version
+// known, which it must understand.
 func (w World) cli() int { return min(w.EngineImage.CLI, cliNewest) }
 
-// withoutImage refuses v1 processes whose image is not known well enough: an unknown flag ends a process at once, and a missing one may change
-// what it serves.
+// withoutImage refuses v1 processes whose image is not known well enough: an unknown flag ends a process at once, and a missing one may
+// change what it serves.
 func withoutImage(w World) *refusal {
 	i, o := w.EngineImage, w.Object
 	if w.v2() || w.frontend() {
@@ -41,16 +41,21 @@ func withoutImage(w World) *refusal {
 	}
 	switch {
 	case !i.Found:
-		return &refusal{ReasonImageUnknown, fmt.Sprintf("There is no EngineImage %s of image %s, so nobody knows which flags its processes understand: create it, or set "+
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("There is no EngineImage %s of image %s, so nobody knows which flags its "+
+			"processes understand: create it, or set "+
 			"the image of the volume to a deployed one (kubectl get lhei).", i.Name, o.Image)}
 	case i.CLI == engineImageNotRead:
-		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not tell its CLI API version (status.cliAPIVersion): wait until the image is deployed.", i.Name, o.Image)}
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not tell its CLI API version "+
+			"(status.cliAPIVersion): wait until the image is deployed.", i.Name, o.Image)}
 	case i.CLI < cliOldest, i.CLI > cliNewest && (i.CLIMin <= 0 || i.CLIMin > cliNewest):
-		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s has CLI API version %d (oldest %d); im-monitor knows the flags of versions %d to %d: use an image with one of these.",
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s has CLI API version %d (oldest %d); im-monitor "+
+			"knows the flags of versions %d to %d: use an image with one of these.",
 			i.Name, o.Image, i.CLI, i.CLIMin, cliOldest, cliNewest)}
 	case !i.Deployed:
-		return &refusal{ReasonImageNotDeployed, fmt.Sprintf("EngineImage %s is not deployed on node %s (status.nodeDeploymentMap): its binary may be missing there. Wait until pod "+
-			"engine-image-%s of that node is ready; if it is, set status.nodeDeploymentMap.%s to true.", i.Name, o.NodeID, i.Name, o.NodeID)}
+		return &refusal{ReasonImageNotDeployed, fmt.Sprintf("EngineImage %s is not deployed on node %s (status.nodeDeploymentMap): its "+
+			"binary may be missing there. Wait until pod "+
+			"engine-image-%s of that node is ready; if it is, set status.nodeDeploymentMap.%s to true.", i.Name, o.NodeID, i.Name,
+			o.NodeID)}
 	}
 	return nil
 }

@@ -16,8 +16,10 @@ func drawEntry(t *rapid.T) *Entry {
 	if rapid.Bool().Draw(t, "lacked") {
 		return nil
 	}
-	e := &Entry{State: rapid.SampledFrom(listed).Draw(t, "listed"), UUID: rapid.SampledFrom([]string{"", "u-1", "u-2"}).Draw(t, "uuid"), Port: 10010}
-	for _, ip := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"10.0.0.8", "10.0.0.9"}), 0, 2, rapid.ID[string]).Draw(t, "paths") {
+	e := &Entry{State: rapid.SampledFrom(listed).Draw(t, "listed"), UUID: rapid.SampledFrom([]string{"", "u-1", "u-2"}).Draw(t, "uuid"),
+		Port: 10010}
+	for _, ip := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"10.0.0.8", "10.0.0.9"}), 0, 2, rapid.ID[string]).Draw(t,
+		"paths") {
 		e.Paths = append(e.Paths, v1beta2.NvmeTCPPath{TargetIP: ip, TargetPort: 20001,
 			ANAState: rapid.SampledFrom([]string{anaOptimized, "non-optimized", anaInaccessible}).Draw(t, "ana")})
 	}
@@ -76,8 +78,10 @@ func drawWorld(t *rapid.T) World {
 	}
 	w.Peers.Read, w.Peers.Migrating = rapid.Bool().Draw(t, "read"), rapid.Bool().Draw(t, "migrating")
 	if rapid.Bool().Draw(t, "peer") {
-		w.Peers.Same = []Peer{{Name: "vol-e-1", State: rapid.SampledFrom([]string{"", halted, running, unknown}).Draw(t, "peer's"), Begun: rapid.Bool().Draw(t, "peer begun")}}
-		w.Peers.Replicas = []Peer{{Name: "vol-r-2", State: rapid.SampledFrom([]string{halted, running}).Draw(t, "replica's"), On: rapid.Bool().Draw(t, "on")}}
+		w.Peers.Same = []Peer{{Name: "vol-e-1", State: rapid.SampledFrom([]string{"", halted, running, unknown}).Draw(t, "peer's"),
+			Begun: rapid.Bool().Draw(t, "peer begun")}}
+		w.Peers.Replicas = []Peer{{Name: "vol-r-2", State: rapid.SampledFrom([]string{halted, running}).Draw(t, "replica's"),
+			On: rapid.Bool().Draw(t, "on")}}
 	}
 	if rapid.IntRange(0, 9).Draw(t, "held") == 0 {
 		w.Held = now.Add(time.Minute)

@@ -26,8 +26,8 @@ func report(w World, e *Entry) Verdict {
 	return v
 }
 
-// seen is the object's word for a listed state of an instance that shall run. A process that ended although nobody asked it to has failed; a
-// frontend that is pending after it ran is being found again, and nobody knows yet with what success.
+// seen is the object's word for a listed state of an instance that shall run. A process that ended although nobody asked it to has failed;
+// a frontend that is pending after it ran is being found again, and nobody knows yet with what success.
 func seen(state string, first bool) string {
 	switch state {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateStopping:

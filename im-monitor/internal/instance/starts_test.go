@@ -40,16 +40,24 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 		{[]int{3, 4, 5}, directory + " --sync-agent-port-count 7",
 			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --replica tcp://10.0.0.9:10000"},
 		{[]int{6}, directory + " --sync-agent-port-count 7",
-			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 --replica tcp://10.0.0.9:10000"},
+			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 --replica " +
+				"tcp://10.0.0.9:10000"},
 		{[]int{7, 8}, directory + " --volume-name vol --data-server-protocol unix --unmap-mark-disk-chain-removed --sync-agent-port-count 7",
-			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 --engine-replica-timeout 8 " +
-				"--file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
-		{[]int{9}, "--volume-name vol " + directory + " --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 --sync-agent-port-count 7",
-			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 " +
-				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
-		{[]int{10}, "--volume-name vol " + directory + " --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 " +
+			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 " +
+				"--engine-replica-timeout 8 " +
+				"--file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed --replica " +
+				"tcp://10.0.0.9:10000"},
+		{[]int{9}, "--volume-name vol " + directory +
+			" --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 --sync-agent-port-count 7",
+			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
+				"1073741824 --current-size 0 " +
+				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"--unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
+		{[]int{10}, "--volume-name vol " + directory +
+			" --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 " +
 			"--snapshot-max-count 250 --snapshot-max-size 0 --sync-agent-port-count 7",
-			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 " +
+			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
+				"1073741824 --current-size 0 " +
 				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed " +
 				"--snapshot-max-count 250 --snapshot-max-size 0 --replica tcp://10.0.0.9:10000"},
 	} {
@@ -90,13 +98,15 @@ func TestAReplicaStartsOverItsBackingImageOrNotAtAll(t *testing.T) {
 		reason string
 		copied bool
 	}{
-		"no such object":                {func(w *World) { w.BackingImage = BackingImage{} }, ReasonNoBackingImage, false},
-		"no copy on the disk":           {func(w *World) { w.BackingImage.State, w.BackingImage.Wanted = "", false }, ReasonWaitsForBackingImage, true},
-		"a copy on its way":             {func(w *World) { w.BackingImage.State = "in-progress" }, ReasonWaitsForBackingImage, false},
-		"a copy that failed":            {func(w *World) { w.BackingImage.State = "failed" }, ReasonWaitsForBackingImage, false},
-		"an image without UUID":         {func(w *World) { w.BackingImage.UUID = "" }, ReasonWaitsForBackingImage, false},
-		"v2, no copy on the disk":       {func(w *World) { v2(w); w.BackingImage.State = "" }, ReasonWaitsForBackingImage, false},
-		"v2, the first copy is not yet": {func(w *World) { v2(w); w.BackingImage.FirstCopy = "in-progress" }, ReasonWaitsForBackingImage, false},
+		"no such object": {func(w *World) { w.BackingImage = BackingImage{} }, ReasonNoBackingImage, false},
+		"no copy on the disk": {func(w *World) { w.BackingImage.State, w.BackingImage.Wanted = "", false },
+			ReasonWaitsForBackingImage, true},
+		"a copy on its way":       {func(w *World) { w.BackingImage.State = "in-progress" }, ReasonWaitsForBackingImage, false},
+		"a copy that failed":      {func(w *World) { w.BackingImage.State = "failed" }, ReasonWaitsForBackingImage, false},
+		"an image without UUID":   {func(w *World) { w.BackingImage.UUID = "" }, ReasonWaitsForBackingImage, false},
+		"v2, no copy on the disk": {func(w *World) { v2(w); w.BackingImage.State = "" }, ReasonWaitsForBackingImage, false},
+		"v2, the first copy is not yet": {func(w *World) { v2(w); w.BackingImage.FirstCopy = "in-progress" }, ReasonWaitsForBackingImage,
+			false},
 	} {
 		v := Decide(world(wanted, status(stopped("")), asReplica, backed, c.change))
 		require.Equal(t, OpNone, v.Call.Op, name)

@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// stop ends the instance. Stopped is said on evidence only: the list shows it stopped (v1, v2 replica), its absence is proven, or its node is out
-// and it is cut off.
+// stop ends the instance. Stopped is said on evidence only: the list shows it stopped (v1, v2 replica), its absence is proven, or its node
+// is out and it is cut off.
 func stop(w World) Verdict {
 	entry := w.entry()
 	switch {
@@ -92,15 +92,16 @@ func endingVerdict(w World) Verdict {
 	return v
 }
 
-// conclude says stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever still runs
-// there can write to nothing that counts, and is ended when the node is back. Until then what still answers there is ended as usual.
+// conclude says stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever still
+// runs there can write to nothing that counts, and is ended when the node is back. Until then what still answers there is ended as usual.
 func conclude(w World, entry *Entry) Verdict {
 	running := w.Peers.running()
 	switch {
 	case w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped && !w.Status.Begun():
 		return settle(w)
 	case w.Peers.Read && running == "":
-		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone, Message: fmt.Sprintf("Node %s is out, and every replica in service is stopped.", w.Node.Name)}
+		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone,
+			Message: fmt.Sprintf("Node %s is out, and every replica in service is stopped.", w.Node.Name)}
 	case entry != nil:
 		return end(w, w.Here)
 	}

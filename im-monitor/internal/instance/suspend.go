@@ -34,16 +34,20 @@ func holding(w World, e *Entry, v Verdict) Verdict {
 		}
 		return v
 	case !w.suspendable():
-		v.Reason, v.Message = ReasonSuspendUnsupported, fmt.Sprintf("It shall hold its I/O, and frontend %q cannot: it stays where it is until its target answers again.", w.Object.Frontend)
+		v.Reason, v.Message = ReasonSuspendUnsupported,
+			fmt.Sprintf("It shall hold its I/O, and frontend %q cannot: it stays where it is until its target answers again.",
+				w.Object.Frontend)
 		return v
 	case s.Suspended == asked:
-		v.Reason, v.Message = ReasonSuspensionLost, "It shall hold its I/O, did, and does not any more: it stays where it is until that is asked anew."
+		v.Reason, v.Message = ReasonSuspensionLost,
+			"It shall hold its I/O, did, and does not any more: it stays where it is until that is asked anew."
 		return v
 	}
 	return w.turn(v, OpSuspend, "Its I/O is to be held: its target is given up.")
 }
 
 func (w World) turn(v Verdict, op Op, why string) Verdict {
-	return Verdict{Status: v.Status, Reason: ReasonCalling, Message: fmt.Sprintf("%s is asked to %s it. %s", w.Here.InstanceManager, op, why),
-		Call: Call{Op: op, InstanceManager: w.Here.InstanceManager}}
+	return Verdict{Status: v.Status, Reason: ReasonCalling,
+		Message: fmt.Sprintf("%s is asked to %s it. %s", w.Here.InstanceManager, op, why),
+		Call:    Call{Op: op, InstanceManager: w.Here.InstanceManager}}
 }

@@ -33,16 +33,23 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 	}{
 		{"not asked, it runs", world(atNew, both), OpNone, "", ReasonDone, ""},
 		{"asked, it runs: it is suspended before it moves", world(atOld, both, asked(request, "")), OpSuspend, "", ReasonCalling, ""},
-		{"asked anew, it runs: suspended, and the earlier answer is none", world(atOld, none, asked(request, earlier)), OpSuspend, "", ReasonCalling, earlier},
-		{"asked and held, it moves, and answers when it is there", world(atOld, both, held, asked(request, "")), OpSwitchOver, phasePreparing, ReasonCalling, ""},
+		{"asked anew, it runs: suspended, and the earlier answer is none", world(atOld, none, asked(request, earlier)), OpSuspend, "",
+			ReasonCalling, earlier},
+		{"asked and held, it moves, and answers when it is there", world(atOld, both, held, asked(request, "")), OpSwitchOver,
+			phasePreparing, ReasonCalling, ""},
 		{"asked and held, it is there", world(atNew, both, held, asked(request, "")), OpNone, "", ReasonDone, request},
-		{"asked and held, while a call is under way: not answered", world(atNew, both, held, asked(request, earlier), func(w *World) { w.Unsettled = true }), OpNone, "", ReasonDone, earlier},
+		{"asked and held, while a call is under way: not answered",
+			world(atNew, both, held, asked(request, earlier), func(w *World) { w.Unsettled = true }), OpNone, "", ReasonDone, earlier},
 		{"asked and held, it cannot move", world(atOld, none, held, asked(request, "")), OpNone, "", ReasonTargetNotServing, request},
 		{"asked anew and held: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
-		{"asked, held, runs all the same: it neither moves nor is suspended for this request", world(atOld, both, asked(request, request)), OpNone, "", ReasonSuspensionLost, request},
-		{"not asked any more: it moves first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling, ""},
-		{"not asked any more, half-way", world(atOld, both, at(phaseSwitching, true), held, asked("", request)), OpSwitchOver, phasePromoting, ReasonCalling, ""},
-		{"not asked any more, it cannot move: it holds on", world(atOld, none, held, asked("", request)), OpNone, "", ReasonTargetNotServing, ""},
+		{"asked, held, runs all the same: it neither moves nor is suspended for this request", world(atOld, both, asked(request, request)),
+			OpNone, "", ReasonSuspensionLost, request},
+		{"not asked any more: it moves first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling,
+			""},
+		{"not asked any more, half-way", world(atOld, both, at(phaseSwitching, true), held, asked("", request)), OpSwitchOver,
+			phasePromoting, ReasonCalling, ""},
+		{"not asked any more, it cannot move: it holds on", world(atOld, none, held, asked("", request)), OpNone, "",
+			ReasonTargetNotServing, ""},
 		{"not asked any more, at its target: it goes on", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
 		{"it goes on, and nothing was answered", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
 	} {
@@ -65,7 +72,8 @@ func TestWhatIsNoFrontendIsNeverSuspended(t *testing.T) {
 // Servers suspend block devices only: nothing is asked of the others, nothing is answered for them, and they do not move.
 func TestAFrontendThatCannotBeSuspendedStaysWhereItIs(t *testing.T) {
 	for _, frontend := range []string{"nvmf", "ublk", ""} {
-		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), asked(request, ""), func(w *World) { w.Object.Frontend = frontend }))
+		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), asked(request, ""),
+			func(w *World) { w.Object.Frontend = frontend }))
 		require.Equal(t, ReasonSuspendUnsupported, v.Reason)
 		require.Equal(t, OpNone, v.Call.Op)
 		require.Empty(t, v.Status.Suspended)
@@ -77,8 +85,10 @@ func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world(recordedAt(rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "record")),
 			serving(rapid.SampledFrom([][]string{nil, {oldTarget}, {newTarget}, {oldTarget, newTarget}}).Draw(t, "serving")...),
-			at(rapid.SampledFrom([]string{"", phasePreparing, phaseSwitching, phasePromoting, phaseReverting}).Draw(t, "phase"), rapid.Bool().Draw(t, "accepted")),
-			asked(rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "asked"), rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "answered")))
+			at(rapid.SampledFrom([]string{"", phasePreparing, phaseSwitching, phasePromoting, phaseReverting}).Draw(t, "phase"),
+				rapid.Bool().Draw(t, "accepted")),
+			asked(rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "asked"),
+				rapid.SampledFrom([]string{"", earlier, request}).Draw(t, "answered")))
 		if rapid.Bool().Draw(t, "held") {
 			held(&w)
 		}
@@ -87,6 +97,7 @@ func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
 		require.False(t, shall && !does && (v.Call.Op == OpSwitchOver || v.Call.Op == OpRevert))
 		require.False(t, !shall && v.Call.Op == OpSuspend)
 		require.False(t, shall && v.Call.Op == OpResume)
-		require.False(t, !does && v.Status.Suspended != "" && v.Status.Suspended != w.Status.Suspended, "nothing is answered that is not so")
+		require.False(t, !does && v.Status.Suspended != "" && v.Status.Suspended != w.Status.Suspended,
+			"nothing is answered that is not so")
 	})
 }

@@ -17,8 +17,8 @@ const (
 	phaseReverting = v1beta2.SwitchoverReverting
 )
 
-// Switchover is one that is under way; the zero value is none. It is written before each call and after each that was accepted, since the server
-// remembers no phase, and lists none before the last one is done.
+// Switchover is one that is under way; the zero value is none. It is written before each call and after each that was accepted, since the
+// server remembers no phase, and lists none before the last one is done.
 type Switchover struct {
 	Phase    string
 	Accepted bool
@@ -42,8 +42,9 @@ func (s Switchover) target() TargetSpec { return TargetSpec{Engine: s.Engine, IP
 //	promoting   B is opened wholly and goes on record     where B does not serve, or was refused: reverting
 //	reverting   B is closed, then A is opened
 //
-// Preparing may follow in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Never are two
-// targets open at once: two engines would write. So A is opened again only once B is closed or proven not to run, or no path leads to it any more.
+// Preparing may follow in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Never are
+// two targets open at once: two engines would write. So A is opened again only once B is closed or proven not to run, or no path leads to
+// it any more.
 func moving(w World, e *Entry, v Verdict) Verdict {
 	target, at := w.Object.Target, record(e)
 	if !w.frontend() || w.Status.Switchover.Phase == "" && (target.Address() == "" || at.Address() == "") {
@@ -60,7 +61,8 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 	case p.s.Phase == "":
 		return p.begin()
 	case target.Address() == "" || at.Address() == "":
-		return p.wait(ReasonTargetUnknown, fmt.Sprintf("A switch-over to engine %s is under way (%s), and its server has no target on record, or the spec names none.",
+		return p.wait(ReasonTargetUnknown, fmt.Sprintf("A switch-over to engine %s is under way (%s), and its server has no target on "+
+			"record, or the spec names none.",
 			p.s.Engine, p.s.Phase))
 	}
 	switch p.s.Phase {
@@ -74,7 +76,8 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 
 // stuck reports that a switch-over waits for something that a person may have to look at.
 func stuck(reason string) bool {
-	return reason == ReasonTargetUnknown || reason == ReasonNodeBusy || reason == ReasonEngineRebuilding || reason == ReasonSwitchoverUnsupported
+	return reason == ReasonTargetUnknown || reason == ReasonNodeBusy || reason == ReasonEngineRebuilding ||
+		reason == ReasonSwitchoverUnsupported
 }
 
 // mover is one decision about a switch-over.
@@ -92,12 +95,16 @@ func (p *mover) begin() Verdict {
 	case p.recorded(p.target):
 		return p.v
 	case !p.w.switchable():
-		return p.wait(ReasonSwitchoverUnsupported, fmt.Sprintf("Frontend %q does not support a switch-over: it stays at engine %s. Detach the volume to move its target.", p.w.Object.Frontend, at.Engine))
+		return p.wait(ReasonSwitchoverUnsupported,
+			fmt.Sprintf("Frontend %q does not support a switch-over: it stays at engine %s. Detach the volume to move its target.",
+				p.w.Object.Frontend, at.Engine))
 	case p.loading() != "":
-		return p.wait(ReasonNodeBusy, fmt.Sprintf("The switch-over to engine %s waits until disk %s is loaded: every call of its server may wait for that.",
+		return p.wait(ReasonNodeBusy, fmt.Sprintf("The switch-over to engine %s waits until disk %s is loaded: every call of its server "+
+			"may wait for that.",
 			p.target.Engine, p.loading()))
 	case !p.serves(p.target):
-		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", p.target.Engine, p.target.Address()))
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.",
+			p.target.Engine, p.target.Address()))
 	case p.declined():
 		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
 	case p.w.Engines[p.at.Engine].Rebuilding != "": // nothing is prepared yet: from then on snapshots and the like wait, too
@@ -108,7 +115,8 @@ func (p *mover) begin() Verdict {
 
 // awaitRebuild waits for the end of a rebuild: what is written through another engine meanwhile would never reach that replica.
 func (p *mover) awaitRebuild() Verdict {
-	v := p.wait(ReasonEngineRebuilding, fmt.Sprintf("The switch-over to engine %s waits until engine %s has rebuilt replica %s.", p.target.Engine, p.at.Engine,
+	v := p.wait(ReasonEngineRebuilding, fmt.Sprintf("The switch-over to engine %s waits until engine %s has rebuilt replica %s.",
+		p.target.Engine, p.at.Engine,
 		p.w.Engines[p.at.Engine].Rebuilding))
 	v.At = p.w.Now.Add(workPause)
 	return v
@@ -123,7 +131,8 @@ func (p *mover) prepared() Verdict {
 	case p.wanted() && p.serves(p.target) && p.declined():
 		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
 	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Working:
-		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call that goes to engine %s.", p.target.Engine, p.at.Engine))
+		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call that goes to engine %s.",
+			p.target.Engine, p.at.Engine))
 		v.At = p.w.Now.Add(workPause)
 		return v
 	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Rebuilding != "":
@@ -139,7 +148,8 @@ func (p *mover) prepared() Verdict {
 		p.v.Status.Switchover = p.s
 		return p.begin()
 	case p.wanted():
-		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.", p.target.Engine, p.target.Address()))
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.",
+			p.target.Engine, p.target.Address()))
 	case p.recorded(p.target): // it is open: there is nothing to undo, and the prepared one is remembered until it has ended
 		return p.v
 	}
@@ -178,7 +188,8 @@ func (p *mover) forward() Verdict {
 	return v
 }
 
-// pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was held: it cannot come back to it.
+// pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was held: it cannot come back to
+// it.
 func (p *mover) pathLost(e EngineFacts) bool {
 	since, err := time.Parse(time.RFC3339, p.s.Since)
 	if asked, bad := time.Parse(time.RFC3339, p.w.Object.Suspend); bad == nil && asked.After(since) {
@@ -198,7 +209,8 @@ func (p *mover) back() Verdict {
 	case p.reopens() && p.closable():
 		return p.revert()
 	}
-	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to serve alone. "+
+	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to "+
+		"serve alone. "+
 		"It goes on once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
 }
 
@@ -210,7 +222,8 @@ func (p *mover) reverted() Verdict {
 	case p.s.Accepted && !p.recorded(p.target) && p.serves(p.target) && !p.declined(): // the old target does not serve
 		return p.call(phasePreparing)
 	case p.s.Accepted && p.s.Unanswered && p.reopens() && p.w.Now.Before(p.answered()):
-		v := p.wait(ReasonChanging, fmt.Sprintf("Engine %s is opened again. A phase before that was not answered, and its server may still execute it: "+
+		v := p.wait(ReasonChanging, fmt.Sprintf("Engine %s is opened again. A phase before that was not answered, and its server may "+
+			"still execute it: "+
 			"the engine is opened once more at %s.", p.at.Engine, p.answered().UTC().Format(time.RFC3339)))
 		v.At = p.answered()
 		return v
@@ -296,8 +309,8 @@ func (p *mover) servesRecorded() bool {
 	return p.serves(p.s.target()) && p.w.Engines[p.s.Engine].UID == p.s.UID
 }
 
-// closable reports whether it is known that the target of the switch-over can be closed, or need not be. Where nothing is known of its engine, I/O
-// may well go there.
+// closable reports whether it is known that the target of the switch-over can be closed, or need not be. Where nothing is known of its
+// engine, I/O may well go there.
 func (p *mover) closable() bool {
 	return p.servesRecorded() || p.gone(p.s) || p.pathLost(p.w.Engines[p.s.Engine]) || p.w.Engines[p.s.Engine].Failed
 }

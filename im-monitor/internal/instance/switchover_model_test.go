@@ -12,7 +12,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// model is a frontend's server and three engines, as the contract has them: the states of the paths are the engines', phases are not remembered.
+// model is a frontend's server and three engines, as the contract has them: the states of the paths are the engines', phases are not
+// remembered.
 type model struct {
 	t         *rapid.T
 	w         World
@@ -153,8 +154,8 @@ func (m *model) end(ip string) {
 	}
 }
 
-// UPG-3 and one writer: whatever engines come, go and fall silent, wherever the process dies, and whatever is wanted in between, no two engines
-// are open at once; and once the engines answer again the frontend is where it is wanted, with everything else closed or ended.
+// UPG-3 and one writer: whatever engines come, go and fall silent, wherever the process dies, and whatever is wanted in between, no two
+// engines are open at once; and once the engines answer again the frontend is where it is wanted, with everything else closed or ended.
 func TestASwitchOverNeverHasTwoOpenTargetsAndEndsWhereverTheProcessDies(t *testing.T) {
 	ips := []string{oldTarget, newTarget, thirdTarget}
 	rapid.Check(t, func(t *rapid.T) {

@@ -66,7 +66,8 @@ func wants(ip string) change { return func(w *World) { w.Object.Target = targetA
 // at is a switch-over from the old target to the new one; accepted says whether the phase was.
 func at(phase string, accepted bool) change {
 	return func(w *World) {
-		w.Status.Switchover = Switchover{Phase: phase, Accepted: accepted, Engine: engineAt(newTarget), UID: "uid of " + newTarget, IP: newTarget, Port: 20001,
+		w.Status.Switchover = Switchover{Phase: phase, Accepted: accepted, Engine: engineAt(newTarget), UID: "uid of " + newTarget,
+			IP: newTarget, Port: 20001,
 			OldClosed: phase != phasePreparing, Since: now.Format(time.RFC3339)}
 	}
 }
@@ -118,9 +119,12 @@ func TestASwitchOverGoesOnFromEachOfItsStates(t *testing.T) {
 		{"switching accepted", world(from, both, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling},
 		{"promoting in work: repeated, the old target closed again, since a promoting that failed opened it",
 			world(from, both, at(phasePromoting, false)), "switching, promoting " + newTarget, ReasonCalling},
-		{"promoting accepted, and the list is older", world(from, both, at(phasePromoting, true), func(w *World) { w.Unsettled = true }), "", ReasonChanging},
-		{"promoting accepted, and a newer list says otherwise", world(from, both, at(phasePromoting, true)), "switching, promoting " + newTarget, ReasonCalling},
-		{"reverting in work: the target is wanted again, and prepared from the beginning", world(from, both, at(phaseReverting, false)), "preparing " + newTarget, ReasonCalling},
+		{"promoting accepted, and the list is older", world(from, both, at(phasePromoting, true), func(w *World) { w.Unsettled = true }),
+			"", ReasonChanging},
+		{"promoting accepted, and a newer list says otherwise", world(from, both, at(phasePromoting, true)), "switching, promoting " +
+			newTarget, ReasonCalling},
+		{"reverting in work: the target is wanted again, and prepared from the beginning", world(from, both, at(phaseReverting, false)),
+			"preparing " + newTarget, ReasonCalling},
 		{"reverting in work: repeated", world(from, both, at(phaseReverting, false), wants(oldTarget)), goBack, ReasonCalling},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,8 +157,8 @@ func TestATargetOnRecordIsReachedWhateverTheStatusSays(t *testing.T) {
 	require.Equal(t, "preparing "+newTarget, do(Decide(w)), "another engine at the same address is another target")
 }
 
-// The ways back: before and after preparing nothing is asked for, after switching the new target is promoted first, or closed before the old one is
-// opened.
+// The ways back: before and after preparing nothing is asked for, after switching the new target is promoted first, or closed before the
+// old one is opened.
 func TestTheWaysBackFromASwitchOver(t *testing.T) {
 	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
 	home := wants(oldTarget)
@@ -168,35 +172,55 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 		{"not begun", world(from, both, home), "", ReasonDone, ""},
 		{"preparing in work: the old target is open", world(from, both, home, at(phasePreparing, false)), "", ReasonDone, phasePreparing},
 		{"preparing accepted", world(from, both, home, at(phasePreparing, true)), "", ReasonDone, phasePreparing},
-		{"prepared, and the new engine has ended: it is forgotten", world(from, serving(oldTarget), home, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
-		{"prepared, and the new engine fell silent: it is begun anew later", world(from, serving(oldTarget), at(phasePreparing, true)), "", ReasonTargetNotServing, phasePreparing},
-		{"preparing anew after a phase that may have closed the old target: that is opened", world(from, both, home, at(phasePreparing, true), oldClosed),
+		{"prepared, and the new engine has ended: it is forgotten",
+			world(from, serving(oldTarget), home, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
+		{"prepared, and the new engine fell silent: it is begun anew later", world(from, serving(oldTarget), at(phasePreparing, true)), "",
+			ReasonTargetNotServing, phasePreparing},
+		{"preparing anew after a phase that may have closed the old target: that is opened",
+			world(from, both, home, at(phasePreparing, true), oldClosed),
 			goBack, ReasonCalling, phasePreparing},
-		{"switching in work: the new target is promoted first", world(from, both, home, at(phaseSwitching, false)), "switching " + newTarget, ReasonCalling, phaseSwitching},
-		{"switching accepted, the same", world(from, both, home, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling, phaseSwitching},
-		{"promoted, it goes to the old target like to any other", world(recordedAt(newTarget), both, home, at(phasePromoting, true)), "preparing " + oldTarget, ReasonCalling, ""},
-		{"a refusal half-way: the exact way back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling, phaseSwitching},
+		{"switching in work: the new target is promoted first", world(from, both, home, at(phaseSwitching, false)), "switching " +
+			newTarget, ReasonCalling, phaseSwitching},
+		{"switching accepted, the same", world(from, both, home, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling,
+			phaseSwitching},
+		{"promoted, it goes to the old target like to any other", world(recordedAt(newTarget), both, home, at(phasePromoting, true)),
+			"preparing " + oldTarget, ReasonCalling, ""},
+		{"a refusal half-way: the exact way back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling,
+			phaseSwitching},
 		{"a refused promoting, too", world(from, both, at(phasePromoting, false), declined), goBack, ReasonCalling, phasePromoting},
 		{"back again, it waits before it tries anew", world(from, both, declined), "", ReasonMoveRefused, ""},
 		{"a refused preparing waits", world(from, both, at(phasePreparing, false), declined), "", ReasonMoveRefused, phasePreparing},
-		{"with no old engine it goes on, however often that was refused", world(from, serving(newTarget), at(phasePromoting, false), declined),
+		{"with no old engine it goes on, however often that was refused",
+			world(from, serving(newTarget), at(phasePromoting, false), declined),
 			"switching, promoting " + newTarget, ReasonCalling, phasePromoting},
-		{"the new engine is proven gone", world(from, serving(oldTarget), gone(newTarget), at(phaseSwitching, true)), goBack, ReasonCalling, phaseSwitching},
-		{"the new engine failed: its server is asked to close it", world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.Failed = true }), at(phasePromoting, false)),
+		{"the new engine is proven gone", world(from, serving(oldTarget), gone(newTarget), at(phaseSwitching, true)), goBack, ReasonCalling,
+			phaseSwitching},
+		{"the new engine failed: its server is asked to close it",
+			world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.Failed = true }), at(phasePromoting, false)),
 			goBack, ReasonCalling, phasePromoting},
-		{"of the new engine nothing is known: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown, phaseSwitching},
-		{"nor where all I/O is held: it goes on one day", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "", ReasonTargetUnknown, phaseSwitching},
-		{"unless the kernel has dropped its path meanwhile", world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true), suspendedNow,
-			func(w *World) { w.Now = now.Add(time.Hour); w.Settings.PathLoss = time.Minute }), goBack, ReasonCalling, phaseSwitching},
-		{"neither engine serves: it waits", world(from, serving(), gone(newTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown, phaseSwitching},
-		{"neither does, and a third one is wanted", world(from, serving(thirdTarget), gone(newTarget), at(phaseSwitching, true), wants(thirdTarget)),
+		{"of the new engine nothing is known: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "",
+			ReasonTargetUnknown, phaseSwitching},
+		{"nor where all I/O is held: it goes on one day", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "",
+			ReasonTargetUnknown, phaseSwitching},
+		{"unless the kernel has dropped its path meanwhile",
+			world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true),
+				suspendedNow,
+				func(w *World) { w.Now = now.Add(time.Hour); w.Settings.PathLoss = time.Minute }), goBack, ReasonCalling, phaseSwitching},
+		{"neither engine serves: it waits", world(from, serving(), gone(newTarget), at(phaseSwitching, true)), "", ReasonTargetUnknown,
+			phaseSwitching},
+		{"neither does, and a third one is wanted",
+			world(from, serving(thirdTarget), gone(newTarget), at(phaseSwitching, true), wants(thirdTarget)),
 			"preparing " + thirdTarget, ReasonCalling, phaseSwitching},
-		{"a third one is wanted after preparing: the second is closed before it, or both would be used", world(from, serving(oldTarget, newTarget, thirdTarget), at(phasePreparing, true), wants(thirdTarget)),
+		{"a third one is wanted after preparing: the second is closed before it, or both would be used",
+			world(from, serving(oldTarget, newTarget, thirdTarget), at(phasePreparing, true), wants(thirdTarget)),
 			goBack, ReasonCalling, phasePreparing},
-		{"a third one is wanted after switching", world(from, serving(oldTarget, newTarget, thirdTarget), at(phaseSwitching, true), wants(thirdTarget)),
+		{"a third one is wanted after switching",
+			world(from, serving(oldTarget, newTarget, thirdTarget), at(phaseSwitching, true), wants(thirdTarget)),
 			"promoting " + newTarget, ReasonCalling, phaseSwitching},
-		{"closed again, and the old engine does not serve: it waits for it", world(from, serving(newTarget), home, at(phaseReverting, true)), "", ReasonTargetNotServing, phaseReverting},
-		{"closed again, and the old engine serves", world(from, both, home, at(phaseReverting, true)), goBack, ReasonCalling, phaseReverting},
+		{"closed again, and the old engine does not serve: it waits for it",
+			world(from, serving(newTarget), home, at(phaseReverting, true)), "", ReasonTargetNotServing, phaseReverting},
+		{"closed again, and the old engine serves", world(from, both, home, at(phaseReverting, true)), goBack, ReasonCalling,
+			phaseReverting},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Decide(c.world)
@@ -210,7 +234,8 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 func TestWhatIsAskedForIsWrittenBeforeAndAfter(t *testing.T) {
 	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true))
 	c := Decide(w).Call
-	s := Switchover{Phase: phaseSwitching, Engine: engineAt(newTarget), UID: "uid of " + newTarget, IP: newTarget, Port: 20001, OldClosed: true, Since: now.Format(time.RFC3339)}
+	s := Switchover{Phase: phaseSwitching, Engine: engineAt(newTarget), UID: "uid of " + newTarget, IP: newTarget, Port: 20001,
+		OldClosed: true, Since: now.Format(time.RFC3339)}
 	require.Equal(t, s, c.Ahead.Switchover)
 	s.Accepted = true
 	require.Equal(t, s, c.Accepted)
@@ -282,7 +307,8 @@ func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *t
 	require.Equal(t, "switching "+newTarget, do(Decide(with(out, later(time.Hour)))), "I/O is not held")
 	require.Equal(t, "switching "+newTarget, do(Decide(with(out, suspendedNow, later(59*time.Second)))))
 	require.Equal(t, "switching "+newTarget, do(Decide(with(suspendedNow, later(time.Hour)))), "its node is in service")
-	require.Equal(t, "switching "+newTarget, do(Decide(with(serving(oldTarget, newTarget), out, later(59*time.Second), declined, suspendedNow))), "nothing is opened again there")
+	require.Equal(t, "switching "+newTarget, do(Decide(with(serving(oldTarget, newTarget), out, later(59*time.Second), declined,
+		suspendedNow))), "nothing is opened again there")
 	require.Equal(t, "promoting "+newTarget, do(Decide(with(out, suspendedNow, later(time.Minute)))))
 }
 
@@ -291,7 +317,8 @@ func TestWhatCannotBeSwitchedOverStaysAndSaysSo(t *testing.T) {
 		frontend string
 		disabled bool
 		call     string
-	}{{"blockdev", false, "preparing " + newTarget}, {"nvmf", false, "preparing " + newTarget}, {"ublk", false, ""}, {"", false, ""}, {"blockdev", true, ""}} {
+	}{{"blockdev", false, "preparing " + newTarget}, {"nvmf", false, "preparing " + newTarget}, {"ublk", false, ""}, {"", false, ""},
+		{"blockdev", true, ""}} {
 		w := world(recordedAt(oldTarget), serving(oldTarget, newTarget))
 		w.Object.Frontend, w.Object.DisableFrontend = c.frontend, c.disabled
 		v := Decide(w)
@@ -308,10 +335,12 @@ func TestNoOldTargetIsClosedWhileWorkIsUnderWayThroughIt(t *testing.T) {
 	v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true), working))
 	require.Equal(t, OpNone, v.Call.Op)
 	require.Equal(t, now.Add(workPause), v.At)
-	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), working))), "it goes on")
+	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget),
+		at(phaseSwitching, false), working))), "it goes on")
 }
 
-// The server copies by itself, and knows of one engine only: a replica that is being rebuilt would lack what is written through the next engine.
+// The server copies by itself, and knows of one engine only: a replica that is being rebuilt would lack what is written through the next
+// engine.
 func TestNoSwitchOverBeginsOrGoesOnWhileTheOldEngineRebuildsAReplica(t *testing.T) {
 	rebuilding := know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "r-2" })
 	for _, phase := range []change{func(*World) {}, at(phasePreparing, true)} {
@@ -321,7 +350,8 @@ func TestNoSwitchOverBeginsOrGoesOnWhileTheOldEngineRebuildsAReplica(t *testing.
 		require.Equal(t, Problem{ReasonEngineRebuilding, v.Message}, v.Status.Switching)
 		require.Equal(t, now.Add(workPause), v.At)
 	}
-	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), rebuilding))), "it goes on")
+	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget),
+		at(phaseSwitching, false), rebuilding))), "it goes on")
 }
 
 func loadingAt(ip string) change { return know(ip, func(e *EngineFacts) { e.Loading = "disk-1" }) }
@@ -334,7 +364,8 @@ func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) 
 		require.Contains(t, v.Message, "until disk disk-1 is loaded")
 		require.Equal(t, Problem{v.Reason, v.Message}, v.Status.Switching)
 	}
-	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy, at(phasePreparing, true)))))
+	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), busy,
+		at(phasePreparing, true)))))
 }
 
 func TestTheTargetOnRecordIsTheServersWordOrElseItsOnlyOpenPath(t *testing.T) {
@@ -343,10 +374,14 @@ func TestTheTargetOnRecordIsTheServersWordOrElseItsOnlyOpenPath(t *testing.T) {
 		entry Entry
 		want  TargetSpec
 	}{
-		{"the active path", Entry{EngineName: "e", ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(newTarget, anaOptimized)}}, TargetSpec{Engine: "e", IP: oldTarget, Port: 20001}},
-		{"without the engine's name, that of its path", Entry{ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized)}}, targetAt(oldTarget)},
-		{"without an active path, the optimized one", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaOptimized)}}, targetAt(newTarget)},
-		{"of two nobody knows", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}}, TargetSpec{}},
+		{"the active path", Entry{EngineName: "e", ActivePath: "10.0.0.8:20001",
+			Paths: []v1beta2.NvmeTCPPath{pathTo(newTarget, anaOptimized)}}, TargetSpec{Engine: "e", IP: oldTarget, Port: 20001}},
+		{"without the engine's name, that of its path",
+			Entry{ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized)}}, targetAt(oldTarget)},
+		{"without an active path, the optimized one",
+			Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaOptimized)}}, targetAt(newTarget)},
+		{"of two nobody knows", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}},
+			TargetSpec{}},
 		{"nothing", Entry{}, TargetSpec{}},
 	} {
 		require.Equal(t, c.want, record(&c.entry), c.name)

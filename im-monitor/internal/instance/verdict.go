@@ -34,7 +34,8 @@ type Revert struct {
 type Call struct {
 	Op              Op
 	InstanceManager string
-	// Ahead is the status to be written before a creation or a phase of a switch-over is sent, Accepted the switch-over once it was accepted.
+	// Ahead is the status to be written before a creation or a phase of a switch-over is sent, Accepted the switch-over once it was
+	// accepted.
 	Ahead    Status
 	Accepted Switchover
 	// Create is set for a creation.
@@ -163,7 +164,8 @@ const (
 // refused reports a reason for which no instance is created until somebody changes something.
 func refused(reason string) bool {
 	switch reason {
-	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused, ReasonManagerCannotStart:
+	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused,
+		ReasonManagerCannotStart:
 		return true
 	}
 	return false

@@ -17,8 +17,8 @@ type World struct {
 	Status Status
 	// Node is the one of spec.nodeID, or of the instance manager where that is empty.
 	Node Node
-	// Here is the instance manager that runs the instance, or shall: the one that the status names while that exists, else the one that serves
-	// the node. Nil where there is none; NoPlace then says why.
+	// Here is the instance manager that runs the instance, or shall: the one that the status names while that exists, else the one that
+	// serves the node. Nil where there is none; NoPlace then says why.
 	Here    *Place
 	NoPlace string
 	// HereGone reports whether the instance manager that the status names does not exist any more.
@@ -27,7 +27,8 @@ type World struct {
 	Elsewhere []Place
 	// Peers are the volume's other objects, read uncached; Read is false where nobody read them.
 	Peers Peers
-	// Held is until when the name must not be touched, because a server may still execute a deletion of the leader before; zero is not held.
+	// Held is until when the name must not be touched, because a server may still execute a deletion of the leader before; zero is not
+	// held.
 	Held time.Time
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
@@ -39,7 +40,8 @@ type World struct {
 	Engines map[string]EngineFacts
 	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
 	LedBy string
-	// Unsettled reports whether a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it go on.
+	// Unsettled reports whether a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it
+	// go on.
 	Unsettled bool
 	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
 	MoveAfter time.Time
@@ -49,8 +51,8 @@ type World struct {
 	DiskName string
 	// EngineSize is what the engine of a frontend serves; 0 is unknown.
 	EngineSize volumesize.Net
-	// Volume is what a start needs to know of the object's Volume; nil where there is none, or while VolumeRead is false. It is read uncached,
-	// right before a creation.
+	// Volume is what a start needs to know of the object's Volume; nil where there is none, or while VolumeRead is false. It is read
+	// uncached, right before a creation.
 	Volume     *Volume
 	VolumeRead bool
 	// EngineImage is the image of a v1 process, BackingImage what a replica starts from.
@@ -168,8 +170,8 @@ type Place struct {
 	CannotStart string
 	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
 	Known bool
-	// Unheard is true beside Known false where this process was not told yet whether the server answers: what an earlier one saw is still the last
-	// that is known.
+	// Unheard is true beside Known false where this process was not told yet whether the server answers: what an earlier one saw is still
+	// the last that is known.
 	Unheard bool
 	// Out reports whether its node is out: what ran there was concluded to be cut off, and nobody there can be asked.
 	Out bool
@@ -179,12 +181,13 @@ type Place struct {
 	Absent bool
 	// Ended reports whether it is absent because of a deletion of our own.
 	Ended bool
-	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: what its list lacks proves nothing until they are.
+	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: what its list lacks proves nothing until they
+	// are.
 	Unloaded []string
 	// Address is where that list was read.
 	Address string
-	// UsedBy names what is listed there and uses the instance: a frontend that leads to an engine, an engine that maps a replica. It is told of other
-	// instance managers only.
+	// UsedBy names what is listed there and uses the instance: a frontend that leads to an engine, an engine that maps a replica. It is
+	// told of other instance managers only.
 	UsedBy string
 	// Since is when the container started; zero is unknown.
 	Since time.Time

@@ -53,7 +53,8 @@ func (a *attempts) change(key Key, f func(*attempt)) {
 	a.m[key] = v
 }
 
-// forget drops what is remembered of an object whose instance is as wanted, unless a call is under way whose effect a list does not show yet.
+// forget drops what is remembered of an object whose instance is as wanted, unless a call is under way whose effect a list does not show
+// yet.
 func (a *attempts) forget(key Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

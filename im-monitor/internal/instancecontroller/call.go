@@ -49,7 +49,8 @@ func (r *executor) call(ctx context.Context, key Key, o client.Object, call inst
 	}
 }
 
-func (r *executor) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object, call instance.Call) error {
+func (r *executor) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object,
+	call instance.Call) error {
 	timeout := stopTimeout
 	if call.Out {
 		timeout = outTimeout
@@ -59,8 +60,9 @@ func (r *executor) delete(ctx context.Context, key Key, connection imclient.Clie
 	err := connection.Delete(ctx, imclient.DeleteRequest{Name: object.Name, Type: object.Kind, DataEngine: object.DataEngine,
 		UUID: call.UUID, ByName: call.ByName, DiskUUID: call.DiskUUID, CleanupRequired: call.Cleanup})
 	if err == nil || errors.Is(err, imclient.ErrNotFound) {
-		sent := &inventory.Call{InstanceManager: call.InstanceManager, Name: object.Name, UUID: call.UUID, Type: object.Kind, DiskUUID: object.Replica.DiskID,
-			Epoch: epoch, Ended: r.rt.Clock.Now()}
+		sent := &inventory.Call{InstanceManager: call.InstanceManager, Name: object.Name, UUID: call.UUID, Type: object.Kind,
+			DiskUUID: object.Replica.DiskID,
+			Epoch:    epoch, Ended: r.rt.Clock.Now()}
 		r.attempts.change(key, func(t *attempt) { t.deletion = sent })
 	}
 	return err
@@ -122,7 +124,8 @@ func (r *executor) pollAfter(ctx context.Context, key Key, instanceManager strin
 // createRequest is a creation on the wire.
 func createRequest(o instance.Object, call instance.Call) imclient.CreateRequest {
 	c := call.Create
-	out := imclient.CreateRequest{Name: o.Name, Type: o.Kind, DataEngine: o.DataEngine, Volume: o.Volume, PortCount: c.PortCount, PortArgs: c.PortArgs,
+	out := imclient.CreateRequest{Name: o.Name, Type: o.Kind, DataEngine: o.DataEngine, Volume: o.Volume, PortCount: c.PortCount,
+		PortArgs:   c.PortArgs,
 		EngineName: c.EngineName, TargetAddress: c.TargetAddress}
 	if s := c.SPDK; s != nil {
 		out.SPDK = &imclient.SPDK{Replicas: s.Replicas, DiskName: s.DiskName, DiskUUID: s.DiskUUID, Size: s.Size, Frontend: s.Frontend,

@@ -11,7 +11,8 @@ import (
 func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 	const wanted, older = "wanted", "older"
 	im := func(name, image, state string) *v1beta2.InstanceManager {
-		out := &v1beta2.InstanceManager{Spec: v1beta2.InstanceManagerSpec{Image: image}, Status: v1beta2.InstanceManagerStatus{CurrentState: state}}
+		out := &v1beta2.InstanceManager{Spec: v1beta2.InstanceManagerSpec{Image: image},
+			Status: v1beta2.InstanceManagerStatus{CurrentState: state}}
 		out.Name = name
 		return out
 	}
@@ -33,12 +34,16 @@ func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 			pod(im("b", wanted, v1beta2.InstanceManagerStateError), v1beta2.ReasonPodMissing)}, "a", ""},
 		"v1: the default image's is waited for while processes may run in it": {wanted, []*v1beta2.InstanceManager{im("a", older, up),
 			pod(im("b", wanted, starting), v1beta2.ReasonPodStarting)}, "b", ""},
-		"v1: also while nothing is known of its pod":            {wanted, []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, v1beta2.InstanceManagerStateUnknown)}, "b", ""},
-		"v1: one that runs, while the default image has none":   {wanted, []*v1beta2.InstanceManager{im("c", older, up), im("a", "oldest", up)}, "a", ""},
-		"v1: the default image's is waited for where none runs": {wanted, []*v1beta2.InstanceManager{im("a", older, starting), im("b", wanted, starting)}, "b", ""},
-		"v1: without a default image the only one":              {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
-		"v2: the only one":                  {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
-		"v2: the one that runs":             {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, starting)}, "a", ""},
+		"v1: also while nothing is known of its pod": {wanted,
+			[]*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, v1beta2.InstanceManagerStateUnknown)}, "b", ""},
+		"v1: one that runs, while the default image has none": {wanted,
+			[]*v1beta2.InstanceManager{im("c", older, up), im("a", "oldest", up)}, "a", ""},
+		"v1: the default image's is waited for where none runs": {wanted,
+			[]*v1beta2.InstanceManager{im("a", older, starting), im("b", wanted, starting)}, "b", ""},
+		"v1: without a default image the only one": {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
+		"v2: the only one":                         {"", []*v1beta2.InstanceManager{im("a", older, starting)}, "a", ""},
+		"v2: the one that runs": {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, starting)}, "a",
+			""},
 		"v2: two that run are one too many": {"", []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, up)}, "", "two"},
 		"none":                              {wanted, nil, "", "no %s instance manager that runs"},
 	} {

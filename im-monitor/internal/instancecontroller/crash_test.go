@@ -87,8 +87,8 @@ func (w *world) emitted(ctx context.Context, kind, name string, or []string) boo
 	return w.Admin.Get(ctx, key, &r) == nil && (r.Status.Starting || slices.Contains(or, r.Status.CurrentState))
 }
 
-// ALL-2: whichever write the process dies at, the next one brings the volume up and down again, with every creation announced first and nothing
-// left behind.
+// ALL-2: whichever write the process dies at, the next one brings the volume up and down again, with every creation announced first and
+// nothing left behind.
 func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 	var writes []string
 	t.Run("nowhere", func(t *testing.T) {

@@ -71,8 +71,8 @@ func (r *executor) alone(key Key, volume string, call instance.Call) (unlock fun
 // triesToCall is how often the object is read again because what came before the call took longer than readToCall.
 const triesToCall = 3
 
-// serve decides again on the object uncached and, within readToCall of that, calls; then the reporter looks what came of it. It calls nothing
-// but what it holds the lock for, and says when to come back; zero means when something changes.
+// serve decides again on the object uncached and, within readToCall of that, calls; then the reporter looks what came of it. It calls
+// nothing but what it holds the lock for, and says when to come back; zero means when something changes.
 func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (time.Duration, error) {
 	polled := false
 	for range triesToCall {
@@ -89,7 +89,8 @@ func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (tim
 		case call.Op == instance.OpNone || call.Op != first.Op || call.InstanceManager != first.InstanceManager:
 			return 0, nil // the cache is behind, or the volume's other objects hold it up: their events wake the reporter
 		case r.rt.Observe:
-			r.logFor(key).Info("would call", "op", call.Op, "instanceManager", call.InstanceManager, "uuid", call.UUID, "cleanupRequired", call.Cleanup)
+			r.logFor(key).Info("would call", "op", call.Op, "instanceManager", call.InstanceManager, "uuid", call.UUID, "cleanupRequired",
+				call.Cleanup)
 			return 0, nil
 		case call.Poll && !polled:
 			r.poll(ctx, o)

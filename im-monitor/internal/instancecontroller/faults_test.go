@@ -92,12 +92,14 @@ func TestWhatExistsAlreadyIsLookedAtAndARefusalIsAnErrorInTheEnd(t *testing.T) {
 	im := manager("refuse-1", "v1")
 	w.volume("vol", "v1")
 	r := w.replica("vol-r-00000001", "vol", "refuse-1", "v1")
-	exists := &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrAlreadyExists, Err: errors.New("it exists")}
+	exists := &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrAlreadyExists,
+		Err: errors.New("it exists")}
 	w.Servers.OnCall(func(_ context.Context, c shelltest.Call) error {
 		if c.Create == nil {
 			return nil
 		}
-		w.Servers.Put(im, inventory.Instance{Name: r.Name, Type: "replica", DataEngine: "v1", State: "running", UUID: "u-7", PortStart: 10070, PortEnd: 10079})
+		w.Servers.Put(im, inventory.Instance{Name: r.Name, Type: "replica", DataEngine: "v1", State: "running", UUID: "u-7",
+			PortStart: 10070, PortEnd: 10079})
 		return exists
 	})
 	w.run(r)
@@ -105,7 +107,8 @@ func TestWhatExistsAlreadyIsLookedAtAndARefusalIsAnErrorInTheEnd(t *testing.T) {
 	w.stop(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
 
-	refused := &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrRefused, Err: errors.New("no such binary")}
+	refused := &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrRefused,
+		Err: errors.New("no such binary")}
 	w.Servers.OnCall(failing(refused, func(c shelltest.Call) bool { return c.Create != nil }))
 	w.run(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateError)
@@ -166,7 +169,8 @@ func TestAnEngineThatMovedEndsAtItsOldPlaceBeforeItStartsAtTheNewOne(t *testing.
 	w.volume("vol", "v1")
 	e := w.engine("vol-e-0", "vol", "left-2", "v1")
 	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
-	w.Servers.Put(manager("left-1", "v1"), inventory.Instance{Name: e.Name, Type: "engine", DataEngine: "v1", State: "running", UUID: "old"})
+	w.Servers.Put(manager("left-1", "v1"), inventory.Instance{Name: e.Name, Type: "engine", DataEngine: "v1", State: "running",
+		UUID: "old"})
 	w.run(e)
 	e = w.engineIs(e.Name, v1beta2.InstanceStateRunning)
 	require.Equal(t, manager("left-2", "v1"), e.Status.InstanceManagerName)
@@ -174,7 +178,8 @@ func TestAnEngineThatMovedEndsAtItsOldPlaceBeforeItStartsAtTheNewOne(t *testing.
 	require.Equal(t, "old", w.deletions(e.Name)[0].UUID)
 }
 
-// The absence rule of a node that is down: stopped is concluded once every reachable replica is stopped, and corrected when the node is back.
+// The absence rule of a node that is down: stopped is concluded once every reachable replica is stopped, and corrected when the node is
+// back.
 func TestWhatRanOnANodeThatIsDownIsConcludedStoppedOnceItIsCutOff(t *testing.T) {
 	w := newWorld(t, "down-1", "down-2")
 	w.volume("vol", "v1")
@@ -205,7 +210,8 @@ func TestWhatRanOnANodeThatIsDownIsConcludedStoppedOnceItIsCutOff(t *testing.T) 
 
 	w.comesBack("down-1")
 	w.Eventually(func() bool {
-		return w.Get(e.Name, e) && w.Get(there.Name, there) && !w.holds(manager("down-1", "v1"), e.Name) && !w.holds(manager("down-1", "v1"), there.Name) &&
+		return w.Get(e.Name, e) && w.Get(there.Name, there) && !w.holds(manager("down-1", "v1"), e.Name) &&
+			!w.holds(manager("down-1", "v1"), there.Name) &&
 			e.Status.CurrentState == v1beta2.InstanceStateStopped && len(e.Status.Conditions) == 0 && len(there.Status.Conditions) == 0
 	}, "what ran all the time never ended")
 }
@@ -221,7 +227,8 @@ func TestATaintOutOfServiceIsAsGoodAsANodeThatIsDown(t *testing.T) {
 	w.replicaIs(r.Name, v1beta2.InstanceStateUnknown)
 	var n corev1.Node
 	require.NoError(t, w.Admin.Get(t.Context(), client.ObjectKey{Name: "taint-1"}, &n))
-	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute})
+	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown",
+		Effect: corev1.TaintEffectNoExecute})
 	require.NoError(t, w.Admin.Update(t.Context(), &n))
 	r = w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
 	require.Equal(t, v1beta2.ReasonOutOfService, conditions.Reason(r.Status.Conditions, v1beta2.InstanceNodeDown))

@@ -87,7 +87,8 @@ func change[T comparable](out map[string]any, name string, before, after T) {
 func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, message string, at ...status.Option) error {
 	list := []v1beta2.Condition{}
 	if reason != "" {
-		list = append(list, v1beta2.Condition{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue, Reason: reason, Message: message,
+		list = append(list, v1beta2.Condition{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue, Reason: reason,
+			Message:            message,
 			LastTransitionTime: s.rt.Clock.Now().UTC().Format(time.RFC3339), ObservedGeneration: o.GetGeneration()})
 	}
 	return status.Apply(ctx, s.rt.Client, o, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, at...)
@@ -96,11 +97,13 @@ func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, mes
 // problemOwner applies the conditions that say why an instance does not start.
 const problemOwner = "im-monitor.start"
 
-// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was says that it is over.
+// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was says that
+// it is over.
 func (s *shell) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
 	var list []v1beta2.Condition
 	add := func(kind string, bad, good v1beta2.ConditionStatus, problem instance.Problem, over string) {
-		c := v1beta2.Condition{Type: kind, Status: bad, Reason: problem.Reason, Message: problem.Message, ObservedGeneration: o.GetGeneration()}
+		c := v1beta2.Condition{Type: kind, Status: bad, Reason: problem.Reason, Message: problem.Message,
+			ObservedGeneration: o.GetGeneration()}
 		before := conditions.Get(conditionsOf(o), kind)
 		if problem.Reason == "" {
 			if before == nil {

@@ -58,13 +58,16 @@ func newWorldWith(t *testing.T, at cut.Point, change func(*instancecontroller.Op
 		for _, engine := range []string{"v1", "v2"} {
 			w.Eventually(func() bool {
 				var im v1beta2.InstanceManager
-				return w.Get(manager(n, engine), &im) && im.Status.CurrentState == v1beta2.InstanceManagerStateRunning && im.Status.APIVersion != 0
+				return w.Get(manager(n, engine), &im) && im.Status.CurrentState == v1beta2.InstanceManagerStateRunning &&
+					im.Status.APIVersion != 0
 			}, "%s of %s never ran", engine, n)
 		}
 		own := &v1beta2.Node{ObjectMeta: w.meta(n)}
 		w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 * gib, FreeBytes: 100 * gib})
-		w.spec(own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1", "initialize": "new"}}})
-		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk }, "the disk of %s never showed up", n)
+		w.spec(own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1",
+			"initialize": "new"}}})
+		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk },
+			"the disk of %s never showed up", n)
 	}
 	return w
 }
@@ -115,8 +118,9 @@ func (w *world) replica(name, volume, node, engine string) *v1beta2.Replica {
 	w.t.Helper()
 	w.haveVolume(volume, engine)
 	r := &v1beta2.Replica{ObjectMeta: w.labelled(name, volume), Spec: v1beta2.ReplicaSpec{
-		VolumeName: volume, NodeID: node, DataEngine: engine, DesireState: v1beta2.InstanceStateStopped, Image: engineImage, VolumeSize: gib,
-		DiskID: disk, DiskPath: "/var/lib/longhorn", DataDirectoryName: name + "-dir"}}
+		VolumeName: volume, NodeID: node, DataEngine: engine, DesireState: v1beta2.InstanceStateStopped, Image: engineImage,
+		VolumeSize: gib,
+		DiskID:     disk, DiskPath: "/var/lib/longhorn", DataDirectoryName: name + "-dir"}}
 	w.create(r)
 	return r
 }
@@ -125,8 +129,9 @@ func (w *world) engine(name, volume, node, engine string) *v1beta2.Engine {
 	w.t.Helper()
 	w.haveVolume(volume, engine)
 	e := &v1beta2.Engine{ObjectMeta: w.labelled(name, volume), Spec: v1beta2.EngineSpec{
-		VolumeName: volume, NodeID: node, DataEngine: engine, DesireState: v1beta2.InstanceStateStopped, Image: engineImage, VolumeSize: gib,
-		Active: true, Frontend: "blockdev", ReplicaAddressMap: map[string]string{volume + "-r-00000001": "10.0.0.9:10010"}}}
+		VolumeName: volume, NodeID: node, DataEngine: engine, DesireState: v1beta2.InstanceStateStopped, Image: engineImage,
+		VolumeSize: gib,
+		Active:     true, Frontend: "blockdev", ReplicaAddressMap: map[string]string{volume + "-r-00000001": "10.0.0.9:10010"}}}
 	w.create(e)
 	return e
 }
@@ -135,7 +140,8 @@ func (w *world) frontend(name, volume, node string) *v1beta2.EngineFrontend {
 	w.t.Helper()
 	w.haveVolume(volume, "v2")
 	f := &v1beta2.EngineFrontend{ObjectMeta: w.labelled(name, volume), Spec: v1beta2.EngineFrontendSpec{
-		VolumeName: volume, NodeID: node, DataEngine: "v2", DesireState: v1beta2.InstanceStateStopped, Size: gib, Active: true, Frontend: "blockdev",
+		VolumeName: volume, NodeID: node, DataEngine: "v2", DesireState: v1beta2.InstanceStateStopped, Size: gib, Active: true,
+		Frontend:   "blockdev",
 		EngineName: volume + "-e-0", TargetIP: "10.0.0.9", TargetPort: 20001}}
 	w.create(f)
 	return f

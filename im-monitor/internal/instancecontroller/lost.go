@@ -18,8 +18,8 @@ import (
 // lostOwner applies the condition DeviceLost alone, so that it outlasts what else is written of a frontend.
 const lostOwner = fieldOwner + ".frontend"
 
-// reportLost writes on the object that a frontend was lost, and which pods that concerns, before it is created anew. False means that this is written
-// already.
+// reportLost writes on the object that a frontend was lost, and which pods that concerns, before it is created anew. False means that this
+// is written already.
 func (r *executor) reportLost(ctx context.Context, o client.Object, call instance.Call) (bool, error) {
 	f, ok := o.(*v1beta2.EngineFrontend)
 	if !ok || call.Lost == "" || conditions.IsTrue(f.Status.Conditions, v1beta2.FrontendDeviceLost) {
@@ -30,9 +30,11 @@ func (r *executor) reportLost(ctx context.Context, o client.Object, call instanc
 		return false, err
 	}
 	message := call.Lost + " " + concerned(v)
-	list := []v1beta2.Condition{{Type: v1beta2.FrontendDeviceLost, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonCreatedAnew, Message: message,
+	list := []v1beta2.Condition{{Type: v1beta2.FrontendDeviceLost, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonCreatedAnew,
+		Message:            message,
 		LastTransitionTime: r.rt.Clock.Now().UTC().Format(time.RFC3339), ObservedGeneration: o.GetGeneration()}}
-	if err := status.Apply(ctx, r.rt.Client, o, lostOwner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion()); err != nil {
+	if err := status.Apply(ctx, r.rt.Client, o, lostOwner, map[string]any{"conditions": status.ConditionsField(list)},
+		status.AtVersion()); err != nil {
 		return false, err
 	}
 	events.Emit(r.rt.Recorder, o, lostEvent(message))

@@ -16,8 +16,9 @@ import (
 func TestAFrontendThatAnUpgradeLosesIsReportedAndCreatedAnew(t *testing.T) {
 	w := newWorld(t, "lost-1", "lost-2")
 	r, e, f := w.openV2("vol", "lost-1")
-	require.NoError(t, status.MergeStatus(t.Context(), w.Admin, &v1beta2.Volume{ObjectMeta: w.meta("vol")}, map[string]any{"kubernetesStatus": map[string]any{
-		"namespace": "shop", "workloadsStatus": []any{map[string]any{"podName": "db-0"}}}}))
+	require.NoError(t, status.MergeStatus(t.Context(), w.Admin, &v1beta2.Volume{ObjectMeta: w.meta("vol")},
+		map[string]any{"kubernetesStatus": map[string]any{
+			"namespace": "shop", "workloadsStatus": []any{map[string]any{"podName": "db-0"}}}}))
 	second := w.target("vol-e-1", "vol", "lost-2", e)
 	w.moveTo(f, second)
 	w.moved(f, second)
@@ -44,15 +45,17 @@ func TestAFrontendThatAnUpgradeLosesIsReportedAndCreatedAnew(t *testing.T) {
 	}, "detached, it still says so")
 }
 
-// V7: a node that was cut off comes back with an engine and a frontend of a volume that runs elsewhere by now. Servers that tell no UUID leave both to
-// im-monitor: no Orphan is made, and while they are there the node's instance manager is never replaced.
+// V7: a node that was cut off comes back with an engine and a frontend of a volume that runs elsewhere by now. Servers that tell no UUID
+// leave both to im-monitor: no Orphan is made, and while they are there the node's instance manager is never replaced.
 func TestWhatAReturningNodeBringsBackEndsInOrder(t *testing.T) {
 	w := newWorld(t, "here-1", "back-1")
 	w.Servers.Today(true)
 	_, e, f := w.openV2("vol", "here-1")
 	back := manager("back-1", "v2")
-	w.Servers.Put(back, imclient.Instance{Name: e.Name, Type: v1beta2.InstanceTypeEngine, DataEngine: "v2", State: v1beta2.InstanceStateRunning, PortStart: 20001})
-	w.Servers.Put(back, imclient.Instance{Name: f.Name, Type: v1beta2.InstanceTypeEngineFrontend, DataEngine: "v2", State: v1beta2.InstanceStateRunning,
+	w.Servers.Put(back, imclient.Instance{Name: e.Name, Type: v1beta2.InstanceTypeEngine, DataEngine: "v2",
+		State: v1beta2.InstanceStateRunning, PortStart: 20001})
+	w.Servers.Put(back, imclient.Instance{Name: f.Name, Type: v1beta2.InstanceTypeEngineFrontend, DataEngine: "v2",
+		State:    v1beta2.InstanceStateRunning,
 		Frontend: &imclient.Frontend{EngineName: e.Name, Kind: "spdk-tcp-blockdev", ActivePath: "10.0.0.7:20001"}})
 	w.Eventually(func() bool { return !w.holds(back, f.Name) && !w.holds(back, e.Name) }, "what the node brought back never ended")
 	var order []string

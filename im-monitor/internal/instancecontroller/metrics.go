@@ -10,7 +10,8 @@ import (
 var (
 	callsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_instance_calls_total",
-		Help: "Calls for the instances of Engines, EngineFrontends and Replicas, by operation (create, delete, switch-over), kind and outcome: Accepted, AlreadyExists, NotFound, Refused, Unreachable.",
+		Help: "Calls for the instances of Engines, EngineFrontends and Replicas, by operation (create, delete, switch-over), kind and " +
+			"outcome: Accepted, AlreadyExists, NotFound, Refused, Unreachable.",
 	}, []string{"op", "kind", "outcome"})
 	transitionsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_instance_transitions_total",

@@ -36,7 +36,8 @@ func engineObject(e *v1beta2.Engine) instance.Object {
 	s := &e.Spec
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeEngine, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
-		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize), SalvageRequested: s.SalvageRequested,
+		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize),
+		SalvageRequested: s.SalvageRequested,
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
 		Frontend: s.Frontend, DisableFrontend: s.DisableFrontend, UblkQueueDepth: s.UblkQueueDepth, UblkNumberOfQueue: s.UblkNumberOfQueue,
 		Engine: instance.EngineSpec{Replicas: s.ReplicaAddressMap, CurrentSize: volumesize.Net(e.Status.CurrentSize),
@@ -61,10 +62,12 @@ func frontendObject(f *v1beta2.EngineFrontend) instance.Object {
 	}
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeEngineFrontend, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
-		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(size), SalvageRequested: s.SalvageRequested,
-		Frontend: s.Frontend, DisableFrontend: s.DisableFrontend, UblkQueueDepth: s.UblkQueueDepth, UblkNumberOfQueue: s.UblkNumberOfQueue,
-		Target:  instance.TargetSpec{Engine: s.EngineName, IP: s.TargetIP, Port: s.TargetPort, IOQueues: s.NvmeTCPNrIOQueues},
-		Suspend: s.SuspendRequestedAt,
+		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(size),
+		SalvageRequested: s.SalvageRequested,
+		Frontend:         s.Frontend, DisableFrontend: s.DisableFrontend, UblkQueueDepth: s.UblkQueueDepth,
+		UblkNumberOfQueue: s.UblkNumberOfQueue,
+		Target:            instance.TargetSpec{Engine: s.EngineName, IP: s.TargetIP, Port: s.TargetPort, IOQueues: s.NvmeTCPNrIOQueues},
+		Suspend:           s.SuspendRequestedAt,
 	}
 }
 
@@ -74,14 +77,16 @@ func frontendStatus(f *v1beta2.EngineFrontend) instance.Status {
 		State: s.CurrentState, Starting: s.Starting, Started: s.Started, InstanceManager: s.InstanceManagerName, Image: s.CurrentImage,
 		IP: s.IP, StorageIP: s.StorageIP, Port: s.Port, UUID: s.UUID, UblkID: s.UblkID, Endpoint: s.Endpoint,
 		SalvageExecuted: s.SalvageExecuted, ActivePath: s.ActivePath, PreferredPath: s.PreferredPath, Paths: s.Paths,
-		Switchover: switchover(s), TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: volumesize.Net(s.CurrentSize), Suspended: s.SuspendedAt,
-		NodeDown: nodeDownReason(s.Conditions),
+		Switchover: switchover(s), TargetIP: s.TargetIP, TargetPort: s.TargetPort, Size: volumesize.Net(s.CurrentSize),
+		Suspended: s.SuspendedAt,
+		NodeDown:  nodeDownReason(s.Conditions),
 	}
 }
 
 func switchover(s *v1beta2.EngineFrontendStatus) instance.Switchover {
 	o := s.Switchover
-	return instance.Switchover{Phase: s.SwitchoverPhase, Accepted: o.Accepted, Engine: o.EngineName, UID: o.EngineUID, IP: o.TargetIP, Port: o.TargetPort,
+	return instance.Switchover{Phase: s.SwitchoverPhase, Accepted: o.Accepted, Engine: o.EngineName, UID: o.EngineUID, IP: o.TargetIP,
+		Port:      o.TargetPort,
 		OldClosed: o.OldTargetClosed, Unanswered: o.Unanswered, Since: o.Since}
 }
 
@@ -89,7 +94,8 @@ func replicaObject(r *v1beta2.Replica) instance.Object {
 	s := &r.Spec
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeReplica, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
-		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize), SalvageRequested: s.SalvageRequested,
+		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize),
+		SalvageRequested: s.SalvageRequested,
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
 		Replica: instance.ReplicaSpec{DiskID: s.DiskID, DiskPath: s.DiskPath, Directory: s.DataDirectoryName, BackingImage: s.BackingImage,
 			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled, HasData: s.HealthyAt != "" && s.FailedAt == ""},

@@ -64,7 +64,8 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 
 // readSettings reads what instances are made with, but only for those that a setting concerns.
 func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
-	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix, ControlPath: s.options.ControlPath,
+	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix,
+		ControlPath: s.options.ControlPath,
 		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss, CallPatience: s.options.PostElectionDelay}
 	v2 := w.Object.DataEngine == v1beta2.DataEngineV2
 	if !w.Object.Running || w.Object.Kind == v1beta2.InstanceTypeReplica || w.Object.Kind == v1beta2.InstanceTypeEngineFrontend && !v2 {
@@ -153,7 +154,8 @@ func (s *shell) hold(ctx context.Context, key Key, w *instance.World) error {
 		return nil
 	}
 	var orphans v1beta2.OrphanList
-	err := s.rt.Client.List(ctx, &orphans, client.InNamespace(s.rt.Namespace), client.MatchingFields{orphansByInstance: key.Name}, client.UnsafeDisableDeepCopy)
+	err := s.rt.Client.List(ctx, &orphans, client.InNamespace(s.rt.Namespace), client.MatchingFields{orphansByInstance: key.Name},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return fmt.Errorf("listing orphans of %s: %w", key.Name, err)
 	}

@@ -38,7 +38,8 @@ const (
 	executorWorkers = 256
 	callsPerManager = 8
 
-	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, pollTimeout the look before a stop.
+	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, pollTimeout the look before a
+	// stop.
 	listTimeout = 10 * time.Second
 	readToCall  = 2 * time.Second
 	pollTimeout = 3 * time.Second
@@ -59,6 +60,10 @@ const (
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.EnginePrefix, "engine-binary-prefix", "/engine-binaries/", "where engine binaries are inside a v1 instance manager")
 	flags.StringVar(&o.HostPrefix, "host-prefix", "/host", "where the host's file system is inside a v1 instance manager")
-	flags.DurationVar(&o.PathLoss, "path-loss-timeout", 45*time.Second, "how long after a target on a node that is down did not answer, and with all I/O of its frontend held, the frontend may use another one although the first one could not be closed: longer than the kernel tries to connect to it again")
-	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second, "how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its predecessor")
+	flags.DurationVar(&o.PathLoss, "path-loss-timeout", 45*time.Second,
+		"how long after a target on a node that is down did not answer, and with all I/O of its frontend held, the frontend may use "+
+			"another one although the first one could not be closed: longer than the kernel tries to connect to it again")
+	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second,
+		"how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its "+
+			"predecessor")
 }

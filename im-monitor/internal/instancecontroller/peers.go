@@ -24,8 +24,8 @@ func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
 	return nil
 }
 
-// readVolume reads the volume, what its instances are started with, and its other engines, or frontends, uncached: what speaks for starting one
-// more is asked of the API server. Replicas are not started one after the other.
+// readVolume reads the volume, what its instances are started with, and its other engines, or frontends, uncached: what speaks for starting
+// one more is asked of the API server. Replicas are not started one after the other.
 func (s *shell) readVolume(ctx context.Context, key Key, w *instance.World) error {
 	volume := w.Object.Volume
 	if key.Kind == v1beta2.InstanceTypeReplica {
@@ -92,8 +92,8 @@ func (s *shell) same(ctx context.Context, key Key, volume string) (same []instan
 // earlier is how many engines of a volume before this one are looked for: each is a lookup, and a number is what a name says.
 const earlier = 64
 
-// leftovers looks for live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One on a
-// node that is out was cut off before its object could go.
+// leftovers looks for live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
+// on a node that is out was cut off before its object could go.
 func (s *shell) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
@@ -164,5 +164,6 @@ func (s *shell) listUncached(ctx context.Context, list client.ObjectList, volume
 
 func peer(o client.Object, modes map[string]string) instance.Peer {
 	object, status := read(o)
-	return instance.Peer{Name: object.Name, State: status.State, Wanted: object.Running, Begun: status.Begun(), NodeDown: status.NodeDown != "", Modes: modes}
+	return instance.Peer{Name: object.Name, State: status.State, Wanted: object.Running, Begun: status.Begun(),
+		NodeDown: status.NodeDown != "", Modes: modes}
 }

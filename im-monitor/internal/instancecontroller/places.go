@@ -84,7 +84,8 @@ func duplicate(here *instance.Place, other *instance.Place) bool {
 // serving is the instance manager that takes what shall run on a node. Where there is none, the sentence says why.
 func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1beta2.InstanceManager, string, error) {
 	var list v1beta2.InstanceManagerList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByNode: nodeName}, client.UnsafeDisableDeepCopy)
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByNode: nodeName},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing instance managers of node %s: %w", nodeName, err)
 	}
@@ -118,11 +119,12 @@ func serves(im *v1beta2.InstanceManager, dataEngine string) bool {
 	return own == dataEngine && (im.Spec.Type == "" || im.Spec.Type == v1beta2.InstanceManagerTypeAIO)
 }
 
-// choose takes, of the instance managers of a node and data engine, v1 the default image's and v2 the only one or the one that runs. While the default
-// image's cannot run anything, as where its image cannot be pulled, v1 takes another one that runs. One that merely does not answer may still run
-// what another one would start over the same data.
+// choose takes, of the instance managers of a node and data engine, v1 the default image's and v2 the only one or the one that runs. While
+// the default image's cannot run anything, as where its image cannot be pulled, v1 takes another one that runs. One that merely does not
+// answer may still run what another one would start over the same data.
 func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.InstanceManager, string) {
-	wanted := slices.DeleteFunc(slices.Clone(candidates), func(im *v1beta2.InstanceManager) bool { return image != "" && im.Spec.Image != image })
+	wanted := slices.DeleteFunc(slices.Clone(candidates),
+		func(im *v1beta2.InstanceManager) bool { return image != "" && im.Spec.Image != image })
 	if len(wanted) == 1 && running(wanted[0]) {
 		return wanted[0], ""
 	}
@@ -140,10 +142,12 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 	return nil, "has no %s instance manager that runs."
 }
 
-// mayRun reports whether processes may be there although the instance manager does not say that it runs: its pod is not known never to have begun.
+// mayRun reports whether processes may be there although the instance manager does not say that it runs: its pod is not known never to have
+// begun.
 func mayRun(im *v1beta2.InstanceManager) bool {
 	c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
-	return c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonPodCannotStart && c.Reason != v1beta2.ReasonPodMissing
+	return c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonPodCannotStart &&
+		c.Reason != v1beta2.ReasonPodMissing
 }
 
 func running(im *v1beta2.InstanceManager) bool {
@@ -173,11 +177,12 @@ func (s *shell) place(key Key, instanceManager string, w *instance.World) instan
 
 // subject is the instance whose absence is asked for.
 func (s *shell) subject(key Key, instanceManager string, w *instance.World) inventory.Subject {
-	return inventory.Subject{InstanceManager: instanceManager, Name: key.Name, UUID: w.Status.UUID, Type: key.Kind, DiskUUID: w.Object.Replica.DiskID}
+	return inventory.Subject{InstanceManager: instanceManager, Name: key.Name, UUID: w.Status.UUID, Type: key.Kind,
+		DiskUUID: w.Object.Replica.DiskID}
 }
 
-// absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until a list
-// is younger than it, nothing is proof.
+// absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until
+// a list is younger than it, nothing is proof.
 func (s *shell) absent(key Key, subject inventory.Subject, snapshot *inventory.Snapshot) (absent, ended bool) {
 	t := s.attempts.of(key)
 	if t.creating || snapshot.Began.Before(t.created) {
@@ -190,7 +195,8 @@ func (s *shell) absent(key Key, subject inventory.Subject, snapshot *inventory.S
 }
 
 func entryOf(i inventory.Instance) *instance.Entry {
-	out := &instance.Entry{Type: i.Type, State: i.State, UUID: i.UUID, DiskUUID: i.DiskUUID, Error: i.ErrorMsg, Endpoint: i.Endpoint, Port: int(i.PortStart)}
+	out := &instance.Entry{Type: i.Type, State: i.State, UUID: i.UUID, DiskUUID: i.DiskUUID, Error: i.ErrorMsg, Endpoint: i.Endpoint,
+		Port: int(i.PortStart)}
 	if f := i.Frontend; f != nil {
 		out.UblkID, out.EngineName, out.ActivePath, out.PreferredPath = f.UblkID, f.EngineName, f.ActivePath, f.PreferredPath
 		for _, p := range f.Paths {

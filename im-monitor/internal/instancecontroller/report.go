@@ -86,7 +86,8 @@ func waitsForVolume(reason string) bool {
 // waitsForImages reports that an EngineImage, a BackingImage or a Volume may end the wait.
 func waitsForImages(reason string) bool {
 	switch reason {
-	case instance.ReasonImageUnknown, instance.ReasonImageNotDeployed, instance.ReasonWaitsForBackingImage, instance.ReasonNoBackingImage, instance.ReasonVolumeMissing:
+	case instance.ReasonImageUnknown, instance.ReasonImageNotDeployed, instance.ReasonWaitsForBackingImage, instance.ReasonNoBackingImage,
+		instance.ReasonVolumeMissing:
 		return true
 	}
 	return false
@@ -136,7 +137,8 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 	r.report(key, o, v)
 	if before.State != after.State {
 		transitionsTotal.WithLabelValues(key.Kind, stateLabel(after.State)).Inc()
-		r.logFor(key).Info("state written", "state", after.State, "before", before.State, "node", w.Object.NodeID, "instanceManager", after.InstanceManager,
+		r.logFor(key).Info("state written", "state", after.State, "before", before.State, "node", w.Object.NodeID, "instanceManager",
+			after.InstanceManager,
 			"uuid", after.UUID, "reason", v.Reason, "message", v.Message)
 	}
 	return nil

@@ -8,7 +8,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// N5: a process that begins knows nothing of the servers yet; what runs is not called unknown for that. A server that does not answer it is.
+// N5: a process that begins knows nothing of the servers yet; what runs is not called unknown for that. A server that does not answer it
+// is.
 func TestARestartCallsNothingUnknownBeforeItsServerWasAsked(t *testing.T) {
 	for name, shut := range map[string]bool{"it answers": false, "it does not answer": true} {
 		t.Run(name, func(t *testing.T) {

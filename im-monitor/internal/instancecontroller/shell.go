@@ -31,7 +31,8 @@ type shell struct {
 }
 
 func newShell(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *shell {
-	s := &shell{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options, written: map[string]*staleness.Guard{}}
+	s := &shell{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
+		written: map[string]*staleness.Guard{}}
 	for _, kind := range kinds {
 		s.written[kind] = &staleness.Guard{}
 	}

@@ -22,11 +22,15 @@ import (
 func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{
 		source.TypedFunc[Key](s.reportQueue.Start),
-		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine), objectChanged[*v1beta2.Engine](s.engineConcerns)),
-		source.TypedKind(c, &v1beta2.EngineFrontend{}, objectHandler[*v1beta2.EngineFrontend](s, v1beta2.InstanceTypeEngineFrontend), objectChanged[*v1beta2.EngineFrontend](nil)),
-		source.TypedKind(c, &v1beta2.Replica{}, objectHandler[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica), objectChanged[*v1beta2.Replica](nil)),
+		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine),
+			objectChanged[*v1beta2.Engine](s.engineConcerns)),
+		source.TypedKind(c, &v1beta2.EngineFrontend{}, objectHandler[*v1beta2.EngineFrontend](s, v1beta2.InstanceTypeEngineFrontend),
+			objectChanged[*v1beta2.EngineFrontend](nil)),
+		source.TypedKind(c, &v1beta2.Replica{}, objectHandler[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica),
+			objectChanged[*v1beta2.Replica](nil)),
 		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(ctx context.Context, im *v1beta2.InstanceManager) []Key { return s.keysOfNode(ctx, im.Spec.NodeID) }), changed(managerFacts)),
+			func(ctx context.Context, im *v1beta2.InstanceManager) []Key { return s.keysOfNode(ctx, im.Spec.NodeID) }),
+			changed(managerFacts)),
 		source.TypedKind(c, &v1beta2.EngineImage{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(context.Context, *v1beta2.EngineImage) []Key { return s.waiters.all() })),
 		source.TypedKind(c, &v1beta2.BackingImage{}, handler.TypedEnqueueRequestsFromMapFunc(
@@ -47,7 +51,8 @@ func (s *shell) executorSources() []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{source.TypedFunc[Key](s.executorQueue.Start)}
 }
 
-// objectHandler wakes the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be about to.
+// objectHandler wakes the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be
+// about to.
 func objectHandler[T client.Object](s *shell, kind string) handler.TypedEventHandler[T, Key] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []Key {
 		object, _ := read(o)
@@ -56,7 +61,8 @@ func objectHandler[T client.Object](s *shell, kind string) handler.TypedEventHan
 			return keys
 		}
 		var frontends v1beta2.EngineFrontendList
-		err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace), client.MatchingFields{frontendsByVolume: object.Volume}, client.UnsafeDisableDeepCopy)
+		err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace),
+			client.MatchingFields{frontendsByVolume: object.Volume}, client.UnsafeDisableDeepCopy)
 		if err != nil {
 			s.log.Error(err, "finding the frontends of an engine", "name", o.GetName())
 		}
@@ -134,7 +140,8 @@ func (s *shell) keysOfNode(ctx context.Context, nodeName string) []Key {
 	if nodeName == "" {
 		return nil
 	}
-	options := []client.ListOption{client.InNamespace(s.rt.Namespace), client.MatchingFields{objectsByNode: nodeName}, client.UnsafeDisableDeepCopy}
+	options := []client.ListOption{client.InNamespace(s.rt.Namespace), client.MatchingFields{objectsByNode: nodeName},
+		client.UnsafeDisableDeepCopy}
 	var replicas v1beta2.ReplicaList
 	var engines v1beta2.EngineList
 	var frontends v1beta2.EngineFrontendList
@@ -175,7 +182,8 @@ func nodeChanged() predicate.TypedPredicate[*v1beta2.Node] {
 	return predicate.TypedFuncs[*v1beta2.Node]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Node]) bool {
 		before, after := e.ObjectOld, e.ObjectNew
 		return before.UID != after.UID || node.IsDown(before) != node.IsDown(after) ||
-			before.Spec.UpgradeRequested != after.Spec.UpgradeRequested || before.Status.LoadingDisk() != after.Status.LoadingDisk() || !maps.Equal(disks(before), disks(after))
+			before.Spec.UpgradeRequested != after.Spec.UpgradeRequested || before.Status.LoadingDisk() != after.Status.LoadingDisk() ||
+			!maps.Equal(disks(before), disks(after))
 	}}
 }
 

@@ -44,7 +44,8 @@ func (s *shell) startFacts(ctx context.Context, w *instance.World) error {
 	}
 	_, wanted := b.Spec.DiskFileSpecMap[o.Replica.DiskID]
 	disk := b.Status.DiskFileStatusMap[o.Replica.DiskID]
-	w.BackingImage = instance.BackingImage{Found: true, UUID: b.Status.UUID, Wanted: wanted, State: disk.State, Message: disk.Message, FirstCopy: b.Status.V2FirstCopyStatus}
+	w.BackingImage = instance.BackingImage{Found: true, UUID: b.Status.UUID, Wanted: wanted, State: disk.State, Message: disk.Message,
+		FirstCopy: b.Status.V2FirstCopyStatus}
 	return nil
 }
 

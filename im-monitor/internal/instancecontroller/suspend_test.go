@@ -76,7 +76,8 @@ func TestAFrontendIsHeldBeforeItMoves(t *testing.T) {
 	w := newWorld(t, "first-1", "first-2")
 	_, e, f := w.openV2("vol", "first-1")
 	second := w.target("vol-e-1", "vol", "first-2", e)
-	w.spec(f, map[string]any{"suspendRequestedAt": heldSince, "engineName": second.Name, "targetIP": second.Status.StorageIP, "targetPort": second.Status.Port})
+	w.spec(f, map[string]any{"suspendRequestedAt": heldSince, "engineName": second.Name, "targetIP": second.Status.StorageIP,
+		"targetPort": second.Status.Port})
 	w.held(f, heldSince, second)
 	require.Equal(t, []string{"suspend", "preparing", "switching", "promoting"}, w.turns())
 }

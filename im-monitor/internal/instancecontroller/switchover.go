@@ -32,7 +32,8 @@ func (r *executor) turn(ctx context.Context, key Key, connection imclient.Client
 }
 
 func switchOver(ctx context.Context, connection imclient.Client, name string, call instance.Call) error {
-	request := imclient.SwitchOverRequest{Name: name, EngineName: call.Target.Engine, TargetAddress: call.Target.Address(), Phase: call.Phase}
+	request := imclient.SwitchOverRequest{Name: name, EngineName: call.Target.Engine, TargetAddress: call.Target.Address(),
+		Phase: call.Phase}
 	if call.CloseFirst {
 		closing := request
 		closing.Phase = v1beta2.SwitchoverSwitching
@@ -45,7 +46,8 @@ func switchOver(ctx context.Context, connection imclient.Client, name string, ca
 
 // revert closes the one target before it opens the other one.
 func (r *executor) revert(ctx context.Context, back instance.Revert) error {
-	if err := r.setPath(ctx, back.CloseAt, back.Close, imclient.ANAInaccessible); err != nil && !errors.Is(err, imclient.ErrNotFound) && !back.Harmless {
+	if err := r.setPath(ctx, back.CloseAt, back.Close, imclient.ANAInaccessible); err != nil && !errors.Is(err, imclient.ErrNotFound) &&
+		!back.Harmless {
 		return err
 	}
 	if back.Open == "" {
@@ -58,7 +60,8 @@ func (r *executor) revert(ctx context.Context, back instance.Revert) error {
 func (r *executor) setPath(ctx context.Context, instanceManager, engine, state string) error {
 	connection, _, ok := r.store.Client(instanceManager)
 	if !ok {
-		return fmt.Errorf("making the path to engine %s %s: %w: there is no connection to instance manager %q", engine, state, imclient.ErrUnreachable, instanceManager)
+		return fmt.Errorf("making the path to engine %s %s: %w: there is no connection to instance manager %q", engine, state,
+			imclient.ErrUnreachable, instanceManager)
 	}
 	return connection.SetANAState(ctx, engine, state)
 }
@@ -91,8 +94,8 @@ func (r *executor) accept(ctx context.Context, key Key, call instance.Call) erro
 	return err
 }
 
-// openTarget opens the path to the engine that a new frontend connects to. A switch-over that ended with its frontend may have closed it, and
-// no server opens it at a creation. Where that is not possible the creation shows it.
+// openTarget opens the path to the engine that a new frontend connects to. A switch-over that ended with its frontend may have closed it,
+// and no server opens it at a creation. Where that is not possible the creation shows it.
 func (r *executor) openTarget(ctx context.Context, key Key, object instance.Object) {
 	if object.Kind != v1beta2.InstanceTypeEngineFrontend || object.Target.Engine == "" {
 		return

@@ -37,7 +37,8 @@ func (w *world) moved(f *v1beta2.EngineFrontend, e *v1beta2.Engine) {
 	w.t.Helper()
 	w.Eventually(func() bool {
 		*f = v1beta2.EngineFrontend{ObjectMeta: w.meta(f.Name)}
-		return w.Get(f.Name, f) && f.Status.TargetIP == e.Status.StorageIP && f.Status.TargetPort == e.Status.Port && f.Status.SwitchoverPhase == ""
+		return w.Get(f.Name, f) && f.Status.TargetIP == e.Status.StorageIP && f.Status.TargetPort == e.Status.Port &&
+			f.Status.SwitchoverPhase == ""
 	}, "the frontend never moved to %s", e.Name)
 	require.Equal(w.t, v1beta2.InstanceStateRunning, f.Status.CurrentState)
 	require.Zero(w.t, f.Status.Switchover)
@@ -74,7 +75,8 @@ func TestAFrontendMovesToAnotherEngineInThreePhasesAndBack(t *testing.T) {
 	w.moved(f, second)
 	w.moveTo(f, e)
 	w.moved(f, e)
-	require.Equal(t, []string{"preparing vol-e-1", "switching vol-e-1", "promoting vol-e-1", "preparing vol-e-0", "switching vol-e-0", "promoting vol-e-0"}, w.phases())
+	require.Equal(t, []string{"preparing vol-e-1", "switching vol-e-1", "promoting vol-e-1", "preparing vol-e-0", "switching vol-e-0",
+		"promoting vol-e-0"}, w.phases())
 }
 
 // An addition that was answered goes on in its engine: the frontend leaves only once that replica has everything.
@@ -111,8 +113,10 @@ func TestADeclinedPhaseBringsTheOldTargetBackAndTheMoveIsTriedAgain(t *testing.T
 			second := w.target("vol-e-1", "vol", "back-2", e)
 			var declined atomic.Bool
 			w.Servers.OnCall(func(_ context.Context, c shelltest.Call) error {
-				if c.SwitchOver != nil && c.SwitchOver.Phase == phase && c.SwitchOver.EngineName == second.Name && declined.CompareAndSwap(false, true) {
-					return &imclient.CallError{Method: "InstanceSwitchOverTarget", Address: "scripted", Kind: imclient.ErrRefused, Err: errors.New("declined")}
+				if c.SwitchOver != nil && c.SwitchOver.Phase == phase && c.SwitchOver.EngineName == second.Name &&
+					declined.CompareAndSwap(false, true) {
+					return &imclient.CallError{Method: "InstanceSwitchOverTarget", Address: "scripted", Kind: imclient.ErrRefused,
+						Err: errors.New("declined")}
 				}
 				return nil
 			})
@@ -120,7 +124,8 @@ func TestADeclinedPhaseBringsTheOldTargetBackAndTheMoveIsTriedAgain(t *testing.T
 			w.moved(f, second)
 			require.True(t, declined.Load())
 			if phase != "preparing" {
-				require.Equal(t, []string{e.Name + " optimized", second.Name + " inaccessible", e.Name + " optimized"}, w.paths(), "the new target is closed, then the old one opened")
+				require.Equal(t, []string{e.Name + " optimized", second.Name + " inaccessible", e.Name + " optimized"}, w.paths(),
+					"the new target is closed, then the old one opened")
 			}
 		})
 	}

@@ -75,7 +75,8 @@ func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.En
 		return out, nil
 	}
 	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, seen.InstanceManager, &v1beta2.InstanceManager{})
-	out.Gone = err == nil && (im == nil || s.store.Absent(inventory.Subject{InstanceManager: seen.InstanceManager, Name: e.Name, UUID: seen.UUID,
+	out.Gone = err == nil && (im == nil || s.store.Absent(inventory.Subject{InstanceManager: seen.InstanceManager, Name: e.Name,
+		UUID: seen.UUID,
 		Type: v1beta2.InstanceTypeEngine}))
 	return out, err
 }
@@ -93,22 +94,24 @@ func rebuilds(e *v1beta2.Engine) string {
 // servesAt is where an engine's target listens; empty while it does not run, or shall not.
 func servesAt(e *v1beta2.Engine) string {
 	s := e.Status
-	if e.Spec.DesireState != v1beta2.InstanceStateRunning || s.CurrentState != v1beta2.InstanceStateRunning || s.StorageIP == "" || s.Port == 0 ||
+	if e.Spec.DesireState != v1beta2.InstanceStateRunning || s.CurrentState != v1beta2.InstanceStateRunning || s.StorageIP == "" ||
+		s.Port == 0 ||
 		conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown) {
 		return ""
 	}
 	return net.JoinHostPort(s.StorageIP, strconv.Itoa(s.Port))
 }
 
-// ledBy finds the frontend that leads to a v2 engine which runs and shall stop: its server has the engine on record, or I/O may go there because of
-// a switch-over that is under way. Where a frontend's list is unknown, only its status tells.
+// ledBy finds the frontend that leads to a v2 engine which runs and shall stop: its server has the engine on record, or I/O may go there
+// because of a switch-over that is under way. Where a frontend's list is unknown, only its status tells.
 func (s *shell) ledBy(ctx context.Context, key Key, w *instance.World) error {
 	stops := key.Kind == v1beta2.InstanceTypeEngine && w.Object.DataEngine == v1beta2.DataEngineV2 && !w.Object.Running
 	if !stops || w.Here == nil || w.Here.Entry == nil {
 		return nil
 	}
 	var frontends v1beta2.EngineFrontendList
-	if err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace), client.MatchingFields{frontendsByVolume: w.Object.Volume}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace),
+		client.MatchingFields{frontendsByVolume: w.Object.Volume}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing the frontends of volume %s: %w", w.Object.Volume, err)
 	}
 	for i := range frontends.Items {

@@ -22,8 +22,9 @@ const imageAfter = "longhornio/longhorn-instance-manager:v1.11.0"
 func (w *world) upgrade(node string) {
 	w.t.Helper()
 	w.spec(&v1beta2.Node{ObjectMeta: w.meta(node)}, map[string]any{"upgradeRequested": true})
-	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: w.meta("upgrade-" + node), Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: node, DataEngine: "v2",
-		InstanceManagerImage: imageAfter, DataEngineUpgradeManager: "upgrade"}}
+	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: w.meta("upgrade-" + node),
+		Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: node, DataEngine: "v2",
+			InstanceManagerImage: imageAfter, DataEngineUpgradeManager: "upgrade"}}
 	w.create(u)
 	var im v1beta2.InstanceManager
 	require.True(w.t, w.Get(manager(node, "v2"), &im))
@@ -42,7 +43,8 @@ func (w *world) follow(f *v1beta2.EngineFrontend) *states {
 	s := &states{}
 	watching, err := client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: w.Admin.Scheme()})
 	require.NoError(w.t, err)
-	events, err := watching.Watch(w.t.Context(), &v1beta2.EngineFrontendList{}, client.InNamespace(w.Namespace), client.MatchingFields{"metadata.name": f.Name})
+	events, err := watching.Watch(w.t.Context(), &v1beta2.EngineFrontendList{}, client.InNamespace(w.Namespace),
+		client.MatchingFields{"metadata.name": f.Name})
 	require.NoError(w.t, err)
 	go func() {
 		for e := range events.ResultChan() {
@@ -97,13 +99,15 @@ func TestALiveUpgradeReplacesAnInstanceManagerUnderItsFrontends(t *testing.T) {
 	w.spec(second, map[string]any{"replicaAddressMap": map[string]any{r.Name: nil, "vol-r-00000002": "10.0.0.9:10010"}})
 	w.stop(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
-	w.Eventually(func() bool { return !w.Get(old, &v1beta2.InstanceManager{}) && !w.Get(old, &corev1.Pod{}) }, "the old instance manager never went")
+	w.Eventually(func() bool { return !w.Get(old, &v1beta2.InstanceManager{}) && !w.Get(old, &corev1.Pod{}) },
+		"the old instance manager never went")
 	var im v1beta2.InstanceManager
 	w.Eventually(func() bool {
 		return w.Get(after, &im) && im.Status.CurrentState == v1beta2.InstanceManagerStateRunning && im.Status.APIVersion != 0
 	}, "the new one never ran")
 	w.frontendIs(f.Name, v1beta2.InstanceStateUnknown)
-	w.never(func() bool { return seen.ever(v1beta2.InstanceStateStopped) || seen.ever(v1beta2.InstanceStateError) }, "the frontend was thought to be gone")
+	w.never(func() bool { return seen.ever(v1beta2.InstanceStateStopped) || seen.ever(v1beta2.InstanceStateError) },
+		"the frontend was thought to be gone")
 	before.State = v1beta2.InstanceStateRunning
 	w.Servers.Put(after, before)
 	f = w.frontendIs(f.Name, v1beta2.InstanceStateRunning)

@@ -97,8 +97,8 @@ func retire(w World) Verdict {
 	return Verdict{}
 }
 
-// neverRan reports whether no container of the pod has started, so that nothing can run in it. A v2 one of which more is remembered has to start: what
-// it left behind needs it.
+// neverRan reports whether no container of the pod has started, so that nothing can run in it. A v2 one of which more is remembered has to
+// start: what it left behind needs it.
 func neverRan(w World) bool {
 	p := w.Pod
 	if p.Status.Phase != corev1.PodPending || w.v2() && remembered(w) != yes {
@@ -109,10 +109,12 @@ func neverRan(w World) bool {
 	})
 }
 
-// standsIn reports whether new v1 instances of the node run here although another image is wanted: the instance manager of that image does not run.
+// standsIn reports whether new v1 instances of the node run here although another image is wanted: the instance manager of that image does
+// not run.
 func standsIn(w World) bool {
 	kept := w.Node != nil && w.Node.DeletionTimestamp == nil && w.Kubernetes.Runs(w.InstanceManager.Spec.DataEngine, w.Settings)
-	return !w.v2() && kept && PodReady(w.Pod) && !slices.ContainsFunc(w.Siblings, func(s Sibling) bool { return s.Image == w.image() && s.Running })
+	return !w.v2() && kept && PodReady(w.Pod) &&
+		!slices.ContainsFunc(w.Siblings, func(s Sibling) bool { return s.Image == w.image() && s.Running })
 }
 
 // replaceWhenIdle makes a pod anew that was made with settings of the past.
@@ -202,7 +204,8 @@ func recheckIn(w World) time.Duration {
 
 // Roster says which InstanceManagers a node shall have and has not: one for each enabled data engine, of the default
 // image, or for v2 of the image that an upgrade brings. Without an image there is none to make.
-func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, u *Upgrade, existing map[string]bool) []*v1beta2.InstanceManager {
+func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, u *Upgrade,
+	existing map[string]bool) []*v1beta2.InstanceManager {
 	if n == nil || n.DeletionTimestamp != nil || k == nil {
 		return nil
 	}

@@ -46,8 +46,9 @@ func world(changes ...func(*World)) World {
 
 func manager(image, engine string) *v1beta2.InstanceManager {
 	return &v1beta2.InstanceManager{
-		ObjectMeta: metav1.ObjectMeta{Name: v1beta2.InstanceManagerName("node-1", image, engine), Namespace: "longhorn-system", UID: "im-uid"},
-		Spec:       v1beta2.InstanceManagerSpec{NodeID: "node-1", Image: image, DataEngine: engine, Type: v1beta2.InstanceManagerTypeAIO},
+		ObjectMeta: metav1.ObjectMeta{Name: v1beta2.InstanceManagerName("node-1", image, engine), Namespace: "longhorn-system",
+			UID: "im-uid"},
+		Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", Image: image, DataEngine: engine, Type: v1beta2.InstanceManagerTypeAIO},
 	}
 }
 
@@ -117,7 +118,8 @@ func recorded(kind, state string) func(*World) {
 func provenGone(w *World) { w.Inventory.Gone = map[string]bool{"vol-1": true} }
 
 func put(p *Processes, kind, state string) {
-	one := map[string]v1beta2.InstanceProcess{"vol-1": {Spec: v1beta2.InstanceProcessSpec{Name: "vol-1"}, Status: v1beta2.InstanceProcessStatus{State: state}}}
+	one := map[string]v1beta2.InstanceProcess{"vol-1": {Spec: v1beta2.InstanceProcessSpec{Name: "vol-1"},
+		Status: v1beta2.InstanceProcessStatus{State: state}}}
 	switch kind {
 	case v1beta2.InstanceTypeEngine:
 		p.Engines = one
@@ -137,7 +139,8 @@ func TestPodAndEnd(t *testing.T) {
 	}{
 		{"a pod that runs is left alone", world(), Verdict{}},
 		{"a missing pod is made", world(noPod), Verdict{Pod: CreatePod}},
-		{"a pod is not made while earlier ones keep failing", world(noPod, func(w *World) { w.RetryAt = now.Add(time.Minute) }), Verdict{After: time.Minute}},
+		{"a pod is not made while earlier ones keep failing", world(noPod, func(w *World) { w.RetryAt = now.Add(time.Minute) }),
+			Verdict{After: time.Minute}},
 		{"a pod that ended is deleted and counted", world(failedPod), Verdict{Pod: DeletePod, Failed: true}},
 		{"a pod that is being deleted is waited for", world(deletingPod), Verdict{}},
 		{"a node that is down gets no pod", world(noPod, down), Verdict{}},
@@ -150,15 +153,19 @@ func TestPodAndEnd(t *testing.T) {
 		{"an old one that said it is empty loses its pod", world(old, asked), Verdict{Pod: DeletePod}},
 		{"an old one with a replica in any state stays", world(old, asked, listed(replica, "stopped")), Verdict{}},
 		{"an old one that does not answer stays: unknown is not empty", world(old, unheard), Verdict{After: 15 * time.Second}},
-		{"an old v1 one without a pod goes: its processes went with the pod", world(old, noPod, recorded(replica, "running")), Verdict{Remove: true}},
+		{"an old v1 one without a pod goes: its processes went with the pod", world(old, noPod, recorded(replica, "running")),
+			Verdict{Remove: true}},
 		{"an old v1 one stays while that of the new image does not run: new instances run there", world(old, newStarts, asked), Verdict{}},
 		{"also while there is none of the new image yet", world(old, asked, func(w *World) { w.Siblings = nil }), Verdict{}},
 		{"but not on a node that goes", world(old, newStarts, asked, deletedNode), Verdict{Pod: DeletePod}},
 		{"one that is superseded before it ran goes without a list", world(old, newStarts, withoutImage, unheard), Verdict{Pod: DeletePod}},
 		{"so does a v2 one", world(v2, old, withoutImage, unheard), Verdict{Pod: DeletePod}},
-		{"but not one that is needed for what it left behind", world(v2, old, withoutImage, unheard, recorded(frontend, "running")), Verdict{}},
-		{"one whose settings changed before it ran is made anew", world(withoutImage, unheard, func(w *World) { w.Settings.PriorityClass = "high" }), Verdict{Pod: DeletePod}},
-		{"one that never ran is made anew with the secret that was named since", world(withoutImage, unheard, func(w *World) { w.Settings.RegistrySecret = "pull" }), Verdict{Pod: DeletePod}},
+		{"but not one that is needed for what it left behind", world(v2, old, withoutImage, unheard, recorded(frontend, "running")),
+			Verdict{}},
+		{"one whose settings changed before it ran is made anew",
+			world(withoutImage, unheard, func(w *World) { w.Settings.PriorityClass = "high" }), Verdict{Pod: DeletePod}},
+		{"one that never ran is made anew with the secret that was named since",
+			world(withoutImage, unheard, func(w *World) { w.Settings.RegistrySecret = "pull" }), Verdict{Pod: DeletePod}},
 		{"but not again for it", world(withoutImage, unheard, func(w *World) {
 			w.Settings.RegistrySecret, w.Pod.Spec.ImagePullSecrets = "pull", []corev1.LocalObjectReference{{Name: "pull"}}
 		}), Verdict{}},
@@ -166,7 +173,8 @@ func TestPodAndEnd(t *testing.T) {
 			w.Pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "of-the-account"}}
 		}), Verdict{}},
 		{"one that is wanted is left to the kubelet", world(withoutImage, unheard), Verdict{}},
-		{"an engine that was disabled ends its empty instance managers", world(asked, func(w *World) { w.Settings.V1 = false }), Verdict{Pod: DeletePod}},
+		{"an engine that was disabled ends its empty instance managers", world(asked, func(w *World) { w.Settings.V1 = false }),
+			Verdict{Pod: DeletePod}},
 		{"an instance manager of a deleted node goes when empty", world(asked, deletedNode), Verdict{Pod: DeletePod}},
 		{"an instance manager of a deleted node stays with an engine", world(asked, deletedNode, listed(engine, "running")), Verdict{}},
 		{"an old v2 one with only data at rest is replaced", world(v2, old, asked, listed(replica, "stopped")), Verdict{Pod: DeletePod}},
@@ -174,23 +182,32 @@ func TestPodAndEnd(t *testing.T) {
 		{"an old v2 one with a state that we do not know stays", world(v2, old, asked, listed(replica, "hibernating")), Verdict{}},
 		{"an old v2 one with a frontend stays", world(v2, old, asked, listed(frontend, "stopped")), Verdict{}},
 		{"an old v2 one that has just restarted is not believed to be empty", world(v2, old, asked, unsettled), Verdict{}},
-		{"an old v2 one of which more is remembered stays: without its pod it would be made again", world(v2, old, asked, recorded(replica, "running")), Verdict{}},
-		{"an old v2 one whose pod ended with a frontend starts again with its image", world(v2, old, noPod, recorded(frontend, "running")), Verdict{Pod: CreatePod}},
-		{"an old v2 one whose pod ended with only data at rest goes", world(v2, old, noPod, recorded(replica, "stopped")), Verdict{Remove: true}},
-		{"while an upgrade has the node its v2 ones are not replaced", world(v2, old, asked, func(w *World) { w.Node.Spec.UpgradeRequested = true }), Verdict{}},
+		{"an old v2 one of which more is remembered stays: without its pod it would be made again",
+			world(v2, old, asked, recorded(replica, "running")), Verdict{}},
+		{"an old v2 one whose pod ended with a frontend starts again with its image", world(v2, old, noPod, recorded(frontend, "running")),
+			Verdict{Pod: CreatePod}},
+		{"an old v2 one whose pod ended with only data at rest goes", world(v2, old, noPod, recorded(replica, "stopped")),
+			Verdict{Remove: true}},
+		{"while an upgrade has the node its v2 ones are not replaced",
+			world(v2, old, asked, func(w *World) { w.Node.Spec.UpgradeRequested = true }), Verdict{}},
 		{"a new v2 one waits for the pod of the old one", world(v2, noPod, sibling(true)), Verdict{}},
 		{"a new v2 one waits for an old one that will start first", world(v2, noPod, sibling(false)), Verdict{}},
-		{"an old v2 one that has to start goes before the new one", world(v2, old, noPod, recorded(engine, "running"), sibling(false)), Verdict{Pod: CreatePod}},
+		{"an old v2 one that has to start goes before the new one", world(v2, old, noPod, recorded(engine, "running"), sibling(false)),
+			Verdict{Pod: CreatePod}},
 		{"v1 pods of two images live side by side", world(noPod, sibling(true)), Verdict{Pod: CreatePod}},
-		{"a pod with settings of the past is asked first", world(func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{Ask: true}},
-		{"and made anew when empty", world(asked, func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{Pod: DeletePod}},
-		{"but not while something runs", world(asked, listed(engine, "running"), func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{}},
+		{"a pod with settings of the past is asked first",
+			world(func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{Ask: true}},
+		{"and made anew when empty", world(asked, func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }),
+			Verdict{Pod: DeletePod}},
+		{"but not while something runs", world(asked, listed(engine, "running"),
+			func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{}},
 		{"a pod that does not say its settings keeps them", world(func(w *World) {
 			w.Pod = runningPod(*w)
 			w.Pod.Annotations = nil
 			w.Settings.PriorityClass = "high"
 		}), Verdict{}},
-		{"an instance manager that somebody deletes is left alone", world(noPod, func(w *World) { w.InstanceManager.DeletionTimestamp = &metav1.Time{Time: now} }), Verdict{}},
+		{"an instance manager that somebody deletes is left alone",
+			world(noPod, func(w *World) { w.InstanceManager.DeletionTimestamp = &metav1.Time{Time: now} }), Verdict{}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -211,16 +228,21 @@ func TestState(t *testing.T) {
 		pod, answer string // reasons of PodReady and Reachable
 	}{
 		{"ready and answering", world(), "running", "10.1.2.3", v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
-		{"ready and silent for long stays running, and says so", world(unheard), "running", "10.1.2.3", v1beta2.ReasonPodReady, v1beta2.ReasonNotAnswering},
-		{"ready and silent for a moment says nothing", world(func(w *World) { w.Inventory = Inventory{UnknownSince: now} }), "running", "10.1.2.3", v1beta2.ReasonPodReady, ""},
-		{"silent while a disk is being loaded is busy", world(v2, func(w *World) { w.Inventory = Inventory{UnknownSince: now.Add(-time.Minute)} }, loadingDisk), "running", "10.1.2.3", v1beta2.ReasonPodReady, ""},
+		{"ready and silent for long stays running, and says so", world(unheard), "running", "10.1.2.3", v1beta2.ReasonPodReady,
+			v1beta2.ReasonNotAnswering},
+		{"ready and silent for a moment says nothing", world(func(w *World) { w.Inventory = Inventory{UnknownSince: now} }), "running",
+			"10.1.2.3", v1beta2.ReasonPodReady, ""},
+		{"silent while a disk is being loaded is busy",
+			world(v2, func(w *World) { w.Inventory = Inventory{UnknownSince: now.Add(-time.Minute)} }, loadingDisk), "running", "10.1.2.3",
+			v1beta2.ReasonPodReady, ""},
 		{"pod about to be made", world(noPod), "starting", "", v1beta2.ReasonPodStarting, ""},
 		{"pod pending", world(pendingPod), "starting", "", v1beta2.ReasonPodStarting, ""},
 		{"pod whose image cannot be pulled", world(withoutImage), "starting", "", v1beta2.ReasonPodCannotStart, ""},
 		{"pod failed", world(failedPod), "error", "", v1beta2.ReasonPodFailed, ""},
 		{"pod being deleted", world(deletingPod), "error", "", v1beta2.ReasonPodDeleting, ""},
 		{"new and blocked", world(v2, noPod, sibling(true)), "stopped", "", v1beta2.ReasonPodBlocked, ""},
-		{"in back-off after running", world(noPod, was("running"), func(w *World) { w.RetryAt = now.Add(time.Second) }), "error", "", v1beta2.ReasonPodFailed, ""},
+		{"in back-off after running", world(noPod, was("running"), func(w *World) { w.RetryAt = now.Add(time.Second) }), "error", "",
+			v1beta2.ReasonPodFailed, ""},
 		{"node down", world(down), "unknown", "", v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
 		{"node gone without pod", world(gone, noPod, was("running")), "unknown", "", v1beta2.ReasonPodMissing, ""},
 	}
@@ -247,7 +269,8 @@ func TestDecidingAgainOnTheResultChangesNothing(t *testing.T) {
 		v := Decide(w)
 		s := &w.InstanceManager.Status
 		s.CurrentState, s.IP, s.Conditions = v.Status.State, v.Status.IP, v.Status.Conditions
-		s.APIVersion, s.APIMinVersion, s.ProxyAPIVersion, s.ProxyAPIMinVersion = v.Status.Version.API, v.Status.Version.APIMin, v.Status.Version.Proxy, v.Status.Version.ProxyMin
+		s.APIVersion, s.APIMinVersion, s.ProxyAPIVersion, s.ProxyAPIMinVersion = v.Status.Version.API, v.Status.Version.APIMin,
+			v.Status.Version.Proxy, v.Status.Version.ProxyMin
 		w.Now = now.Add(time.Hour)
 		require.False(t, Decide(w).Status.Changed(w.InstanceManager))
 	}
@@ -272,7 +295,8 @@ func TestMaps(t *testing.T) {
 		{"until it is proven not to be there", world(v2, provenGone, recorded(replica, "running")), counts{replicas: 1}, 0},
 		{"unknown with a pod concludes nothing", world(unheard, recorded(replica, "running")), counts{}, 0},
 		{"a v1 pod that ended took its processes along", world(unheard, failedPod, recorded(engine, "running")), counts{engines: 1}, 0},
-		{"so did one that was replaced and has no address yet", world(unheard, pendingPod, recorded(engine, "running")), counts{engines: 1}, 0},
+		{"so did one that was replaced and has no address yet", world(unheard, pendingPod, recorded(engine, "running")), counts{engines: 1},
+			0},
 		{"a v2 pod that ended took its engines along", world(v2, unheard, failedPod, recorded(engine, "running")), counts{engines: 1}, 0},
 		{"but neither lvols", world(v2, unheard, failedPod, recorded(replica, "running")), counts{}, 0},
 		{"nor frontends", world(v2, unheard, failedPod, recorded(frontend, "running")), counts{}, 0},
@@ -293,7 +317,8 @@ func TestRoster(t *testing.T) {
 	require.Len(t, got, 2, "one for each enabled data engine")
 	require.Equal(t, "instance-manager-8f4b8f9527799bc7afb7425460c719ed", got[0].Name)
 	require.Equal(t, "imi-dd3e0865", got[0].Labels[v1beta2.LabelInstanceManagerImage])
-	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, map[string]bool{got[0].Name: true}), 1, "what exists is not made")
+	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, map[string]bool{got[0].Name: true}), 1,
+		"what exists is not made")
 	noImage := w.Settings
 	noImage.Image = ""
 	require.Empty(t, Roster("node-1", w.Kubernetes, w.Node, noImage, nil, nil), "no image, no instance manager")
@@ -306,7 +331,8 @@ func TestRoster(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	want := []time.Duration{0, 0, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 5 * time.Minute, 5 * time.Minute}
+	want := []time.Duration{0, 0, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second,
+		5 * time.Minute, 5 * time.Minute}
 	for failures, wait := range want {
 		require.Equal(t, wait, Backoff(failures), "after %d failures", failures)
 	}

@@ -39,12 +39,14 @@ func transitions(w World, v Verdict) []events.Event {
 
 func podCreated(w World) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "PodCreated", Action: "CreatePod",
-		Note: fmt.Sprintf("Made the instance-manager pod of node %s with image %s.", w.InstanceManager.Spec.NodeID, w.InstanceManager.Spec.Image)}
+		Note: fmt.Sprintf("Made the instance-manager pod of node %s with image %s.", w.InstanceManager.Spec.NodeID,
+			w.InstanceManager.Spec.Image)}
 }
 
 func podFailed(w World) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "PodFailed", Action: "ReplacePod",
-		Note: fmt.Sprintf("The instance-manager pod of node %s ended by itself%s and is replaced; v1 instances and v2 engines ended with it.", w.InstanceManager.Spec.NodeID, because(w.Pod))}
+		Note: fmt.Sprintf("The instance-manager pod of node %s ended by itself%s and is replaced; v1 instances and v2 engines ended "+
+			"with it.", w.InstanceManager.Spec.NodeID, because(w.Pod))}
 }
 
 func podDeleted(w World, v Verdict) events.Event {
@@ -65,7 +67,8 @@ func removed(w World) events.Event {
 		why = "a live upgrade replaced it"
 	}
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "Removed", Action: "RemoveInstanceManager",
-		Note: fmt.Sprintf("Removed the instance manager of node %s with image %s: %s.", w.InstanceManager.Spec.NodeID, w.InstanceManager.Spec.Image, why)}
+		Note: fmt.Sprintf("Removed the instance manager of node %s with image %s: %s.", w.InstanceManager.Spec.NodeID,
+			w.InstanceManager.Spec.Image, why)}
 }
 
 func unreachable(w World, c v1beta2.Condition) events.Event {

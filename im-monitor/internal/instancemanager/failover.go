@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Unsettled says why a volume with a replica on the node may need that replica in a moment; empty where it does not. An instance manager that looks
-// idle then must stay: its replicas are stopped because the volume is on its way.
+// Unsettled says why a volume with a replica on the node may need that replica in a moment; empty where it does not. An instance manager
+// that looks idle then must stay: its replicas are stopped because the volume is on its way.
 func Unsettled(v *v1beta2.Volume, engines []v1beta2.Engine, now time.Time, pause time.Duration) string {
 	state := v.Status.State
 	switch {
@@ -20,7 +20,8 @@ func Unsettled(v *v1beta2.Volume, engines []v1beta2.Engine, now time.Time, pause
 		return fmt.Sprintf("volume %s is about to be attached to node %s", v.Name, v.Spec.NodeID)
 	case v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "":
 		return fmt.Sprintf("volume %s migrates", v.Name)
-	case state == v1beta2.VolumeStateAttached && either(v.Spec.TargetNodeID, v.Spec.NodeID) != either(v.Status.CurrentTargetNodeID, v.Status.CurrentNodeID):
+	case state == v1beta2.VolumeStateAttached &&
+		either(v.Spec.TargetNodeID, v.Spec.NodeID) != either(v.Status.CurrentTargetNodeID, v.Status.CurrentNodeID):
 		return fmt.Sprintf("the target of volume %s moves to node %s", v.Name, either(v.Spec.TargetNodeID, v.Spec.NodeID))
 	case within(v.Status.RemountRequestedAt, now, pause) || within(v.Status.LastAutoSalvagedAt, now, pause):
 		return fmt.Sprintf("volume %s lost its engine less than %s ago", v.Name, pause)

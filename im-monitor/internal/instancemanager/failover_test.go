@@ -14,7 +14,8 @@ import (
 // V8: what looks idle on a node may be needed there in a moment.
 func TestAVolumeThatIsOnItsWayKeepsTheInstanceManagersOfItsReplicas(t *testing.T) {
 	ago := func(d time.Duration) string { return now.Add(-d).Format(time.RFC3339Nano) }
-	running := v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "vol-e-0"}, Spec: v1beta2.EngineSpec{VolumeName: "vol", DesireState: "running"},
+	running := v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "vol-e-0"},
+		Spec:   v1beta2.EngineSpec{VolumeName: "vol", DesireState: "running"},
 		Status: v1beta2.EngineStatus{CurrentState: "running", ReplicaModeMap: map[string]string{"r": "RW"}}}
 	for _, c := range []struct {
 		name   string
@@ -27,25 +28,31 @@ func TestAVolumeThatIsOnItsWayKeepsTheInstanceManagersOfItsReplicas(t *testing.T
 			detached(v, e)
 			v.Status.State, v.DeletionTimestamp = v1beta2.VolumeStateDetaching, &metav1.Time{Time: now}
 		}, ""},
-		{"attaching", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.State = v1beta2.VolumeStateAttaching }, "volume vol is attaching"},
-		{"detaching", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.State = v1beta2.VolumeStateDetaching }, "volume vol is detaching"},
+		{"attaching", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.State = v1beta2.VolumeStateAttaching },
+			"volume vol is attaching"},
+		{"detaching", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.State = v1beta2.VolumeStateDetaching },
+			"volume vol is detaching"},
 		{"between two tries to attach it", detached, "volume vol is about to be attached to node node-1"},
 		{"faulted, which no replica mends", func(v *v1beta2.Volume, e *v1beta2.Engine) {
 			detached(v, e)
 			v.Status.Robustness = v1beta2.VolumeRobustnessFaulted
 		}, ""},
 		{"migrating", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Spec.MigrationNodeID = "node-2" }, "volume vol migrates"},
-		{"its target moves", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Spec.TargetNodeID = "node-2" }, "the target of volume vol moves to node node-2"},
+		{"its target moves", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Spec.TargetNodeID = "node-2" },
+			"the target of volume vol moves to node node-2"},
 		{"its target is away", func(v *v1beta2.Volume, _ *v1beta2.Engine) {
 			v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID = "node-2", "node-2"
 		}, ""},
-		{"its target comes back", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.CurrentTargetNodeID = "node-2" }, "the target of volume vol moves to node node-1"},
+		{"its target comes back", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.CurrentTargetNodeID = "node-2" },
+			"the target of volume vol moves to node node-1"},
 		{"rebuilding", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.ReplicaModeMap["r"] = "WO" }, "volume vol rebuilds replica r"},
 		{"beginning to rebuild", func(_ *v1beta2.Volume, e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"r": {IsRebuilding: true}}
 		}, "volume vol rebuilds a replica"},
-		{"its engine failed", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "error" }, "volume vol lost its engine: vol-e-0 is error"},
-		{"nobody sees its engine", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "unknown" }, "volume vol lost its engine: vol-e-0 is unknown"},
+		{"its engine failed", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "error" },
+			"volume vol lost its engine: vol-e-0 is error"},
+		{"nobody sees its engine", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "unknown" },
+			"volume vol lost its engine: vol-e-0 is unknown"},
 		{"attached again a minute ago", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.RemountRequestedAt = ago(time.Minute) },
 			"volume vol lost its engine less than 5m0s ago"},
 		{"attached again long ago", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.RemountRequestedAt = ago(6 * time.Minute) }, ""},
@@ -67,7 +74,8 @@ func detached(v *v1beta2.Volume, e *v1beta2.Engine) {
 
 func TestAnIdleInstanceManagerStaysWhileAVolumeIsOnItsWayAndSaysWhich(t *testing.T) {
 	unsettled := func(w *World) { w.Unsettled = "volume vol is attaching" }
-	for name, w := range map[string]World{"old": world(old, asked, unsettled), "old v2": world(v2, old, asked, unsettled), "outdated": world(v2, noMount, asked, unsettled)} {
+	for name, w := range map[string]World{"old": world(old, asked, unsettled), "old v2": world(v2, old, asked, unsettled),
+		"outdated": world(v2, noMount, asked, unsettled)} {
 		v := Decide(w)
 		require.Equal(t, KeepPod, v.Pod, name)
 		require.Positive(t, v.After, name)

@@ -19,23 +19,24 @@ type Frontend struct {
 	Promoted   bool
 	// TargetNode is the node of the instance manager at that address; empty where there is none that is in service.
 	TargetNode string
-	// Serves reports whether a list of that instance manager shows an engine that runs at that address. For the deletion of a pod that list was begun for
-	// this very purpose.
+	// Serves reports whether a list of that instance manager shows an engine that runs at that address. For the deletion of a pod that list
+	// was begun for this very purpose.
 	Serves bool
 }
 
 // frontendUblk is the frontend of which no server keeps a record.
 const frontendUblk = "ublk"
 
-// leaves says why the frontend would not outlive the pod; empty where it would. The server that follows dials the target on record once: where that
-// does not answer the workload's device is gone.
+// leaves says why the frontend would not outlive the pod; empty where it would. The server that follows dials the target on record once:
+// where that does not answer the workload's device is gone.
 //
-// Checked are the record's place, that the target was promoted, and that its engine runs on another node in a list begun a moment before. Taken for
-// granted is that this node reaches that address: it does as long as I/O goes there, which the optimized path says.
+// Checked are the record's place, that the target was promoted, and that its engine runs on another node in a list begun a moment before.
+// Taken for granted is that this node reaches that address: it does as long as I/O goes there, which the optimized path says.
 func (f Frontend) leaves(w World) string {
 	switch {
 	case !w.keepsRecords():
-		return fmt.Sprintf("engine frontend %s is not on record on the host (the pod lacks the mount at /metadata); detach its volume", f.Name)
+		return fmt.Sprintf("engine frontend %s is not on record on the host (the pod lacks the mount at /metadata); detach its volume",
+			f.Name)
 	case f.Kind == frontendUblk:
 		return fmt.Sprintf("engine frontend %s is ublk, which does not outlive the pod; detach its volume", f.Name)
 	case f.State != v1beta2.InstanceStateRunning:
@@ -47,7 +48,8 @@ func (f Frontend) leaves(w World) string {
 	case f.TargetNode == w.InstanceManager.Spec.NodeID:
 		return fmt.Sprintf("engine frontend %s leads to %s on the same node", f.Name, f.ActivePath)
 	case !f.Serves:
-		return fmt.Sprintf("engine frontend %s leads to %s on node %s, and no new list shows an engine that runs there", f.Name, f.ActivePath, f.TargetNode)
+		return fmt.Sprintf("engine frontend %s leads to %s on node %s, and no new list shows an engine that runs there", f.Name,
+			f.ActivePath, f.TargetNode)
 	}
 	return ""
 }
@@ -90,7 +92,8 @@ func frontendRecords(w World) *v1beta2.Condition {
 		Message: "The records of engine frontends are on the host: frontends outlive the pod."}
 	if !w.keepsRecords() {
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonNotOnHost
-		c.Message = fmt.Sprintf("The pod mounts no directory of the host at /metadata: its engine frontends are lost with it. Detach the volumes that use node %s once; "+
+		c.Message = fmt.Sprintf("The pod mounts no directory of the host at /metadata: its engine frontends are lost with it. Detach "+
+			"the volumes that use node %s once; "+
 			"the pod is then made anew, with the mount.", w.InstanceManager.Spec.NodeID)
 	}
 	return &c

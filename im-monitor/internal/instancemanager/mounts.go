@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// metadataDirectory is where a v2 server keeps its records of engine frontends. Behind it is a directory of the host, so that they outlive the pod.
+// metadataDirectory is where a v2 server keeps its records of engine frontends. Behind it is a directory of the host, so that they outlive
+// the pod.
 const metadataDirectory = "/metadata/"
 
 // mount is one directory of the pod: where it is in the container, and what is behind it.
@@ -22,9 +23,12 @@ func directories(w World) []mount {
 	optional := !w.Options.RequireTLS
 	list := []mount{
 		{name: "host", path: "/host", both: true, source: hostPath("/", corev1.HostPathUnset)},
-		{name: "engine-binaries", path: "/engine-binaries/", both: true, source: hostPath(w.controlPath("engine-binaries/"), corev1.HostPathDirectoryOrCreate)},
-		{name: "metadata", path: metadataDirectory, both: true, source: hostPath("/var/lib/longhorn/metadata/", corev1.HostPathDirectoryOrCreate)},
-		{name: "unix-domain-socket", path: w.socketDirectory() + "/", source: hostPath(w.controlPath("unix-domain-socket/"), corev1.HostPathDirectoryOrCreate)},
+		{name: "engine-binaries", path: "/engine-binaries/", both: true,
+			source: hostPath(w.controlPath("engine-binaries/"), corev1.HostPathDirectoryOrCreate)},
+		{name: "metadata", path: metadataDirectory, both: true,
+			source: hostPath("/var/lib/longhorn/metadata/", corev1.HostPathDirectoryOrCreate)},
+		{name: "unix-domain-socket", path: w.socketDirectory() + "/",
+			source: hostPath(w.controlPath("unix-domain-socket/"), corev1.HostPathDirectoryOrCreate)},
 		{name: "grpc-tls", path: tlsDirectory, source: corev1.VolumeSource{
 			Secret: &corev1.SecretVolumeSource{SecretName: w.Options.TLSSecret, Optional: &optional}}},
 		{name: "log", path: "/log", source: hostPath("/var/lib/longhorn/logs/", corev1.HostPathDirectoryOrCreate)},

@@ -155,7 +155,8 @@ func cores(mask string) int {
 func environment(w World) []corev1.EnvVar {
 	return []corev1.EnvVar{
 		{Name: "TLS_DIR", Value: tlsDirectory},
-		{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"}}},
+		{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1",
+			FieldPath: "status.podIP"}}},
 		{Name: "DATA_ENGINE", Value: engineOf(w.InstanceManager)},
 	}
 }

@@ -17,7 +17,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestPodFor(t *testing.T) {
 	everySetting := func(w *World) {
-		w.Settings.Tolerations = []corev1.Toleration{{Key: "storage", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}}
+		w.Settings.Tolerations = []corev1.Toleration{{Key: "storage", Operator: corev1.TolerationOpExists,
+			Effect: corev1.TaintEffectNoExecute}}
 		w.Settings.PriorityClass, w.Settings.NodeSelector = "longhorn-critical", map[string]string{"disk": "ssd"}
 		w.Options.PullSecret = "registry"
 		w.Node.Spec.InstanceManagerCPURequest = 750

@@ -31,7 +31,8 @@ func status(w World) Status {
 	set(nodeReady(w))
 	set(podCondition(w))
 	set(settingSynced(w))
-	for kind, c := range map[string]*v1beta2.Condition{v1beta2.InstanceManagerReachable: reachable(w), v1beta2.InstanceManagerFrontendRecords: frontendRecords(w)} {
+	for kind, c := range map[string]*v1beta2.Condition{v1beta2.InstanceManagerReachable: reachable(w),
+		v1beta2.InstanceManagerFrontendRecords: frontendRecords(w)} {
 		if c != nil {
 			set(*c)
 		} else {
@@ -81,7 +82,8 @@ func nodeReady(w World) v1beta2.Condition {
 		c.Message = fmt.Sprintf("No Kubernetes node %s exists.", w.InstanceManager.Spec.NodeID)
 	case !w.Kubernetes.Ready:
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady
-		c.Message = fmt.Sprintf("The Kubernetes node %s is not ready (%s); what runs there is unknown.", w.InstanceManager.Spec.NodeID, w.Kubernetes.NotReadyMessage)
+		c.Message = fmt.Sprintf("The Kubernetes node %s is not ready (%s); what runs there is unknown.", w.InstanceManager.Spec.NodeID,
+			w.Kubernetes.NotReadyMessage)
 	}
 	return c
 }
@@ -94,11 +96,13 @@ func podCondition(w World) v1beta2.Condition {
 	case w.Pod == nil && w.Kubernetes.Down():
 		return no(v1beta2.ReasonPodMissing, "There is no pod; one is made when the node is back.")
 	case w.Pod == nil && blocked(w):
-		return no(v1beta2.ReasonPodBlocked, "Waiting for the node's other v2 instance managers to end: a node runs one at a time."+blockers(w))
+		return no(v1beta2.ReasonPodBlocked, "Waiting for the node's other v2 instance managers to end: a node runs one at a time."+
+			blockers(w))
 	case w.Pod == nil && decidePod(w).Pod == CreatePod:
 		return no(v1beta2.ReasonPodStarting, "The pod was made and is not ready yet.")
 	case w.Pod == nil && w.RetryAt.After(w.Now):
-		return no(v1beta2.ReasonPodFailed, "The pod ended by itself several times in a row; another one is made after a pause. Look at its logs and events.")
+		return no(v1beta2.ReasonPodFailed, "The pod ended by itself several times in a row; another one is made after a pause. Look at "+
+			"its logs and events.")
 	case w.Pod == nil:
 		return no(v1beta2.ReasonPodMissing, "There is no pod.")
 	case w.Pod.DeletionTimestamp != nil:
@@ -118,8 +122,10 @@ func podCondition(w World) v1beta2.Condition {
 func blockers(w World) string {
 	for _, s := range w.Siblings {
 		if len(s.Runs) > 0 {
-			return fmt.Sprintf(" %s stays while %s on it: upgrade the node live, or detach the volumes (kubectl -n %s get lhe,lhef -o wide). "+
-				"What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, said(s.Runs), w.InstanceManager.Namespace,
+			return fmt.Sprintf(" %s stays while %s on it: upgrade the node live, or detach the volumes (kubectl -n %s get lhe,lhef -o "+
+				"wide). "+
+				"What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, said(s.Runs),
+				w.InstanceManager.Namespace,
 				w.InstanceManager.Namespace, s.Name)
 		}
 	}
@@ -149,9 +155,11 @@ func cannotStart(p *corev1.Pod) string {
 			continue
 		}
 		switch reason := c.State.Waiting.Reason; reason {
-		case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+		case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable",
+			"SignatureValidationFailed":
 			return "image " + c.Image + " cannot be pulled"
-		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError":
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError",
+			"PostStartHookError":
 			return reason
 		}
 	}
@@ -172,10 +180,12 @@ func settingSynced(w World) v1beta2.Condition {
 		c.Message = fmt.Sprintf("Image %s is wanted, but no instance manager of the node runs it: new v1 instances run here until one does.", w.image())
 	case w.Unsettled != "" && (!Wanted(w) || outdated(w)):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonVolumeUnsettled
-		c.Message = fmt.Sprintf("Nothing runs on it and it shall be replaced, but it stays while %s: the volume has a replica on the node.", w.Unsettled)
+		c.Message = fmt.Sprintf("Nothing runs on it and it shall be replaced, but it stays while %s: the volume has a replica on the node.",
+			w.Unsettled)
 	case !Wanted(w) && !w.Kubernetes.Down():
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
-		c.Message = "This instance manager is not wanted any more (another image, data engine disabled, or node removed); it goes once nothing runs on it."
+		c.Message = "This instance manager is not wanted any more (another image, data engine disabled, or node removed); it goes once " +
+			"nothing runs on it."
 	case !w.keepsRecords():
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonSettingsChanged
 		c.Message = "The pod lacks the mount at /metadata; it is replaced once nothing runs on it."

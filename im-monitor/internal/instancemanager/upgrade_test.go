@@ -16,7 +16,8 @@ func inUpgrade(state string) func(*World) {
 	return func(w *World) {
 		v2(w)
 		w.Node.Spec.UpgradeRequested = true
-		w.Upgrade = &Upgrade{State: state, Image: newImage, OldName: v1beta2.InstanceManagerName("node-1", oldImage, v1beta2.DataEngineV2), OldUID: "im-uid"}
+		w.Upgrade = &Upgrade{State: state, Image: newImage, OldName: v1beta2.InstanceManagerName("node-1", oldImage, v1beta2.DataEngineV2),
+			OldUID: "im-uid"}
 		w.InstanceManager.Name = v1beta2.InstanceManagerName("node-1", w.InstanceManager.Spec.Image, v1beta2.DataEngineV2)
 	}
 }
@@ -38,14 +39,21 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		want  Verdict
 	}{
 		{"the old one is asked first", world(time, isOld), Verdict{Ask: true}},
-		{"with no engine, its pod goes, under a frontend that leads elsewhere", world(time, isOld, asked, listed(frontend, "running"), leads()), Verdict{Pod: DeletePod}},
+		{"with no engine, its pod goes, under a frontend that leads elsewhere",
+			world(time, isOld, asked, listed(frontend, "running"), leads()), Verdict{Pod: DeletePod}},
 		{"not under one of which nobody knows where it leads", world(time, isOld, asked, listed(frontend, "running")), Verdict{}},
-		{"nor one that suspends I/O", world(time, isOld, asked, listed(frontend, "suspended"), leads(func(f *Frontend) { f.State = "suspended" })), Verdict{}},
-		{"nor one that is on its way", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Promoted = false })), Verdict{}},
-		{"nor one whose target is on the same node", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.TargetNode = "node-1" })), Verdict{}},
-		{"nor one whose target is nowhere", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.TargetNode = "" })), Verdict{}},
-		{"nor one whose target no new list shows", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Serves = false })), Verdict{}},
-		{"nor one of ublk", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Kind = "ublk" })), Verdict{}},
+		{"nor one that suspends I/O", world(time, isOld, asked, listed(frontend, "suspended"),
+			leads(func(f *Frontend) { f.State = "suspended" })), Verdict{}},
+		{"nor one that is on its way", world(time, isOld, asked, listed(frontend, "running"),
+			leads(func(f *Frontend) { f.Promoted = false })), Verdict{}},
+		{"nor one whose target is on the same node",
+			world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.TargetNode = "node-1" })), Verdict{}},
+		{"nor one whose target is nowhere", world(time, isOld, asked, listed(frontend, "running"),
+			leads(func(f *Frontend) { f.TargetNode = "" })), Verdict{}},
+		{"nor one whose target no new list shows",
+			world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Serves = false })), Verdict{}},
+		{"nor one of ublk", world(time, isOld, asked, listed(frontend, "running"), leads(func(f *Frontend) { f.Kind = "ublk" })),
+			Verdict{}},
 		{"nor where the pod keeps no records", world(time, isOld, asked, listed(frontend, "running"), leads(), noMount), Verdict{}},
 		{"where it has no frontend the mount does not matter", world(time, isOld, asked, noMount), Verdict{Pod: DeletePod}},
 		{"and whatever data is at rest there", world(time, isOld, asked, listed(replica, "stopped")), Verdict{Pod: DeletePod}},
@@ -57,11 +65,14 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		{"nor is a list that may be of before", world(time, isOld, asked, unsettled), Verdict{}},
 		{"a pod that is being deleted is waited for", world(time, isOld, deletingPod), Verdict{}},
 		{"a pod that ended by itself goes at once", world(time, isOld, unheard, failedPod), Verdict{Pod: DeletePod, Failed: true}},
-		{"without a pod it is removed, whatever frontends it had", world(time, isOld, noPod, recorded(frontend, "running")), Verdict{Remove: true}},
+		{"without a pod it is removed, whatever frontends it had", world(time, isOld, noPod, recorded(frontend, "running")),
+			Verdict{Remove: true}},
 		{"not while its node is down", world(time, isOld, noPod, down), Verdict{}},
-		{"one of the same name and another UID is not it", world(time, isOld, asked, func(w *World) { w.InstanceManager.UID = "later" }), Verdict{}},
+		{"one of the same name and another UID is not it", world(time, isOld, asked, func(w *World) { w.InstanceManager.UID = "later" }),
+			Verdict{}},
 		{"one of another name is not it", world(time, isOld, asked, func(w *World) { w.Upgrade.OldName = "another" }), Verdict{}},
-		{"one that has the new image already is never replaced", world(time, isOld, asked, func(w *World) { w.Upgrade.Image = oldImage }), Verdict{}},
+		{"one that has the new image already is never replaced", world(time, isOld, asked, func(w *World) { w.Upgrade.Image = oldImage }),
+			Verdict{}},
 		{"the new one waits for the old one's pod", world(time, noPod, sibling(true)), Verdict{}},
 		{"and for the old one itself", world(time, noPod, sibling(false)), Verdict{}},
 		{"then it starts", world(time, noPod), Verdict{Pod: CreatePod}},
@@ -70,21 +81,25 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 			w.Siblings = []Sibling{{Name: "instance-manager-0", Image: third, New: true}}
 		}), Verdict{Pod: CreatePod}},
 		{"nor does it start itself", world(time, noPod, func(w *World) { w.InstanceManager.Spec.Image = third }), Verdict{}},
-		{"a v1 one goes on as ever", world(time, noPod, func(w *World) { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV1 }), Verdict{Pod: CreatePod}},
+		{"a v1 one goes on as ever", world(time, noPod, func(w *World) { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV1 }),
+			Verdict{Pod: CreatePod}},
 	} {
 		t.Run(c.name, func(t *testing.T) { equal(t, c.want, Decide(c.world)) })
 	}
-	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
+	for _, state := range []string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver,
+		v1beta2.UpgradeStateDetachingReplicas,
 		v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateSwitchingBack} {
 		require.Equal(t, KeepPod, Decide(world(inUpgrade(state), isOld, asked)).Pod, state)
-		require.Equal(t, CreatePod, Decide(world(inUpgrade(state), isOld, noPod, ran, sibling(false))).Pod, "%s: an old one whose pod was lost starts again", state)
+		require.Equal(t, CreatePod, Decide(world(inUpgrade(state), isOld, noPod, ran, sibling(false))).Pod,
+			"%s: an old one whose pod was lost starts again", state)
 		require.Equal(t, KeepPod, Decide(world(inUpgrade(state), noPod, sibling(true))).Pod, state)
 	}
 }
 
 // leads is a frontend that a list shows to lead to a target on another node, as changed.
 func leads(changes ...func(*Frontend)) func(*World) {
-	f := Frontend{Name: "vol-1", State: "running", Kind: "spdk-tcp-blockdev", ActivePath: "10.1.2.4:20001", Promoted: true, TargetNode: "node-2", Serves: true}
+	f := Frontend{Name: "vol-1", State: "running", Kind: "spdk-tcp-blockdev", ActivePath: "10.1.2.4:20001", Promoted: true,
+		TargetNode: "node-2", Serves: true}
 	for _, change := range changes {
 		change(&f)
 	}

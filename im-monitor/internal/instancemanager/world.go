@@ -43,8 +43,8 @@ type World struct {
 	Mapped []string
 	// Frontends are the engine frontends of the list; they are read only where World.Replaceable asks for it.
 	Frontends []Frontend
-	// Unsettled says which volume with a replica on the node is on its way, and why; it is read together with the list that is begun for the end of
-	// an idle instance manager.
+	// Unsettled says which volume with a replica on the node is on its way, and why; it is read together with the list that is begun for
+	// the end of an idle instance manager.
 	Unsettled string
 	// Inventory is what runs there.
 	Inventory Inventory
@@ -78,8 +78,8 @@ type Inventory struct {
 	Asked bool
 	// Settled is false while a v2 server may still be finding what outlived its restart.
 	Settled bool
-	// Gone are the replicas of the status that a v2 list lacks and that are proven not to be there. For a replica Settled is not enough: a list
-	// lacks those of every disk that the server has not loaded.
+	// Gone are the replicas of the status that a v2 list lacks and that are proven not to be there. For a replica Settled is not enough: a
+	// list lacks those of every disk that the server has not loaded.
 	Gone map[string]bool
 	// UnknownSince is when this process last saw it become unknown; zero where it is known.
 	UnknownSince time.Time
@@ -118,8 +118,9 @@ type Options struct {
 // DefaultOptions are the options where no flag says otherwise.
 func DefaultOptions() Options {
 	return Options{
-		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: "/var/lib/longhorn", HugePages: true, HugePageLimitMiB: 2048,
-		SPDKCPUMask: "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second, EngineLossPause: 5 * time.Minute,
+		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: "/var/lib/longhorn", HugePages: true,
+		HugePageLimitMiB: 2048,
+		SPDKCPUMask:      "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second, EngineLossPause: 5 * time.Minute,
 	}
 }
 

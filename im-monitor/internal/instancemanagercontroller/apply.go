@@ -34,7 +34,8 @@ func (s *shell) apply(ctx context.Context, w instancemanager.World, v instancema
 	}
 	events.Emit(s.rt.Recorder, w.InstanceManager, v.Events...)
 	for _, e := range v.Events {
-		s.rt.Log.Info("instance manager: "+e.Action, "name", w.InstanceManager.Name, "node", w.InstanceManager.Spec.NodeID, "reason", e.Reason)
+		s.rt.Log.Info("instance manager: "+e.Action, "name", w.InstanceManager.Name, "node", w.InstanceManager.Spec.NodeID, "reason",
+			e.Reason)
 	}
 	return left, nil
 }

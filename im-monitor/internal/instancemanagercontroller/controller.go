@@ -50,7 +50,8 @@ type shell struct {
 }
 
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
-func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options instancemanager.Options) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store,
+	options instancemanager.Options) error {
 	s := &shell{rt: rt, settings: settings, store: store, options: options}
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
 		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
@@ -80,7 +81,8 @@ func (s *shell) setupRoster() error {
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(kubernetesChanged())).
 		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(lifeChanged())).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(deletions())).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(nodeOfUpgrade), builder.WithPredicates(upgradeChanged())).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(nodeOfUpgrade),
+			builder.WithPredicates(upgradeChanged())).
 		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(r)
 }
@@ -95,10 +97,13 @@ func (s *shell) setupManagers() error {
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(deletions())).
 		// A v1 one that is not wanted any more stays until that of the wanted image runs.
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(runsChanged())).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfKubernetesNode), builder.WithPredicates(kubernetesChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfKubernetesNode),
+			builder.WithPredicates(kubernetesChanged())).
 		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfNode), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(s.managersOfUpgrade), builder.WithPredicates(upgradeChanged())).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allManagers), builder.WithPredicates(settingcontroller.Concerns())).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(s.managersOfUpgrade),
+			builder.WithPredicates(upgradeChanged())).
+		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allManagers),
+			builder.WithPredicates(settingcontroller.Concerns())).
 		WatchesRawSource(source.Func(s.queue.Start)).
 		Complete(s)
 }

@@ -20,8 +20,8 @@ import (
 // optimized is the state of the path that carries I/O.
 const optimized = "optimized"
 
-// readFrontends finds out where the engine frontends of an instance manager lead, and whether an engine serves there. For the deletion of the pod the
-// lists of the instance managers there are read anew.
+// readFrontends finds out where the engine frontends of an instance manager lead, and whether an engine serves there. For the deletion of
+// the pod the lists of the instance managers there are read anew.
 func (s *shell) readFrontends(ctx context.Context, w *instancemanager.World) error {
 	snapshot, known := s.store.Latest(w.InstanceManager.Name)
 	if !known || len(w.Inventory.Processes.EngineFrontends) == 0 {
@@ -69,7 +69,8 @@ func managerAt(managers *v1beta2.InstanceManagerList, where string) *v1beta2.Ins
 	}
 	for i := range managers.Items {
 		im := &managers.Items[i]
-		if im.Spec.DataEngine == v1beta2.DataEngineV2 && im.Status.IP == host && im.Status.CurrentState == v1beta2.InstanceManagerStateRunning {
+		if im.Spec.DataEngine == v1beta2.DataEngineV2 && im.Status.IP == host &&
+			im.Status.CurrentState == v1beta2.InstanceManagerStateRunning {
 			return im
 		}
 	}
@@ -77,7 +78,8 @@ func managerAt(managers *v1beta2.InstanceManagerList, where string) *v1beta2.Ins
 }
 
 // readTarget fills in what is known of the engine that a frontend leads to.
-func (s *shell) readTarget(ctx context.Context, w *instancemanager.World, f *instancemanager.Frontend, at *v1beta2.InstanceManager, lists map[string]*inventory.Snapshot) error {
+func (s *shell) readTarget(ctx context.Context, w *instancemanager.World, f *instancemanager.Frontend, at *v1beta2.InstanceManager,
+	lists map[string]*inventory.Snapshot) error {
 	_, own, err := s.nodeFacts(ctx, at.Spec.NodeID)
 	if err != nil {
 		return err

@@ -72,7 +72,8 @@ func (s *shell) pod(ctx context.Context, name string) (*corev1.Pod, error) {
 
 func (s *shell) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]instancemanager.Sibling, error) {
 	var list v1beta2.InstanceManagerList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: im.Spec.NodeID},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("listing instance managers of node %s: %w", im.Spec.NodeID, err)
 	}
@@ -88,7 +89,8 @@ func (s *shell) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]
 		}
 		out = append(out, instancemanager.Sibling{Name: other.Name, Image: other.Spec.Image, HasPod: pod != nil,
 			Running: other.Status.CurrentState == v1beta2.InstanceManagerStateRunning,
-			Runs:    instancemanager.Running(other.Status), New: other.Status.CurrentState == "" || other.Status.CurrentState == v1beta2.InstanceManagerStateStopped})
+			Runs:    instancemanager.Running(other.Status), New: other.Status.CurrentState == "" ||
+				other.Status.CurrentState == v1beta2.InstanceManagerStateStopped})
 	}
 	return out, nil
 }

@@ -115,7 +115,8 @@ func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	var list v1beta2.InstanceManagerList
-	err = r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{byNode: request.Name}, client.UnsafeDisableDeepCopy)
+	err = r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{byNode: request.Name},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("listing instance managers of node %s: %w", request.Name, err)
 	}

@@ -92,7 +92,8 @@ func runsChanged() predicate.Predicate {
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, after := e.ObjectOld.(*v1beta2.InstanceManager).Status.CurrentState, e.ObjectNew.(*v1beta2.InstanceManager).Status.CurrentState
+			before, after := e.ObjectOld.(*v1beta2.InstanceManager).Status.CurrentState,
+				e.ObjectNew.(*v1beta2.InstanceManager).Status.CurrentState
 			return before != after && (before == v1beta2.InstanceManagerStateRunning || after == v1beta2.InstanceManagerStateRunning)
 		},
 	}

@@ -12,11 +12,12 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// unsettled says which volume with a replica on the node of an idle instance manager may need that replica in a moment, and why. Volumes and engines
-// are read uncached, right before the end of the pod.
+// unsettled says which volume with a replica on the node of an idle instance manager may need that replica in a moment, and why. Volumes
+// and engines are read uncached, right before the end of the pod.
 func (s *shell) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (string, error) {
 	var replicas v1beta2.ReplicaList
-	err := s.rt.Client.List(ctx, &replicas, client.InNamespace(s.rt.Namespace), client.MatchingFields{ownershipcontroller.ByNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)
+	err := s.rt.Client.List(ctx, &replicas, client.InNamespace(s.rt.Namespace),
+		client.MatchingFields{ownershipcontroller.ByNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return "", fmt.Errorf("listing the replicas of node %s: %w", im.Spec.NodeID, err)
 	}
@@ -35,7 +36,8 @@ func (s *shell) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (str
 			continue
 		}
 		var engines v1beta2.EngineList
-		err = s.rt.Uncached.List(ctx, &engines, client.InNamespace(s.rt.Namespace), client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name)})
+		err = s.rt.Uncached.List(ctx, &engines, client.InNamespace(s.rt.Namespace),
+			client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name)})
 		if err != nil {
 			return "", fmt.Errorf("listing the engines of volume %s: %w", v.Name, err)
 		}

@@ -30,14 +30,16 @@ func addUpgradeIndex(ctx context.Context, indexer client.FieldIndexer) error {
 // upgradeOf is the upgrade of a node that is under way; nil where there is none. Of two, the name decides.
 func (s *shell) upgradeOf(ctx context.Context, node string) (*instancemanager.Upgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{upgradesByNode: node}, client.UnsafeDisableDeepCopy)
+	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{upgradesByNode: node},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("listing the upgrades of node %s: %w", node, err)
 	}
 	var found *v1beta2.NodeDataEngineUpgrade
 	for i := range list.Items {
 		u := &list.Items[i]
-		if u.Spec.DataEngine == v1beta2.DataEngineV2 && instancemanager.ActiveUpgrade(u.Status.State) && (found == nil || u.Name < found.Name) {
+		if u.Spec.DataEngine == v1beta2.DataEngineV2 && instancemanager.ActiveUpgrade(u.Status.State) &&
+			(found == nil || u.Name < found.Name) {
 			found = u
 		}
 	}
@@ -51,8 +53,8 @@ func (s *shell) upgradeOf(ctx context.Context, node string) (*instancemanager.Up
 	return out, nil
 }
 
-// readMapped finds where the frontends lead, and the engines that map a replica on the instance manager, where its end hangs on that. They are read uncached: what speaks
-// for ending what serves is asked of the API server. The newest lists of the other nodes testify, too.
+// readMapped finds where the frontends lead, and the engines that map a replica on the instance manager, where its end hangs on that. They
+// are read uncached: what speaks for ending what serves is asked of the API server. The newest lists of the other nodes testify, too.
 func (s *shell) readMapped(ctx context.Context, w *instancemanager.World) error {
 	w.Mapped, w.Frontends = nil, nil
 	if !w.Replaceable() {
@@ -97,7 +99,8 @@ func (s *shell) volumeOf(ctx context.Context, replica string) (string, error) {
 
 func (s *shell) enginesOf(ctx context.Context, volume string) ([]mapping.Engine, error) {
 	var list v1beta2.EngineList
-	err := s.rt.Uncached.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)})
+	err := s.rt.Uncached.List(ctx, &list, client.InNamespace(s.rt.Namespace),
+		client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)})
 	if err != nil {
 		return nil, fmt.Errorf("listing the engines of volume %s: %w", volume, err)
 	}

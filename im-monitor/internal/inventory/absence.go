@@ -2,8 +2,8 @@ package inventory
 
 import "time"
 
-// absence holds the evidence of one instance manager's present epoch about names that its lists lack. It is a pure value machine: lists go in,
-// proofs come out. Its memory is bounded by the names that vanished within the gap and those somebody asked about.
+// absence holds the evidence of one instance manager's present epoch about names that its lists lack. It is a pure value machine: lists go
+// in, proofs come out. Its memory is bounded by the names that vanished within the gap and those somebody asked about.
 type absence struct {
 	gap, settle time.Duration
 	v2          bool
@@ -49,8 +49,8 @@ func (a *absence) due(name string) time.Time {
 	return at
 }
 
-// record takes in a whole list: which names vanished since the list before (of this epoch), and what is there now. It returns the asked names
-// that are now proven absent.
+// record takes in a whole list: which names vanished since the list before (of this epoch), and what is there now. It returns the asked
+// names that are now proven absent.
 func (a *absence) record(list *Snapshot, vanished []string) []string {
 	if a.first.IsZero() {
 		a.first = list.Ended
@@ -94,8 +94,8 @@ func (a *absence) ask(name string) {
 	a.asked[name] = struct{}{}
 }
 
-// followUp is when the next list is due for the sake of absence, given when the last one began; zero is never. A v2 server tells nobody what
-// it rediscovers, so one list is due when it has settled.
+// followUp is when the next list is due for the sake of absence, given when the last one began; zero is never. A v2 server tells nobody
+// what it rediscovers, so one list is due when it has settled.
 func (a *absence) followUp(last time.Time) time.Time {
 	var next time.Time
 	if !a.settled(last) {

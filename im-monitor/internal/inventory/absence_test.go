@@ -30,7 +30,8 @@ func TestAbsenceNeedsTwoListsFiveSecondsApart(t *testing.T) {
 		require.False(t, b.absent("r-1", "u1"), "4 s are not enough, however many lists there are")
 
 		b.after(1001 * time.Millisecond)
-		require.Equal(t, []imclient.Cause{imclient.CauseEvent, imclient.CauseFollowUp}, b.server.lists(), "asking schedules the list that proves")
+		require.Equal(t, []imclient.Cause{imclient.CauseEvent, imclient.CauseFollowUp}, b.server.lists(),
+			"asking schedules the list that proves")
 		require.True(t, b.absent("r-1", "u1"))
 		require.Equal(t, []string{"r-1"}, b.seen()[0].Names, "whoever asked hears of the proof")
 		b.after(time.Minute)
@@ -94,7 +95,8 @@ func TestAnotherUUIDAtTheNameProvesAbsenceAtOnce(t *testing.T) {
 		require.False(t, b.absent("r-1", "u2"))
 		require.False(t, b.absent("r-1", ""), "an unknown identity may be any")
 		require.False(t, b.absent("e-1", "u1"), "an unknown identity may be any")
-		require.True(t, b.AbsentAfter(Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1", Ended: time.Now().Add(time.Hour)}))
+		require.True(t, b.AbsentAfter(Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1",
+			Ended: time.Now().Add(time.Hour)}))
 	})
 }
 
@@ -171,7 +173,8 @@ func TestAListBegunBeforeTheCallEndedProvesNothingAboutIt(t *testing.T) {
 		b.Set(b.target)
 		b.after(time.Second)
 		list, _ := b.Latest(manager)
-		require.False(t, b.AbsentAfter(Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1", Epoch: list.Epoch, Ended: time.Now()}))
+		require.False(t, b.AbsentAfter(Call{InstanceManager: manager, Type: v1beta2.InstanceTypeEngine, Name: "r-1", UUID: "u1",
+			Epoch: list.Epoch, Ended: time.Now()}))
 	})
 }
 

@@ -19,7 +19,8 @@ func populate(instances int) (*Inventory, []*session) {
 	i := New(Config{})
 	var sessions []*session
 	for n := range instances / perManager {
-		target := Target{InstanceManager: fmt.Sprintf("instance-manager-%030d", n), Node: fmt.Sprint("node-", n), DataEngine: v1beta2.DataEngineV1}
+		target := Target{InstanceManager: fmt.Sprintf("instance-manager-%030d", n), Node: fmt.Sprint("node-", n),
+			DataEngine: v1beta2.DataEngineV1}
 		m := newMember(i, target)
 		i.members[target.InstanceManager] = m
 		s := &session{member: m, config: i.config, target: target, since: time.Now(), began: time.Now()}
@@ -34,8 +35,9 @@ func listOf(manager int, firstState string) map[string]Instance {
 	list := make(map[string]Instance, perManager)
 	for n := range perManager {
 		name := fmt.Sprintf("pvc-%08d-1111-2222-3333-%012d-r-%08x", manager, n, n)
-		list[name] = Instance{Name: name, Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV1, State: v1beta2.InstanceStateRunning,
-			UUID: fmt.Sprintf("%08d-1111-2222-3333-%012d", manager, n), UUIDSource: "InstanceStatus", PortStart: 10000, PortEnd: 10009}
+		list[name] = Instance{Name: name, Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV1,
+			State: v1beta2.InstanceStateRunning,
+			UUID:  fmt.Sprintf("%08d-1111-2222-3333-%012d", manager, n), UUIDSource: "InstanceStatus", PortStart: 10000, PortEnd: 10009}
 		if n == 0 {
 			first := list[name]
 			first.State = firstState
@@ -45,7 +47,8 @@ func listOf(manager int, firstState string) map[string]Instance {
 	return list
 }
 
-// BenchmarkEvent is the cost of one notice (the list's way over the wire left out) in a small and in a large population: it must be the same.
+// BenchmarkEvent is the cost of one notice (the list's way over the wire left out) in a small and in a large population: it must be the
+// same.
 func BenchmarkEvent(b *testing.B) {
 	for _, instances := range []int{3_000, 300_000} {
 		b.Run(fmt.Sprint(instances), func(b *testing.B) {

@@ -45,8 +45,8 @@ type Config struct {
 	Disks func(node string) ([]NodeDisk, bool)
 	// AbsenceGap (5 s) lies between two lists that prove absence.
 	AbsenceGap time.Duration
-	// Settle (30 s) is how old the epoch of a v2 server must be, and for a replica how long its disk must have been ready in it, before a list
-	// of it proves that something is absent.
+	// Settle (30 s) is how old the epoch of a v2 server must be, and for a replica how long its disk must have been ready in it, before a
+	// list of it proves that something is absent.
 	Settle time.Duration
 	// Quiet (10 s) is how long before a list no creation or deletion of a replica may have been open at a v2 server.
 	Quiet time.Duration

@@ -1,8 +1,8 @@
 // Package inventory knows what runs on every instance manager, when that was read, and in which epoch.
 //
-// It holds one connection and one watch stream per instance manager. The watch is opened first, then the whole list is read; a notice means a
-// coalesced list; a lost stream means the inventory is unknown at once, a reconnect with back-off, and a fresh list; a slow, jittered safety
-// list finds what no notice told.
+// It holds one connection and one watch stream per instance manager. The watch is opened first, then the whole list is read; a notice means
+// a coalesced list; a lost stream means the inventory is unknown at once, a reconnect with back-off, and a fresh list; a slow, jittered
+// safety list finds what no notice told.
 //
 //	      Set                watch, version, list            notice, fresh, follow-up, safety
 //	┌───► connecting ─────────────────────────► known ─────────────────────────────────► list ─┐

@@ -52,8 +52,8 @@ func New(config Config) *Inventory {
 	}
 }
 
-// Start connects to every target, those to come included, until the context ends; it returns when every connection is closed. It is a Runnable
-// of a controller-runtime manager and runs once.
+// Start connects to every target, those to come included, until the context ends; it returns when every connection is closed. It is a
+// Runnable of a controller-runtime manager and runs once.
 func (i *Inventory) Start(ctx context.Context) error {
 	i.mu.Lock()
 	i.run, i.started = ctx, i.config.Clock.Now()
@@ -89,7 +89,8 @@ func (i *Inventory) launch(m *member) {
 	}
 }
 
-// earlierCalls is what is known of calls at a server that was just named: the leader before may have made some, unless the server is younger.
+// earlierCalls is what is known of calls at a server that was just named: the leader before may have made some, unless the server is
+// younger.
 func (i *Inventory) earlierCalls(target Target) calls {
 	if target.ContainerStarted.After(i.started) {
 		return calls{}

@@ -62,7 +62,8 @@ func TestAnInstanceManagerIsUnheardUntilItsFirstAnswerOrFailure(t *testing.T) {
 		b.Set(b.target)
 		b.after(time.Second)
 		require.True(t, b.Heard(manager), "the first attempt failed")
-		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen(), "told once, however many attempts fail")
+		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen(),
+			"told once, however many attempts fail")
 	})
 }
 

@@ -39,13 +39,14 @@ func (m *member) open(ctx context.Context) (*session, bool) {
 	case <-m.turn: // this session is the answer to it
 	default:
 	}
-	s := &session{member: m, config: m.inventory.config, target: m.target, turn: m.turns, notices: make(chan struct{}, 1), lost: make(chan error, 1)}
+	s := &session{member: m, config: m.inventory.config, target: m.target, turn: m.turns, notices: make(chan struct{}, 1),
+		lost: make(chan error, 1)}
 	s.ctx, m.stop = context.WithCancel(ctx)
 	return s, true
 }
 
-// close ends a session: the inventory is unknown until the next one has read it, and subscribers hear of it if they knew it, or waited for the first
-// answer.
+// close ends a session: the inventory is unknown until the next one has read it, and subscribers hear of it if they knew it, or waited for
+// the first answer.
 func (m *member) close(s *session, err error) {
 	m.mu.Lock()
 	m.stop()

@@ -90,8 +90,8 @@ func (m *member) remove() Target {
 	return former
 }
 
-// leave makes everything unknown that belongs to the present target and ends its session. The lock is held; the returned function answers the
-// waiters without it.
+// leave makes everything unknown that belongs to the present target and ends its session. The lock is held; the returned function answers
+// the waiters without it.
 func (m *member) leave(err error) func() {
 	m.turns++
 	nudge(m.probeRequeue)

@@ -21,8 +21,8 @@ func silent(err error) bool {
 	return errors.Is(err, imclient.ErrUnreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Disk asks a server about a v2 disk, and remembers what it said: every answer tells whether the lists of that server can be complete. It is
-// the way in which all of im-monitor asks for disks.
+// Disk asks a server about a v2 disk, and remembers what it said: every answer tells whether the lists of that server can be complete. It
+// is the way in which all of im-monitor asks for disks.
 func (i *Inventory) Disk(ctx context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
 	asked := i.config.Clock.Now()
 	disk, err := i.config.AskDisk(ctx, address, query)
@@ -100,8 +100,8 @@ func (m *member) absentReplica(subject Subject) bool {
 	return false
 }
 
-// probe reads disks, a list, and disks again, while the absence of a replica is asked for. As long as nobody asks it does nothing. It ends with
-// the context, or with the member.
+// probe reads disks, a list, and disks again, while the absence of a replica is asked for. As long as nobody asks it does nothing. It ends
+// with the context, or with the member.
 func (m *member) probe(ctx context.Context) {
 	for ctx.Err() == nil && !m.isRemoved() {
 		disks, known := m.inventory.disksOf(m)
@@ -195,7 +195,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// probeOnce asks the disks of all open questions, reads a list if one of them may count, asks those disks again and takes in what the list lacks.
+// probeOnce asks the disks of all open questions, reads a list if one of them may count, asks those disks again and takes in what the list
+// lacks.
 func (m *member) probeOnce(ctx context.Context, disks []NodeDisk) {
 	now := m.inventory.config.Clock.Now()
 	m.mu.Lock()

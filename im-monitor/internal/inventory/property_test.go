@@ -24,7 +24,8 @@ type step struct {
 func steps(t *rapid.T) []step {
 	one := rapid.Custom(func(t *rapid.T) step {
 		return step{
-			kind: rapid.SampledFrom([]string{"create", "delete", "quiet-delete", "crash", "down", "up", "empty", "replace", "slow", "fast", "late",
+			kind: rapid.SampledFrom([]string{"create", "delete", "quiet-delete", "crash", "down", "up", "empty", "replace", "slow", "fast",
+				"late",
 				"wait", "fresh"}).Draw(t, "kind"),
 			name: rapid.SampledFrom([]string{"r-1", "r-2", "r-3"}).Draw(t, "name"),
 			wait: time.Duration(rapid.IntRange(0, 8000).Draw(t, "wait")) * time.Millisecond,

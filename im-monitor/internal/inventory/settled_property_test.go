@@ -15,7 +15,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// truth is a v2 server as it is: what lies on its disk, whether it loaded the disk in this run, and the cache that its lists are answered from.
+// truth is a v2 server as it is: what lies on its disk, whether it loaded the disk in this run, and the cache that its lists are answered
+// from.
 type truth struct {
 	server *server
 	data   map[string]bool
@@ -24,7 +25,8 @@ type truth struct {
 	pass map[string]bool
 }
 
-// cycle is one pass of the loop that rebuilds the cache: it takes what is there, and 3 s later the lists show it, unless a call came between.
+// cycle is one pass of the loop that rebuilds the cache: it takes what is there, and 3 s later the lists show it, unless a call came
+// between.
 func (w *truth) cycle(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.server.set(func(s *server) {
@@ -83,8 +85,8 @@ func (w *truth) restart(b *bench) {
 	b.Set(b.target)
 }
 
-// TestAReplicaThatIsThereIsNeverProvenAbsent plays random histories of a server that behaves as badly as the contract allows, and asks all the
-// time whether a replica is gone. It is never said of one that lies on the disk.
+// TestAReplicaThatIsThereIsNeverProvenAbsent plays random histories of a server that behaves as badly as the contract allows, and asks all
+// the time whether a replica is gone. It is never said of one that lies on the disk.
 func TestAReplicaThatIsThereIsNeverProvenAbsent(t *testing.T) {
 	proofs := 0
 	rapid.Check(t, func(r *rapid.T) {

@@ -53,7 +53,8 @@ func TestAReplicaIsGoneOnlyByListsOfALoadedDisk(t *testing.T) {
 		b.after(time.Hour)
 		require.False(t, b.gone("uuid-a"), "the server never loaded the disk: its list proves nothing, however old the epoch is")
 		require.Equal(t, []string{"disk-a"}, b.Unloaded(manager, "uuid-a"))
-		require.True(t, slices.ContainsFunc(b.seen(), func(c Change) bool { return slices.Contains(c.Names, "r-1") }), "whoever waits learns that the disk is not loaded")
+		require.True(t, slices.ContainsFunc(b.seen(), func(c Change) bool { return slices.Contains(c.Names, "r-1") }),
+			"whoever waits learns that the disk is not loaded")
 
 		b.disks(func(d map[string]imclient.Disk) { d["disk-a"] = imclient.Disk{State: imclient.DiskCreating} })
 		b.after(time.Hour)
@@ -191,7 +192,8 @@ func TestOneListAfterOurDeletionProvesNothingAboutAReplica(t *testing.T) {
 		b.after(time.Minute)
 		list, err := b.Fresh(t.Context(), manager)
 		require.NoError(t, err)
-		call := Call{InstanceManager: manager, Name: "r-1", Type: v1beta2.InstanceTypeReplica, DiskUUID: "uuid-a", Epoch: list.Epoch, Ended: time.Now()}
+		call := Call{InstanceManager: manager, Name: "r-1", Type: v1beta2.InstanceTypeReplica, DiskUUID: "uuid-a", Epoch: list.Epoch,
+			Ended: time.Now()}
 		_, err = b.Fresh(t.Context(), manager)
 		require.NoError(t, err)
 		require.False(t, b.AbsentAfter(call), "InstanceDelete answers OK for what the server does not list, and destroys nothing")
@@ -269,7 +271,8 @@ func TestAFrontendIsGoneAfterTwoListsOfASettledEpochUnlessItWasPendingInBetween(
 		b.Set(b.target)
 		b.after(28 * time.Second)
 		b.server.change(true, func(m map[string]Instance) {
-			m["ef-1"] = Instance{Name: "ef-1", Type: v1beta2.InstanceTypeEngineFrontend, DataEngine: "v2", State: v1beta2.InstanceStatePending}
+			m["ef-1"] = Instance{Name: "ef-1", Type: v1beta2.InstanceTypeEngineFrontend, DataEngine: "v2",
+				State: v1beta2.InstanceStatePending}
 		})
 		b.after(time.Second)
 		b.server.change(true, func(m map[string]Instance) { delete(m, "ef-1") })

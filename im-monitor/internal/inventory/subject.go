@@ -34,8 +34,8 @@ type NodeDisk struct {
 	UUID string
 }
 
-// required are the disks that must be loaded before a list proves that a replica is absent: its own one, or all where its disk is not known.
-// A disk without a recorded UUID may be the one. A disk that the node does not have any more is not waited for.
+// required are the disks that must be loaded before a list proves that a replica is absent: its own one, or all where its disk is not
+// known. A disk without a recorded UUID may be the one. A disk that the node does not have any more is not waited for.
 func required(disks []NodeDisk, uuid string) []NodeDisk {
 	if uuid == "" {
 		return disks

@@ -84,7 +84,8 @@ func (i *Inventory) AskDisk(ctx context.Context, instanceManager string, query i
 }
 
 // DiskReplicas implements Store.
-func (i *Inventory) DiskReplicas(ctx context.Context, instanceManager string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error) {
+func (i *Inventory) DiskReplicas(ctx context.Context, instanceManager string, disk imclient.DiskRef) (map[string]imclient.DiskReplica,
+	error) {
 	target, ok := i.Target(instanceManager)
 	if !ok {
 		return nil, unreachable(instanceManager, errNotSet)

@@ -101,30 +101,32 @@ type Store interface {
 	Latest(instanceManager string) (*Snapshot, bool)
 	// Err says why an inventory is unknown: nil while it is known, or before the first attempt ended.
 	Err(instanceManager string) error
-	// Heard reports whether this process learned, since it began, whether the instance manager answers: a list of it was read, or an attempt failed. It stays
-	// so, whatever becomes of the instance manager.
+	// Heard reports whether this process learned, since it began, whether the instance manager answers: a list of it was read, or an
+	// attempt failed. It stays so, whatever becomes of the instance manager.
 	Heard(instanceManager string) bool
 	// Fresh reads a whole list that begins after this call, shared with everybody who waits at the same time. Its errors wrap
 	// ErrUnreachable and say why; an instance manager in back-off fails at once.
 	Fresh(ctx context.Context, instanceManager string) (*Snapshot, error)
 	// Absent is true when an instance is proven not to be there: another UUID carries its name, or lists of the present epoch lack it. A v1
-	// instance takes two, the absence gap apart; a v2 engine or engine-frontend two of which the later one began when the epoch had settled; a v2
-	// replica two settled lists (see settling). False means nothing, and asks for what may prove it: the name appears in a Change then.
+	// instance takes two, the absence gap apart; a v2 engine or engine-frontend two of which the later one began when the epoch had
+	// settled; a v2 replica two settled lists (see settling). False means nothing, and asks for what may prove it: the name appears in a
+	// Change then.
 	Absent(subject Subject) bool
-	// AbsentAfter is Absent after our own deletion: one list begun after the call is enough, of the call's epoch or of a settled v2 one. Of a v2
-	// replica that proves nothing: it takes the same settled lists, begun after the call.
+	// AbsentAfter is Absent after our own deletion: one list begun after the call is enough, of the call's epoch or of a settled v2 one. Of
+	// a v2 replica that proves nothing: it takes the same settled lists, begun after the call.
 	AbsentAfter(call Call) bool
-	// ExpectAbsence asks for the list that may prove an absence and tells when it is due; zero when that is not known, or the name is listed.
+	// ExpectAbsence asks for the list that may prove an absence and tells when it is due; zero when that is not known, or the name is
+	// listed.
 	ExpectAbsence(subject Subject) time.Time
 	// QuietFrom is the earliest beginning of a list that no creation or deletion of a replica spoils; zero where none does.
 	QuietFrom(instanceManager string) time.Time
-	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server said that they are not
-	// ready; sorted. diskUUID is that of Subject.
+	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server said that they are
+	// not ready; sorted. diskUUID is that of Subject.
 	Unloaded(instanceManager, diskUUID string) []string
 	// AskDisk asks an instance manager about one of its v2 disks.
 	AskDisk(ctx context.Context, instanceManager string, query imclient.DiskQuery) (imclient.Disk, error)
-	// DiskReplicas are the replicas that an instance manager lists on the lvstore of a v2 disk, by name. They come from the cache that whole lists
-	// come from.
+	// DiskReplicas are the replicas that an instance manager lists on the lvstore of a v2 disk, by name. They come from the cache that
+	// whole lists come from.
 	DiskReplicas(ctx context.Context, instanceManager string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error)
 	// DeleteReplicaData destroys the data of one replica on a v2 disk. The server compares the name alone.
 	DeleteReplicaData(ctx context.Context, instanceManager string, disk imclient.DiskRef, replica string) error

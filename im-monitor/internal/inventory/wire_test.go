@@ -96,7 +96,8 @@ func (s *wireServer) InstanceWatch(_ *emptypb.Empty, stream grpc.ServerStreaming
 func TestOverTheWire(t *testing.T) {
 	s := &wireServer{}
 	s.start()
-	i := New(Config{Connect: Over(imclient.NewDialer(imclient.Options{Dial: s.dial})), BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond})
+	i := New(Config{Connect: Over(imclient.NewDialer(imclient.Options{Dial: s.dial})), BackoffMin: time.Millisecond,
+		BackoffMax: 10 * time.Millisecond})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- i.Start(ctx) }()

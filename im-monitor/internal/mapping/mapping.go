@@ -60,7 +60,8 @@ func (u Use) Sentence(replica string) string {
 	if u.Node == "" {
 		return fmt.Sprintf("Engine %s maps replica %s; it is deleted once no running engine does.", u.Engine, replica)
 	}
-	return fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does. If that engine is an Orphan, delete the Orphan.", u.Engine, u.Node, replica)
+	return fmt.Sprintf("Engine %s on node %s maps replica %s; it is deleted once no running engine does. If that engine is an Orphan, "+
+		"delete the Orphan.", u.Engine, u.Node, replica)
 }
 
 // Unasked says which nodes may run an engine that maps the replica and cannot be asked; "" when there is none.
@@ -75,7 +76,8 @@ func Unasked(replica string, places []Place) string {
 		return ""
 	}
 	slices.Sort(unknown)
-	return fmt.Sprintf("An engine that maps replica %s may run on %s, whose instance manager does not answer.", replica, some(slices.Compact(unknown)))
+	return fmt.Sprintf("An engine that maps replica %s may run on %s, whose instance manager does not answer.", replica,
+		some(slices.Compact(unknown)))
 }
 
 // some names the first few of many.

@@ -18,7 +18,8 @@ func TestUsesAreRunningEnginesOnly(t *testing.T) {
 		{Name: "stopped", Replicas: maps}, {Name: "other", Running: true, Replicas: map[string]string{"vol-r-2": ""}},
 		{Name: "running", Running: true, Replicas: maps},
 	}
-	places := []mapping.Place{{Node: "node-1", Known: true}, {Node: "node-2", Known: true, MappedBy: "forgotten", MappedAddress: "10.0.0.1:20001"}}
+	places := []mapping.Place{{Node: "node-1", Known: true},
+		{Node: "node-2", Known: true, MappedBy: "forgotten", MappedAddress: "10.0.0.1:20001"}}
 	require.Equal(t, []mapping.Use{
 		{Engine: "running", Address: "10.0.0.1:20001"},
 		{Engine: "forgotten", Node: "node-2", Address: "10.0.0.1:20001"},
@@ -31,7 +32,8 @@ func TestUnaskedNamesThePlacesThatMatterAndAreSilent(t *testing.T) {
 		{Node: "known", Needed: true, Known: true}, {Node: "down", Needed: true, Down: true}, {Node: "elsewhere"},
 		{Node: "tells", Needed: true, MappedBy: "e"},
 	}))
-	require.Contains(t, mapping.Unasked(replica, []mapping.Place{{Node: "b", Needed: true}, {Node: "a", Needed: true}, {Node: "a", Needed: true}}), "run on a, b,")
+	require.Contains(t, mapping.Unasked(replica,
+		[]mapping.Place{{Node: "b", Needed: true}, {Node: "a", Needed: true}, {Node: "a", Needed: true}}), "run on a, b,")
 	var many []mapping.Place
 	for _, node := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		many = append(many, mapping.Place{Node: node, Needed: true})

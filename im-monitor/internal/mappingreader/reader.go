@@ -84,7 +84,8 @@ func (r Reader) Volume(ctx context.Context, engines client.Reader, selected clie
 
 // Refresh lets the inventories of some nodes be read anew, all at once, but for one that was read just now. One that
 // cannot be read is unknown afterwards, which the check sees.
-func (r Reader) Refresh(ctx context.Context, nodes map[string]bool, except string, fresh func(ctx context.Context, instanceManager string)) {
+func (r Reader) Refresh(ctx context.Context, nodes map[string]bool, except string,
+	fresh func(ctx context.Context, instanceManager string)) {
 	var group sync.WaitGroup
 	for node := range nodes {
 		for _, im := range r.Store.OfNode(node) {

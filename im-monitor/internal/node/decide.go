@@ -83,10 +83,12 @@ func remove(w World) Verdict {
 	switch {
 	case w.Kubernetes != nil && !w.Kubernetes.Cordoned:
 		waiting.Reason = v1beta2.ReasonKubernetesNodeInService
-		waiting.Message = fmt.Sprintf("The Kubernetes node %s exists and takes pods: drain and cordon it, or delete it; then this Node goes.", w.Name)
+		waiting.Message = fmt.Sprintf("The Kubernetes node %s exists and takes pods: drain and cordon it, or delete it; then this Node "+
+			"goes.", w.Name)
 	case len(w.Managers) > 0:
 		waiting.Reason = v1beta2.ReasonInstanceManagersRemain
-		waiting.Message = fmt.Sprintf("Waiting for instance managers to become empty and go: %s. Detach the volumes and remove the replicas that still run there.", names(w.Managers))
+		waiting.Message = fmt.Sprintf("Waiting for instance managers to become empty and go: %s. Detach the volumes and remove the "+
+			"replicas that still run there.", names(w.Managers))
 	default:
 		return Verdict{DropFinalizer: true}
 	}
@@ -108,7 +110,8 @@ func (v *Verdict) observe(w World, wanted ...v1beta2.Condition) {
 		status.Conditions = conditions.Set(status.Conditions, c, w.Now)
 	}
 	said := w.Node.Status
-	if conditions.Equal(old, status.Conditions) && status.Region == said.Region && status.Zone == said.Zone && status.DisksReady == said.DisksReady &&
+	if conditions.Equal(old, status.Conditions) && status.Region == said.Region && status.Zone == said.Zone &&
+		status.DisksReady == said.DisksReady &&
 		status.Storage == said.Storage {
 		return
 	}

@@ -69,7 +69,8 @@ func TestCreation(t *testing.T) {
 		{"a taint for a condition of the node is Kubernetes' own business", world(missing, func(w *World) {
 			w.Kubernetes.Taints = []corev1.Taint{{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule}}
 		}), true},
-		{"a node that the selector leaves out gets none", world(missing, func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} }), false},
+		{"a node that the selector leaves out gets none",
+			world(missing, func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} }), false},
 		{"one that it chooses does", world(missing, func(w *World) {
 			w.Settings.NodeSelector = map[string]string{"disk": "ssd"}
 			w.Kubernetes.Labels["disk"] = "ssd"
@@ -99,9 +100,12 @@ func TestReady(t *testing.T) {
 		down   bool
 	}{
 		{"an instance manager answers", world(), yes, v1beta2.ReasonNodeReady, false},
-		{"a new one has not been heard yet", world(managers(Manager{State: running, HasPod: true, Answers: unknown})), yes, v1beta2.ReasonNodeReady, false},
-		{"one of two answers", world(managers(Manager{State: running, HasPod: true, Answers: no}, Manager{State: running, HasPod: true, Answers: yes})), yes, v1beta2.ReasonNodeReady, false},
-		{"none answers: not ready, not down", world(managers(Manager{State: running, HasPod: true, Answers: no})), no, v1beta2.ReasonInstanceManagerUnreachable, false},
+		{"a new one has not been heard yet", world(managers(Manager{State: running, HasPod: true, Answers: unknown})), yes,
+			v1beta2.ReasonNodeReady, false},
+		{"one of two answers", world(managers(Manager{State: running, HasPod: true, Answers: no},
+			Manager{State: running, HasPod: true, Answers: yes})), yes, v1beta2.ReasonNodeReady, false},
+		{"none answers: not ready, not down", world(managers(Manager{State: running, HasPod: true, Answers: no})), no,
+			v1beta2.ReasonInstanceManagerUnreachable, false},
 		{"none runs", world(managers(Manager{State: starting, HasPod: true})), no, v1beta2.ReasonManagerPodDown, false},
 		{"no pod", world(managers(Manager{State: v1beta2.InstanceManagerStateStopped})), no, v1beta2.ReasonManagerPodMissing, false},
 		{"no instance manager", world(noManagers), no, v1beta2.ReasonManagerPodMissing, false},
@@ -140,7 +144,8 @@ func TestRemoval(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonInstanceManagersRemain, waits(world(deleting, gone)))
 	require.Equal(t, Verdict{DropFinalizer: true}, Decide(world(deleting, cordoned, noManagers)))
 	require.Equal(t, Verdict{DropFinalizer: true}, Decide(world(deleting, gone, noManagers)))
-	require.Equal(t, Verdict{}, Decide(world(deleting, gone, noManagers, func(w *World) { w.Node.Finalizers = []string{"other"} })), "somebody else's finalizer is not ours")
+	require.Equal(t, Verdict{}, Decide(world(deleting, gone, noManagers, func(w *World) { w.Node.Finalizers = []string{"other"} })),
+		"somebody else's finalizer is not ours")
 }
 
 func TestAMissingFinalizerIsAdded(t *testing.T) {
@@ -161,10 +166,12 @@ func TestANodeSumsUpItsDisks(t *testing.T) {
 			Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: ready}}}
 	}
 	w := world(func(w *World) {
-		w.Node.Spec.Disks = map[string]v1beta2.DiskSpec{"a": {DiskType: "block"}, "b": {DiskType: "block"}, "c": {DiskType: "block"}, "d": {DiskType: "block"},
+		w.Node.Spec.Disks = map[string]v1beta2.DiskSpec{"a": {DiskType: "block"}, "b": {DiskType: "block"}, "c": {DiskType: "block"},
+			"d":     {DiskType: "block"},
 			"files": {DiskType: "filesystem"}}
 		w.Node.Status.DiskStatus = map[string]v1beta2.DiskStatus{"a": status(v1beta2.ConditionTrue, 20*gib+7, 100*gib),
-			"b": status(v1beta2.ConditionTrue, 100*gib, 400*gib), "c": status(v1beta2.ConditionFalse, 1000*gib, 1000*gib), "gone": status(v1beta2.ConditionTrue, gib, gib),
+			"b": status(v1beta2.ConditionTrue, 100*gib, 400*gib), "c": status(v1beta2.ConditionFalse, 1000*gib, 1000*gib),
+			"gone":  status(v1beta2.ConditionTrue, gib, gib),
 			"files": status(v1beta2.ConditionTrue, 7*gib, 7*gib)}
 	})
 	v := Decide(w)

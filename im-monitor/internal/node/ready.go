@@ -16,7 +16,8 @@ func ready(w World) v1beta2.Condition {
 	case w.Kubernetes == nil:
 		return notReady(v1beta2.ReasonKubernetesNodeGone, "No Kubernetes node %s exists: add it again, or delete this Node.", w.Name)
 	case !w.Kubernetes.Ready:
-		return notReady(v1beta2.ReasonKubernetesNodeNotReady, "The Kubernetes node %s is not ready (%s).", w.Name, w.Kubernetes.NotReadyMessage)
+		return notReady(v1beta2.ReasonKubernetesNodeNotReady, "The Kubernetes node %s is not ready (%s).", w.Name,
+			w.Kubernetes.NotReadyMessage)
 	}
 	var pods, running, silent int
 	for _, m := range w.Managers {
@@ -34,22 +35,27 @@ func ready(w World) v1beta2.Condition {
 	case pods == 0:
 		return notReady(v1beta2.ReasonManagerPodMissing, "%s", whyNoPod(w))
 	case running == 0:
-		return notReady(v1beta2.ReasonManagerPodDown, "No instance-manager pod of node %s runs; see the condition PodReady of %s.", w.Name, names(w.Managers))
+		return notReady(v1beta2.ReasonManagerPodDown, "No instance-manager pod of node %s runs; see the condition PodReady of %s.", w.Name,
+			names(w.Managers))
 	case silent == running:
-		return notReady(v1beta2.ReasonInstanceManagerUnreachable, "The instance managers of node %s run but do not answer; see the condition Reachable of %s.", w.Name, names(w.Managers))
+		return notReady(v1beta2.ReasonInstanceManagerUnreachable,
+			"The instance managers of node %s run but do not answer; see the condition Reachable of %s.", w.Name, names(w.Managers))
 	}
 	return v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady,
-		Message: fmt.Sprintf("The Kubernetes node %s is ready and %d of its %d instance managers answer.", w.Name, running-silent, len(w.Managers))}
+		Message: fmt.Sprintf("The Kubernetes node %s is ready and %d of its %d instance managers answer.", w.Name, running-silent,
+			len(w.Managers))}
 }
 
 func notReady(reason, message string, args ...any) v1beta2.Condition {
-	return v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: reason, Message: fmt.Sprintf(message, args...)}
+	return v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: reason,
+		Message: fmt.Sprintf(message, args...)}
 }
 
 func whyNoPod(w World) string {
 	switch {
 	case w.Settings.Image == "":
-		return fmt.Sprintf("Node %s has no instance-manager pod because no image was chosen: set the Setting %s.", w.Name, setting.DefaultInstanceManagerImage)
+		return fmt.Sprintf("Node %s has no instance-manager pod because no image was chosen: set the Setting %s.", w.Name,
+			setting.DefaultInstanceManagerImage)
 	case !w.Kubernetes.Runs(v1beta2.DataEngineV1, w.Settings) && !w.Kubernetes.Runs(v1beta2.DataEngineV2, w.Settings):
 		return fmt.Sprintf("Node %s has no instance-manager pod because no data engine is enabled on it: see the Settings %s, %s and %s.",
 			w.Name, setting.V1DataEngine, setting.V2DataEngine, setting.NodeSelector)
@@ -59,7 +65,8 @@ func whyNoPod(w World) string {
 
 func schedulable(w World) v1beta2.Condition {
 	if w.Kubernetes != nil && w.Kubernetes.Cordoned && w.Settings.DisableSchedulingOnCordoned {
-		return v1beta2.Condition{Type: v1beta2.NodeSchedulable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeCordoned,
+		return v1beta2.Condition{Type: v1beta2.NodeSchedulable, Status: v1beta2.ConditionFalse,
+			Reason:  v1beta2.ReasonKubernetesNodeCordoned,
 			Message: fmt.Sprintf("The Kubernetes node %s is cordoned: it gets no new replica until it is uncordoned.", w.Name)}
 	}
 	return v1beta2.Condition{Type: v1beta2.NodeSchedulable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSchedulable,

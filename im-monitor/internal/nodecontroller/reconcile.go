@@ -57,7 +57,8 @@ func (s *shell) observe(ctx context.Context, name string) (node.World, error) {
 		return w, fmt.Errorf("reading node %s: %w", name, err)
 	}
 	var managers v1beta2.InstanceManagerList
-	if err := s.rt.Client.List(ctx, &managers, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: name}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.rt.Client.List(ctx, &managers, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: name},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return w, fmt.Errorf("listing instance managers of node %s: %w", name, err)
 	}
 	for i := range managers.Items {

@@ -61,7 +61,8 @@ func DecideCall(c CallWorld, v Verdict) Call {
 	}
 	if c.Orphan.ByPolicy() && lastCopy(c.Copies) {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy, fmt.Sprintf(
-			"No other healthy replica of volume %q is known. Wait for a rebuild, or delete this orphan by hand if the data is not needed.", c.Copies.Volume)}}
+			"No other healthy replica of volume %q is known. Wait for a rebuild, or delete this orphan by hand if the data is not needed.",
+			c.Copies.Volume)}}
 	}
 	return Call{Allowed: true, Cleanup: true}
 }

@@ -41,7 +41,8 @@ func TestWhatIsDestroyed(t *testing.T) {
 		{"another disk alone proves nothing", seen(v2, onDisk, onNode("node-1", "other-disk")), false},
 		{"a Replica without disk claims", seen(v2, onDisk, onNode("node-2", "")), false},
 		{"an lvol on an unknown disk is claimed", seen(v2, onNode("node-2", "other-disk")), false},
-		{"a v2 engine holds no data and only goes with cleanup", seen(v2, kind("engine"), func(w *orphan.World) { w.Key.Name = engine }), true},
+		{"a v2 engine holds no data and only goes with cleanup", seen(v2, kind("engine"), func(w *orphan.World) { w.Key.Name = engine }),
+			true},
 		{"a v1 replica with Replica", seen(claimed(detached)), false},
 		{"a v1 engine", seen(kind("engine"), func(w *orphan.World) { w.Key.Name = engine }), true},
 	}
@@ -71,14 +72,19 @@ func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 		{"mapped by a stopped Engine", seen(v2), maps(false, "10.0.0.1:20001"), ""},
 		{"the Engine maps the Replica's own instance elsewhere", seen(v2, onDisk, moved), maps(true, "10.0.0.2:20001"), ""},
 		{"the Engine still maps the instance here", seen(v2, onDisk, moved), maps(true, "10.0.0.1:20001"), v1beta2.ReasonMappedByEngine},
-		{"a claimed runtime that is mapped is not stopped under its engine", seen(v2, claimed(detached)), maps(true, "10.0.0.1:20001"), v1beta2.ReasonMappedByEngine},
-		{"a forgotten engine of some inventory maps it", seen(v2), place(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
-		{"a place that must be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9", Needed: true}), v1beta2.ReasonUnreachable},
+		{"a claimed runtime that is mapped is not stopped under its engine", seen(v2, claimed(detached)), maps(true, "10.0.0.1:20001"),
+			v1beta2.ReasonMappedByEngine},
+		{"a forgotten engine of some inventory maps it", seen(v2), place(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}),
+			v1beta2.ReasonMappedByEngine},
+		{"a place that must be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9", Needed: true}),
+			v1beta2.ReasonUnreachable},
 		{"a place that need not be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9"}), ""},
 		{"a node that is down and silent runs no engine", seen(v2), place(mapping.Place{Node: "node-9", Needed: true, Down: true}), ""},
 		{"a node whose kubelet is dead still runs the engine that it lists", seen(v2),
-			place(mapping.Place{Node: "node-9", Needed: true, Down: true, Known: true, MappedBy: "vol-1-e-7"}), v1beta2.ReasonMappedByEngine},
-		{"nothing is destroyed, so an unreachable place does not matter", seen(v2, claimed(detached)), place(mapping.Place{Node: "node-9", Needed: true}), ""},
+			place(mapping.Place{Node: "node-9", Needed: true, Down: true, Known: true, MappedBy: "vol-1-e-7"}),
+			v1beta2.ReasonMappedByEngine},
+		{"nothing is destroyed, so an unreachable place does not matter", seen(v2, claimed(detached)),
+			place(mapping.Place{Node: "node-9", Needed: true}), ""},
 		{"v1 processes leave the data alone", seen(), maps(true, "10.0.0.1:20001"), ""},
 	}
 	for _, c := range cases {
@@ -95,17 +101,20 @@ func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 
 func TestTheLastCopyIsKeptFromPolicies(t *testing.T) {
 	byPolicy := func(c *orphan.CallWorld) {
-		c.Orphan.Conditions = append(c.Orphan.Conditions, v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: "True", Reason: v1beta2.ReasonAutoDeletion})
+		c.Orphan.Conditions = append(c.Orphan.Conditions,
+			v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: "True", Reason: v1beta2.ReasonAutoDeletion})
 	}
 	copies := func(volume string, exists bool, healthy int) func(*orphan.CallWorld) {
 		return func(c *orphan.CallWorld) { c.Copies = orphan.Copies{Volume: volume, Exists: exists, Healthy: healthy} }
 	}
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("vol-1", true, 0)).Failure.Reason)
-	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("", false, 0)).Failure.Reason, "of an unknown volume nobody knows whether it is needed")
+	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("", false, 0)).Failure.Reason,
+		"of an unknown volume nobody knows whether it is needed")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", true, 1)).Allowed)
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", false, 0)).Allowed, "the volume is gone, and so is the need for a copy")
 	require.True(t, call(seen(v2), copies("vol-1", true, 0)).Allowed, "a person was warned and is obeyed")
-	require.Equal(t, orphan.Call{Allowed: true}, call(seen(v2, claimed(detached)), byPolicy, copies("vol-1", true, 0)), "where nothing is destroyed there is nothing to keep")
+	require.Equal(t, orphan.Call{Allowed: true}, call(seen(v2, claimed(detached)), byPolicy, copies("vol-1", true, 0)),
+		"where nothing is destroyed there is nothing to keep")
 }
 
 func TestNoCallWithoutTheJudge(t *testing.T) {
@@ -118,6 +127,7 @@ func TestVolumeOf(t *testing.T) {
 	require.Equal(t, "vol-1", orphan.VolumeOf("vol-1-r-aabbccdd"))
 	require.Equal(t, "a-r-b", orphan.VolumeOf("a-r-b-r-aabbccdd"))
 	require.Empty(t, orphan.VolumeOf("something"))
-	require.Empty(t, orphan.VolumeOf("vol-r-not-an-id"), "a wrong volume would be asked for engines and copies; an unknown one makes all of them count")
+	require.Empty(t, orphan.VolumeOf("vol-r-not-an-id"),
+		"a wrong volume would be asked for engines and copies; an unknown one makes all of them count")
 	require.Empty(t, orphan.VolumeOf("vol-r-"))
 }

@@ -16,15 +16,19 @@ func noClaim(w World, i *Instance) (Evaluation, bool) {
 	case w.claim() != nil:
 		return Evaluation{}, false
 	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateError && foreign(w.Node, i.DiskUUID):
-		return orphaned(v1beta2.ReasonForeignData, "No Replica named %s exists, and %s cannot read its data (%s). It may have been there before its disk "+
-			"came to this cluster, so no policy deletes it. Deleting this orphan destroys the data.", w.Key.Name, w.Key.InstanceManager, i.State), true
+		return orphaned(v1beta2.ReasonForeignData,
+			"No Replica named %s exists, and %s cannot read its data (%s). It may have been there before its disk "+
+				"came to this cluster, so no policy deletes it. Deleting this orphan destroys the data.", w.Key.Name, w.Key.InstanceManager,
+			i.State), true
 	case live(i.State):
-		return orphaned(v1beta2.ReasonNoOwnerCR, "No Engine or Replica named %s exists, but %s runs it as %s (%s). Delete this orphan to end it.",
+		return orphaned(v1beta2.ReasonNoOwnerCR,
+			"No Engine or Replica named %s exists, but %s runs it as %s (%s). Delete this orphan to end it.",
 			w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true
 	case w.isV2() && i.Type == v1beta2.InstanceTypeReplica && dataOnly(i.State):
 		reason, origin := v1beta2.ReasonDataOnly, ""
 		if foreign(w.Node, i.DiskUUID) {
-			reason, origin = v1beta2.ReasonForeignData, " It may have been there before its disk came to this cluster, so no policy deletes it."
+			reason, origin = v1beta2.ReasonForeignData,
+				" It may have been there before its disk came to this cluster, so no policy deletes it."
 		}
 		return orphaned(reason, "No Replica named %s exists, but its data lies on %s (%s).%s Deleting this orphan destroys the data.",
 			w.Key.Name, w.Manager.Node, i.State, origin), true
@@ -60,7 +64,8 @@ func changing(w World, _ *Instance) (Evaluation, bool) {
 	if c.CurrentState == c.DesireState && (c.CurrentState != v1beta2.InstanceStateRunning || c.InstanceManager != "") {
 		return Evaluation{}, false
 	}
-	return undecided(v1beta2.ReasonStateChanging, "The object of %s is %q and shall be %q.", w.Key.Name, c.CurrentState, c.DesireState), true
+	return undecided(v1beta2.ReasonStateChanging, "The object of %s is %q and shall be %q.", w.Key.Name, c.CurrentState, c.DesireState),
+		true
 }
 
 // running: the owner guard, then the instance manager decides.
@@ -70,7 +75,8 @@ func running(w World, i *Instance) (Evaluation, bool) {
 		return Evaluation{}, false
 	}
 	if c.OwnerID == "" || c.OwnerID != c.NodeID {
-		return undecided(v1beta2.ReasonOwnerElsewhere, "The object of %s belongs to node %q, but is owned by %q.", w.Key.Name, c.NodeID, c.OwnerID), true
+		return undecided(v1beta2.ReasonOwnerElsewhere, "The object of %s belongs to node %q, but is owned by %q.", w.Key.Name, c.NodeID,
+			c.OwnerID), true
 	}
 	if c.InstanceManager == w.Key.InstanceManager {
 		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is wanted running here."}, true

@@ -30,8 +30,8 @@ func (n *Node) disk(uuid string) *Disk {
 	return nil
 }
 
-// foreign reports whether the replica may have been on its disk before that disk came to this cluster. Of a disk that the node does not record, or
-// that the list does not tell, nobody knows.
+// foreign reports whether the replica may have been on its disk before that disk came to this cluster. Of a disk that the node does not
+// record, or that the list does not tell, nobody knows.
 func foreign(n *Node, diskUUID string) bool {
 	d := n.disk(diskUUID)
 	return d == nil || d.Foreign
@@ -42,7 +42,8 @@ func evaluateData(w World) Evaluation {
 	i := inventoried(w)
 	switch {
 	case w.Inventory == nil || w.Manager == nil:
-		return undecided(v1beta2.ReasonInventoryUnknown, "The replicas on the disks are unknown: no whole list was read since %s was last connected.", w.Key.InstanceManager)
+		return undecided(v1beta2.ReasonInventoryUnknown,
+			"The replicas on the disks are unknown: no whole list was read since %s was last connected.", w.Key.InstanceManager)
 	case w.Node == nil || w.Node.Down || w.Node.Deleting:
 		return undecided(v1beta2.ReasonNodeDown, "Node %s is down or being deleted.", w.Manager.Node)
 	case i == nil:
@@ -50,17 +51,20 @@ func evaluateData(w World) Evaluation {
 	case w.Duplicate != "":
 		return undecided(v1beta2.ReasonInventoryUnknown, "%s and %s list the same %s.", w.Key.InstanceManager, w.Duplicate, w.Key.Name)
 	case !w.isV2() || i.Type != v1beta2.InstanceTypeReplica || !dataOnly(i.State):
-		return undecided(v1beta2.ReasonNotLive, "%s is listed as %s (%s): what runs is not treated as data at rest.", w.Key.Name, i.Type, i.State)
+		return undecided(v1beta2.ReasonNotLive, "%s is listed as %s (%s): what runs is not treated as data at rest.", w.Key.Name, i.Type,
+			i.State)
 	case w.Replica != nil:
 		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: fmt.Sprintf("Replica %s exists.", w.Key.Name)}
 	}
 	d := w.Node.disk(i.DiskUUID)
 	if d == nil {
-		return undecided(v1beta2.ReasonNoUUID, "The disk of %s (UUID %q) is not recorded in the status of Node %s.", w.Key.Name, i.DiskUUID, w.Manager.Node)
+		return undecided(v1beta2.ReasonNoUUID, "The disk of %s (UUID %q) is not recorded in the status of Node %s.", w.Key.Name, i.DiskUUID,
+			w.Manager.Node)
 	}
 	reason, origin := v1beta2.ReasonDataOnly, ""
 	if d.Foreign {
-		reason, origin = v1beta2.ReasonForeignData, " It was there when the disk was loaded into this cluster for the first time, so no policy deletes it."
+		reason, origin = v1beta2.ReasonForeignData,
+			" It was there when the disk was loaded into this cluster for the first time, so no policy deletes it."
 	}
 	return orphaned(reason, "No Replica named %s exists, but its data lies on disk %s of node %s.%s Deleting this orphan destroys the data.",
 		w.Key.Name, d.Name, w.Manager.Node, origin)
@@ -109,7 +113,8 @@ func missingData(w World, j Evaluation) *Creation {
 func cleanable(n *Node, node string, data Data) (reason, message string) {
 	switch {
 	case n == nil || n.Down || n.Deleting:
-		return v1beta2.ReasonNodeUnavailable, fmt.Sprintf("Node %s does not exist, is being deleted, is down, or has no v2 instance manager.", node)
+		return v1beta2.ReasonNodeUnavailable, fmt.Sprintf("Node %s does not exist, is being deleted, is down, or has no v2 instance "+
+			"manager.", node)
 	case n.Evicting:
 		return v1beta2.ReasonNodeEvicted, fmt.Sprintf("Node %s is being evicted.", node)
 	}
@@ -125,8 +130,8 @@ func cleanable(n *Node, node string, data Data) (reason, message string) {
 	return "", ""
 }
 
-// comesBack reports whether nothing is wrong but that the disk is not ready at the moment, as after each start of its server. An Orphan that is
-// deleted waits for that, too, unless the disk could not be loaded.
+// comesBack reports whether nothing is wrong but that the disk is not ready at the moment, as after each start of its server. An Orphan
+// that is deleted waits for that, too, unless the disk could not be loaded.
 func comesBack(n *Node, o Orphan) bool {
 	if n == nil || n.Down || n.Deleting || n.Evicting {
 		return false
@@ -156,7 +161,8 @@ func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	case reason != "" && !comesBack(w.Node, o):
 		v.Withdrawn = v1beta2.ReasonNotCleanable
 	}
-	v.Execute = reason == "" && v.Withdrawn == "" && !v.Terminated && Approved(o) && j.Decision == Orphaned && w.Inventory.Instance.DiskUUID == o.Data.DiskUUID
+	v.Execute = reason == "" && v.Withdrawn == "" && !v.Terminated && Approved(o) && j.Decision == Orphaned &&
+		w.Inventory.Instance.DiskUUID == o.Data.DiskUUID
 	v.say(dataOrphanedCondition(w, j, o, v))
 	v.say(dataState(w, j, o, v))
 	v.say(dataCleanable(reason, why))
@@ -176,7 +182,8 @@ func dataOrphanedCondition(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1
 // dataState is the state of the replica while it is listed on the disk, and terminated once its absence is proven.
 func dataState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	if v.Terminated || v.Withdrawn == v1beta2.ReasonInstanceGone {
-		return &v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated,
+		return &v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse,
+			Reason:  v1beta2.InstanceStateTerminated,
 			Message: fmt.Sprintf("The data of %s is not on disk %s of node %s any more.", o.InstanceName, o.Data.DiskName, o.Node)}
 	}
 	i := inventoried(w)
@@ -187,7 +194,8 @@ func dataState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condit
 		return nil
 	}
 	return &v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionTrue, Reason: i.State,
-		Message: fmt.Sprintf("%s is listed as %s on disk %s by %s.", o.InstanceName, i.State, o.Data.DiskName, w.Key.InstanceManager) + waitsFor(j, o)}
+		Message: fmt.Sprintf("%s is listed as %s on disk %s by %s.", o.InstanceName, i.State, o.Data.DiskName, w.Key.InstanceManager) +
+			waitsFor(j, o)}
 }
 
 func dataCleanable(reason, why string) *v1beta2.Condition {
@@ -209,7 +217,8 @@ func dataWithdrawn(o Orphan, v OrphanVerdict, why string) *v1beta2.Condition {
 	case v1beta2.ReasonNotCleanable:
 		c.Message = why + " The orphan ends and the data stays; if it can be reached again, a new orphan appears."
 	case v1beta2.ReasonRenamed:
-		c.Message = fmt.Sprintf("The name of this orphan is not the one of the data of %s; if it is orphaned, another orphan says so.", o.InstanceName)
+		c.Message = fmt.Sprintf("The name of this orphan is not the one of the data of %s; if it is orphaned, another orphan says so.",
+			o.InstanceName)
 	}
 	return &c
 }

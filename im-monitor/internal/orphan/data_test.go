@@ -16,7 +16,8 @@ import (
 func lying(change ...func(*orphan.World)) orphan.World {
 	return seen(append([]func(*orphan.World){v2, state("stopped"), func(w *orphan.World) {
 		w.Inventory.Instance.DiskUUID = lvstore
-		w.Node.Disks = []orphan.Disk{{Name: "disk-0", UUID: "another", Path: "/dev/b", Ready: true}, {Name: "disk-1", Path: "/dev/a", UUID: lvstore, Ready: true}}
+		w.Node.Disks = []orphan.Disk{{Name: "disk-0", UUID: "another", Path: "/dev/b", Ready: true},
+			{Name: "disk-1", Path: "/dev/a", UUID: lvstore, Ready: true}}
 	}}, change...)...)
 }
 
@@ -27,10 +28,13 @@ func theDisk(f func(*orphan.Disk)) func(*orphan.World) {
 // orphanedData adds the Orphan of that data, deleted and approved.
 func orphanedData(change ...func(*orphan.Orphan)) func(*orphan.World) {
 	return func(w *orphan.World) {
-		o := orphan.Orphan{Name: v1beta2.OrphanDataName("node-1", "disk-1", "/dev/a", lvstore, replica), OrphanType: "replica", DataEngine: "v2", Node: "node-1",
-			InstanceName: replica, InstanceManager: here, DiskUUID: lvstore, Data: &orphan.Data{DiskName: "disk-1", DiskUUID: lvstore, DiskPath: "/dev/a"},
+		o := orphan.Orphan{Name: v1beta2.OrphanDataName("node-1", "disk-1", "/dev/a", lvstore, replica), OrphanType: "replica",
+			DataEngine: "v2", Node: "node-1",
+			InstanceName: replica, InstanceManager: here, DiskUUID: lvstore,
+			Data:     &orphan.Data{DiskName: "disk-1", DiskUUID: lvstore, DiskPath: "/dev/a"},
 			Deleting: true, DeletedAt: now.Add(-time.Minute),
-			Conditions: []v1beta2.Condition{{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonApproved}}}
+			Conditions: []v1beta2.Condition{{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue,
+				Reason: v1beta2.ReasonApproved}}}
 		for _, f := range change {
 			f(&o)
 		}

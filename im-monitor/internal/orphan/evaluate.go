@@ -61,7 +61,8 @@ func evaluateInstance(w World) Evaluation {
 	if w.Duplicate != "" {
 		// A pod's address may already lead to its successor's server: then this list is not of this instance manager, and
 		// what it shows may be claimed there (ORP-1).
-		return undecided(v1beta2.ReasonInventoryUnknown, "%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
+		return undecided(v1beta2.ReasonInventoryUnknown,
+			"%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
 			w.Key.InstanceManager, w.Duplicate, w.Key.Name, instance.UUID)
 	}
 	for _, ask := range checks {
@@ -78,7 +79,8 @@ func identified(w World, instance *Instance, j Evaluation) Evaluation {
 		return j
 	}
 	if instance.UUID == "" {
-		return undecided(v1beta2.ReasonNoUUID, "%s %s on %s looks orphaned (%s), but neither its status nor the SPDK inventory tells its UUID.",
+		return undecided(v1beta2.ReasonNoUUID, "%s %s on %s looks orphaned (%s), but neither its status nor the SPDK inventory tells "+
+			"its UUID.",
 			instance.Type, w.Key.Name, w.Key.InstanceManager, j.Reason)
 	}
 	j.UUID, j.Source = instance.UUID, instance.UUIDSource

@@ -51,7 +51,8 @@ func kind(s string) func(*orphan.World) {
 // claimed gives the Replica, running on this instance manager unless changed.
 func claimed(change ...func(*orphan.Claim)) func(*orphan.World) {
 	return func(w *orphan.World) {
-		c := orphan.Claim{DesireState: "running", CurrentState: "running", NodeID: "node-1", OwnerID: "node-1", InstanceManager: here, VolumeName: "vol-1"}
+		c := orphan.Claim{DesireState: "running", CurrentState: "running", NodeID: "node-1", OwnerID: "node-1", InstanceManager: here,
+			VolumeName: "vol-1"}
 		for _, f := range change {
 			f(&c)
 		}
@@ -84,7 +85,8 @@ func deleted(o *orphan.Orphan) { o.Deleting, o.DeletedAt = true, now.Add(-10*tim
 func gone(o *orphan.Orphan)    { o.Absent = true }
 func approved(o *orphan.Orphan) {
 	deleted(o)
-	o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonApproved})
+	o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonApproved})
 }
 
 func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
@@ -95,9 +97,12 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 		reason   string
 	}{
 		{"a list that was never read decides nothing", seen(unknownList), orphan.Undecided, v1beta2.ReasonInventoryUnknown},
-		{"an instance manager without object decides nothing", seen(func(w *orphan.World) { w.Manager = nil }), orphan.Undecided, v1beta2.ReasonInventoryUnknown},
-		{"a node that is down gets no orphans", seen(func(w *orphan.World) { w.Node.Down = true }), orphan.Undecided, v1beta2.ReasonNodeDown},
-		{"a node that is being deleted gets no orphans", seen(func(w *orphan.World) { w.Node.Deleting = true }), orphan.Undecided, v1beta2.ReasonNodeDown},
+		{"an instance manager without object decides nothing", seen(func(w *orphan.World) { w.Manager = nil }), orphan.Undecided,
+			v1beta2.ReasonInventoryUnknown},
+		{"a node that is down gets no orphans", seen(func(w *orphan.World) { w.Node.Down = true }), orphan.Undecided,
+			v1beta2.ReasonNodeDown},
+		{"a node that is being deleted gets no orphans", seen(func(w *orphan.World) { w.Node.Deleting = true }), orphan.Undecided,
+			v1beta2.ReasonNodeDown},
 		{"a node without object gets no orphans", seen(func(w *orphan.World) { w.Node = nil }), orphan.Undecided, v1beta2.ReasonNodeDown},
 		{"a name that the list lacks is nothing to judge", seen(noInstance), orphan.Nothing, ""},
 		{"an instance that another manager lists, too: one of the lists is not of its own server",
@@ -112,33 +117,51 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 		{"no object, starting: not yet there", seen(state("starting")), orphan.Undecided, v1beta2.ReasonNotLive},
 		{"no object, v2 replica stopped: only data is left", lying(), orphan.Orphaned, v1beta2.ReasonDataOnly},
 		{"no object, v2 replica pending: only data is left", lying(state("pending")), orphan.Orphaned, v1beta2.ReasonDataOnly},
-		{"no object, v2 replica on a disk that is not recorded, or not any more", seen(v2, onDisk, state("stopped")), orphan.Orphaned, v1beta2.ReasonForeignData},
+		{"no object, v2 replica on a disk that is not recorded, or not any more", seen(v2, onDisk, state("stopped")), orphan.Orphaned,
+			v1beta2.ReasonForeignData},
 		{"no object, v2 replica whose disk is not told", seen(v2, state("stopped")), orphan.Orphaned, v1beta2.ReasonForeignData},
-		{"no object, v2 replica in error that came with its disk", lying(state("error"), theDisk(func(d *orphan.Disk) { d.Foreign = true })), orphan.Orphaned, v1beta2.ReasonForeignData},
+		{"no object, v2 replica in error that came with its disk",
+			lying(state("error"), theDisk(func(d *orphan.Disk) { d.Foreign = true })), orphan.Orphaned, v1beta2.ReasonForeignData},
 		{"no object, v2 replica in error that is ours", lying(state("error")), orphan.Orphaned, v1beta2.ReasonNoOwnerCR},
 		{"no object, v2 replica terminating: about to go", seen(v2, state("terminating")), orphan.Undecided, v1beta2.ReasonNotLive},
-		{"no object, v2 engine stopped: an engine has no data", seen(v2, kind("engine"), state("stopped")), orphan.Undecided, v1beta2.ReasonNotLive},
+		{"no object, v2 engine stopped: an engine has no data", seen(v2, kind("engine"), state("stopped")), orphan.Undecided,
+			v1beta2.ReasonNotLive},
 
 		{"wanted running here is claimed", seen(claimed()), orphan.Claimed, v1beta2.ReasonClaimed},
 		{"running on another manager of the same node makes this one an orphan",
 			seen(claimed(func(c *orphan.Claim) { c.InstanceManager = there })), orphan.Orphaned, v1beta2.ReasonOwnedByOtherInstanceManager},
-		{"running on another node makes this one an orphan", seen(claimed(elsewhere)), orphan.Orphaned, v1beta2.ReasonOwnedByOtherInstanceManager},
-		{"stopped and still live is an orphan, on its own node, too", seen(claimed(detached)), orphan.Orphaned, v1beta2.ReasonStoppedButPresent},
-		{"stopped and still live is an orphan without any owner", seen(v2, claimed(detached)), orphan.Orphaned, v1beta2.ReasonStoppedButPresent},
-		{"a detached v2 replica is the user's data", seen(v2, claimed(detached), state("stopped")), orphan.Undecided, v1beta2.ReasonNotLive},
-		{"with an object, stopping is never an orphan", seen(claimed(elsewhere), state("stopping")), orphan.Undecided, v1beta2.ReasonNotLive},
-		{"an object on its way out is left to its controllers", seen(claimed(detached, func(c *orphan.Claim) { c.Deleting = true })), orphan.Undecided, v1beta2.ReasonCRDeleting},
-		{"current is not desired: the state may change", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" })), orphan.Undecided, v1beta2.ReasonStateChanging},
-		{"error is not what was desired", seen(claimed(func(c *orphan.Claim) { c.CurrentState = "error" })), orphan.Undecided, v1beta2.ReasonStateChanging},
-		{"running nowhere is an unfinished status", seen(claimed(func(c *orphan.Claim) { c.InstanceManager = "" })), orphan.Undecided, v1beta2.ReasonStateChanging},
-		{"a stable state that is neither running nor stopped", seen(claimed(func(c *orphan.Claim) { c.DesireState, c.CurrentState = "suspended", "suspended" })), orphan.Undecided, v1beta2.ReasonTransientState},
-		{"an object without any state yet", seen(claimed(func(c *orphan.Claim) { c.DesireState, c.CurrentState = "", "" })), orphan.Undecided, v1beta2.ReasonTransientState},
-		{"a running object without owner", seen(claimed(elsewhere, func(c *orphan.Claim) { c.OwnerID = "" })), orphan.Undecided, v1beta2.ReasonOwnerElsewhere},
-		{"a running object with a node serving in its place", seen(claimed(elsewhere, func(c *orphan.Claim) { c.OwnerID = "node-3" })), orphan.Undecided, v1beta2.ReasonOwnerElsewhere},
+		{"running on another node makes this one an orphan", seen(claimed(elsewhere)), orphan.Orphaned,
+			v1beta2.ReasonOwnedByOtherInstanceManager},
+		{"stopped and still live is an orphan, on its own node, too", seen(claimed(detached)), orphan.Orphaned,
+			v1beta2.ReasonStoppedButPresent},
+		{"stopped and still live is an orphan without any owner", seen(v2, claimed(detached)), orphan.Orphaned,
+			v1beta2.ReasonStoppedButPresent},
+		{"a detached v2 replica is the user's data", seen(v2, claimed(detached), state("stopped")), orphan.Undecided,
+			v1beta2.ReasonNotLive},
+		{"with an object, stopping is never an orphan", seen(claimed(elsewhere), state("stopping")), orphan.Undecided,
+			v1beta2.ReasonNotLive},
+		{"an object on its way out is left to its controllers", seen(claimed(detached, func(c *orphan.Claim) { c.Deleting = true })),
+			orphan.Undecided, v1beta2.ReasonCRDeleting},
+		{"current is not desired: the state may change", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" })),
+			orphan.Undecided, v1beta2.ReasonStateChanging},
+		{"error is not what was desired", seen(claimed(func(c *orphan.Claim) { c.CurrentState = "error" })), orphan.Undecided,
+			v1beta2.ReasonStateChanging},
+		{"running nowhere is an unfinished status", seen(claimed(func(c *orphan.Claim) { c.InstanceManager = "" })), orphan.Undecided,
+			v1beta2.ReasonStateChanging},
+		{"a stable state that is neither running nor stopped",
+			seen(claimed(func(c *orphan.Claim) { c.DesireState, c.CurrentState = "suspended", "suspended" })), orphan.Undecided,
+			v1beta2.ReasonTransientState},
+		{"an object without any state yet", seen(claimed(func(c *orphan.Claim) { c.DesireState, c.CurrentState = "", "" })),
+			orphan.Undecided, v1beta2.ReasonTransientState},
+		{"a running object without owner", seen(claimed(elsewhere, func(c *orphan.Claim) { c.OwnerID = "" })), orphan.Undecided,
+			v1beta2.ReasonOwnerElsewhere},
+		{"a running object with a node serving in its place", seen(claimed(elsewhere, func(c *orphan.Claim) { c.OwnerID = "node-3" })),
+			orphan.Undecided, v1beta2.ReasonOwnerElsewhere},
 
 		{"an orphan without identity could not be deleted safely", seen(noUUID), orphan.Undecided, v1beta2.ReasonNoUUID},
 		{"a claimed instance needs no identity", seen(noUUID, claimed()), orphan.Claimed, v1beta2.ReasonClaimed},
-		{"the object of the other kind claims, too: v1 servers guess the type", seen(kind("engine"), claimed()), orphan.Claimed, v1beta2.ReasonClaimed},
+		{"the object of the other kind claims, too: v1 servers guess the type", seen(kind("engine"), claimed()), orphan.Claimed,
+			v1beta2.ReasonClaimed},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -195,7 +218,8 @@ func TestAnOrphanIsCreatedOnceForEachIdentity(t *testing.T) {
 	require.NotNil(t, orphan.Evaluate(seen(known(), func(w *orphan.World) { w.Inventory.Instance.UUID = uuid2 })).Create,
 		"the new instance of the name is judged on its own")
 	require.Nil(t, orphan.Evaluate(seen(known(func(o *orphan.Orphan) {
-		o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonClaimed})
+		o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue,
+			Reason: v1beta2.ReasonClaimed})
 	}))).Create, "a withdrawn orphan must be gone before its name is used again")
 }
 
@@ -220,11 +244,17 @@ func TestWithdrawal(t *testing.T) {
 		{"provenly absent", seen(noInstance, known(gone)), v1beta2.ReasonInstanceGone},
 		{"provenly absent while being deleted is evidence, not a withdrawal", seen(noInstance, known(approved, gone)), ""},
 		{"a non-decision withdraws nothing", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" }), known()), ""},
-		{"scheduled back but not yet running is a non-decision", seen(claimed(func(c *orphan.Claim) { c.CurrentState = "starting" }), known(approved)), ""},
+		{"scheduled back but not yet running is a non-decision",
+			seen(claimed(func(c *orphan.Claim) { c.CurrentState = "starting" }), known(approved)), ""},
 		{"an unknown list withdraws nothing", seen(known(gone), unknownList), ""},
 		{"a node that is down withdraws nothing", seen(claimed(), known(gone), func(w *orphan.World) { w.Node.Down = true }), ""},
-		{"an old cluster's name", seen(known(func(o *orphan.Orphan) { o.UUID, o.Name = "", v1beta2.LegacyOrphanName(replica, here, "v1") })), v1beta2.ReasonRenamed},
-		{"an old cluster's name, being deleted", seen(known(approved, func(o *orphan.Orphan) { o.UUID, o.Name = "", v1beta2.LegacyOrphanName(replica, here, "v1") })), v1beta2.ReasonRenamed},
+		{"an old cluster's name", seen(known(func(o *orphan.Orphan) {
+			o.UUID, o.Name = "",
+				v1beta2.LegacyOrphanName(replica, here, "v1")
+		})), v1beta2.ReasonRenamed},
+		{"an old cluster's name, being deleted",
+			seen(known(approved, func(o *orphan.Orphan) { o.UUID, o.Name = "", v1beta2.LegacyOrphanName(replica, here, "v1") })),
+			v1beta2.ReasonRenamed},
 		{"a UUID that the name does not carry", seen(known(func(o *orphan.Orphan) { o.UUID = uuid2 })), v1beta2.ReasonRenamed},
 		{"a node that the instance manager is not on", seen(known(func(o *orphan.Orphan) { o.Node = "node-2" })), v1beta2.ReasonRenamed},
 	}
@@ -276,12 +306,14 @@ func TestEvidence(t *testing.T) {
 		{"a claimed v2 replica that a later list shows stopped", with(known(approved)), true},
 		{"the same, not being deleted", with(known()), false},
 		{"the list is older than the deletion", with(known(approved, func(o *orphan.Orphan) { o.DeletedAt = now })), false},
-		{"the epoch has not settled", with(known(approved), func(w *orphan.World) { w.Inventory.EpochSince = now.Add(-10 * time.Second) }), false},
+		{"the epoch has not settled", with(known(approved), func(w *orphan.World) { w.Inventory.EpochSince = now.Add(-10 * time.Second) }),
+			false},
 		{"without Replica the data is not finished with", seen(v2, state("stopped"), known(approved)), false},
 		{"a v1 replica never stays stopped", seen(claimed(detached), state("stopped"), known(approved)), false},
 		{"pending is not stopped", with(state("pending"), known(approved)), false},
 		{"an unknown list is no evidence", seen(known(approved, gone), unknownList), false},
-		{"an orphan in the post-election delay is left alone", seen(noInstance, known(approved, gone, func(o *orphan.Orphan) { o.FencingDelayed = true })), false},
+		{"an orphan in the post-election delay is left alone",
+			seen(noInstance, known(approved, gone, func(o *orphan.Orphan) { o.FencingDelayed = true })), false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -347,11 +379,14 @@ func TestWhatAnOrphanSays(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonRefused, conditions.Reason(v.Conditions, v1beta2.OrphanCleanupFailed))
 
 	w := seen(known(approved, func(o *orphan.Orphan) {
-		o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanCleanupFailed, Status: "True", Reason: v1beta2.ReasonRefused})
+		o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanCleanupFailed, Status: "True",
+			Reason: v1beta2.ReasonRefused})
 	}))
-	require.NotNil(t, conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed), "a new process keeps what the last one said")
+	require.NotNil(t, conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed),
+		"a new process keeps what the last one said")
 	w.Orphans[0].Failure = &orphan.Failure{}
-	require.Nil(t, conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed), "a call that was taken ends the failure")
+	require.Nil(t, conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed),
+		"a call that was taken ends the failure")
 }
 
 // ALL-3: a finalizer that waits for a decision says for which.

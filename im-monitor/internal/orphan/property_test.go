@@ -28,24 +28,29 @@ func maybe[T any](t *rapid.T, label string, draw func() T) *T {
 func drawClaim(t *rapid.T) orphan.Claim {
 	states := []string{"running", "stopped", "starting", "stopping", "error", "unknown", "suspended", ""}
 	return orphan.Claim{
-		Deleting: rapid.Bool().Draw(t, "deleting"), DesireState: pick(t, "desired", "running", "stopped", ""), CurrentState: pick(t, "current", states...),
-		NodeID: pick(t, "node", "node-1", "node-2", ""), OwnerID: pick(t, "owner", "node-1", "node-2", ""),
-		InstanceManager: pick(t, "im", here, there, ""), DiskID: pick(t, "disk", lvstore, "other", ""), Address: pick(t, "address", "10.0.0.2:1", ""),
+		Deleting: rapid.Bool().Draw(t, "deleting"), DesireState: pick(t, "desired", "running", "stopped", ""),
+		CurrentState: pick(t, "current", states...),
+		NodeID:       pick(t, "node", "node-1", "node-2", ""), OwnerID: pick(t, "owner", "node-1", "node-2", ""),
+		InstanceManager: pick(t, "im", here, there, ""), DiskID: pick(t, "disk", lvstore, "other", ""),
+		Address: pick(t, "address", "10.0.0.2:1", ""),
 	}
 }
 
 func drawOrphan(t *rapid.T) orphan.Orphan {
 	o := orphan.Orphan{
-		OrphanType: "replica-instance", DataEngine: pick(t, "orphan engine", "v1", "v2"), Node: pick(t, "orphan node", "node-1", "node-1", "node-2"),
-		InstanceName: replica, InstanceManager: here, UUID: pick(t, "orphan uuid", uuid1, uuid2, ""), Deleting: rapid.Bool().Draw(t, "orphan deleting"),
-		Absent: rapid.Bool().Draw(t, "absent"), FencingDelayed: rapid.Bool().Draw(t, "delayed"),
+		OrphanType: "replica-instance", DataEngine: pick(t, "orphan engine", "v1", "v2"),
+		Node:         pick(t, "orphan node", "node-1", "node-1", "node-2"),
+		InstanceName: replica, InstanceManager: here, UUID: pick(t, "orphan uuid", uuid1, uuid2, ""),
+		Deleting: rapid.Bool().Draw(t, "orphan deleting"),
+		Absent:   rapid.Bool().Draw(t, "absent"), FencingDelayed: rapid.Bool().Draw(t, "delayed"),
 		DeletedAt: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "deleted")) * time.Second),
 	}
 	o.Name = v1beta2.OrphanName(replica, o.UUID, here, o.DataEngine)
 	if rapid.Bool().Draw(t, "old name") {
 		o.Name = v1beta2.LegacyOrphanName(replica, here, o.DataEngine)
 	}
-	for _, condition := range []string{v1beta2.OrphanCleanupApproved, v1beta2.OrphanWithdrawn, v1beta2.OrphanInstanceState, v1beta2.OrphanCleanupFailed} {
+	for _, condition := range []string{v1beta2.OrphanCleanupApproved, v1beta2.OrphanWithdrawn, v1beta2.OrphanInstanceState,
+		v1beta2.OrphanCleanupFailed} {
 		if status := pick(t, condition, v1beta2.ConditionStatus(""), "True", "False"); status != "" {
 			o.Conditions = append(o.Conditions, v1beta2.Condition{Type: condition, Status: status, Reason: v1beta2.ReasonApproved})
 		}
@@ -55,7 +60,8 @@ func drawOrphan(t *rapid.T) orphan.Orphan {
 }
 
 func drawWorld(t *rapid.T) orphan.World {
-	w := orphan.World{Now: now, Key: orphan.Key{InstanceManager: here, Name: replica}, Rules: orphan.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second}}
+	w := orphan.World{Now: now, Key: orphan.Key{InstanceManager: here, Name: replica},
+		Rules: orphan.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second}}
 	w.Duplicate = pick(t, "twin", "", "", there)
 	w.Manager = maybe(t, "manager", func() orphan.Manager {
 		return orphan.Manager{Node: "node-1", DataEngine: pick(t, "engine", "v1", "v2", "")}
@@ -65,11 +71,13 @@ func drawWorld(t *rapid.T) orphan.World {
 	})
 	w.Inventory = maybe(t, "inventory", func() orphan.Inventory {
 		return orphan.Inventory{
-			Began: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "began")) * time.Second), EpochSince: now.Add(-time.Duration(rapid.IntRange(0, 90).Draw(t, "epoch")) * time.Second),
+			Began:      now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "began")) * time.Second),
+			EpochSince: now.Add(-time.Duration(rapid.IntRange(0, 90).Draw(t, "epoch")) * time.Second),
 			Instance: maybe(t, "instance", func() orphan.Instance {
 				return orphan.Instance{
-					Type:  pick(t, "type", "engine", "replica", "replica", "engine-frontend", "else"),
-					State: pick(t, "state", "running", "suspended", "error", "stopped", "pending", "starting", "terminating", ""), UUID: pick(t, "uuid", uuid1, uuid2, ""),
+					Type:     pick(t, "type", "engine", "replica", "replica", "engine-frontend", "else"),
+					State:    pick(t, "state", "running", "suspended", "error", "stopped", "pending", "starting", "terminating", ""),
+					UUID:     pick(t, "uuid", uuid1, uuid2, ""),
 					DiskUUID: pick(t, "disk uuid", lvstore, ""),
 				}
 			}),
@@ -87,7 +95,8 @@ func drawWorld(t *rapid.T) orphan.World {
 }
 
 var nonDecisions = []string{
-	v1beta2.ReasonNotLive, v1beta2.ReasonCRDeleting, v1beta2.ReasonStateChanging, v1beta2.ReasonTransientState, v1beta2.ReasonOwnerElsewhere,
+	v1beta2.ReasonNotLive, v1beta2.ReasonCRDeleting, v1beta2.ReasonStateChanging, v1beta2.ReasonTransientState,
+	v1beta2.ReasonOwnerElsewhere,
 	v1beta2.ReasonNoUUID, v1beta2.ReasonInventoryUnknown, v1beta2.ReasonNodeDown, v1beta2.ReasonFrontendNotJudged,
 }
 
@@ -203,7 +212,8 @@ func TestAWithdrawnOrEndedOrphanNeverChanges(t *testing.T) {
 		w := drawWorld(t)
 		for i, o := range orphan.Evaluate(w).Orphans {
 			before := w.Orphans[i]
-			if conditions.IsTrue(before.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(before.Conditions, v1beta2.OrphanInstanceState) {
+			if conditions.IsTrue(before.Conditions, v1beta2.OrphanWithdrawn) ||
+				conditions.IsFalse(before.Conditions, v1beta2.OrphanInstanceState) {
 				require.True(t, conditions.Equal(conditions.Owned(before.Conditions, orphan.OwnedConditions()...), o.Conditions))
 				require.False(t, o.Execute)
 			}

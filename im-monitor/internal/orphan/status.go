@@ -53,7 +53,8 @@ func (v *OrphanVerdict) sayFailure(o Orphan) {
 	case v.Withdrawn != "" || v.Terminated || (o.Failure != nil && o.Failure.Reason == ""):
 		v.Conditions = conditions.Remove(v.Conditions, v1beta2.OrphanCleanupFailed)
 	case o.Failure != nil:
-		v.say(&v1beta2.Condition{Type: v1beta2.OrphanCleanupFailed, Status: v1beta2.ConditionTrue, Reason: o.Failure.Reason, Message: o.Failure.Message})
+		v.say(&v1beta2.Condition{Type: v1beta2.OrphanCleanupFailed, Status: v1beta2.ConditionTrue, Reason: o.Failure.Reason,
+			Message: o.Failure.Message})
 	}
 }
 
@@ -110,7 +111,8 @@ func waitsForDisk(o Orphan) *v1beta2.Condition {
 	}
 	out := *c
 	out.Message = fmt.Sprintf("%s does not list %s, but it has not loaded disk %s of node %s, so nothing is known about it. "+
-		"Repair the disk, or remove it from the spec of that Node if it is lost.", o.InstanceManager, o.InstanceName, strings.Join(o.Unloaded, ", "), o.Node)
+		"Repair the disk, or remove it from the spec of that Node if it is lost.", o.InstanceManager, o.InstanceName,
+		strings.Join(o.Unloaded, ", "), o.Node)
 	return &out
 }
 
@@ -128,7 +130,8 @@ func withdrawnCondition(w World, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	case v1beta2.ReasonClaimed:
 		c.Message = fmt.Sprintf("%s is wanted running on %s again; it is not deleted.", o.InstanceName, o.InstanceManager)
 	case v1beta2.ReasonRenamed:
-		c.Message = fmt.Sprintf("The name of this orphan is not the one of %s with a UUID; if the instance is orphaned, another orphan says so.", o.InstanceName)
+		c.Message = fmt.Sprintf("The name of this orphan is not the one of %s with a UUID; if the instance is orphaned, another orphan "+
+			"says so.", o.InstanceName)
 	}
 	return &c
 }

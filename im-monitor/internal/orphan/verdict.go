@@ -36,9 +36,9 @@ type Evaluation struct {
 // Verdict is everything that follows from a World.
 type Verdict struct {
 	Evaluation Evaluation
-	// Create is the Orphan of the instance that is missing, CreateData that of the data; nil when none is. Each must be confirmed by a second
-	// look. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of them brings
-	// about ends the other.
+	// Create is the Orphan of the instance that is missing, CreateData that of the data; nil when none is. Each must be confirmed by a
+	// second look. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of
+	// them brings about ends the other.
 	Create, CreateData *Creation
 	// Orphans has one entry for each Orphan of the World, in that order.
 	Orphans []OrphanVerdict

@@ -71,7 +71,8 @@ func (r *evaluator) createOne(ctx context.Context, again scene, wanted orphan.Cr
 	said := conditions.Get(verdict.Orphans[0].Conditions, v1beta2.OrphanOrphaned)
 	if said != nil {
 		created.WithLabelValues(said.Reason, o.Spec.DataEngine).Inc()
-		r.logFor(again.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "orphanType", o.Spec.OrphanType, "reason", said.Reason)
+		r.logFor(again.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "orphanType", o.Spec.OrphanType, "reason",
+			said.Reason)
 		events.Emit(r.recorder, o, createdEvent(said.Message))
 	}
 	return r.writeStatuses(ctx, again, verdict)

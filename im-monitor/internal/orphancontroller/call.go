@@ -33,7 +33,8 @@ func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.
 	defer cancel()
 	snapshot, err := r.store.Fresh(listCtx, key.InstanceManager)
 	if err != nil {
-		return failed(v1beta2.ReasonUnreachable, "%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", key.InstanceManager, err), nil
+		return failed(v1beta2.ReasonUnreachable,
+			"%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", key.InstanceManager, err), nil
 	}
 	if err := r.refreshPlaces(ctx, key, o); err != nil {
 		return outcome{}, err
@@ -138,7 +139,8 @@ func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failu
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
-		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; it is asked again.", w.Key.InstanceManager, w.Key.Name, i.State)}
+		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; it is asked again.", w.Key.InstanceManager, w.Key.Name,
+			i.State)}
 }
 
 // sameAgain compares once more what the server itself does not compare.
@@ -193,15 +195,18 @@ func (r *executor) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, 
 	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
 	defer cancel()
 	err := client.Delete(callCtx, request)
-	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Type: request.Type, DiskUUID: request.DiskUUID,
-		Epoch: epoch, Ended: r.clock.Now()}
+	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Type: request.Type,
+		DiskUUID: request.DiskUUID,
+		Epoch:    epoch, Ended: r.clock.Now()}
 	switch {
 	case err == nil:
 		return outcome{result: resultAccepted, call: sent, still: still, cleanup: request.CleanupRequired}
 	case errors.Is(err, imclient.ErrNotFound):
 		return outcome{result: resultNotFound, call: sent, still: still, cleanup: request.CleanupRequired}
 	case errors.Is(err, imclient.ErrUnreachable):
-		return failed(v1beta2.ReasonUnreachable, "%s did not answer the deletion of %s; it is looked at and tried again by itself. The error: %v.", key.InstanceManager, key.Name, err)
+		return failed(v1beta2.ReasonUnreachable,
+			"%s did not answer the deletion of %s; it is looked at and tried again by itself. The error: %v.", key.InstanceManager,
+			key.Name, err)
 	}
 	return failed(v1beta2.ReasonRefused, "%s refused to delete %s: %v.", key.InstanceManager, key.Name, err)
 }

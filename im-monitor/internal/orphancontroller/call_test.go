@@ -57,7 +57,8 @@ func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 			r := &executor{&shell{clock: testingclock.NewFakePassiveClock(began.Add(c.pause)), callTimeout: 5 * time.Second,
 				store: oneClient{client: server}, log: logr.Discard()}}
 			o := &v1beta2.Orphan{Spec: v1beta2.OrphanSpec{Parameters: map[string]string{v1beta2.OrphanParameterInstanceUUID: "1"}}}
-			out := r.call(t.Context(), orphan.Key{InstanceManager: "im-1", Name: "vol-1-e-0"}, o, &inventory.Snapshot{}, checked{began: began})
+			out := r.call(t.Context(), orphan.Key{InstanceManager: "im-1", Name: "vol-1-e-0"}, o, &inventory.Snapshot{},
+				checked{began: began})
 			require.Equal(t, c.sent, server.sent)
 			require.Equal(t, c.sent, out.failure.Reason == "")
 		})

@@ -29,14 +29,16 @@ func TestAnInstanceWithoutObjectBecomesAnOrphanAndIsDeletedOnce(t *testing.T) {
 
 	w.approve(o)
 	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
-	require.Equal(t, []imclient.DeleteRequest{{Name: "vol-1-e-0", Type: "engine", DataEngine: "v1", UUID: uuid1, CleanupRequired: true}}, w.store.executed())
+	require.Equal(t, []imclient.DeleteRequest{{Name: "vol-1-e-0", Type: "engine", DataEngine: "v1", UUID: uuid1, CleanupRequired: true}},
+		w.store.executed())
 	require.Len(t, w.orphans(), 1, "im-monitor never drops the finalizer")
 }
 
 // O6, ORP-2.
 func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 	w := newWorld(t)
-	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DiskID: disk, DesireState: "stopped"}, map[string]any{"currentState": "stopped"})
+	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DiskID: disk, DesireState: "stopped"},
+		map[string]any{"currentState": "stopped"})
 	i := instance("vol-1-r-aa", "replica", "running", uuid1)
 	i.DiskUUID = disk
 	w.store.put(imV2, i)
@@ -57,7 +59,8 @@ func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 // O10, ORP-1: the cache may say what it likes.
 func TestAClaimThatOnlyTheAPIServerKnowsStopsTheCall(t *testing.T) {
 	w := newWorld(t)
-	r := w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-2", DesireState: "running"}, runningOn(imOther, "node-2"))
+	r := w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-2", DesireState: "running"},
+		runningOn(imOther, "node-2"))
 	w.store.put(imV2, instance("vol-1-r-aa", "replica", "running", uuid1))
 	w.start()
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
@@ -78,7 +81,8 @@ func TestAClaimThatOnlyTheAPIServerKnowsStopsTheCall(t *testing.T) {
 // ORP-1, O16: the address of a pod that ended may lead to another instance manager's server.
 func TestAnInstanceThatTwoManagersListIsNotTakenForTwo(t *testing.T) {
 	w := newWorld(t)
-	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-2", DesireState: "running"}, runningOn(imOther, "node-2"))
+	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-2", DesireState: "running"},
+		runningOn(imOther, "node-2"))
 	w.store.put(imV2, instance("vol-1-r-aa", "replica", "running", uuid1))
 	w.start()
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
@@ -213,7 +217,8 @@ func TestANewLeaderLeavesDeletingOrphansAloneAtFirst(t *testing.T) {
 // O2 and 6.7: the events of objects and nodes wake exactly what they concern.
 func TestObjectsAndNodesWakeTheJudge(t *testing.T) {
 	w := newWorld(t)
-	r := w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}, runningOn(imV1, "node-1"))
+	r := w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"},
+		runningOn(imV1, "node-1"))
 	w.node("node-1", v1beta2.ReasonKubernetesNodeNotReady, metav1.ConditionFalse)
 	w.store.put(imV1, instance("vol-1-r-aa", "replica", "running", uuid1))
 	w.start()
@@ -227,7 +232,8 @@ func TestObjectsAndNodesWakeTheJudge(t *testing.T) {
 func TestAnOldNameIsReplaced(t *testing.T) {
 	w := newWorld(t)
 	w.create(&v1beta2.Orphan{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: v1beta2.LegacyOrphanName("vol-1-e-0", imV1, "v1"), Finalizers: []string{v1beta2.Finalizer}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: v1beta2.LegacyOrphanName("vol-1-e-0", imV1, "v1"),
+			Finalizers: []string{v1beta2.Finalizer}},
 		Spec: v1beta2.OrphanSpec{OrphanType: "engine-instance", NodeID: "node-1", DataEngine: "v1",
 			// Objects from before the rule on parameters lack the UUID, too; the API server takes no new one of them.
 			Parameters: map[string]string{"InstanceName": "vol-1-e-0", "InstanceUUID": uuid1, "InstanceManager": imV1}},

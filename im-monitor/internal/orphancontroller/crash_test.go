@@ -34,14 +34,17 @@ type scenario struct {
 
 var scenarioList = []scenario{
 	{
-		name: "O1, O9: an engine without object is deleted", uuid: uuid1, end: v1beta2.OrphanInstanceState, reason: v1beta2.InstanceStateTerminated, effective: 1,
+		name: "O1, O9: an engine without object is deleted", uuid: uuid1, end: v1beta2.OrphanInstanceState,
+		reason: v1beta2.InstanceStateTerminated, effective: 1,
 		begin: func(w *world) { w.store.put(imV2, instance("vol-1-e-0", "engine", "running", uuid1)) },
 		act:   func(w *world, o *v1beta2.Orphan) { w.approve(o) },
 	},
 	{
-		name: "O6: a claimed replica loses its runtime", uuid: uuid1, end: v1beta2.OrphanInstanceState, reason: v1beta2.InstanceStateTerminated, effective: 1,
+		name: "O6: a claimed replica loses its runtime", uuid: uuid1, end: v1beta2.OrphanInstanceState,
+		reason: v1beta2.InstanceStateTerminated, effective: 1,
 		begin: func(w *world) {
-			w.replica("vol-1-e-0", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "stopped"}, map[string]any{"currentState": "stopped"})
+			w.replica("vol-1-e-0", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "stopped"},
+				map[string]any{"currentState": "stopped"})
 			w.store.put(imV2, instance("vol-1-e-0", "replica", "running", uuid1))
 		},
 		act: func(w *world, o *v1beta2.Orphan) { w.approve(o) },
@@ -58,7 +61,8 @@ var scenarioList = []scenario{
 		name: "O10: the Replica is scheduled back", uuid: uuid1, end: v1beta2.OrphanWithdrawn, reason: v1beta2.ReasonClaimed,
 		begin: func(w *world) { w.store.put(imV2, instance("vol-1-e-0", "replica", "running", uuid1)) },
 		act: func(w *world, o *v1beta2.Orphan) {
-			w.replica("vol-1-e-0", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}, runningOn(imV2, "node-1"))
+			w.replica("vol-1-e-0", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"},
+				runningOn(imV2, "node-1"))
 			w.approve(o)
 		},
 	},
@@ -177,7 +181,10 @@ func TestNoEndIsWrittenWhileACallIsOut(t *testing.T) {
 	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}, runningOn(imV2, "node-1"))
 	w.store.put(imV2, instance("vol-1-r-aa", "replica", "running", uuid1))
 	require.Never(t, func() bool {
-		return slices.ContainsFunc(w.orphans(), func(o v1beta2.Orphan) bool { return conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanWithdrawn) })
+		return slices.ContainsFunc(w.orphans(), func(o v1beta2.Orphan) bool {
+			return conditions.IsTrue(o.Status.Conditions,
+				v1beta2.OrphanWithdrawn)
+		})
 	}, 500*time.Millisecond, tick)
 	close(release)
 	w.says(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonClaimed)

@@ -17,15 +17,16 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one nobody can
-// answer for the data; then it is evaluated under a key without an instance manager, which ends it.
+// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one nobody
+// can answer for the data; then it is evaluated under a key without an instance manager, which ends it.
 func (s *shell) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 	name := o.Spec.Parameters[v1beta2.OrphanParameterDataName]
 	if !isBlockData(o) || name == "" {
 		return nil
 	}
 	var list v1beta2.InstanceManagerList
-	err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{v2ByNode: o.Spec.NodeID}, client.UnsafeDisableDeepCopy)
+	err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{v2ByNode: o.Spec.NodeID},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		s.log.Error(err, "finding the instance managers of an orphan's node", "name", o.Name, "node", o.Spec.NodeID)
 		return nil
@@ -112,8 +113,8 @@ func refOf(parameters map[string]string, n *v1beta2.Node) imclient.DiskRef {
 	return ref
 }
 
-// onDisk reports whether the disk service lists a replica on the disk of an Orphan that is to be made. The server lists the replicas of all its
-// disks; only those of this disk's UUID count.
+// onDisk reports whether the disk service lists a replica on the disk of an Orphan that is to be made. The server lists the replicas of all
+// its disks; only those of this disk's UUID count.
 func (s *shell) onDisk(ctx context.Context, key orphan.Key, parameters map[string]string) bool {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
@@ -132,7 +133,8 @@ func (r *executor) sameData(ctx context.Context, key orphan.Key, disk imclient.D
 	defer cancel()
 	answer, err := r.store.AskDisk(ctx, key.InstanceManager, disk.DiskQuery)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is tried again by itself. The error: %v.", key.InstanceManager, disk.Name, err)
+		out := failed(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is tried again by itself. The error: %v.",
+			key.InstanceManager, disk.Name, err)
 		return &out
 	}
 	if answer.State != imclient.DiskReady || answer.UUID != disk.UUID {
@@ -142,7 +144,8 @@ func (r *executor) sameData(ctx context.Context, key orphan.Key, disk imclient.D
 	}
 	replicas, err := r.store.DiskReplicas(ctx, key.InstanceManager, disk)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is tried again by itself. The error: %v.", key.InstanceManager, disk.Name, err)
+		out := failed(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is tried again by itself. The error: %v.",
+			key.InstanceManager, disk.Name, err)
 		return &out
 	}
 	if _, there := replicas[key.Name]; !there {
@@ -167,14 +170,17 @@ func (r *executor) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 	err := r.store.DeleteReplicaData(callCtx, key.InstanceManager, c.disk, key.Name)
 	switch {
 	case err == nil:
-		sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: c.disk.UUID,
-			Epoch: epoch, Ended: r.clock.Now()}
+		sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, Type: v1beta2.InstanceTypeReplica,
+			DiskUUID: c.disk.UUID,
+			Epoch:    epoch, Ended: r.clock.Now()}
 		return outcome{result: resultAccepted, call: sent, still: still, cleanup: true}
 	case errors.Is(err, imclient.ErrUnreachable):
-		return failed(v1beta2.ReasonUnreachable, "%s did not answer the deletion of the data of %s; it is looked for and tried again by itself. The error: %v.",
+		return failed(v1beta2.ReasonUnreachable,
+			"%s did not answer the deletion of the data of %s; it is looked for and tried again by itself. The error: %v.",
 			key.InstanceManager, key.Name, err)
 	}
-	return failed(v1beta2.ReasonRefused, "%s refused to delete the data of %s on disk %s: %v.", key.InstanceManager, key.Name, c.disk.Name, err)
+	return failed(v1beta2.ReasonRefused, "%s refused to delete the data of %s on disk %s: %v.", key.InstanceManager, key.Name, c.disk.Name,
+		err)
 }
 
 // stillOnDisk is the failure of an earlier call after which the replica is listed all the same.
@@ -183,5 +189,6 @@ func (r *executor) stillOnDisk(o *v1beta2.Orphan, key orphan.Key) *orphan.Failur
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
-		Message: fmt.Sprintf("%s took the deletion of the data of %s and still lists it; it is asked again.", key.InstanceManager, key.Name)}
+		Message: fmt.Sprintf("%s took the deletion of the data of %s and still lists it; it is asked again.", key.InstanceManager,
+			key.Name)}
 }

@@ -50,7 +50,8 @@ func (w *world) dataOrphan() *v1beta2.Orphan {
 	w.t.Helper()
 	o := &v1beta2.Orphan{ObjectMeta: w.meta(v1beta2.OrphanDataName("node-1", "disk-1", "/dev/a", disk, lvol))}
 	w.until(func() bool {
-		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(o), o) == nil && conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanOrphaned)
+		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(o), o) == nil &&
+			conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanOrphaned)
 	}, "no orphan of the data")
 	return o
 }
@@ -61,7 +62,8 @@ func TestDataWithoutAReplicaGetsAnOrphanAndIsDestroyedOnce(t *testing.T) {
 	w.start()
 	o := w.dataOrphan()
 	require.Equal(t, v1beta2.OrphanTypeReplicaData, o.Spec.OrphanType)
-	require.Equal(t, map[string]string{"DataName": lvol, "DiskName": "disk-1", "DiskUUID": disk, "DiskPath": "/dev/a", "DiskType": "block"}, o.Spec.Parameters)
+	require.Equal(t, map[string]string{"DataName": lvol, "DiskName": "disk-1", "DiskUUID": disk, "DiskPath": "/dev/a", "DiskType": "block"},
+		o.Spec.Parameters)
 	require.Equal(t, v1beta2.ReasonDataOnly, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned))
 	w.says(o, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
 	runtime := w.orphanOf(imV2, lvol, uuid1, "v2")
@@ -109,7 +111,8 @@ func TestDataThatCannotBeCleanedUpEndsWithoutACall(t *testing.T) {
 			require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, n, map[string]any{"evictionRequested": true}))
 		},
 		v1beta2.ReasonDiskEvicted: func(w *world, n *v1beta2.Node) {
-			require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, n, map[string]any{"disks": map[string]any{"disk-1": map[string]any{"evictionRequested": true}}}))
+			require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, n,
+				map[string]any{"disks": map[string]any{"disk-1": map[string]any{"evictionRequested": true}}}))
 		},
 		v1beta2.ReasonNodeUnavailable: func(w *world, _ *v1beta2.Node) {
 			w.node("node-1", v1beta2.ReasonKubernetesNodeNotReady, metav1.ConditionFalse)
@@ -140,7 +143,8 @@ func TestDataIsNotDestroyedOnceSomethingSpeaksAgainstIt(t *testing.T) {
 		reason string
 	}{
 		"a Replica claims it": {func(w *world) {
-			w.replica(lvol, v1beta2.ReplicaSpec{VolumeName: "vol-9", NodeID: "node-2", DiskID: "another", DesireState: "stopped"}, map[string]any{"currentState": "stopped"})
+			w.replica(lvol, v1beta2.ReplicaSpec{VolumeName: "vol-9", NodeID: "node-2", DiskID: "another", DesireState: "stopped"},
+				map[string]any{"currentState": "stopped"})
 		}, v1beta2.OrphanWithdrawn, v1beta2.ReasonClaimed},
 		"the disk holds another lvstore": {func(w *world) {
 			w.store.mu.Lock()
@@ -153,8 +157,9 @@ func TestDataIsNotDestroyedOnceSomethingSpeaksAgainstIt(t *testing.T) {
 			delete(w.store.disks, "disk-1")
 		}, v1beta2.OrphanCleanupFailed, v1beta2.ReasonUnreachable},
 		"a running engine maps it": {func(w *world) {
-			e := &v1beta2.Engine{ObjectMeta: w.meta("vol-9-e-0"), Spec: v1beta2.EngineSpec{VolumeName: "vol-9", NodeID: "node-2", DesireState: "running",
-				ReplicaAddressMap: map[string]string{lvol: "10.0.0.1:20001"}}}
+			e := &v1beta2.Engine{ObjectMeta: w.meta("vol-9-e-0"),
+				Spec: v1beta2.EngineSpec{VolumeName: "vol-9", NodeID: "node-2", DesireState: "running",
+					ReplicaAddressMap: map[string]string{lvol: "10.0.0.1:20001"}}}
 			e.Labels = map[string]string{v1beta2.LabelVolume: "vol-9"}
 			w.create(e)
 			w.setStatus(e, runningOn(imOther, "node-2"))

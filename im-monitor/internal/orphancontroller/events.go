@@ -50,5 +50,6 @@ func failedEvent(f orphan.Failure) events.Event {
 // engineSkippedEvent is said about an Orphan of an engine whose server does not tell its UUID any more.
 func engineSkippedEvent(name string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "EngineSkipped", Action: actionCleanUp,
-		Note: fmt.Sprintf("Engine %s is not deleted: its server does not tell the UUID, so the call could hit another engine. Upgrade the instance manager.", name)}
+		Note: fmt.Sprintf("Engine %s is not deleted: its server does not tell the UUID, so the call could hit another engine. Upgrade "+
+			"the instance manager.", name)}
 }

@@ -89,7 +89,8 @@ func (w *world) start() {
 		Clock: clock.RealClock{}, Log: logr.Discard(), RenewDeadline: 10 * time.Second, ElectedAt: func() time.Time { return elected },
 		Observe: w.observe,
 	}
-	options := orphancontroller.Options{PostElectionDelay: w.fencingDelay, Rules: orphan.Rules{AbsenceGap: absenceGap, V2Settle: time.Second}}
+	options := orphancontroller.Options{PostElectionDelay: w.fencingDelay,
+		Rules: orphan.Rules{AbsenceGap: absenceGap, V2Settle: time.Second}}
 	require.NoError(w.t, orphancontroller.Setup(rt, w.store, options))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stopped = make(chan struct{})
@@ -158,7 +159,8 @@ func (w *world) orphanOf(im, name, uuid, engine string) *v1beta2.Orphan {
 	w.t.Helper()
 	o := &v1beta2.Orphan{ObjectMeta: w.meta(v1beta2.OrphanName(name, uuid, im, engine))}
 	w.until(func() bool {
-		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(o), o) == nil && conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanOrphaned)
+		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(o), o) == nil &&
+			conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanOrphaned)
 	}, "no judged orphan of %s", name)
 	return o
 }
@@ -185,9 +187,11 @@ func (w *world) says(o *v1beta2.Orphan, conditionType string, want v1beta2.Condi
 // approve plays the orphan-controller for a person's deletion.
 func (w *world) approve(o *v1beta2.Orphan, extra ...v1beta2.Condition) {
 	w.t.Helper()
-	list := append(extra, v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonApproved, Message: "Go."})
+	list := append(extra, v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonApproved, Message: "Go."})
 	require.NoError(w.t, w.admin.Delete(w.t.Context(), o))
-	require.NoError(w.t, status.Apply(w.t.Context(), w.admin, o, "orphan-controller", map[string]any{"conditions": status.ConditionsField(list)}))
+	require.NoError(w.t, status.Apply(w.t.Context(), w.admin, o, "orphan-controller",
+		map[string]any{"conditions": status.ConditionsField(list)}))
 }
 
 // orphans are those of the namespace. A condition of require.Never may still read them when its test has ended.

@@ -26,7 +26,8 @@ var (
 	}, []string{"reason"})
 	deletions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_orphan_deletions_total",
-		Help: "Attempts to delete the instance of an approved Orphan, by result: Accepted, NotFound, Disagreed, or the reason of CleanupFailed.",
+		Help: "Attempts to delete the instance of an approved Orphan, by result: Accepted, NotFound, Disagreed, or the reason of " +
+			"CleanupFailed.",
 	}, []string{"result", "data_engine"})
 	terminatedTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "drover_im_monitor_orphans_terminated_total",
@@ -37,7 +38,8 @@ var (
 func init() {
 	metrics.Registry.MustRegister(nonDecisions, undecidedNow, created, withdrawn, deletions, terminatedTotal)
 	// An alert does not see the first events of a counter that appears with them.
-	for _, reason := range []string{v1beta2.ReasonUnreachable, v1beta2.ReasonRefused, v1beta2.ReasonStillPresent, v1beta2.ReasonMappedByEngine, v1beta2.ReasonLastCopy} {
+	for _, reason := range []string{v1beta2.ReasonUnreachable, v1beta2.ReasonRefused, v1beta2.ReasonStillPresent,
+		v1beta2.ReasonMappedByEngine, v1beta2.ReasonLastCopy} {
 		deletions.WithLabelValues(reason, v1beta2.DataEngineV1)
 		deletions.WithLabelValues(reason, v1beta2.DataEngineV2)
 	}

@@ -28,7 +28,8 @@ type scene struct {
 type readers struct{ claims, places client.Reader }
 
 // observe reads one key, with the Orphans as given.
-func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snapshot *inventory.Snapshot, orphans []*v1beta2.Orphan) (scene, error) {
+func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snapshot *inventory.Snapshot, orphans []*v1beta2.Orphan) (scene,
+	error) {
 	out := scene{orphans: orphans, world: orphan.World{Key: key, Rules: s.options.Rules}}
 	s.see(&out.world, snapshot)
 	var engine *v1beta2.Engine
@@ -91,7 +92,8 @@ func do(reads []func() error, together bool) error {
 }
 
 // place reads an instance manager and its node; nil for what does not exist.
-func (s *shell) place(ctx context.Context, reader client.Reader, key orphan.Key) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node, error) {
+func (s *shell) place(ctx context.Context, reader client.Reader, key orphan.Key) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node,
+	error) {
 	im, err := lookup.Shared(ctx, reader, s.namespace, key.InstanceManager, &v1beta2.InstanceManager{})
 	if err != nil || im == nil {
 		return nil, nil, nil, err
@@ -119,7 +121,8 @@ func inventoryOf(s *inventory.Snapshot, name string) *orphan.Inventory {
 	}
 	out := &orphan.Inventory{Began: s.Began, EpochSince: s.EpochSince}
 	if i, ok := s.Instances[name]; ok {
-		out.Instance = &orphan.Instance{Type: i.Type, State: i.State, UUID: i.UUID, UUIDSource: orphan.UUIDSource(i.UUIDSource), DiskUUID: i.DiskUUID}
+		out.Instance = &orphan.Instance{Type: i.Type, State: i.State, UUID: i.UUID, UUIDSource: orphan.UUIDSource(i.UUIDSource),
+			DiskUUID: i.DiskUUID}
 	}
 	return out
 }

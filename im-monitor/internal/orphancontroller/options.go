@@ -43,6 +43,7 @@ const (
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.PostElectionDelay, "post-election-delay", 3*time.Minute,
-		"how long after its election a leader does nothing to instances whose Orphan is being deleted, because a server may still execute a call of the leader before it")
+		"how long after its election a leader does nothing to instances whose Orphan is being deleted, because a server may still "+
+			"execute a call of the leader before it")
 	runkit.RenamedFlag(flags, "quarantine", "post-election-delay")
 }

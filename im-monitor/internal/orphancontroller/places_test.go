@@ -51,7 +51,8 @@ func TestACacheThatIsBehindNeverSpeaksForADeletion(t *testing.T) {
 	for name, cached := range map[string]*behind{
 		"it says that a node is down": {change: func(o client.Object) {
 			if n, ok := o.(*v1beta2.Node); ok && n.Name == "node-2" {
-				n.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeNotReady}}
+				n.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+					Reason: v1beta2.ReasonKubernetesNodeNotReady}}
 			}
 		}},
 		"it says that an instance manager is stopped": {change: func(o client.Object) {

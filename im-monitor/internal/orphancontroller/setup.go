@@ -43,7 +43,8 @@ func newShell(rt *runkit.Runtime, store inventory.Store, options Options) *shell
 	}
 }
 
-func (s *shell) register(rt *runkit.Runtime, name string, workers int, reconciler reconcile.TypedReconciler[orphan.Key], sources []source.TypedSource[orphan.Key]) error {
+func (s *shell) register(rt *runkit.Runtime, name string, workers int, reconciler reconcile.TypedReconciler[orphan.Key],
+	sources []source.TypedSource[orphan.Key]) error {
 	c, err := controller.NewTyped(name, rt.Manager, controller.TypedOptions[orphan.Key]{
 		Reconciler: reconciler, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true),
 	})

@@ -68,7 +68,8 @@ func subject(o orphan.Orphan) inventory.Subject {
 	if o.OrphanType == v1beta2.OrphanTypeEngineInstance {
 		instanceType = v1beta2.InstanceTypeEngine
 	}
-	return inventory.Subject{InstanceManager: o.InstanceManager, Name: o.InstanceName, UUID: o.UUID, Type: instanceType, DiskUUID: o.DiskUUID}
+	return inventory.Subject{InstanceManager: o.InstanceManager, Name: o.InstanceName, UUID: o.UUID, Type: instanceType,
+		DiskUUID: o.DiskUUID}
 }
 
 // cachedOrphans are the Orphans about one key: those of the instance, and those of data that this instance manager has to answer for.

@@ -40,12 +40,13 @@ func (s *shell) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] 
 	}}
 	return []source.TypedSource[orphan.Key]{
 		source.TypedFunc[orphan.Key](s.executorQueue.Start),
-		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys), predicate.And[*v1beta2.Orphan](gone, approved)),
+		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys),
+			predicate.And[*v1beta2.Orphan](gone, approved)),
 	}
 }
 
-// inventoryChanged wakes the names that a list changed, wherever else they are listed, too. When an inventory becomes known again, tries that failed
-// because it was not are due at once.
+// inventoryChanged wakes the names that a list changed, wherever else they are listed, too. When an inventory becomes known again, tries
+// that failed because it was not are due at once.
 func (s *shell) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
 		for _, name := range change.Names {

@@ -135,8 +135,9 @@ func (s *store) snapshot(im string) (*inventory.Snapshot, bool) {
 		return nil, false
 	}
 	now := time.Now()
-	return &inventory.Snapshot{Target: inventory.Target{InstanceManager: im, Node: s.nodes[im]}, Epoch: s.epochs[im], EpochSince: s.settledSince,
-		Began: now, Ended: now, Settled: true, Instances: list}, true
+	return &inventory.Snapshot{Target: inventory.Target{InstanceManager: im, Node: s.nodes[im]}, Epoch: s.epochs[im],
+		EpochSince: s.settledSince,
+		Began:      now, Ended: now, Settled: true, Instances: list}, true
 }
 
 func (s *store) Heard(string) bool { return true }

@@ -17,7 +17,8 @@ func TestOwner(t *testing.T) {
 		{"its node while that is not down", World{NodeID: "node-1"}, "node-1"},
 		{"its node again when that comes back", World{NodeID: "node-1", Owner: "node-2", OwnerReady: true}, "node-1"},
 		{"the first ready node in its place", World{NodeID: "node-1", Owner: "node-1", Down: true, FirstReady: "node-2"}, "node-2"},
-		{"the stand-in stays while it is ready", World{NodeID: "node-1", Owner: "node-3", OwnerReady: true, Down: true, FirstReady: "node-2"}, "node-3"},
+		{"the stand-in stays while it is ready",
+			World{NodeID: "node-1", Owner: "node-3", OwnerReady: true, Down: true, FirstReady: "node-2"}, "node-3"},
 		{"a stand-in that is not ready is replaced", World{NodeID: "node-1", Owner: "node-3", Down: true, FirstReady: "node-2"}, "node-2"},
 		{"nobody where no node is ready", World{NodeID: "node-1", Owner: "node-1", Down: true}, ""},
 	}

@@ -101,9 +101,12 @@ func TestDecideCall(t *testing.T) {
 
 		{"a running engine's object maps it", dying(engine(true)), v1beta2.ReasonMappedByEngine},
 		{"a stopped engine's object maps it", dying(engine(false)), allowed},
-		{"an engine of some inventory maps it", dying(inPlace(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"})), v1beta2.ReasonMappedByEngine},
-		{"an engine that was just asked uses it", surplus(poll(func(l *removal.Poll) { l.Modes = map[string]string{copied: "RW", name: "ERR"} })), v1beta2.ReasonMappedByEngine},
-		{"a place that may run an engine cannot be asked", dying(inPlace(mapping.Place{Node: "node-9", Needed: true})), v1beta2.ReasonUnreachable},
+		{"an engine of some inventory maps it", dying(inPlace(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"})),
+			v1beta2.ReasonMappedByEngine},
+		{"an engine that was just asked uses it",
+			surplus(poll(func(l *removal.Poll) { l.Modes = map[string]string{copied: "RW", name: "ERR"} })), v1beta2.ReasonMappedByEngine},
+		{"a place that may run an engine cannot be asked", dying(inPlace(mapping.Place{Node: "node-9", Needed: true})),
+			v1beta2.ReasonUnreachable},
 		{"a place that runs none of its engines cannot be asked", dying(inPlace(mapping.Place{Node: "node-9"})), allowed},
 		{"a place that may run an engine is down", dying(inPlace(mapping.Place{Node: "node-9", Needed: true, Down: true})), allowed},
 

@@ -67,12 +67,16 @@ func withoutLists(w World) (Verdict, bool) {
 	case r.Node == "":
 		return end(v1beta2.ReasonNothingToRemove, "Replica %s was never placed on a node.", r.Name), true
 	case w.Node == nil:
-		return end(v1beta2.ReasonNodeGone, "Node %s does not exist any more; what it may hold of replica %s is out of reach.", r.Node, r.Name), true
+		return end(v1beta2.ReasonNodeGone, "Node %s does not exist any more; what it may hold of replica %s is out of reach.", r.Node,
+			r.Name), true
 	case w.Node.Down:
 		return waits(v1beta2.ReasonUnreachable,
-			"Node %s is down. The data of replica %s is removed when it is back; if it never comes back, delete its Node.", r.Node, r.Name), true
+				"Node %s is down. The data of replica %s is removed when it is back; if it never comes back, delete its Node.", r.Node,
+				r.Name),
+			true
 	case len(w.Places) == 0:
-		return waits(v1beta2.ReasonUnreachable, "Node %s has no v2 instance manager that runs; the data of replica %s is removed when it has one.", r.Node, r.Name), true
+		return waits(v1beta2.ReasonUnreachable, "Node %s has no v2 instance manager that runs; the data of replica %s is removed when "+
+			"it has one.", r.Node, r.Name), true
 	}
 	return Verdict{}, false
 }
@@ -85,11 +89,14 @@ func present(w World, p Place) Verdict {
 		return waits(v1beta2.ReasonUnreachable, "%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
 			p.InstanceManager, p.Duplicate, r.Name, i.UUID)
 	case i.Type != v1beta2.InstanceTypeReplica:
-		return waits(v1beta2.ReasonUUIDMismatch, "%s lists %s as %s, not as a replica; it is not touched.", p.InstanceManager, r.Name, i.Type)
+		return waits(v1beta2.ReasonUUIDMismatch, "%s lists %s as %s, not as a replica; it is not touched.", p.InstanceManager, r.Name,
+			i.Type)
 	case i.Disk != "" && r.Disk != "" && i.Disk != r.Disk:
-		return waits(v1beta2.ReasonUUIDMismatch, "%s lists %s on disk %s, but the replica's disk is %s; it is not touched.", p.InstanceManager, r.Name, i.Disk, r.Disk)
+		return waits(v1beta2.ReasonUUIDMismatch, "%s lists %s on disk %s, but the replica's disk is %s; it is not touched.",
+			p.InstanceManager, r.Name, i.Disk, r.Disk)
 	case i.UUID == "":
-		return waits(v1beta2.ReasonUUIDMismatch, "Neither the status nor the SPDK inventory of %s tells the UUID of %s, without which nothing is destroyed.",
+		return waits(v1beta2.ReasonUUIDMismatch,
+			"Neither the status nor the SPDK inventory of %s tells the UUID of %s, without which nothing is destroyed.",
 			p.InstanceManager, r.Name)
 	case !stopped(r):
 		return Verdict{}
@@ -107,7 +114,9 @@ func missing(w World) Verdict {
 	var unloaded *Place
 	for i, p := range w.Places {
 		if !p.Known {
-			return waits(v1beta2.ReasonUnreachable, "%s does not answer; the data of replica %s is removed when it does. If this stays, look at its pod and at the network to node %s.",
+			return waits(v1beta2.ReasonUnreachable,
+				"%s does not answer; the data of replica %s is removed when it does. If this stays, look at its pod and at the network "+
+					"to node %s.",
 				p.InstanceManager, w.Replica.Name, w.Replica.Node)
 		}
 		absent = absent && p.Absent
@@ -119,7 +128,8 @@ func missing(w World) Verdict {
 	case !stopped(w.Replica):
 		return Verdict{}
 	case unloaded != nil:
-		v := waits(v1beta2.ReasonDiskNotLoaded, "%s does not list replica %s, but it has not loaded disk %s of node %s, so the replica's data may be there. "+
+		v := waits(v1beta2.ReasonDiskNotLoaded, "%s does not list replica %s, but it has not loaded disk %s of node %s, so the "+
+			"replica's data may be there. "+
 			"Repair the disk (see its conditions in the status of Node %s), or remove it from the spec of that Node if it is lost.",
 			unloaded.InstanceManager, w.Replica.Name, strings.Join(unloaded.Unloaded, ", "), w.Replica.Node, w.Replica.Node)
 		v.Step = Prove

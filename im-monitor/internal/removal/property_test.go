@@ -28,19 +28,23 @@ func flip(t *rapid.T, label string) bool { return rapid.Bool().Draw(t, label) }
 
 func drawReplica(t *rapid.T) removal.Replica {
 	r := removal.Replica{
-		Name: name, Volume: volume, VolumeUID: pick(t, "owner", "uid-1", "uid-1", "uid-2", ""), DataEngine: pick(t, "data engine", "v2", "v2", "v2", "v1"),
-		Node: pick(t, "node", "node-1", "node-1", ""), Disk: pick(t, "disk", disk, ""), Current: pick(t, "current", "stopped", "stopped", "running", "unknown", ""),
-		Begun: pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false), DeletedAt: now.Add(-time.Minute),
+		Name: name, Volume: volume, VolumeUID: pick(t, "owner", "uid-1", "uid-1", "uid-2", ""),
+		DataEngine: pick(t, "data engine", "v2", "v2", "v2", "v1"),
+		Node:       pick(t, "node", "node-1", "node-1", ""), Disk: pick(t, "disk", disk, ""),
+		Current: pick(t, "current", "stopped", "stopped", "running", "unknown", ""),
+		Begun:   pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false), DeletedAt: now.Add(-time.Minute),
 		Approval: pick(t, "approval", v1beta2.ReasonVolumeDeleting, v1beta2.ReasonHealthyCopyElsewhere, "", "Other"),
 	}
 	if pick(t, "said", false, false, true) {
-		r.Said = said(pick(t, "status", v1beta2.ConditionTrue, v1beta2.ConditionFalse), pick(t, "reason", v1beta2.ReasonUnreachable, v1beta2.ReasonRemoved))
+		r.Said = said(pick(t, "status", v1beta2.ConditionTrue, v1beta2.ConditionFalse),
+			pick(t, "reason", v1beta2.ReasonUnreachable, v1beta2.ReasonRemoved))
 	}
 	return r
 }
 
 func drawPlace(t *rapid.T) removal.Place {
-	p := removal.Place{InstanceManager: pick(t, "im", here, there), Known: pick(t, "known", true, true, false), Duplicate: pick(t, "twin", "", "", "", there)}
+	p := removal.Place{InstanceManager: pick(t, "im", here, there), Known: pick(t, "known", true, true, false),
+		Duplicate: pick(t, "twin", "", "", "", there)}
 	if !p.Known {
 		return removal.Place{InstanceManager: p.InstanceManager}
 	}
@@ -90,17 +94,20 @@ func drawCall(t *rapid.T) removal.CallWorld {
 	})
 	spoil("around", func() {
 		c.Places = some(t, "around", 2, func() mapping.Place {
-			return mapping.Place{Needed: flip(t, "needed"), Known: flip(t, "place known"), Down: flip(t, "place down"), MappedBy: pick(t, "mapped", "", "", "e")}
+			return mapping.Place{Needed: flip(t, "needed"), Known: flip(t, "place known"), Down: flip(t, "place down"),
+				MappedBy: pick(t, "mapped", "", "", "e")}
 		})
 	})
 	spoil("looks", func() {
 		c.Polls = some(t, "looks", 2, func() removal.Poll {
-			return removal.Poll{At: now.Add(pick(t, "at", 0, -time.Hour)), Modes: map[string]string{pick(t, "seen", names...): pick(t, "mode", "RW", "WO", "ERR")}}
+			return removal.Poll{At: now.Add(pick(t, "at", 0, -time.Hour)),
+				Modes: map[string]string{pick(t, "seen", names...): pick(t, "mode", "RW", "WO", "ERR")}}
 		})
 	})
 	spoil("copies", func() {
 		c.Copies = some(t, "copies", 3, func() removal.Copy {
-			return removal.Copy{Name: pick(t, "copy", names...), Deleting: flip(t, "copy goes"), Healthy: flip(t, "healthy"), Out: flip(t, "out"), Listed: flip(t, "listed")}
+			return removal.Copy{Name: pick(t, "copy", names...), Deleting: flip(t, "copy goes"), Healthy: flip(t, "healthy"),
+				Out: flip(t, "out"), Listed: flip(t, "listed")}
 		})
 	})
 	return c

@@ -55,7 +55,8 @@ type Place struct {
 	Known bool
 	// Instance is the entry of the replica's name; nil means that the list lacks it.
 	Instance *Instance
-	// Unloaded are the disks, by their keys, that the server has not loaded and that may hold the replica: what its list lacks proves nothing.
+	// Unloaded are the disks, by their keys, that the server has not loaded and that may hold the replica: what its list lacks proves
+	// nothing.
 	Unloaded []string
 	// Absent is true when the lists prove that nothing of this name is there.
 	Absent bool

@@ -97,7 +97,8 @@ func failed(reason, format string, args ...any) outcome {
 func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im string) (outcome, error) {
 	began := r.rt.Clock.Now()
 	if err := r.fresh(ctx, im); err != nil {
-		return failed(v1beta2.ReasonUnreachable, "%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", im, err), nil
+		return failed(v1beta2.ReasonUnreachable,
+			"%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", im, err), nil
 	}
 	polled, err := r.pollEngines(ctx, replica, im)
 	if err != nil {
@@ -186,5 +187,6 @@ func (r *reconciler) call(ctx context.Context, replica *v1beta2.Replica, snapsho
 	case errors.Is(err, imclient.ErrRefused):
 		return failed(v1beta2.ReasonUUIDMismatch, "%s refused to delete %s with UUID %s: %v.", im, replica.Name, request.UUID, err)
 	}
-	return failed(v1beta2.ReasonUnreachable, "%s did not carry out the deletion of %s; it is looked at and tried again by itself. The error: %v.", im, replica.Name, err)
+	return failed(v1beta2.ReasonUnreachable, "%s did not carry out the deletion of %s; it is looked at and tried again by itself. The "+
+		"error: %v.", im, replica.Name, err)
 }

@@ -26,7 +26,8 @@ func TestTheDataOfADeletedVolumesReplicaIsRemovedOnceAndProven(t *testing.T) {
 	w.keeps(r.Name)
 	w.approve(r, v1beta2.ReasonVolumeDeleting)
 	w.removed(r, v1beta2.ConditionTrue, v1beta2.ReasonRemoved)
-	require.Equal(t, []imclient.DeleteRequest{{Name: r.Name, Type: "replica", DataEngine: "v2", UUID: uuid1, DiskUUID: disk, CleanupRequired: true}}, w.destroyed(r.Name))
+	require.Equal(t, []imclient.DeleteRequest{{Name: r.Name, Type: "replica", DataEngine: "v2", UUID: uuid1, DiskUUID: disk,
+		CleanupRequired: true}}, w.destroyed(r.Name))
 	require.False(t, w.holds("gone-1", r.Name))
 }
 
@@ -138,7 +139,8 @@ func TestAForgottenEngineOfSomeInventoryKeepsTheDataToo(t *testing.T) {
 	w := newWorld(t, "forgot-1", "forgot-2")
 	v := w.volume("vol")
 	r := w.replica("vol-r-00000001", v, "forgot-1", uuid1)
-	forgotten := inventory.Instance{Name: "vol-e-7", Type: "engine", DataEngine: "v2", State: "running", UUID: uuid2, Replicas: map[string]string{r.Name: "10.0.0.1:20001"}}
+	forgotten := inventory.Instance{Name: "vol-e-7", Type: "engine", DataEngine: "v2", State: "running", UUID: uuid2,
+		Replicas: map[string]string{r.Name: "10.0.0.1:20001"}}
 	w.Servers.Put(manager("forgot-2"), forgotten)
 	w.delete(v, r)
 	w.Eventually(func() bool { return w.holds("forgot-2", "vol-e-7") }, "no engine")
@@ -183,7 +185,8 @@ func TestAServerThatRefusesIsSaid(t *testing.T) {
 	v := w.volume("vol")
 	r := w.replica("vol-r-00000001", v, "refuse-1", uuid1)
 	w.Servers.OnCall(func(context.Context, shelltest.Call) error {
-		return &imclient.CallError{Method: "InstanceDelete", Address: "scripted", Kind: imclient.ErrRefused, Err: errors.New("another UUID")}
+		return &imclient.CallError{Method: "InstanceDelete", Address: "scripted", Kind: imclient.ErrRefused,
+			Err: errors.New("another UUID")}
 	})
 	w.delete(v, r)
 	w.approve(r, v1beta2.ReasonVolumeDeleting)

@@ -100,7 +100,8 @@ func TestACallWhoseAnswerIsLostIsNotRepeatedBlindly(t *testing.T) {
 	r := w.replica("vol-r-00000001", v, "lost-1", uuid1)
 	w.Servers.OnCall(func(context.Context, shelltest.Call) error {
 		w.Servers.Drop(manager("lost-1"), r.Name)
-		return &imclient.CallError{Method: "InstanceDelete", Address: "scripted", Kind: imclient.ErrUnreachable, Err: context.DeadlineExceeded}
+		return &imclient.CallError{Method: "InstanceDelete", Address: "scripted", Kind: imclient.ErrUnreachable,
+			Err: context.DeadlineExceeded}
 	})
 	w.delete(v, r)
 	w.approve(r, v1beta2.ReasonVolumeDeleting)

@@ -23,7 +23,8 @@ func TestDataOnADiskThatIsNotLoadedIsNotSaidToBeGone(t *testing.T) {
 	w.never(func() bool { return w.end(r) != "" }, "what a list lacks proves nothing while the disk is not loaded")
 	var now v1beta2.Replica
 	require.True(t, w.Get(r.Name, &now))
-	require.Contains(t, conditions.Get(now.Status.Conditions, v1beta2.ReplicaDataRemoved).Message, "has not loaded disk nvme of node unloaded-1")
+	require.Contains(t, conditions.Get(now.Status.Conditions, v1beta2.ReplicaDataRemoved).Message,
+		"has not loaded disk nvme of node unloaded-1")
 	require.Equal(t, 1, w.events(r, v1beta2.ReasonDiskNotLoaded))
 
 	w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 << 30, FreeBytes: 100 << 30})

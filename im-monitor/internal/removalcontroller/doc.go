@@ -6,6 +6,6 @@
 // list, goes out within two seconds of the last read and ends before the lease could. What it did is read from a list begun
 // after it, never from its answer.
 //
-// All memory here may be lost: a new process looks again. It waits for the post-election delay first: while a call of the leader before it may
-// still be executed, it neither calls nor writes.
+// All memory here may be lost: a new process looks again. It waits for the post-election delay first: while a call of the leader before it
+// may still be executed, it neither calls nor writes.
 package removalcontroller

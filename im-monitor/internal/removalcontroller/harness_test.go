@@ -60,8 +60,11 @@ func newWorldWith(t *testing.T, at cut.Point, options removalcontroller.Options,
 		}, "the v2 instance manager of %s never ran", n)
 		w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 << 30, FreeBytes: 100 << 30})
 		own := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: n}}
-		require.NoError(t, status.MergeSpec(t.Context(), w.Admin, own, map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1", "initialize": "new"}}}))
-		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk }, "the disk of %s never showed up", n)
+		require.NoError(t, status.MergeSpec(t.Context(), w.Admin, own,
+			map[string]any{"disks": map[string]any{"nvme": map[string]any{"diskType": "block", "path": "/dev/nvme0n1",
+				"initialize": "new"}}}))
+		w.Eventually(func() bool { return w.Get(n, own) && own.Status.DiskStatus["nvme"].DiskUUID == disk },
+			"the disk of %s never showed up", n)
 	}
 	return w
 }
@@ -101,12 +104,14 @@ func (w *world) running(name string, v *v1beta2.Volume, node, uuid string) *v1be
 	w.t.Helper()
 	r := w.replica(name, v, node, uuid)
 	require.NoError(w.t, status.MergeSpec(w.t.Context(), w.Admin, r, map[string]any{"desireState": v1beta2.InstanceStateRunning}))
-	w.Eventually(func() bool { return w.Get(name, r) && r.Status.CurrentState == v1beta2.InstanceStateRunning }, "replica %s never ran", name)
+	w.Eventually(func() bool { return w.Get(name, r) && r.Status.CurrentState == v1beta2.InstanceStateRunning }, "replica %s never ran",
+		name)
 	return r
 }
 
 func lvol(name, uuid, state string) inventory.Instance {
-	return inventory.Instance{Name: name, Type: "replica", DataEngine: "v2", State: state, UUID: uuid, UUIDSource: imclient.UUIDFromInstanceStatus, DiskUUID: disk}
+	return inventory.Instance{Name: name, Type: "replica", DataEngine: "v2", State: state, UUID: uuid,
+		UUIDSource: imclient.UUIDFromInstanceStatus, DiskUUID: disk}
 }
 
 // engine makes an Engine that runs on the node and uses the replicas, as its looks say.
@@ -119,7 +124,8 @@ func (w *world) engine(name string, v *v1beta2.Volume, node string, modes map[st
 	e := &v1beta2.Engine{ObjectMeta: w.labelled(name, v.Name), Spec: v1beta2.EngineSpec{VolumeName: v.Name, NodeID: node, DataEngine: "v2",
 		DesireState: v1beta2.InstanceStateRunning, VolumeSize: 1 << 30, Active: true, ReplicaAddressMap: addresses}}
 	require.NoError(w.t, w.Admin.Create(w.t.Context(), e))
-	w.Eventually(func() bool { return w.Get(name, e) && e.Status.CurrentState == v1beta2.InstanceStateRunning }, "engine %s never ran", name)
+	w.Eventually(func() bool { return w.Get(name, e) && e.Status.CurrentState == v1beta2.InstanceStateRunning }, "engine %s never ran",
+		name)
 	w.polled(e, modes)
 	return e
 }

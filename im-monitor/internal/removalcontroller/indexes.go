@@ -48,7 +48,8 @@ func (r *reconciler) named(ctx context.Context, index, value string) []string {
 		return nil
 	}
 	var list v1beta2.ReplicaList
-	err := r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{index: value}, client.UnsafeDisableDeepCopy)
+	err := r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{index: value},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		r.log.Error(err, "finding the replicas that are being deleted", "index", index, "value", value)
 	}

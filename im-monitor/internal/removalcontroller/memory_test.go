@@ -42,7 +42,8 @@ func TestAnotherApprovalIsTriedAtOnceAndKeepsWhatWasCalled(t *testing.T) {
 
 func TestOnlyTriesThatFailedForThatReasonAreDueAgain(t *testing.T) {
 	m, now := newMemory(), time.Now()
-	for replica, reason := range map[string]string{"a": v1beta2.ReasonUnreachable, "b": v1beta2.ReasonMappedByEngine, "c": v1beta2.ReasonMappedByEngine} {
+	for replica, reason := range map[string]string{"a": v1beta2.ReasonUnreachable, "b": v1beta2.ReasonMappedByEngine,
+		"c": v1beta2.ReasonMappedByEngine} {
 		m.begin(replica, "uid", v1beta2.ReasonVolumeDeleting, time.Now())
 		m.failed(replica, &removal.Failure{Reason: reason}, now)
 	}

@@ -19,7 +19,8 @@ const (
 var (
 	tries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_replica_removal_tries_total",
-		Help: "Tries to destroy the data of a deleted replica, by result: Accepted, NotFound, Disagreed, Held (its approval does not count now), Observed, or the reason of DataRemoved.",
+		Help: "Tries to destroy the data of a deleted replica, by result: Accepted, NotFound, Disagreed, Held (its approval does not " +
+			"count now), Observed, or the reason of DataRemoved.",
 	}, []string{"result"})
 	ended = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_replica_removals_total",

@@ -15,7 +15,8 @@ import (
 
 // observe reads what there is to know about a Replica. That a Node does not exist is never a cache's word.
 func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica *v1beta2.Replica, known attempt) (removal.World, error) {
-	w := removal.World{Replica: replicaOf(replica), FencingDelayEnds: r.fencingDelayEnds(), Called: known.call != nil, Failure: known.failure}
+	w := removal.World{Replica: replicaOf(replica), FencingDelayEnds: r.fencingDelayEnds(), Called: known.call != nil,
+		Failure: known.failure}
 	if !removal.Wanted(w.Replica) {
 		return w, nil
 	}
@@ -65,7 +66,8 @@ func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) r
 
 // subject is the replica whose absence is asked for since its removal began.
 func subject(im string, replica *v1beta2.Replica, known attempt) inventory.Subject {
-	return inventory.Subject{InstanceManager: im, Name: replica.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: replica.Spec.DiskID, Since: known.began}
+	return inventory.Subject{InstanceManager: im, Name: replica.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: replica.Spec.DiskID,
+		Since: known.began}
 }
 
 // duplicate is another instance manager whose newest list has the same instance.

@@ -52,7 +52,8 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 }
 
 // apply asks for the proofs that a verdict waits for, writes its condition and says when to come back.
-func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w removal.World, verdict removal.Verdict, wait time.Duration) (reconcile.Result, error) {
+func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w removal.World, verdict removal.Verdict,
+	wait time.Duration) (reconcile.Result, error) {
 	if verdict.Step == removal.Prove {
 		for _, p := range w.Places {
 			r.store.ExpectAbsence(subject(p.InstanceManager, replica, r.memory.of(replica.Name)))
@@ -79,7 +80,8 @@ func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted
 	if conditions.Equal(said, list) {
 		return nil
 	}
-	err := status.Apply(ctx, r.rt.Client, replica, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
+	err := status.Apply(ctx, r.rt.Client, replica, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)},
+		status.AtVersion())
 	if status.IsConflict(err) || apierrors.IsNotFound(err) {
 		// The Replica changed meanwhile, or is gone; its event brings us back.
 		return nil

@@ -38,8 +38,10 @@ const (
 // Names lists every Setting of this package, in the order in which problems are told.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		RegistrySecret, NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency, UblkQueueDepth, UblkNumberOfQueue,
-		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode, NodeDrainPolicy, ClusterAutoscaler}
+		RegistrySecret, NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
+		UblkQueueDepth, UblkNumberOfQueue,
+		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode, NodeDrainPolicy,
+		ClusterAutoscaler}
 }
 
 // Values are the settings in force.
@@ -48,8 +50,8 @@ type Values struct {
 	Image string
 	// V1 and V2 tell which data engines are enabled. V1 is on and V2 off where nothing is set, as in Longhorn.
 	V1, V2 bool
-	// Tolerations, PriorityClass, RegistrySecret and NodeSelector go into every new instance-manager pod. RegistrySecret is the Secret in the
-	// namespace with which the image is pulled, empty for none.
+	// Tolerations, PriorityClass, RegistrySecret and NodeSelector go into every new instance-manager pod. RegistrySecret is the Secret in
+	// the namespace with which the image is pulled, empty for none.
 	Tolerations    []corev1.Toleration
 	PriorityClass  string
 	RegistrySecret string
@@ -67,17 +69,21 @@ type Values struct {
 	// engines of a node may merge snapshots at once; 0 is no limit.
 	CleanUpSystemSnapshots, DisablePurge bool
 	PurgesPerNode                        int
-	// DrainPolicy says how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be judged like a cordoned one.
+	// DrainPolicy says how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be judged like a
+	// cordoned one.
 	DrainPolicy       DrainPolicy
 	ClusterAutoscaler bool
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
-	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault, OverProvisioning: overProvisioning.byDefault,
+	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault,
+		OverProvisioning:       overProvisioning.byDefault,
 		CleanUpSystemSnapshots: true, PurgesPerNode: purgesPerNode.byDefault, DrainPolicy: BlockIfContainsLastReplica,
-		Engine:   Engine{ReplicaTimeout: replicaTimeout.byDefault, FileSyncTimeout: fileSyncTimeout.byDefault, RebuildConcurrency: rebuildConcurrency.byDefault},
-		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault, IOQueues: ioQueues.byDefault}}
+		Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault, FileSyncTimeout: fileSyncTimeout.byDefault,
+			RebuildConcurrency: rebuildConcurrency.byDefault},
+		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault,
+			IOQueues: ioQueues.byDefault}}
 }
 
 // Problem is one bad value. The value that was in force before stays in force.

@@ -84,7 +84,8 @@ func (c *connection) Create(ctx context.Context, request imclient.CreateRequest)
 		return errDown
 	}
 	existing, there := c.servers.instances[c.manager][request.Name]
-	revived := there && request.DataEngine == v1beta2.DataEngineV2 && request.Type == v1beta2.InstanceTypeReplica && existing.State == v1beta2.InstanceStateStopped
+	revived := there && request.DataEngine == v1beta2.DataEngineV2 && request.Type == v1beta2.InstanceTypeReplica &&
+		existing.State == v1beta2.InstanceStateStopped
 	if there && !revived {
 		c.servers.mu.Unlock()
 		return refused("InstanceCreate", imclient.ErrAlreadyExists, request.Name)
@@ -157,8 +158,8 @@ func (c *connection) turn(ctx context.Context, call Call, name, state string) er
 	return nil
 }
 
-// Delete does what a conforming server does: it compares the UUID unless the caller vouches for the name, keeps the data of a v2 replica unless
-// told to destroy it, ignores a v2 engine without clean-up, and removes everything else.
+// Delete does what a conforming server does: it compares the UUID unless the caller vouches for the name, keeps the data of a v2 replica
+// unless told to destroy it, ignores a v2 engine without clean-up, and removes everything else.
 func (c *connection) Delete(ctx context.Context, request imclient.DeleteRequest) error {
 	if err := c.servers.receive(ctx, Call{Manager: c.manager, Delete: &request}); err != nil {
 		return err

@@ -73,7 +73,8 @@ func TestANodeGetsItsInstanceManagerAndItsInstancesAreShown(t *testing.T) {
 		return e.Get(name, im) && im.Status.APIVersion == 7 && im.Status.OwnerID == "life-1"
 	}, "API version and owner were never written")
 
-	e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: "v1", State: "running", UUID: "u1", PortStart: 10000, PortEnd: 10009})
+	e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: "v1", State: "running", UUID: "u1",
+		PortStart: 10000, PortEnd: 10009})
 	e.Eventually(func() bool {
 		return e.Get(name, im) && im.Status.InstanceReplicas["vol-1-r-aabbccdd"].Status.UUID == "u1"
 	}, "the replica never showed up")
@@ -156,7 +157,8 @@ func TestANewDefaultImage(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		t.Run(engine, func(t *testing.T) {
 			e, name := oneNode(t, "image-"+engine, engine)
-			e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: engine, State: "running", UUID: "u1"})
+			e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: engine, State: "running",
+				UUID: "u1"})
 			im := e.manager(name, v1beta2.InstanceManagerStateRunning)
 			e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceReplicas) == 1 }, "the replica never showed up")
 
@@ -171,7 +173,8 @@ func TestANewDefaultImage(t *testing.T) {
 			e.manager(name, v1beta2.InstanceManagerStateRunning)
 
 			if engine == v1beta2.DataEngineV2 {
-				e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: engine, State: "stopped", UUID: "u1"})
+				e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: engine, State: "stopped",
+					UUID: "u1"})
 			} else {
 				e.Servers.Drop(name, "vol-1-r-aabbccdd")
 			}
@@ -204,7 +207,8 @@ func TestADefaultImageThatCannotBePulledLeavesTheInstanceManagerThatRuns(t *test
 	e.manager(name, v1beta2.InstanceManagerStateRunning)
 
 	e.Set(setting.DefaultInstanceManagerImage, image)
-	e.Eventually(func() bool { return !e.Get(next, &v1beta2.InstanceManager{}) && !e.Get(next, &corev1.Pod{}) }, "what never ran did not go")
+	e.Eventually(func() bool { return !e.Get(next, &v1beta2.InstanceManager{}) && !e.Get(next, &corev1.Pod{}) },
+		"what never ran did not go")
 	e.manager(name, v1beta2.InstanceManagerStateRunning)
 }
 

@@ -206,8 +206,9 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing c
 		settingcontroller.Setup(rt, settings),
 		nodecontroller.Setup(ctx, rt, settings),
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
-		diskcontroller.Setup(ctx, rt, settings, store, store.Disk, e.Servers, diskcontroller.Options{Period: time.Hour, Gap: 10 * time.Millisecond,
-			CallTimeout: 100 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: time.Second}),
+		diskcontroller.Setup(ctx, rt, settings, store, store.Disk, e.Servers,
+			diskcontroller.Options{Period: time.Hour, Gap: 10 * time.Millisecond,
+				CallTimeout: 100 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: time.Second}),
 		ownershipcontroller.Setup(ctx, rt),
 		instancecontroller.Setup(ctx, &executorRuntime, settings, store, instances),
 		removalcontroller.Setup(ctx, &removalRuntime, store, removal),
@@ -217,7 +218,8 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing c
 
 // instances are the options of starting and stopping: as in the binary, without a post-election delay.
 func (e *Env) instances() instancecontroller.Options {
-	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn", Locks: &instancelock.Locks{}}
+	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn",
+		Locks: &instancelock.Locks{}}
 	e.change(&options)
 	return options
 }

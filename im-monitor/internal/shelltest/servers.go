@@ -27,14 +27,16 @@ type Servers struct {
 	hook      Hook
 	today     bool
 	next      int
-	// paths are the states of the paths to engines, by name; what is not in it is optimized. linked are the engines that frontends are connected to.
+	// paths are the states of the paths to engines, by name; what is not in it is optimized. linked are the engines that frontends are
+	// connected to.
 	paths  map[string]string
 	linked map[string]map[string]bool
 	harm   []string
 }
 
 func newServers() *Servers {
-	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, slow: map[string]*slowness{}, open: map[*connection]struct{}{},
+	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, slow: map[string]*slowness{},
+		open:  map[*connection]struct{}{},
 		disks: map[string]imclient.Disk{}, loaded: map[string]string{}, paths: map[string]string{}, linked: map[string]map[string]bool{}}
 }
 

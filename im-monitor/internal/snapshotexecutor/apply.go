@@ -51,7 +51,8 @@ func (h *Executor) write(ctx context.Context, l Poll, c enginesnapshot.Change) e
 		return fmt.Errorf("writing what snapshot %s says: %w", s.Name, err)
 	}
 	said.WithLabelValues(c.Condition.Type, c.Condition.Reason).Inc()
-	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Condition.Type, "status", c.Condition.Status, "reason", c.Condition.Reason, "message", c.Condition.Message)
+	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Condition.Type, "status", c.Condition.Status,
+		"reason", c.Condition.Reason, "message", c.Condition.Message)
 	events.Emit(h.rt.Recorder, s, saidEvent(c.Condition))
 	return nil
 }

@@ -20,7 +20,8 @@ var failures = map[string]string{opTake: "SnapshotFailed", opRemove: "SnapshotRe
 var (
 	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_snapshot_calls_total",
-		Help: "Calls that change the snapshots of an engine, by what they ask for (TakeSnapshot, RemoveSnapshots, PurgeSnapshots) and how they ended: ok, failed.",
+		Help: "Calls that change the snapshots of an engine, by what they ask for (TakeSnapshot, RemoveSnapshots, PurgeSnapshots) and " +
+			"how they ended: ok, failed.",
 	}, []string{"op", "result"})
 	said = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_snapshot_conditions_total",
@@ -34,7 +35,8 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(calls, said, mirrored)
-	for _, reason := range []string{v1beta2.ReasonRefused, v1beta2.ReasonUnreachable, v1beta2.ReasonPurgeFailed} { // whose growth an alert watches
+	// whose growth an alert watches
+	for _, reason := range []string{v1beta2.ReasonRefused, v1beta2.ReasonUnreachable, v1beta2.ReasonPurgeFailed} {
 		said.WithLabelValues(v1beta2.SnapshotRemovalFailed, reason)
 	}
 }

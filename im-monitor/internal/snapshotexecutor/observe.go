@@ -19,10 +19,13 @@ import (
 func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, error) {
 	e := l.Engine
 	w := enginesnapshot.World{
-		Began: l.Began, VolumeUID: volumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName, V2: e.Spec.DataEngine == v1beta2.DataEngineV2,
-		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: v1beta2.IsPurging(l.Seen.Purges), PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
+		Began: l.Began, VolumeUID: volumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName,
+		V2:     e.Spec.DataEngine == v1beta2.DataEngineV2,
+		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: v1beta2.IsPurging(l.Seen.Purges),
+		PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
 		Limits: engine.SnapshotLimits(e), Others: map[string]bool{}, Memory: h.memory.view(l),
-		Rules: enginesnapshot.Rules{Gap: h.options.Gap, Gather: h.options.Gather, Longest: gatherLongest * h.options.Gather, Busy: l.Period},
+		Rules: enginesnapshot.Rules{Gap: h.options.Gap, Gather: h.options.Gather, Longest: gatherLongest * h.options.Gather,
+			Busy: l.Period},
 	}
 	for _, r := range l.Seen.Replicas {
 		w.RW = w.RW || r.Mode == v1beta2.ReplicaModeRW
@@ -56,7 +59,8 @@ func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, e
 // ofVolume are the Snapshots of a volume, which the cache shares.
 func (h *Executor) ofVolume(ctx context.Context, volume string) ([]v1beta2.Snapshot, error) {
 	var list v1beta2.SnapshotList
-	if err := h.rt.Client.List(ctx, &list, client.InNamespace(h.rt.Namespace), client.MatchingFields{byVolume: volume}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := h.rt.Client.List(ctx, &list, client.InNamespace(h.rt.Namespace), client.MatchingFields{byVolume: volume},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the snapshots of volume %s: %w", volume, err)
 	}
 	return list.Items, nil
@@ -86,7 +90,8 @@ func snapshotOf(o *v1beta2.Snapshot) enginesnapshot.Snapshot {
 	said := o.Status.Conditions
 	out := enginesnapshot.Snapshot{
 		Name: o.Name, Owner: volumeUID(o.OwnerReferences, o.Spec.Volume), Create: o.Spec.CreateSnapshot, Seen: o.Status.CreationTime != "",
-		Deleting: o.DeletionTimestamp != nil, Approved: conditions.IsTrue(said, v1beta2.SnapshotRemovalApproved) && conditions.Reason(said, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonRequested,
+		Deleting: o.DeletionTimestamp != nil, Approved: conditions.IsTrue(said, v1beta2.SnapshotRemovalApproved) &&
+			conditions.Reason(said, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonRequested,
 		Provisioned: conditions.Get(said, v1beta2.SnapshotProvisioned), Withdrawn: conditions.Get(said, v1beta2.SnapshotWithdrawn),
 		RemovalFailed: conditions.Get(said, v1beta2.SnapshotRemovalFailed),
 	}

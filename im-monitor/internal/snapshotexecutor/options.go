@@ -21,7 +21,9 @@ type Options struct {
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.Gap, "snapshot-absence-gap", 5*time.Second, "time between two looks at an engine that prove a snapshot gone")
-	flags.DurationVar(&o.Gather, "snapshot-delete-batch-delay", time.Second, "how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most ten times as long")
+	flags.DurationVar(&o.Gather, "snapshot-delete-batch-delay", time.Second,
+		"how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most "+
+			"ten times as long")
 	runkit.RenamedFlag(flags, "snapshot-gather", "snapshot-delete-batch-delay")
 }
 

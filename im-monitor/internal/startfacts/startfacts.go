@@ -1,5 +1,5 @@
-// Package startfacts reads what the instances of a volume are started with that is not in their own objects: the Volume, read uncached, since
-// little of it matters and its status changes often, and the EngineImage of its image, from the cache.
+// Package startfacts reads what the instances of a volume are started with that is not in their own objects: the Volume, read uncached,
+// since little of it matters and its status changes often, and the EngineImage of its image, from the cache.
 package startfacts
 
 import (

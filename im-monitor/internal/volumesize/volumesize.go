@@ -1,7 +1,8 @@
 // Package volumesize keeps apart the two sizes of a volume. Net is what a user gets: the sizes of Volume, Engine and Replica objects,
-// Engine.status.currentSize. Backend is what instances hold and what is sent to instance managers: start arguments, VolumeGet, VolumeExpand,
-// ReplicaAdd. The two differ by the room for a LUKS header, and only where the volume is encrypted. They are types of their own, so that the
-// compiler refuses to mix them: Room is the only way from one to the other. The rules are those of Longhorn's instance starts.
+// Engine.status.currentSize. Backend is what instances hold and what is sent to instance managers: start arguments, VolumeGet,
+// VolumeExpand, ReplicaAdd. The two differ by the room for a LUKS header, and only where the volume is encrypted. They are types of their
+// own, so that the compiler refuses to mix them: Room is the only way from one to the other. The rules are those of Longhorn's instance
+// starts.
 package volumesize
 
 import "drover.dev/drover/shared/api/v1beta2"
@@ -21,8 +22,8 @@ const LUKSHeader Room = v1beta2.LUKSHeaderBytes
 // firstWithRoom is the CLI API version of the first v1 engine image whose volumes have room for the LUKS header.
 const firstWithRoom = 12
 
-// RoomV1 is that of a v1 volume whose engine image has this CLI API version. Assumption: the hosts have cryptsetup 2.1.0 or newer; no object
-// tells its version. With an older one the replica is 16 MiB larger than needed and loses nothing.
+// RoomV1 is that of a v1 volume whose engine image has this CLI API version. Assumption: the hosts have cryptsetup 2.1.0 or newer; no
+// object tells its version. With an older one the replica is 16 MiB larger than needed and loses nothing.
 func RoomV1(encrypted bool, cliAPIVersion int) Room {
 	if encrypted && cliAPIVersion >= firstWithRoom {
 		return LUKSHeader

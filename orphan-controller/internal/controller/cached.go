@@ -18,7 +18,8 @@ import (
 // maps are the largest thing in the namespace, and nothing else of them is needed.
 const instanceCount = "orphan-controller.longhorn.io/instances"
 
-// replicaMark is another one: a fingerprint of its replicas, so that it shows when orphans that hang on another copy must be looked at again.
+// replicaMark is another one: a fingerprint of its replicas, so that it shows when orphans that hang on another copy must be looked at
+// again.
 const replicaMark = "orphan-controller.longhorn.io/replicas"
 
 // Cached says what is kept of each kind. Nothing that is read from the cache is ever written back as a whole.
@@ -114,7 +115,8 @@ func thinEngine(obj any) any {
 	}
 	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
 	thin.Spec.DesireState, thin.Spec.NodeID = e.Spec.DesireState, e.Spec.NodeID
-	thin.Spec.VolumeName, thin.Status.CurrentState, thin.Status.ReplicaModeMap = e.Spec.VolumeName, e.Status.CurrentState, e.Status.ReplicaModeMap
+	thin.Spec.VolumeName, thin.Status.CurrentState, thin.Status.ReplicaModeMap = e.Spec.VolumeName, e.Status.CurrentState,
+		e.Status.ReplicaModeMap
 	thin.Status.InstanceManagerName = e.Status.InstanceManagerName
 	return thin
 }

@@ -34,7 +34,8 @@ var crashScenarios = map[string]crashScenario{
 	"O10 claimed and withdrawn": {
 		prepare: func(w *world) {
 			w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
-			w.create(&v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"), Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}})
+			w.create(&v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"),
+				Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}})
 		},
 		drive: func(w *world) {
 			o := w.only()

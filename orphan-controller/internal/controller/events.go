@@ -66,11 +66,13 @@ func deletedEvent(o *v1beta2.Orphan) events.Event {
 }
 
 func withdrawnEvent(v orphan.Verdict) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: "Withdrawn", Action: actionCleanup, Note: "Nothing was executed. " + v.Message}
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "Withdrawn", Action: actionCleanup, Note: "Nothing was executed. " +
+		v.Message}
 }
 
 func endedEvent(v orphan.Verdict) events.Event {
-	return events.Event{Type: corev1.EventTypeWarning, Reason: "EndedWithoutCleanup", Action: actionCleanup, Note: v.Outcome + ": " + v.Message}
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "EndedWithoutCleanup", Action: actionCleanup, Note: v.Outcome + ": " +
+		v.Message}
 }
 
 func cleanedEvent(o *v1beta2.Orphan) events.Event {
@@ -83,7 +85,8 @@ func cleanedEvent(o *v1beta2.Orphan) events.Event {
 func settingInvalidEvent(name string, err error) events.Event {
 	return events.Event{
 		Type: corev1.EventTypeWarning, Reason: "SettingInvalid", Action: actionRead,
-		Note: fmt.Sprintf("%s is not understood: %v. The last good value stays in force; after a restart of orphan-controller auto deletion is off.", name, err),
+		Note: fmt.Sprintf("%s is not understood: %v. The last good value stays in force; after a restart of orphan-controller auto "+
+			"deletion is off.", name, err),
 	}
 }
 
@@ -101,7 +104,8 @@ func migrationWaitsEvent(err error) events.Event {
 func describe(o *v1beta2.Orphan) string {
 	p := o.Spec.Parameters
 	if p[v1beta2.OrphanParameterDiskType] == v1beta2.DiskTypeBlock {
-		return fmt.Sprintf("the data of %s on disk %s of node %s", p[v1beta2.OrphanParameterDataName], p[v1beta2.OrphanParameterDiskName], o.Spec.NodeID)
+		return fmt.Sprintf("the data of %s on disk %s of node %s", p[v1beta2.OrphanParameterDataName], p[v1beta2.OrphanParameterDiskName],
+			o.Spec.NodeID)
 	}
 	if o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData {
 		return "a replica directory on node " + o.Spec.NodeID

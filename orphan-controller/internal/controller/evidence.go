@@ -69,8 +69,8 @@ func (o observer) readHealth(ctx context.Context, reader source, engines []v1bet
 	return nil
 }
 
-// listed reports whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists: what it shows as running is
-// taken for listed there, and looked up before anything is deleted.
+// listed reports whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists: what it shows as
+// running is taken for listed there, and looked up before anything is deleted.
 func (o observer) listed(ctx context.Context, reader source, r *v1beta2.Replica) (bool, error) {
 	if !reader.live || r.Status.UUID == "" || r.Spec.NodeID == "" {
 		return !reader.live && r.Status.CurrentState == v1beta2.InstanceStateRunning, nil

@@ -127,7 +127,8 @@ func (w *world) nodeReady(name string) {
 
 func (w *world) instanceManager(name string, instances int) {
 	w.t.Helper()
-	im := &v1beta2.InstanceManager{ObjectMeta: w.meta(name), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: "v2", Type: "aio"}}
+	im := &v1beta2.InstanceManager{ObjectMeta: w.meta(name),
+		Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: "v2", Type: "aio"}}
 	w.create(im)
 	engines := map[string]any{}
 	for i := range instances {
@@ -183,7 +184,8 @@ func (w *world) givenUp(instance string, record map[string]any) {
 	if record != nil {
 		entries[instance] = record
 	}
-	err := status.MergeStatus(w.t.Context(), w.admin, &v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"abandonedInstances": entries})
+	err := status.MergeStatus(w.t.Context(), w.admin, &v1beta2.Node{ObjectMeta: w.meta("node-1")},
+		map[string]any{"abandonedInstances": entries})
 	require.NoError(w.t, client.IgnoreNotFound(err))
 }
 
@@ -208,7 +210,8 @@ func (w *world) says(o *v1beta2.Orphan, list ...v1beta2.Condition) {
 // executed is im-monitor's evidence that the instance's end is proven.
 func (w *world) executed(o *v1beta2.Orphan) {
 	w.t.Helper()
-	w.says(o, v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated, Message: "Absent."})
+	w.says(o, v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated,
+		Message: "Absent."})
 }
 
 func (w *world) personDeletes(obj client.Object) {

@@ -59,7 +59,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Du
 		}
 	}
 	for _, obj := range []client.Object{&v1beta2.Engine{}, &v1beta2.EngineFrontend{}, &v1beta2.Replica{}} {
-		if err := addIndex(ctx, indexer, obj, byVolume, func(obj client.Object) []string { return keys(v1beta2.VolumeNameOf(obj)) }); err != nil {
+		if err := addIndex(ctx, indexer, obj, byVolume,
+			func(obj client.Object) []string { return keys(v1beta2.VolumeNameOf(obj)) }); err != nil {
 			return err
 		}
 	}
@@ -121,8 +122,9 @@ func waiting(o *v1beta2.Orphan) bool {
 // become one.
 func copiesKey(o *v1beta2.Orphan) string {
 	list := o.Status.Conditions
-	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOfOrphan(o) != "" && (conditions.Reason(list, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonLastCopy ||
-		conditions.IsTrue(list, v1beta2.OrphanDeletionReason)) {
+	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOfOrphan(o) != "" &&
+		(conditions.Reason(list, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonLastCopy ||
+			conditions.IsTrue(list, v1beta2.OrphanDeletionReason)) {
 		return copiesMatter
 	}
 	return ""

@@ -61,7 +61,8 @@ func (o observer) readPlace(ctx context.Context, reader source, w *orphan.World)
 	if w.Node, err = lookup.Get(ctx, reader, o.namespace, w.Orphan.Spec.NodeID, &v1beta2.Node{}); err != nil {
 		return err
 	}
-	w.InstanceManager, err = lookup.Get(ctx, reader, o.namespace, w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceManager], &v1beta2.InstanceManager{})
+	w.InstanceManager, err = lookup.Get(ctx, reader, o.namespace, w.Orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceManager],
+		&v1beta2.InstanceManager{})
 	return err
 }
 
@@ -172,7 +173,8 @@ func (o observer) readPeers(ctx context.Context, _ source, w *orphan.World) erro
 }
 
 func (o observer) listCached(ctx context.Context, list client.ObjectList, index, key string) error {
-	if err := o.cached.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := o.cached.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing by %s: %w", index, err)
 	}
 	return nil

@@ -27,7 +27,8 @@ func TestAPersonsDeletionIsApprovedAndEndsWithTheProof(t *testing.T) {
 	w.personDeletes(o)
 	approved := w.reaches(o, v1beta2.ReasonApproved, true)
 	require.Nil(t, conditions.Get(approved.Status.Conditions, v1beta2.OrphanDeletionReason))
-	require.Equal(t, v1beta2.ConditionTrue, conditions.Get(approved.Status.Conditions, v1beta2.OrphanOrphaned).Status, "im-monitor's conditions are not touched")
+	require.Equal(t, v1beta2.ConditionTrue, conditions.Get(approved.Status.Conditions, v1beta2.OrphanOrphaned).Status,
+		"im-monitor's conditions are not touched")
 	w.stays(o, "the finalizer stays until the proof")
 	w.executed(o)
 	w.gone(o)
@@ -56,7 +57,8 @@ func (w *world) said(reason string) bool {
 func TestAClaimRefusesTheCleanupUntilItIsWithdrawn(t *testing.T) {
 	w := newWorld(t)
 	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
-	w.create(&v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"), Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}})
+	w.create(&v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"),
+		Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}})
 	w.start()
 	w.personDeletes(o)
 	refused := w.reaches(o, v1beta2.ReasonClaimed, true)
@@ -71,7 +73,8 @@ func TestAClaimTakesAnApprovalBack(t *testing.T) {
 	w.start()
 	w.personDeletes(o)
 	w.reaches(o, v1beta2.ReasonApproved, true)
-	r := &v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"), Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}}
+	r := &v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-aabbccdd"),
+		Spec: v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"}}
 	w.create(r)
 	w.reaches(o, v1beta2.ReasonClaimed, true)
 	w.personDeletes(r)
@@ -112,7 +115,8 @@ func TestEvictionDeletesButNotALastCopy(t *testing.T) {
 	free, last := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonNoOwnerCR), w.orphan("vol-2-r-aabbccdd", v1beta2.ReasonDataOnly)
 	w.start()
 	node := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
-	require.NoError(t, w.admin.Patch(t.Context(), node, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"evictionRequested":true}}`))))
+	require.NoError(t, w.admin.Patch(t.Context(), node,
+		client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"evictionRequested":true}}`))))
 	evicted := w.reaches(free, v1beta2.ReasonApproved, true)
 	require.Equal(t, v1beta2.ReasonEviction, conditions.Reason(evicted.Status.Conditions, v1beta2.OrphanDeletionReason))
 	w.reaches(last, v1beta2.ReasonLastCopy, false)
@@ -185,11 +189,13 @@ func TestALastCopyIsHeldAndLetGo(t *testing.T) {
 	w.reaches(o, v1beta2.ReasonLastCopy, false)
 	w.setStatus(other, map[string]any{"currentState": "running", "uuid": "uuid-2"})
 	w.stays(o, "what is stored proves no copy")
-	im := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-2"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-2", DataEngine: "v2", Type: "aio"}}
+	im := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-2"),
+		Spec: v1beta2.InstanceManagerSpec{NodeID: "node-2", DataEngine: "v2", Type: "aio"}}
 	w.create(im)
 	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-of-before", "state": "running"}}}})
 	w.stays(o, "nor does another instance of the name")
-	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-2", "state": "running"}}}})
+	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-2",
+		"state": "running"}}}})
 	w.reaches(o, v1beta2.ReasonApproved, true)
 	w.nodeCondition("node-2", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
 	held := w.reaches(o, v1beta2.ReasonLastCopy, true)
@@ -198,8 +204,8 @@ func TestALastCopyIsHeldAndLetGo(t *testing.T) {
 	w.reaches(o, v1beta2.ReasonApproved, true)
 }
 
-// ORP-5: that an instance has no object is no reason, whether or not its volume has one; the record that it was given up is, or its own object, which
-// came back and is elsewhere.
+// ORP-5: that an instance has no object is no reason, whether or not its volume has one; the record that it was given up is, or its own
+// object, which came back and is elsewhere.
 func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsDeleted(t *testing.T) {
 	for sentence, let := range map[string]func(*world){
 		"it was given up": func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
@@ -257,7 +263,8 @@ func TestAPersistentVolumeAloneKeepsALastCopy(t *testing.T) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
 	pv.Spec = corev1.PersistentVolumeSpec{
 		Capacity: corev1.ResourceList{}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driverName, VolumeHandle: volume}},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driverName,
+			VolumeHandle: volume}},
 	}
 	pv.Spec.Capacity[corev1.ResourceStorage] = resource.MustParse("1Gi")
 	w.create(pv)
@@ -265,7 +272,8 @@ func TestAPersistentVolumeAloneKeepsALastCopy(t *testing.T) {
 	w.start()
 	w.reaches(o, v1beta2.ReasonLastCopy, false)
 	// Without a volume controller nothing takes the protection's finalizer away.
-	require.NoError(t, w.admin.Patch(t.Context(), pv, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+	require.NoError(t, w.admin.Patch(t.Context(), pv,
+		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
 	w.personDeletes(pv)
 	w.reaches(o, v1beta2.ReasonApproved, true)
 }

@@ -57,7 +57,8 @@ func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request)
 	return ctrl.Result{}, s.migrate(ctx)
 }
 
-// check says whether a setting's value is understood: by a metric, and, but for the old switch, which is told by its migration, in its status.
+// check says whether a setting's value is understood: by a metric, and, but for the old switch, which is told by its migration, in its
+// status.
 func (s *settingReconciler) check(ctx context.Context, name string, found *v1beta2.Setting) error {
 	var bad error
 	if found != nil {
@@ -118,8 +119,8 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	return nil
 }
 
-// write stores the new setting's value; nil: it does not exist yet. It is created by an apply, whose name the Role can bound; another value that
-// somebody stored meanwhile is a conflict.
+// write stores the new setting's value; nil: it does not exist yet. It is created by an apply, whose name the Role can bound; another value
+// that somebody stored meanwhile is a conflict.
 func (s *settingReconciler) write(ctx context.Context, present *v1beta2.Setting, value string) error {
 	if present == nil {
 		created := &unstructured.Unstructured{Object: map[string]any{"value": value}}

@@ -6,9 +6,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it gave up exactly this
-// instance [ORP-5]. That no object is there proves nothing: after etcd was restored to an earlier state, what was made since has none and serves,
-// whether its volume has one or not. Nor does it matter whether an engine runs: a detached volume is as dear as an attached one.
+// notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it gave up exactly
+// this instance [ORP-5]. That no object is there proves nothing: after etcd was restored to an earlier state, what was made since has none
+// and serves, whether its volume has one or not. Nor does it matter whether an engine runs: a detached volume is as dear as an attached
+// one.
 func notAbandoned(w World) *ruleResult {
 	if w.Engine != nil || w.Replica != nil || recorded(w) || isData(w) && known(w) {
 		return nil
@@ -17,12 +18,14 @@ func notAbandoned(w World) *ruleResult {
 	if !known(w) {
 		missing = "No object of the volume of " + nameOf(w) + " exists"
 	}
-	return hold(v1beta2.ReasonNotAbandoned, missing+", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
-		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if nobody needs the instance.")
+	return hold(v1beta2.ReasonNotAbandoned, missing+
+		", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
+		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if nobody "+
+		"needs the instance.")
 }
 
-// known reports whether some object of the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last
-// copy follow. A name that tells no volume is of none.
+// known reports whether some object of the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules
+// of the last copy follow. A name that tells no volume is of none.
 func known(w World) bool {
 	return w.Volume != nil || w.PersistentVolume || w.Belongings
 }
@@ -33,14 +36,17 @@ func recorded(w World) bool {
 		return false
 	}
 	entry, ok := w.Node.Status.AbandonedInstances[nameOf(w)]
-	return ok && entry.UUID != "" && entry.UUID == parameter(w, v1beta2.OrphanParameterInstanceUUID) && entry.DataEngine == w.Orphan.Spec.DataEngine
+	return ok && entry.UUID != "" && entry.UUID == parameter(w, v1beta2.OrphanParameterInstanceUUID) &&
+		entry.DataEngine == w.Orphan.Spec.DataEngine
 }
 
 // usedUnnamed holds policy back from a replica without an object while an engine of its volume uses one that no object names.
 func usedUnnamed(w World) *ruleResult {
-	if w.UsesUnnamed == "" || w.Replica != nil || w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance || deleting(w) && !deletedByPolicy(w) {
+	if w.UsesUnnamed == "" || w.Replica != nil || w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance || deleting(w) &&
+		!deletedByPolicy(w) {
 		return nil
 	}
-	return hold(v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s uses a replica that no Replica object names, and %s may be it: no policy deletes it. "+
+	return hold(v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s uses a replica that no Replica object names, and %s may be it: no "+
+		"policy deletes it. "+
 		"Delete the orphan by hand if the engine does not need it.", w.UsesUnnamed, nameOf(w)))
 }

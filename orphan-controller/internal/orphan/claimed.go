@@ -13,7 +13,8 @@ func claimed(w World) *ruleResult {
 		return nil
 	}
 	if isData(w) {
-		return hold(v1beta2.ReasonClaimed, fmt.Sprintf("Replica %s exists: its data is not destroyed. im-monitor withdraws the orphan once it sees the same.", replicaOf(w)))
+		return hold(v1beta2.ReasonClaimed, fmt.Sprintf("Replica %s exists: its data is not destroyed. im-monitor withdraws the orphan "+
+			"once it sees the same.", replicaOf(w)))
 	}
 	kind := "Engine"
 	if w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaInstance {

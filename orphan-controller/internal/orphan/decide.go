@@ -140,7 +140,8 @@ func wanted(w World, r ruleResult) []v1beta2.Condition {
 		}, w.Now)
 	}
 	approval := v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: r.approval, Reason: r.reason, Message: r.message}
-	if old := conditions.Get(stored, approval.Type); old != nil && old.Status == v1beta2.ConditionTrue && old.Status == approval.Status && old.Reason == approval.Reason {
+	if old := conditions.Get(stored, approval.Type); old != nil && old.Status == v1beta2.ConditionTrue && old.Status == approval.Status &&
+		old.Reason == approval.Reason {
 		// What is approved is in the spec. The sentence stays as it was given, so that nothing is written while it is
 		// carried out.
 		approval.Message = old.Message

@@ -38,7 +38,8 @@ func nodeGone(w World) *ruleResult {
 		return nil
 	}
 	return end(v1beta2.ReasonNodeGone, fmt.Sprintf(
-		"Node %s is down or deleted: the orphan ends without a call. If the node comes back with instance %s still orphaned, a new orphan appears.",
+		"Node %s is down or deleted: the orphan ends without a call. If the node comes back with instance %s still orphaned, a new "+
+			"orphan appears.",
 		w.Orphan.Spec.NodeID, nameOf(w)))
 }
 
@@ -48,7 +49,8 @@ func replicaData(w World) *ruleResult {
 	case w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaData || isData(w):
 		return nil
 	case deleting(w):
-		return end(v1beta2.ReasonNoDataPath, "The orphan ends; the replica directory stays on its disk, since this version deletes no data of orphaned directories.")
+		return end(v1beta2.ReasonNoDataPath, "The orphan ends; the replica directory stays on its disk, since this version deletes no "+
+			"data of orphaned directories.")
 	case w.Settings.ReplicaData != On:
 		return leaveAlone(w)
 	}
@@ -59,7 +61,8 @@ func replicaData(w World) *ruleResult {
 	if w.Limits.DryRun {
 		return dryRun(w)
 	}
-	r := end(v1beta2.ReasonNoDataPath, "Auto deletion ends the orphan; the replica directory stays on its disk, since this version deletes no data of orphaned directories.")
+	r := end(v1beta2.ReasonNoDataPath, "Auto deletion ends the orphan; the replica directory stays on its disk, since this version "+
+		"deletes no data of orphaned directories.")
 	r.deletionReason = v1beta2.ReasonAutoDeletion
 	return r
 }
@@ -70,13 +73,15 @@ func instanceManagerGone(w World) *ruleResult {
 		return nil
 	}
 	return end(v1beta2.ReasonInstanceManagerGone, fmt.Sprintf(
-		"Instance manager %s does not exist any more: the orphan ends without a call.", parameter(w, v1beta2.OrphanParameterInstanceManager)))
+		"Instance manager %s does not exist any more: the orphan ends without a call.",
+		parameter(w, v1beta2.OrphanParameterInstanceManager)))
 }
 
-// isData reports whether the orphan is the data of a v2 replica on a block disk, which im-monitor can destroy. Directories of v1 replicas have no
-// data path: nobody here sees the file systems of hosts.
+// isData reports whether the orphan is the data of a v2 replica on a block disk, which im-monitor can destroy. Directories of v1 replicas
+// have no data path: nobody here sees the file systems of hosts.
 func isData(w World) bool {
-	return w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaData && parameter(w, v1beta2.OrphanParameterDiskType) == v1beta2.DiskTypeBlock
+	return w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaData &&
+		parameter(w, v1beta2.OrphanParameterDiskType) == v1beta2.DiskTypeBlock
 }
 
 // notCleanable leaves an orphan of data alone until im-monitor says that the data can be destroyed. Where it says that it cannot, it also
@@ -88,7 +93,8 @@ func notCleanable(w World) *ruleResult {
 	if !deleting(w) {
 		return leaveAlone(w)
 	}
-	return hold(v1beta2.ReasonNotJudged, "im-monitor does not say that the data can be destroyed where it is (DataCleanable); nothing is executed. See that im-monitor runs.")
+	return hold(v1beta2.ReasonNotJudged, "im-monitor does not say that the data can be destroyed where it is (DataCleanable); nothing "+
+		"is executed. See that im-monitor runs.")
 }
 
 // foreignData holds policy back from what was on its disk before the disk came to this cluster: it may be the data of another one.
@@ -97,7 +103,8 @@ func foreignData(w World) *ruleResult {
 		return nil
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
-		"The data of %s was on its disk when that disk came to this cluster, so no policy deletes it. Delete the orphan by hand if nobody needs the data.", nameOf(w)))
+		"The data of %s was on its disk when that disk came to this cluster, so no policy deletes it. Delete the orphan by hand if "+
+			"nobody needs the data.", nameOf(w)))
 }
 
 func isInstance(w World) bool {

@@ -14,11 +14,13 @@ func notEvaluated(w World) *ruleResult {
 	rule := evaluation(w)
 	switch {
 	case !isInstance(w) && !isData(w):
-		return waitForPeer(w, fmt.Sprintf("Orphans of type %q are not known to this version of orphan-controller; nothing is executed. Update orphan-controller.", w.Orphan.Spec.OrphanType))
+		return waitForPeer(w, fmt.Sprintf("Orphans of type %q are not known to this version of orphan-controller; nothing is executed. "+
+			"Update orphan-controller.", w.Orphan.Spec.OrphanType))
 	case slices.Contains(judgements, rule):
 		return nil
 	case rule != "":
-		return waitForPeer(w, fmt.Sprintf("im-monitor judged the instance orphaned by the rule %s, which this version of orphan-controller does not know; nothing is executed. Update orphan-controller.", rule))
+		return waitForPeer(w, fmt.Sprintf("im-monitor judged the instance orphaned by the rule %s, which this version of "+
+			"orphan-controller does not know; nothing is executed. Update orphan-controller.", rule))
 	case !deleting(w):
 		return leaveAlone(w)
 	}

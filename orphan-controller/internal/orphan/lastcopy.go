@@ -50,7 +50,7 @@ func dataStays(w World) bool {
 	return w.Replica != nil && (w.Replica.Spec.NodeID == "" || w.Replica.Spec.NodeID == w.Orphan.Spec.NodeID)
 }
 
-// healthy reports whether a replica is known to be a whole copy that stays, and is there: a list shows exactly its instance, or an engine uses it. What
-// is stored about it alone proves nothing: the objects may be those of an earlier day, and the instance replaced since. A copy of a detached volume
-// has no UUID to be known by.
+// healthy reports whether a replica is known to be a whole copy that stays, and is there: a list shows exactly its instance, or an engine
+// uses it. What is stored about it alone proves nothing: the objects may be those of an earlier day, and the instance replaced since. A
+// copy of a detached volume has no UUID to be known by.
 func healthy(c Copy) bool { return copies.Whole(c.Replica, c.Node) && (c.Listed || c.InUse) }

@@ -21,26 +21,33 @@ func TestTheOrderOfRules(t *testing.T) {
 		world World
 		want  string
 	}{
-		"released before withdrawn":                {quiet(deletedByPerson, released1, withdrawnFor(v1beta2.ReasonClaimed)), OutcomeReleased},
-		"withdrawn before terminated":              {quiet(deletedByPerson, withdrawnFor(v1beta2.ReasonInstanceGone), gone), OutcomeWithdrawn},
-		"withdrawn before the node's end":          {quiet(withdrawnFor(v1beta2.ReasonClaimed), nodeAbsent), OutcomeWithdrawn},
-		"terminated before the node's end":         {quiet(deletedByPerson, gone, nodeAbsent), OutcomeTerminated},
-		"terminated before a said end":             {quiet(deletedByPerson, gone, heldBackFor(v1beta2.ReasonNodeGone)), OutcomeTerminated},
-		"a said end before another":                {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonInstanceManagerGone), nodeAbsent), v1beta2.ReasonInstanceManagerGone},
-		"the node's end before the data's":         {quiet(deletedByPerson, nodeAbsent, ofType(v1beta2.OrphanTypeReplicaData)), v1beta2.ReasonNodeGone},
-		"the node's end before the manager's":      {quiet(nodeAbsent, instanceManagerAbsent), v1beta2.ReasonNodeGone},
-		"the manager's end before the judgement":   {quiet(deletedByPerson, instanceManagerAbsent, without(v1beta2.OrphanOrphaned)), v1beta2.ReasonInstanceManagerGone},
-		"the judgement before the claim":           {quiet(deletedByPerson, claimedHere, without(v1beta2.OrphanOrphaned)), v1beta2.ReasonNotJudged},
-		"the claim before a fallen premise":        {quiet(deletedByPerson, approvedByPolicy, claimedHere), v1beta2.ReasonClaimed},
-		"a fallen premise before the last copy":    {quiet(deletedByPerson, approvedByPolicy, volumeExists), v1beta2.ReasonAcknowledged},
-		"a dry run before the last copy, deleting": {quiet(deletedByPerson, approvedByPolicy, volumeExists, autoDeletionOn, dryRunOn), v1beta2.ReasonDryRun},
-		"nobody's wish before the claim":           {quiet(claimedHere), OutcomeStanding},
-		"the claim before the grace period":        {quiet(autoDeletionOn, claimedHere, aged(0)), v1beta2.ReasonClaimed},
-		"the grace period before the last copy":    {quiet(autoDeletionOn, aged(0), volumeExists), v1beta2.ReasonGracePeriod},
-		"the last copy before the flood":           {quiet(autoDeletionOn, flooded, volumeExists), v1beta2.ReasonLastCopy},
-		"the flood before the dry run":             {quiet(autoDeletionOn, flooded, dryRunOn), v1beta2.ReasonFlood},
-		"the dry run before the rate limit":        {quiet(autoDeletionOn, dryRunOn, inFlight(10)), v1beta2.ReasonDryRun},
-		"eviction before auto deletion":            {quiet(autoDeletionOn, evicting, aged(0)), v1beta2.ReasonApproved},
+		"released before withdrawn": {quiet(deletedByPerson, released1, withdrawnFor(v1beta2.ReasonClaimed)),
+			OutcomeReleased},
+		"withdrawn before terminated": {quiet(deletedByPerson, withdrawnFor(v1beta2.ReasonInstanceGone), gone),
+			OutcomeWithdrawn},
+		"withdrawn before the node's end":  {quiet(withdrawnFor(v1beta2.ReasonClaimed), nodeAbsent), OutcomeWithdrawn},
+		"terminated before the node's end": {quiet(deletedByPerson, gone, nodeAbsent), OutcomeTerminated},
+		"terminated before a said end":     {quiet(deletedByPerson, gone, heldBackFor(v1beta2.ReasonNodeGone)), OutcomeTerminated},
+		"a said end before another": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonInstanceManagerGone), nodeAbsent),
+			v1beta2.ReasonInstanceManagerGone},
+		"the node's end before the data's": {quiet(deletedByPerson, nodeAbsent, ofType(v1beta2.OrphanTypeReplicaData)),
+			v1beta2.ReasonNodeGone},
+		"the node's end before the manager's": {quiet(nodeAbsent, instanceManagerAbsent), v1beta2.ReasonNodeGone},
+		"the manager's end before the judgement": {quiet(deletedByPerson, instanceManagerAbsent, without(v1beta2.OrphanOrphaned)),
+			v1beta2.ReasonInstanceManagerGone},
+		"the judgement before the claim": {quiet(deletedByPerson, claimedHere, without(v1beta2.OrphanOrphaned)),
+			v1beta2.ReasonNotJudged},
+		"the claim before a fallen premise":     {quiet(deletedByPerson, approvedByPolicy, claimedHere), v1beta2.ReasonClaimed},
+		"a fallen premise before the last copy": {quiet(deletedByPerson, approvedByPolicy, volumeExists), v1beta2.ReasonAcknowledged},
+		"a dry run before the last copy, deleting": {quiet(deletedByPerson, approvedByPolicy, volumeExists, autoDeletionOn, dryRunOn),
+			v1beta2.ReasonDryRun},
+		"nobody's wish before the claim":        {quiet(claimedHere), OutcomeStanding},
+		"the claim before the grace period":     {quiet(autoDeletionOn, claimedHere, aged(0)), v1beta2.ReasonClaimed},
+		"the grace period before the last copy": {quiet(autoDeletionOn, aged(0), volumeExists), v1beta2.ReasonGracePeriod},
+		"the last copy before the flood":        {quiet(autoDeletionOn, flooded, volumeExists), v1beta2.ReasonLastCopy},
+		"the flood before the dry run":          {quiet(autoDeletionOn, flooded, dryRunOn), v1beta2.ReasonFlood},
+		"the dry run before the rate limit":     {quiet(autoDeletionOn, dryRunOn, inFlight(10)), v1beta2.ReasonDryRun},
+		"eviction before auto deletion":         {quiet(autoDeletionOn, evicting, aged(0)), v1beta2.ReasonApproved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Decide(c.world)
@@ -53,7 +60,8 @@ func TestTheOrderOfRules(t *testing.T) {
 func TestLimitsThatMakeNoSenseAreNamed(t *testing.T) {
 	require.NoError(t, DefaultLimits().Validate())
 	err := Limits{FloodPercent: 101, EvaluationWait: -1}.Validate()
-	for _, problem := range []string{"flood count 0", "flood percent 101", "flood window 0s", "policy deletions per node 0", "evaluation wait -1ns"} {
+	for _, problem := range []string{"flood count 0", "flood percent 101", "flood window 0s", "policy deletions per node 0",
+		"evaluation wait -1ns"} {
 		require.ErrorContains(t, err, problem)
 	}
 }

@@ -46,10 +46,12 @@ func notWanted(w World) *ruleResult {
 		if deletedByPolicy(w) {
 			return leaveAlone(w)
 		}
-		return &ruleResult{outcome: OutcomeStanding, message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
+		return &ruleResult{outcome: OutcomeStanding,
+			message: "The setting orphan-resource-auto-deletion cannot be read; nothing is deleted by it."}
 	}
 	if heldFor(w, v1beta2.ReasonFlood) || heldFor(w, v1beta2.ReasonLastCopy) || acknowledged(w) {
-		return hold(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part of a flood any more; a last copy is still held.")
+		return hold(v1beta2.ReasonAcknowledged, "Auto deletion is off. When it is turned on again, this orphan is not counted as part "+
+			"of a flood any more; a last copy is still held.")
 	}
 	return leaveAlone(w)
 }
@@ -66,10 +68,12 @@ func premiseFallen(w World) *ruleResult {
 	case policyOf(w) != "":
 		return nil
 	case autoDeletion(w) == Unreadable:
-		return hold(v1beta2.ReasonAcknowledged, "The orphan was deleted by policy, and now the setting orphan-resource-auto-deletion cannot be read: its instance is left alone until the setting is repaired.")
+		return hold(v1beta2.ReasonAcknowledged, "The orphan was deleted by policy, and now the setting orphan-resource-auto-deletion "+
+			"cannot be read: its instance is left alone until the setting is repaired.")
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
-		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item %s to the setting orphan-resource-auto-deletion to let it go on.",
+		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item %s to the setting "+
+			"orphan-resource-auto-deletion to let it go on.",
 		conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason), item(w)))
 }
 
@@ -87,7 +91,8 @@ func dryRun(w World) *ruleResult {
 	if !w.Limits.DryRun {
 		return nil
 	}
-	r := hold(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted now.",
+	r := hold(v1beta2.ReasonDryRun, fmt.Sprintf("Dry run: without --dry-run-auto-deletion this orphan, of instance %s, would be deleted "+
+		"now.",
 		nameOf(w)))
 	r.event = EventWouldDelete
 	return r

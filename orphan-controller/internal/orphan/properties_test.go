@@ -19,7 +19,8 @@ func after(w World, v Verdict) World {
 	w.Orphan = w.Orphan.DeepCopy()
 	switch v.Step {
 	case StepConditions:
-		others := slices.DeleteFunc(slices.Clone(w.Orphan.Status.Conditions), func(c v1beta2.Condition) bool { return slices.Contains(ownTypes, c.Type) })
+		others := slices.DeleteFunc(slices.Clone(w.Orphan.Status.Conditions),
+			func(c v1beta2.Condition) bool { return slices.Contains(ownTypes, c.Type) })
 		w.Orphan.Status.Conditions = append(others, v.Conditions...)
 	case StepDelete:
 		at := metav1.NewTime(w.Now)
@@ -40,7 +41,8 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 		}
 		return 1
 	}), "the set is ordered by type")
-	require.Equal(t, v.Step == StepConditions, !conditions.Equal(stored, v.Conditions), "conditions are written when they differ, and only then")
+	require.Equal(t, v.Step == StepConditions, !conditions.Equal(stored, v.Conditions),
+		"conditions are written when they differ, and only then")
 	if deleting(w) {
 		require.NotEqual(t, StepDelete, v.Step)
 		require.Equal(t, conditions.Get(stored, v1beta2.OrphanDeletionReason), conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason),
@@ -83,8 +85,10 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 // stored.
 func checkEnd(t require.TestingT, w World) {
 	list := w.Orphan.Status.Conditions
-	gone := conditions.IsFalse(list, v1beta2.OrphanInstanceState) && conditions.Reason(list, v1beta2.OrphanInstanceState) == v1beta2.InstanceStateTerminated
-	taken := conditions.IsTrue(list, v1beta2.OrphanWithdrawn) && slices.Contains(withdrawals, conditions.Reason(list, v1beta2.OrphanWithdrawn))
+	gone := conditions.IsFalse(list, v1beta2.OrphanInstanceState) &&
+		conditions.Reason(list, v1beta2.OrphanInstanceState) == v1beta2.InstanceStateTerminated
+	taken := conditions.IsTrue(list, v1beta2.OrphanWithdrawn) &&
+		slices.Contains(withdrawals, conditions.Reason(list, v1beta2.OrphanWithdrawn))
 	ended := conditions.IsFalse(list, v1beta2.OrphanCleanupApproved) &&
 		slices.Contains(append([]string{v1beta2.ReasonNotJudged}, ends...), conditions.Reason(list, v1beta2.OrphanCleanupApproved))
 	require.True(t, gone || taken || ended, "ORP-4: the finalizer stays until the end is known")
@@ -245,8 +249,10 @@ func anyConditions(t *rapid.T) []v1beta2.Condition {
 		{v1beta2.OrphanCleanupFailed, []string{v1beta2.ReasonUnreachable, "Strange"}},
 	} {
 		if rapid.Bool().Draw(t, c.name) {
-			status := rapid.SampledFrom([]v1beta2.ConditionStatus{v1beta2.ConditionTrue, v1beta2.ConditionFalse, v1beta2.ConditionUnknown}).Draw(t, c.name+" status")
-			list = append(list, v1beta2.Condition{Type: c.name, Status: status, Reason: anyOf(t, c.name+" reason", c.reasons...), Message: "As found."})
+			status := rapid.SampledFrom([]v1beta2.ConditionStatus{v1beta2.ConditionTrue, v1beta2.ConditionFalse,
+				v1beta2.ConditionUnknown}).Draw(t, c.name+" status")
+			list = append(list, v1beta2.Condition{Type: c.name, Status: status, Reason: anyOf(t, c.name+" reason", c.reasons...),
+				Message: "As found."})
 		}
 	}
 	return list

@@ -7,7 +7,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-var withdrawals = []string{v1beta2.ReasonInstanceGone, v1beta2.ReasonUUIDMismatch, v1beta2.ReasonClaimed, v1beta2.ReasonRenamed, v1beta2.ReasonNotCleanable}
+var withdrawals = []string{v1beta2.ReasonInstanceGone, v1beta2.ReasonUUIDMismatch, v1beta2.ReasonClaimed, v1beta2.ReasonRenamed,
+	v1beta2.ReasonNotCleanable}
 
 // released speaks for an orphan that is being deleted and waits for others only.
 func released(w World) *ruleResult {
@@ -27,7 +28,8 @@ func withdrawn(w World) *ruleResult {
 	if slices.Contains(withdrawals, c.Reason) {
 		return &ruleResult{outcome: OutcomeWithdrawn, message: c.Message, finish: finishEnd}
 	}
-	return waitForPeer(w, "im-monitor withdrew the orphan with a reason that this version of orphan-controller does not know; nothing is executed. Update orphan-controller.")
+	return waitForPeer(w, "im-monitor withdrew the orphan with a reason that this version of orphan-controller does not know; nothing "+
+		"is executed. Update orphan-controller.")
 }
 
 // terminated ends an orphan whose instance's end im-monitor has proven. One that nobody deleted is im-monitor's to
@@ -38,7 +40,8 @@ func terminated(w World) *ruleResult {
 	case c == nil || c.Status != v1beta2.ConditionFalse:
 		return nil
 	case c.Reason != v1beta2.InstanceStateTerminated:
-		return waitForPeer(w, "im-monitor says that the instance is not there, with a reason that this version of orphan-controller does not know; nothing is executed. Update orphan-controller.")
+		return waitForPeer(w, "im-monitor says that the instance is not there, with a reason that this version of orphan-controller "+
+			"does not know; nothing is executed. Update orphan-controller.")
 	case !deleting(w):
 		return &ruleResult{outcome: OutcomeTerminated, message: c.Message}
 	}

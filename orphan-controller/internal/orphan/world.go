@@ -46,8 +46,8 @@ type World struct {
 type Copy struct {
 	Replica *v1beta2.Replica
 	Node    *v1beta2.Node
-	// Listed: the newest list of an instance manager of its node shows its instance as running, with the UUID that the CR names. InUse: a running
-	// engine of the volume lists it as RW.
+	// Listed: the newest list of an instance manager of its node shows its instance as running, with the UUID that the CR names. InUse: a
+	// running engine of the volume lists it as RW.
 	Listed, InUse bool
 }
 

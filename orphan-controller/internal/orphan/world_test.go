@@ -134,7 +134,8 @@ func ofType(orphanType string) change {
 func onBlockDisk(w *World) {
 	w.Orphan.Spec.OrphanType, w.InstanceManager = v1beta2.OrphanTypeReplicaData, nil
 	w.Orphan.Spec.Parameters = map[string]string{v1beta2.OrphanParameterDataName: replica1, v1beta2.OrphanParameterDiskName: "disk-1",
-		v1beta2.OrphanParameterDiskUUID: "uuid-a", v1beta2.OrphanParameterDiskPath: "/dev/a", v1beta2.OrphanParameterDiskType: v1beta2.DiskTypeBlock}
+		v1beta2.OrphanParameterDiskUUID: "uuid-a", v1beta2.OrphanParameterDiskPath: "/dev/a",
+		v1beta2.OrphanParameterDiskType: v1beta2.DiskTypeBlock}
 	set(w, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly)
 	set(w, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
 }

@@ -55,7 +55,8 @@ func (i Items) String() string {
 // says what to write instead.
 func ParseItems(value string) (Items, error) {
 	if len(value) > maxValueLength {
-		return Items{}, fmt.Errorf("the value has %d characters, at most %d are read: list each of %s and %s once", len(value), maxValueLength, itemReplicaData, itemInstance)
+		return Items{}, fmt.Errorf("the value has %d characters, at most %d are read: list each of %s and %s once", len(value),
+			maxValueLength, itemReplicaData, itemInstance)
 	}
 	var items Items
 	if strings.TrimSpace(value) == "" {
@@ -70,7 +71,8 @@ func ParseItems(value string) (Items, error) {
 		case "":
 			return Items{}, errors.New("there is an empty item: write no semicolon at the beginning, at the end or twice in a row")
 		default:
-			return Items{}, fmt.Errorf("unknown item %q: the items are %s and %s, separated by semicolons", strings.TrimSpace(item), itemReplicaData, itemInstance)
+			return Items{}, fmt.Errorf("unknown item %q: the items are %s and %s, separated by semicolons", strings.TrimSpace(item),
+				itemReplicaData, itemInstance)
 		}
 	}
 	return items, nil

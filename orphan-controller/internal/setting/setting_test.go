@@ -17,18 +17,20 @@ func TestParseItems(t *testing.T) {
 		want  Items
 		err   string
 	}{
-		"empty turns everything off":                      {value: ""},
-		"blanks alone are empty":                          {value: "  "},
-		"one item":                                        {value: "instance", want: Items{Instance: true}},
-		"blanks around items and any order are allowed":   {value: " replica-data ; instance ", want: Items{ReplicaData: true, Instance: true}},
-		"an item written twice is still one":              {value: "instance;instance", want: Items{Instance: true}},
-		"a trailing semicolon is an empty item":           {value: "instance;", err: "empty item"},
-		"a leading semicolon is an empty item":            {value: ";instance", err: "empty item"},
-		"a semicolon alone is refused":                    {value: ";", err: "empty item"},
-		"an unknown item is named together with the good": {value: "instance;engines", err: `unknown item "engines": the items are replica-data and instance`},
-		"items are case sensitive":                        {value: "Instance", err: "unknown item"},
-		"a comma does not separate":                       {value: "instance,replica-data", err: "unknown item"},
-		"an over-long value is refused unread":            {value: strings.Repeat("instance;", 200) + "instance", err: "characters"},
+		"empty turns everything off": {value: ""},
+		"blanks alone are empty":     {value: "  "},
+		"one item":                   {value: "instance", want: Items{Instance: true}},
+		"blanks around items and any order are allowed": {value: " replica-data ; instance ",
+			want: Items{ReplicaData: true, Instance: true}},
+		"an item written twice is still one":    {value: "instance;instance", want: Items{Instance: true}},
+		"a trailing semicolon is an empty item": {value: "instance;", err: "empty item"},
+		"a leading semicolon is an empty item":  {value: ";instance", err: "empty item"},
+		"a semicolon alone is refused":          {value: ";", err: "empty item"},
+		"an unknown item is named together with the good": {value: "instance;engines",
+			err: `unknown item "engines": the items are replica-data and instance`},
+		"items are case sensitive":             {value: "Instance", err: "unknown item"},
+		"a comma does not separate":            {value: "instance,replica-data", err: "unknown item"},
+		"an over-long value is refused unread": {value: strings.Repeat("instance;", 200) + "instance", err: "characters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseItems(c.value)
@@ -88,13 +90,17 @@ func TestMerge(t *testing.T) {
 		changed bool
 		err     string
 	}{
-		"true without a new setting becomes replica-data":               {old: "true", want: "replica-data", changed: true},
-		"true is merged in front of instance":                           {old: "true", present: value("instance"), want: "replica-data;instance", changed: true},
-		"true is already said":                                          {old: "true", present: value("instance;replica-data"), want: "instance;replica-data"},
-		"false leaves the new setting alone":                            {old: "false", present: value("instance"), want: "instance"},
-		"false does not take replica-data away":                         {old: "false", present: value("replica-data"), want: "replica-data"},
-		"false without a new setting makes none":                        {old: "false"},
-		"on for one data engine is on":                                  {old: `{"v1":"true","v2":"false"}`, want: "replica-data", changed: true},
+		"true without a new setting becomes replica-data": {old: "true", want: "replica-data", changed: true},
+		"true is merged in front of instance": {old: "true", present: value("instance"),
+			want: "replica-data;instance", changed: true},
+		"true is already said": {old: "true", present: value("instance;replica-data"),
+			want: "instance;replica-data"},
+		"false leaves the new setting alone": {old: "false", present: value("instance"), want: "instance"},
+		"false does not take replica-data away": {old: "false", present: value("replica-data"),
+			want: "replica-data"},
+		"false without a new setting makes none": {old: "false"},
+		"on for one data engine is on": {old: `{"v1":"true","v2":"false"}`, want: "replica-data",
+			changed: true},
 		"an unreadable switch is left for a person":                     {old: "yes please", err: "neither true nor false"},
 		"an unreadable new value is never overwritten by the migration": {old: "true", present: value("engines"), err: "waits for"},
 	} {
@@ -118,8 +124,10 @@ func TestMerge(t *testing.T) {
 func TestTheRunningProcessKeepsItsLastGoodValue(t *testing.T) {
 	good, bad, grace, badGrace := "instance", "instance;", "7", "soon"
 	var m Memory
-	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true}, m.Read(&good, &grace))
-	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true}, m.Read(&bad, &badGrace))
+	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true},
+		m.Read(&good, &grace))
+	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true},
+		m.Read(&bad, &badGrace))
 
 	t.Run("after a restart automatic deletion is off", func(t *testing.T) {
 		var m Memory
@@ -127,7 +135,8 @@ func TestTheRunningProcessKeepsItsLastGoodValue(t *testing.T) {
 		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}}, new(Memory).Read(&good, &badGrace))
 	})
 	t.Run("a setting that does not exist has its default", func(t *testing.T) {
-		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}, Known: true}, new(Memory).Read(nil, nil))
+		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}, Known: true},
+			new(Memory).Read(nil, nil))
 	})
 }
 

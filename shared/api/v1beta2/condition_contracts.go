@@ -43,7 +43,8 @@ func orphanContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Orphan", Type: OrphanOrphaned, Writer: "im-monitor",
 			Means: "judged so; the reason is the rule, the message names the source of the UUID",
-			True:  []string{ReasonNoOwnerCR, ReasonOwnedByOtherInstanceManager, ReasonStoppedButPresent, ReasonDataOnly, ReasonForeignData}},
+			True: []string{ReasonNoOwnerCR, ReasonOwnedByOtherInstanceManager, ReasonStoppedButPresent, ReasonDataOnly,
+				ReasonForeignData}},
 		{Kind: "Orphan", Type: OrphanInstanceState, Writer: "im-monitor",
 			Means: "the instance is there; the reason is its runtime state",
 			True: []string{InstanceStateRunning, InstanceStateSuspended, InstanceStateError, InstanceStateStopped,
@@ -59,7 +60,8 @@ func orphanContracts() []ConditionContract {
 			True:  []string{ReasonAutoDeletion, ReasonEviction}},
 		{Kind: "Orphan", Type: OrphanCleanupApproved, Writer: "orphan-controller", Means: "execute what the spec names",
 			True: []string{ReasonApproved},
-			False: []string{ReasonGracePeriod, ReasonLastCopy, ReasonFlood, ReasonNotAbandoned, ReasonMappedByEngine, ReasonRateLimited, ReasonAcknowledged,
+			False: []string{ReasonGracePeriod, ReasonLastCopy, ReasonFlood, ReasonNotAbandoned, ReasonMappedByEngine, ReasonRateLimited,
+				ReasonAcknowledged,
 				ReasonDryRun, ReasonClaimed, ReasonNodeGone, ReasonInstanceManagerGone, ReasonNotJudged, ReasonNoDataPath}},
 		{Kind: "Orphan", Type: OrphanCleanupFailed, Writer: "im-monitor", Means: "the last attempt failed",
 			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
@@ -79,7 +81,8 @@ func snapshotContracts() []ConditionContract {
 		{Kind: "Snapshot", Type: SnapshotRemovalApproved, Writer: "snapshot-controller", Means: "remove and purge",
 			True: []string{ReasonRequested},
 			False: []string{ReasonParentOfVolumeHead, ReasonHasMultipleChildren, ReasonPurgeDisabled, ReasonPurgeLimited,
-				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone, ReasonBackingUp, ReasonRemovalFailed}},
+				ReasonWaitingForAttach, ReasonUpgrading, ReasonMigrating, ReasonRebuilding, ReasonLinkedClone, ReasonBackingUp,
+				ReasonRemovalFailed}},
 		{Kind: "Snapshot", Type: SnapshotRemovalFailed, Writer: "im-monitor", Means: "the engine could not remove it, at lastProbeTime",
 			True: []string{ReasonRefused, ReasonUnreachable, ReasonPurgeFailed}},
 		{Kind: "Snapshot", Type: SnapshotWithdrawn, Writer: "im-monitor", Means: "its snapshot is gone; final",
@@ -119,11 +122,13 @@ func creationContracts() []ConditionContract {
 	for _, kind := range []string{"Engine", "EngineFrontend", "Replica"} {
 		table = append(table, ConditionContract{Kind: kind, Type: InstanceCreation, Writer: "im-monitor",
 			Means: "its instance runs after a creation that failed", True: []string{ReasonInstanceCreated},
-			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonEngineImageUnknown,
+			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonDataMissing,
+				ReasonEngineImageUnknown,
 				ReasonEngineImageNotDeployed, ReasonInstanceManagerCannotStart}})
 	}
-	return append(table, ConditionContract{Kind: "Engine", Type: EngineOperations, Writer: "im-monitor", Means: "what failed has succeeded, or is not asked for any more",
-		True: []string{ReasonNoOperationFails}, False: []string{ReasonOperationFailed}})
+	return append(table, ConditionContract{Kind: "Engine", Type: EngineOperations, Writer: "im-monitor",
+		Means: "what failed has succeeded, or is not asked for any more",
+		True:  []string{ReasonNoOperationFails}, False: []string{ReasonOperationFailed}})
 }
 
 func nodeDownContracts() []ConditionContract {
@@ -134,8 +139,10 @@ func nodeDownContracts() []ConditionContract {
 	}
 	return append(table, ConditionContract{Kind: "EngineFrontend", Type: FrontendDeviceLost, Writer: "im-monitor",
 		Means: "a live upgrade lost it, and it was created anew; until the volume is detached", True: []string{ReasonCreatedAnew}},
-		ConditionContract{Kind: "EngineFrontend", Type: FrontendSwitchover, Writer: "im-monitor", Means: "a switch-over that waited does not wait any more",
-			True: []string{ReasonGoesOn}, False: []string{ReasonSwitchoverUnsupported, ReasonNodeBusy, ReasonEngineRebuilding, ReasonTargetUnknown}})
+		ConditionContract{Kind: "EngineFrontend", Type: FrontendSwitchover, Writer: "im-monitor",
+			Means: "a switch-over that waited does not wait any more",
+			True:  []string{ReasonGoesOn}, False: []string{ReasonSwitchoverUnsupported, ReasonNodeBusy, ReasonEngineRebuilding,
+				ReasonTargetUnknown}})
 }
 
 func settingContracts() []ConditionContract {

@@ -83,12 +83,13 @@ func TestEveryConditionHasOneWriterAndNoReasonIsBothTrueAndFalse(t *testing.T) {
 // What the contract's table says, word for word where neighbours of other versions depend on it.
 func TestOrphanReasonsAreThoseOfTheContract(t *testing.T) {
 	want := map[string][2]string{
-		"Orphaned":        {"NoOwnerCR OwnedByOtherInstanceManager StoppedButPresent DataOnly ForeignData", ""},
-		"Withdrawn":       {"InstanceGone UUIDMismatch Claimed Renamed NotCleanable", ""},
-		"DeletionReason":  {"AutoDeletion Eviction", ""},
-		"CleanupApproved": {"Approved", "GracePeriod LastCopy Flood NotAbandoned MappedByEngine RateLimited Acknowledged DryRun Claimed NodeGone InstanceManagerGone NotJudged NoDataPath"},
-		"DataCleanable":   {"", "NodeUnavailable NodeEvicted DiskInvalid DiskChanged DiskEvicted"},
-		"CleanupFailed":   {"Unreachable Refused StillPresent MappedByEngine LastCopy", ""},
+		"Orphaned":       {"NoOwnerCR OwnedByOtherInstanceManager StoppedButPresent DataOnly ForeignData", ""},
+		"Withdrawn":      {"InstanceGone UUIDMismatch Claimed Renamed NotCleanable", ""},
+		"DeletionReason": {"AutoDeletion Eviction", ""},
+		"CleanupApproved": {"Approved", "GracePeriod LastCopy Flood NotAbandoned MappedByEngine RateLimited Acknowledged DryRun Claimed " +
+			"NodeGone InstanceManagerGone NotJudged NoDataPath"},
+		"DataCleanable": {"", "NodeUnavailable NodeEvicted DiskInvalid DiskChanged DiskEvicted"},
+		"CleanupFailed": {"Unreachable Refused StillPresent MappedByEngine LastCopy", ""},
 	}
 	for _, contract := range v1beta2.ConditionContracts() {
 		if lists, ok := want[contract.Type]; ok && contract.Kind == "Orphan" {

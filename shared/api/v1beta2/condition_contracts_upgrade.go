@@ -8,7 +8,8 @@ func upgradeContracts() []ConditionContract {
 			[]string{ReasonWaitingForUpgrade, ReasonWaitingForImage, ReasonNotUnderstood, ReasonPaused, ReasonAnotherImage}),
 		upgradeContractsOf("NodeDataEngineUpgrade",
 			[]string{ReasonTakingNode, ReasonWaitingForLook, ReasonWaitingForSnapshot, ReasonWaitingForTemporaryNode,
-				ReasonWaitingForTarget, ReasonWaitingForHealthyCopy, ReasonDetachingReplica, ReasonWaitingForInstanceManager, ReasonWaitingForDisk,
+				ReasonWaitingForTarget, ReasonWaitingForHealthyCopy, ReasonDetachingReplica, ReasonWaitingForInstanceManager,
+				ReasonWaitingForDisk,
 				ReasonWaitingForRebuild},
 			[]string{ReasonWaitingForUpgrade, ReasonNotUnderstood, ReasonPaused})...)
 }

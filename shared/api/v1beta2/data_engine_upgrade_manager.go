@@ -85,8 +85,8 @@ type DataEngineUpgradeManagerStatus struct {
 	// UpgradeNodes holds the progress of each node of the plan, by the node's name. Absent means no plan yet.
 	// +optional
 	UpgradeNodes map[string]UpgradeNodeStatus `json:"upgradeNodes,omitempty"`
-	// ExcludedNodes says of each node that the plan leaves out although its v2 instance manager does not run the new image, by the node's name,
-	// why. Absent means that there is none.
+	// ExcludedNodes says of each node that the plan leaves out although its v2 instance manager does not run the new image, by the node's
+	// name, why. Absent means that there is none.
 	// +optional
 	ExcludedNodes map[string]string `json:"excludedNodes,omitempty"`
 	// UpgradedNodes names the nodes that are finished, in the order in which they were. Absent means none.

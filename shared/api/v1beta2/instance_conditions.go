@@ -1,11 +1,11 @@
 package v1beta2
 
-// InstanceCreation is the condition type of an Engine, an EngineFrontend and a Replica (writer im-monitor). It is False while the instance cannot be
-// created, or when what was created failed; it is absent, or True, otherwise.
+// InstanceCreation is the condition type of an Engine, an EngineFrontend and a Replica (writer im-monitor). It is False while the instance
+// cannot be created, or when what was created failed; it is absent, or True, otherwise.
 const InstanceCreation = "InstanceCreation"
 
-// ExitNoUsableReplica is in the message of InstanceCreationFailure of a v1 engine that could use none of its replicas: each of them has an error, for
-// instance another size. One whose replicas do not answer ends with exit status 1.
+// ExitNoUsableReplica is in the message of InstanceCreationFailure of a v1 engine that could use none of its replicas: each of them has an
+// error, for instance another size. One whose replicas do not answer ends with exit status 1.
 const ExitNoUsableReplica = "exit status 61"
 
 // Reasons of InstanceCreation.
@@ -30,8 +30,8 @@ const (
 	ReasonInstanceManagerCannotStart = "InstanceManagerCannotStart"
 )
 
-// FrontendSwitchover is the condition type of an EngineFrontend (writer im-monitor). It is False while a switch-over to another target cannot begin or
-// go on; it is absent, or True, otherwise.
+// FrontendSwitchover is the condition type of an EngineFrontend (writer im-monitor). It is False while a switch-over to another target
+// cannot begin or go on; it is absent, or True, otherwise.
 const FrontendSwitchover = "Switchover"
 
 // Reasons of FrontendSwitchover.
@@ -48,8 +48,8 @@ const (
 	ReasonTargetUnknown = "TargetUnknown"
 )
 
-// EngineOperations is the condition type of an Engine (writer im-monitor). It is False while something that its spec asks for was asked of the running
-// engine and failed, and is tried again; it is absent, or True, otherwise.
+// EngineOperations is the condition type of an Engine (writer im-monitor). It is False while something that its spec asks for was asked of
+// the running engine and failed, and is tried again; it is absent, or True, otherwise.
 const EngineOperations = "Operations"
 
 // Reasons of EngineOperations.
@@ -60,8 +60,8 @@ const (
 	ReasonOperationFailed = "OperationFailed"
 )
 
-// WaitForBackingImage is the condition type of a Replica (writer im-monitor). It is True while the replica cannot start because the copy of its
-// backing image is not on its disk.
+// WaitForBackingImage is the condition type of a Replica (writer im-monitor). It is True while the replica cannot start because the copy of
+// its backing image is not on its disk.
 const WaitForBackingImage = "WaitForBackingImage"
 
 // Reasons of WaitForBackingImage.

@@ -21,8 +21,8 @@ func OrphanName(instance, uuid, instanceManager, dataEngine string) string {
 	return "orphan-" + hex.EncodeToString(sum[:])
 }
 
-// OrphanDataName returns the name of the Orphan for the data of one replica on a disk, as `orphan-<64 hex>`. The disk is named by its key in
-// Node.spec.disks, its path and its UUID.
+// OrphanDataName returns the name of the Orphan for the data of one replica on a disk, as `orphan-<64 hex>`. The disk is named by its key
+// in Node.spec.disks, its path and its UUID.
 func OrphanDataName(node, diskName, diskPath, diskUUID, dataName string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{node, diskName, diskPath, diskUUID, dataName}, "-")))
 	return "orphan-" + hex.EncodeToString(sum[:])

@@ -39,10 +39,10 @@ type NodeSpec struct {
 // NodeStatus is what im-monitor knows about a node, but for what is marked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NodeStatus struct {
-	// Instances on the node whose Engine or Replica was let go before their end was proven, as when the volume was deleted while the node was
-	// away, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is left only if it is recorded
-	// here with its UUID and data engine. An entry is written in the step before the finalizer goes, and removed once no instance manager of the
-	// node lists the instance any more. Written by attach-controller; absent means that none was given up.
+	// Instances on the node whose Engine or Replica was let go before their end was proven, as when the volume was deleted while the node
+	// was away, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is left only if it is
+	// recorded here with its UUID and data engine. An entry is written in the step before the finalizer goes, and removed once no instance
+	// manager of the node lists the instance any more. Written by attach-controller; absent means that none was given up.
 	// +nullable
 	// +optional
 	AbandonedInstances map[string]AbandonedInstance `json:"abandonedInstances,omitempty"`

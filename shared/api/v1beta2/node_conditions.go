@@ -91,8 +91,8 @@ const (
 	InstanceManagerSettingSynced = "SettingSynced"
 	// InstanceManagerReachable is True while whole lists can be read; it is absent while no pod runs.
 	InstanceManagerReachable = "Reachable"
-	// InstanceManagerFrontendRecords is True while the pod of a v2 one keeps its records of engine frontends on the host, so that frontends outlive
-	// the pod; it is absent for v1 and while there is no pod.
+	// InstanceManagerFrontendRecords is True while the pod of a v2 one keeps its records of engine frontends on the host, so that frontends
+	// outlive the pod; it is absent for v1 and while there is no pod.
 	InstanceManagerFrontendRecords = "FrontendRecords"
 )
 
@@ -119,7 +119,8 @@ const (
 	ReasonSettingsChanged = "SettingsChanged"
 	// ReasonReplacing surfaces while an instance manager that is no longer wanted waits until nothing runs on it.
 	ReasonReplacing = "Replacing"
-	// ReasonVolumeUnsettled surfaces while an idle instance manager that shall be replaced stays for the sake of a volume that may need its replicas.
+	// ReasonVolumeUnsettled surfaces while an idle instance manager that shall be replaced stays for the sake of a volume that may need its
+	// replicas.
 	ReasonVolumeUnsettled = "VolumeUnsettled"
 	// ReasonOnHost surfaces when the pod mounts a directory of the host at /metadata.
 	ReasonOnHost = "OnHost"

@@ -39,7 +39,8 @@ type NodeDataEngineUpgradeStatus struct {
 	// +kubebuilder:validation:Enum=undefined;initializing;switching-over;detaching-replicas;upgrading-instance-manager;switching-back;rebuilding-replica;completed;rolling-back;error
 	// +optional
 	State string `json:"state,omitempty"`
-	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it or from ProgressedAt. Absent means not told.
+	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it or from ProgressedAt. Absent means not
+	// told.
 	// +optional
 	StateSince string `json:"stateSince,omitempty"`
 	// ProgressedAt is the RFC 3339 time, with fractions, at which one more volume had done the step of State, or a rebuild went

@@ -35,8 +35,8 @@ const (
 	ReasonStoppedButPresent = "StoppedButPresent"
 	// ReasonDataOnly surfaces when a v2 replica without a Replica CR is only data any more: stopped or pending.
 	ReasonDataOnly = "DataOnly"
-	// ReasonForeignData surfaces when a v2 replica without a Replica CR was on its disk when that disk was loaded into this cluster for the first
-	// time. No policy deletes it, only a person who deletes the Orphan.
+	// ReasonForeignData surfaces when a v2 replica without a Replica CR was on its disk when that disk was loaded into this cluster for the
+	// first time. No policy deletes it, only a person who deletes the Orphan.
 	ReasonForeignData = "ForeignData"
 )
 
@@ -50,8 +50,8 @@ const (
 	ReasonClaimed = "Claimed"
 	// ReasonRenamed surfaces on an orphan whose name an older cluster made without the UUID; a new one replaces it.
 	ReasonRenamed = "Renamed"
-	// ReasonNotCleanable surfaces on an orphan of replica data whose DataCleanable became False: only the object ends, the data stays, and a new
-	// Orphan is made when the data can be reached again.
+	// ReasonNotCleanable surfaces on an orphan of replica data whose DataCleanable became False: only the object ends, the data stays, and
+	// a new Orphan is made when the data can be reached again.
 	ReasonNotCleanable = "NotCleanable"
 )
 
@@ -63,8 +63,8 @@ const (
 	ReasonNodeEvicted = "NodeEvicted"
 	// ReasonDiskInvalid surfaces when the node has no ready disk of the UUID.
 	ReasonDiskInvalid = "DiskInvalid"
-	// ReasonDiskChanged surfaces when the disk of an orphan's UUID has another name or path, and on a Node when a disk has another UUID than the
-	// one that replicas were placed on.
+	// ReasonDiskChanged surfaces when the disk of an orphan's UUID has another name or path, and on a Node when a disk has another UUID
+	// than the one that replicas were placed on.
 	ReasonDiskChanged = "DiskChanged"
 	// ReasonDiskEvicted surfaces when the disk is being evicted.
 	ReasonDiskEvicted = "DiskEvicted"
@@ -88,8 +88,8 @@ const (
 	ReasonLastCopy = "LastCopy"
 	// ReasonFlood surfaces when so many instances were disowned at once that the CRs, not the instances, may be missing.
 	ReasonFlood = "Flood"
-	// ReasonNotAbandoned surfaces while no Engine or Replica of the instance's name exists (of data on a disk: no object at all of its volume) and
-	// nothing recorded that the instance was given up: no policy deletes it, only a person who deletes the Orphan.
+	// ReasonNotAbandoned surfaces while no Engine or Replica of the instance's name exists (of data on a disk: no object at all of its
+	// volume) and nothing recorded that the instance was given up: no policy deletes it, only a person who deletes the Orphan.
 	ReasonNotAbandoned = "NotAbandoned"
 	// ReasonRateLimited surfaces while earlier policy deletions on the node are still being carried out.
 	ReasonRateLimited = "RateLimited"

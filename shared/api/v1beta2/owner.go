@@ -28,8 +28,8 @@ func VolumeNameOf(object metav1.Object) string {
 	return ""
 }
 
-// BelongsTo reports whether an object which names a volume is that Volume's, and not one's that had the same name before: an owner of kind Volume has
-// its UID. An object without such an owner belongs.
+// BelongsTo reports whether an object which names a volume is that Volume's, and not one's that had the same name before: an owner of kind
+// Volume has its UID. An object without such an owner belongs.
 func BelongsTo(object metav1.Object, v *Volume) bool {
 	for _, owner := range object.GetOwnerReferences() {
 		if owner.Kind == "Volume" && owner.UID != v.UID {

@@ -28,7 +28,8 @@ const (
 	ReasonRemoved = "Removed"
 	// ReasonNothingToRemove surfaces when there was nothing of it.
 	ReasonNothingToRemove = "NothingToRemove"
-	// ReasonDiskNotLoaded surfaces while the instance manager has not loaded the replica's disk: what it lists proves nothing about the replica.
+	// ReasonDiskNotLoaded surfaces while the instance manager has not loaded the replica's disk: what it lists proves nothing about the
+	// replica.
 	ReasonDiskNotLoaded = "DiskNotLoaded"
 )
 
@@ -37,8 +38,8 @@ const (
 	// InstanceNodeDown (writer im-monitor) is True while the node is down or out of service: the state is then
 	// concluded, not seen. Its reason is NodeDown or OutOfService.
 	InstanceNodeDown = "NodeDown"
-	// FrontendDeviceLost (writer im-monitor, of an EngineFrontend) is True after a live upgrade lost the frontend, until the volume is detached: what
-	// pods had opened is gone.
+	// FrontendDeviceLost (writer im-monitor, of an EngineFrontend) is True after a live upgrade lost the frontend, until the volume is
+	// detached: what pods had opened is gone.
 	FrontendDeviceLost = "DeviceLost"
 )
 

@@ -108,8 +108,8 @@ const (
 const (
 	// ReasonCompleted surfaces when all is done.
 	ReasonCompleted = "Completed"
-	// ReasonAnotherImage surfaces when all is done, and the setting default-instance-manager-image names another image since: that one takes a
-	// DataEngineUpgradeManager of another name.
+	// ReasonAnotherImage surfaces when all is done, and the setting default-instance-manager-image names another image since: that one
+	// takes a DataEngineUpgradeManager of another name.
 	ReasonAnotherImage = "AnotherImage"
 	// ReasonUnfinished surfaces while the upgrade goes on.
 	ReasonUnfinished = "Unfinished"

@@ -8,8 +8,8 @@ const (
 	VolumeFaulted = "Faulted"
 	// VolumeReverted tells what became of the last spec.revertRequestedAt.
 	VolumeReverted = "Reverted"
-	// VolumeExpanded is False while the last expansion failed, and True once the volume has its size after that; absent means that none ever
-	// failed.
+	// VolumeExpanded is False while the last expansion failed, and True once the volume has its size after that; absent means that none
+	// ever failed.
 	VolumeExpanded = "Expanded"
 )
 
@@ -17,7 +17,8 @@ const (
 const (
 	// ReasonExpanded surfaces when the volume has its size after an expansion that had failed.
 	ReasonExpanded = "Expanded"
-	// ReasonExpansionFailed surfaces while the engine has not grown although it was asked to; the message says why, as far as the engine does.
+	// ReasonExpansionFailed surfaces while the engine has not grown although it was asked to; the message says why, as far as the engine
+	// does.
 	ReasonExpansionFailed = "ExpansionFailed"
 )
 
@@ -33,7 +34,8 @@ const (
 
 // Reasons of VolumeAttached and VolumeFaulted beside those of other kinds.
 const (
-	// ReasonDeletedInUse surfaces while the volume is attached although its engine or frontend is being deleted; it is made anew at the next detach.
+	// ReasonDeletedInUse surfaces while the volume is attached although its engine or frontend is being deleted; it is made anew at the
+	// next detach.
 	ReasonDeletedInUse = "DeletedInUse"
 	// ReasonWaitingForReplicas surfaces while replicas start or stop.
 	ReasonWaitingForReplicas = "WaitingForReplicas"

@@ -18,8 +18,8 @@ type Binaries struct {
 	Etcd, APIServer, ControllerManager []string
 }
 
-// Locate finds the servers' binaries: among the inputs of a Bazel test; in the directory that KUBEBUILDER_ASSETS names; else in the cache; else it
-// downloads them with setup-envtest; else it builds them from Go modules, once, into the cache. A place without
+// Locate finds the servers' binaries: among the inputs of a Bazel test; in the directory that KUBEBUILDER_ASSETS names; else in the cache;
+// else it downloads them with setup-envtest; else it builds them from Go modules, once, into the cache. A place without
 // kube-controller-manager is passed over when that is needed. What takes long is announced on progress.
 func Locate(ctx context.Context, controllerManager bool, progress io.Writer) (Binaries, error) {
 	if runfiles := os.Getenv("TEST_SRCDIR"); runfiles != "" && etcdRunfile != "" {

@@ -28,8 +28,8 @@ type process struct {
 	exited chan struct{}
 }
 
-// collectLess lets the servers collect garbage less often, unless the environment says how often: they are small and short-lived, and a fifth of
-// their time went into it.
+// collectLess lets the servers collect garbage less often, unless the environment says how often: they are small and short-lived, and a
+// fifth of their time went into it.
 const collectLess = "GOGC=400"
 
 // startProcess runs a server with its log at <dir>/<name>.log and its process ID at <dir>/<name>.pid.

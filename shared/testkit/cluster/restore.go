@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Backup keeps etcd's data as they are now in a directory that must not exist. The servers are stopped for that moment: to their clients it is a
-// short failure.
+// Backup keeps etcd's data as they are now in a directory that must not exist. The servers are stopped for that moment: to their clients it
+// is a short failure.
 func (c *Cluster) Backup(ctx context.Context, to string) error {
 	if _, err := os.Stat(to); err == nil {
 		return fmt.Errorf("backing up etcd to %s: it exists", to)
@@ -21,7 +21,8 @@ func (c *Cluster) Backup(ctx context.Context, to string) error {
 	return errors.Join(copied, c.startAgain(ctx))
 }
 
-// Restore puts back the data that Backup kept, under running clients: what was written since never happened, and resource versions go back with it.
+// Restore puts back the data that Backup kept, under running clients: what was written since never happened, and resource versions go back
+// with it.
 func (c *Cluster) Restore(ctx context.Context, from string) error {
 	c.StopAPIServer()
 	c.etcd.kill()

@@ -43,7 +43,8 @@ type configMaps struct {
 // create tries again while the API server, which has just started, has not made the namespace yet.
 func (m configMaps) create(name string) {
 	require.Eventually(m.t, func() bool {
-		_, err := m.clientset.CoreV1().ConfigMaps("default").Create(m.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		_, err := m.clientset.CoreV1().ConfigMaps("default").Create(m.t.Context(),
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		return err == nil
 	}, time.Minute, 100*time.Millisecond)
 }

@@ -82,7 +82,8 @@ func buildSnapshotter(ctx context.Context, source, dir string, progress io.Write
 	defer func() { _ = os.RemoveAll(staging) }()
 	_, _ = fmt.Fprintln(progress, "building the common snapshot controller from Go modules: about 2 minutes on two quiet cores, once")
 	began := time.Now()
-	_, err := goIn(ctx, source, append(snapshotterArguments(), "-o", filepath.Join(staging, snapshotterName), snapshotterModule+"/v8/cmd/snapshot-controller")...)
+	_, err := goIn(ctx, source, append(snapshotterArguments(), "-o", filepath.Join(staging, snapshotterName), snapshotterModule+
+		"/v8/cmd/snapshot-controller")...)
 	if err != nil {
 		return fmt.Errorf("building the common snapshot controller: %w", err)
 	}

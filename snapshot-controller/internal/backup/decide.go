@@ -90,10 +90,12 @@ func (w World) attach() Verdict {
 	}
 	if ticket != nil && !w.granted() && !v1beta2.IsBackupBegun(w.Backup) {
 		// Who has it attached now may let it go before the ticket is seen, and the engine would begin for nothing.
-		return w.say(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+" is attached; its VolumeAttachment does not say yet that it stays.", ticket)
+		return w.say(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+
+			" is attached; its VolumeAttachment does not say yet that it stays.", ticket)
 	}
 	if !conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) && !v1beta2.IsBackupBegun(w.Backup) {
-		return w.say(v1beta2.ReasonSnapshotNotReady, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet.", ticket)
+		return w.say(v1beta2.ReasonSnapshotNotReady, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet.",
+			ticket)
 	}
 	return w.say(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
 }
@@ -146,7 +148,8 @@ func (w World) say(reason, message string, ticket *v1beta2.AttachmentTicket) Ver
 	if reason == v1beta2.ReasonReady {
 		status = v1beta2.ConditionTrue
 	}
-	c := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason, Message: message, ObservedGeneration: w.Backup.Generation}
+	c := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: w.Backup.Generation}
 	own := conditions.Owned(w.Backup.Status.Conditions, v1beta2.BackupApproved)
 	wanted := conditions.Set(own, c, w.Now)
 	v := Verdict{Step: StepNone, Ticket: ticket, Condition: wanted[0], Reason: reason, Message: message}

@@ -19,48 +19,70 @@ func TestDecide(t *testing.T) {
 		"an attached volume is held before the backup is approved": {world(), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"a ticket that is not answered yet holds nothing":          {world(asks), StepSay, v1beta2.ReasonWaitingForAttach},
 		"nor does the answer to an earlier one":                    {world(asksAgain), StepSay, v1beta2.ReasonWaitingForAttach},
-		"what was begun goes on while its ticket is not answered":  {world(asks, state(v1beta2.BackupInProgress)), StepSay, v1beta2.ReasonReady},
-		"with the volume held it is approved":                      {world(holdsTicket), StepSay, v1beta2.ReasonReady},
-		"a detached volume is attached":                            {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
-		"a detached volume that is being attached is waited for":   {world(detached, holdsTicket), StepSay, v1beta2.ReasonWaitingForAttach},
-		"a volume that no node can take waits without a ticket":    {world(detached, func(w *World) { w.Candidate = "" }), StepSay, v1beta2.ReasonWaitingForAttach},
-		"what nobody finished is repaired first":                   {world(func(w *World) { w.Backup.Finalizers = nil }), StepRepair, "Repaired"},
-		"a label that names another volume is repaired":            {world(func(w *World) { w.Backup.Labels = nil }), StepRepair, "Repaired"},
-		"a snapshot that does not exist is waited for":             {world(func(w *World) { w.Snapshot = nil }), StepSay, v1beta2.ReasonSnapshotNotReady},
-		"a snapshot that is not ready is waited for without a ticket": {world(holdsTicket, said(v1beta2.ReasonSnapshotNotReady), func(w *World) {
-			w.Snapshot.Status.Conditions[0].Status, w.Snapshot.Status.Conditions[0].Reason = v1beta2.ConditionFalse, v1beta2.ReasonCreating
-		}), StepSay, v1beta2.ReasonSnapshotNotReady},
+		"what was begun goes on while its ticket is not answered": {world(asks, state(v1beta2.BackupInProgress)), StepSay,
+			v1beta2.ReasonReady},
+		"with the volume held it is approved":                    {world(holdsTicket), StepSay, v1beta2.ReasonReady},
+		"a detached volume is attached":                          {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"a detached volume that is being attached is waited for": {world(detached, holdsTicket), StepSay, v1beta2.ReasonWaitingForAttach},
+		"a volume that no node can take waits without a ticket": {world(detached, func(w *World) { w.Candidate = "" }), StepSay,
+			v1beta2.ReasonWaitingForAttach},
+		"what nobody finished is repaired first": {world(func(w *World) { w.Backup.Finalizers = nil }), StepRepair,
+			"Repaired"},
+		"a label that names another volume is repaired": {world(func(w *World) { w.Backup.Labels = nil }), StepRepair,
+			"Repaired"},
+		"a snapshot that does not exist is waited for": {world(func(w *World) { w.Snapshot = nil }), StepSay,
+			v1beta2.ReasonSnapshotNotReady},
+		"a snapshot that is not ready is waited for without a ticket": {world(holdsTicket, said(v1beta2.ReasonSnapshotNotReady),
+			func(w *World) {
+				w.Snapshot.Status.Conditions[0].Status, w.Snapshot.Status.Conditions[0].Reason = v1beta2.ConditionFalse,
+					v1beta2.ReasonCreating
+			}), StepSay, v1beta2.ReasonSnapshotNotReady},
 		"a snapshot that was not seen since the volume was detached is looked for": {world(detached, func(w *World) {
-			w.Snapshot.Status.Conditions[0].Status, w.Snapshot.Status.Conditions[0].Reason = v1beta2.ConditionFalse, v1beta2.ReasonVolumeDetached
+			w.Snapshot.Status.Conditions[0].Status, w.Snapshot.Status.Conditions[0].Reason = v1beta2.ConditionFalse,
+				v1beta2.ReasonVolumeDetached
 		}), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
-		"a volume that is gone is told":                        {world(func(w *World) { w.Volume = nil }), StepSay, v1beta2.ReasonVolumeNotFound},
-		"a volume of the same name is another one":             {world(func(w *World) { w.Volume.UID = "other" }), StepSay, v1beta2.ReasonVolumeNotFound},
-		"a volume that is going is gone":                       {world(func(w *World) { w.Volume.DeletionTimestamp = &w.Snapshot.CreationTimestamp }), StepSay, v1beta2.ReasonVolumeNotFound},
-		"without a snapshot the label tells the volume":        {world(func(w *World) { w.Snapshot, w.Volume = nil, nil }), StepSay, v1beta2.ReasonVolumeNotFound},
-		"a volume that moves is waited for":                    {world(func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }), StepSay, v1beta2.ReasonWaitingForAttach},
-		"without a target it waits":                            {world(func(w *World) { w.Target = nil }), StepSay, v1beta2.ReasonTargetUnavailable},
-		"a target without a URL is none":                       {world(func(w *World) { w.Target.Spec.BackupTargetURL = "" }), StepSay, v1beta2.ReasonTargetUnavailable},
-		"a target with credentials is as good as any":          {world(holdsTicket, func(w *World) { w.Target.Spec.CredentialSecret = "s3" }), StepSay, v1beta2.ReasonReady},
+		"a volume that is gone is told": {world(func(w *World) { w.Volume = nil }), StepSay,
+			v1beta2.ReasonVolumeNotFound},
+		"a volume of the same name is another one": {world(func(w *World) { w.Volume.UID = "other" }), StepSay,
+			v1beta2.ReasonVolumeNotFound},
+		"a volume that is going is gone": {world(func(w *World) { w.Volume.DeletionTimestamp = &w.Snapshot.CreationTimestamp }), StepSay,
+			v1beta2.ReasonVolumeNotFound},
+		"without a snapshot the label tells the volume": {world(func(w *World) { w.Snapshot, w.Volume = nil, nil }), StepSay,
+			v1beta2.ReasonVolumeNotFound},
+		"a volume that moves is waited for": {world(func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }),
+			StepSay, v1beta2.ReasonWaitingForAttach},
+		"without a target it waits": {world(func(w *World) { w.Target = nil }), StepSay,
+			v1beta2.ReasonTargetUnavailable},
+		"a target without a URL is none": {world(func(w *World) { w.Target.Spec.BackupTargetURL = "" }), StepSay,
+			v1beta2.ReasonTargetUnavailable},
+		"a target with credentials is as good as any": {world(holdsTicket,
+			func(w *World) { w.Target.Spec.CredentialSecret = "s3" }), StepSay, v1beta2.ReasonReady},
 		"a target that Longhorn could not reach is waited for": {world(func(w *World) { w.Target.Status.LastSyncedAt = "2026-08-01T11:00:00Z" }), StepSay, v1beta2.ReasonTargetUnavailable},
 		"a target that refused just now gets its pause":        {world(refused(2, time.Second)), StepSay, v1beta2.ReasonTargetUnavailable},
 		"one that refuses for hours gets a longer pause": {world(refused(2, 10*time.Minute), func(w *World) {
 			w.Target.Status.Conditions[0].LastTransitionTime = noon.Add(-3 * time.Hour).Format(time.RFC3339)
 		}), StepSay, v1beta2.ReasonTargetUnavailable},
-		"a target that refused long ago is tried again":          {world(refused(2, time.Hour), holdsTicket), StepSay, v1beta2.ReasonReady},
-		"a target that was changed since is tried at once":       {world(refused(1, time.Second), holdsTicket), StepSay, v1beta2.ReasonReady},
-		"what was begun goes on, whatever is said of the target": {world(refused(2, time.Second), state(v1beta2.BackupInProgress), holdsTicket), StepSay, v1beta2.ReasonReady},
+		"a target that refused long ago is tried again": {world(refused(2, time.Hour), holdsTicket), StepSay, v1beta2.ReasonReady},
+		"a target that was changed since is tried at once": {world(refused(1, time.Second), holdsTicket), StepSay,
+			v1beta2.ReasonReady},
+		"what was begun goes on, whatever is said of the target": {world(refused(2, time.Second), state(v1beta2.BackupInProgress),
+			holdsTicket), StepSay, v1beta2.ReasonReady},
 		"what was begun goes on while its snapshot is deleted": {world(state(v1beta2.BackupInProgress), holdsTicket, func(w *World) {
 			w.Snapshot.DeletionTimestamp = &w.Snapshot.CreationTimestamp
 		}), StepSay, v1beta2.ReasonReady},
-		"what was begun has its volume attached again":       {world(state(v1beta2.BackupPending), detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
-		"a completed one holds nothing":                      {world(holdsTicket, state(v1beta2.BackupCompleted)), StepDropTicket, "Ended"},
-		"a failed one holds nothing":                         {world(holdsTicket, state(v1beta2.BackupError)), StepDropTicket, "Ended"},
-		"a completed one is left alone":                      {world(state(v1beta2.BackupCompleted)), StepNone, "Ended"},
-		"one that a target has already is left alone":        {world(func(w *World) { w.Backup.Spec.SnapshotName = "" }), StepNone, "Ended"},
-		"a deleted one gives its ticket back first":          {world(deleted, holdsTicket), StepDropTicket, "BackupEnded"},
-		"a deleted one goes without a call":                  {world(deleted), StepDropFinalizer, "BackupEnded"},
-		"a deleted one whose volume is gone goes":            {world(deleted, func(w *World) { w.Volume, w.Snapshot, w.Attachment = nil, nil, nil }), StepDropFinalizer, "BackupEnded"},
-		"nothing is done for one that is deleted by another": {world(deleted, func(w *World) { w.Backup.Finalizers = nil }), StepNone, "BackupEnded"},
+		"what was begun has its volume attached again": {world(state(v1beta2.BackupPending), detached), StepTakeTicket,
+			v1beta2.ReasonWaitingForAttach},
+		"a completed one holds nothing": {world(holdsTicket, state(v1beta2.BackupCompleted)), StepDropTicket, "Ended"},
+		"a failed one holds nothing":    {world(holdsTicket, state(v1beta2.BackupError)), StepDropTicket, "Ended"},
+		"a completed one is left alone": {world(state(v1beta2.BackupCompleted)), StepNone, "Ended"},
+		"one that a target has already is left alone": {world(func(w *World) { w.Backup.Spec.SnapshotName = "" }), StepNone,
+			"Ended"},
+		"a deleted one gives its ticket back first": {world(deleted, holdsTicket), StepDropTicket, "BackupEnded"},
+		"a deleted one goes without a call":         {world(deleted), StepDropFinalizer, "BackupEnded"},
+		"a deleted one whose volume is gone goes": {world(deleted,
+			func(w *World) { w.Volume, w.Snapshot, w.Attachment = nil, nil, nil }), StepDropFinalizer, "BackupEnded"},
+		"nothing is done for one that is deleted by another": {world(deleted, func(w *World) { w.Backup.Finalizers = nil }), StepNone,
+			"BackupEnded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Decide(test.world)
@@ -86,7 +108,8 @@ func TestATargetThatRefusedIsTriedAgainAtItsTime(t *testing.T) {
 
 // The farewell tells where the data is: nobody removes it.
 func TestADeletedBackupSaysWhereItsDataIs(t *testing.T) {
-	v := Decide(world(deleted, state(v1beta2.BackupCompleted), func(w *World) { w.Backup.Status.URL = "nfs://server/path?backup=backup-1" }))
+	v := Decide(world(deleted, state(v1beta2.BackupCompleted),
+		func(w *World) { w.Backup.Status.URL = "nfs://server/path?backup=backup-1" }))
 	require.Contains(t, v.Message, "nfs://server/path?backup=backup-1")
 }
 
@@ -95,11 +118,13 @@ func TestItComesToRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world()
 		for _, change := range []func(*World){
-			detached, deleted, holdsTicket, asks, state(v1beta2.BackupPending), state(v1beta2.BackupInProgress), state(v1beta2.BackupCompleted), state(v1beta2.BackupError),
+			detached, deleted, holdsTicket, asks, state(v1beta2.BackupPending), state(v1beta2.BackupInProgress),
+			state(v1beta2.BackupCompleted), state(v1beta2.BackupError),
 			refused(2, time.Second), refused(1, time.Second),
 			func(w *World) { w.Target = nil }, func(w *World) { w.Candidate = "" }, func(w *World) { w.Backup.Finalizers = nil },
 			func(w *World) { w.Backup.Labels = nil }, func(w *World) { w.Volume.UID = "other" }, func(w *World) { w.Engine = nil },
-			func(w *World) { w.Volume.Status.CurrentMigrationNodeID = "node-2" }, func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted },
+			func(w *World) { w.Volume.Status.CurrentMigrationNodeID = "node-2" },
+			func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted },
 			func(w *World) { w.Snapshot.Status.Conditions = nil },
 		} {
 			if rapid.Bool().Draw(t, "change") && w.Engine != nil {
@@ -117,7 +142,8 @@ func TestItComesToRest(t *testing.T) {
 			require.Equal(t, v, Decide(w))
 			if v.Step == StepNone {
 				held := w.ticket() != nil
-				require.False(t, held && (w.deleting() || v1beta2.IsBackupEnded(w.Backup) || v.Reason == v1beta2.ReasonTargetUnavailable || v.Reason == v1beta2.ReasonVolumeNotFound))
+				require.False(t, held && (w.deleting() || v1beta2.IsBackupEnded(w.Backup) || v.Reason == v1beta2.ReasonTargetUnavailable ||
+					v.Reason == v1beta2.ReasonVolumeNotFound))
 				return
 			}
 			w = done(w, v)

@@ -22,7 +22,8 @@ func (w World) targetProblem() (problem string, retry time.Time) {
 	case t.Spec.BackupTargetURL == "":
 		return "BackupTarget " + name + " has no backupTargetURL; set it.", time.Time{}
 	case t.Status.LastSyncedAt != "" && !t.Status.Available:
-		return "longhorn-manager could not reach BackupTarget " + name + " at " + t.Status.LastSyncedAt + "; repair it, or empty its status.lastSyncedAt if that manager does not run any more.", time.Time{}
+		return "longhorn-manager could not reach BackupTarget " + name + " at " + t.Status.LastSyncedAt +
+			"; repair it, or empty its status.lastSyncedAt if that manager does not run any more.", time.Time{}
 	}
 	c := conditions.Get(t.Status.Conditions, v1beta2.BackupTargetAvailable)
 	if c == nil || c.Status != v1beta2.ConditionFalse || c.ObservedGeneration != t.Generation {
@@ -36,5 +37,6 @@ func (w World) targetProblem() (problem string, retry time.Time) {
 	if retry = at.Add(pause); err != nil || !w.Now.Before(retry) {
 		return "", time.Time{}
 	}
-	return "BackupTarget " + name + " was refused by the last engine: " + c.Message + " It is tried again at " + retry.UTC().Format(time.RFC3339) + ".", retry
+	return "BackupTarget " + name + " was refused by the last engine: " + c.Message + " It is tried again at " +
+		retry.UTC().Format(time.RFC3339) + ".", retry
 }

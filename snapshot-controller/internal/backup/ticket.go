@@ -43,7 +43,8 @@ func (w World) granted() bool {
 
 // attachProblem says why the volume is not attached for this backup.
 func (w World) attachProblem() string {
-	return snapshot.AttachProblem(snapshot.Request{Attachment: w.Attachment, Volume: w.Volume, Node: w.Candidate, ID: TicketID(w.Backup.Name)})
+	return snapshot.AttachProblem(snapshot.Request{Attachment: w.Attachment, Volume: w.Volume, Node: w.Candidate,
+		ID: TicketID(w.Backup.Name)})
 }
 
 // TicketsDiffer reports whether tickets of backups, or the answers to them, changed.

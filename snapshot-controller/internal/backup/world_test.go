@@ -15,11 +15,13 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 func world(changes ...func(*World)) World {
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol-1", UID: "v-uid"}}
 	v.Spec.NodeID, v.Status.State = "node-1", v1beta2.VolumeStateAttached
-	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "snap-1", OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
+	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "snap-1",
+		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
 	s.Spec.Volume = "vol-1"
 	s.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}}
 	b := &v1beta2.Backup{ObjectMeta: metav1.ObjectMeta{
-		Name: "backup-1", UID: "b-uid", Generation: 1, Finalizers: []string{v1beta2.Finalizer}, Labels: map[string]string{v1beta2.LabelBackupVolume: "vol-1"},
+		Name: "backup-1", UID: "b-uid", Generation: 1, Finalizers: []string{v1beta2.Finalizer},
+		Labels: map[string]string{v1beta2.LabelBackupVolume: "vol-1"},
 	}}
 	b.Spec.SnapshotName = "snap-1"
 	e := &v1beta2.Engine{}
@@ -52,7 +54,8 @@ func state(is string) func(*World) { return func(w *World) { w.Backup.Status.Sta
 func holdsTicket(w *World) {
 	asks(w)
 	ticket := w.ticket()
-	w.Attachment.Status.AttachmentTicketStatuses = map[string]v1beta2.AttachmentTicketStatus{ticket.ID: {ID: ticket.ID, Generation: ticket.Generation,
+	w.Attachment.Status.AttachmentTicketStatuses = map[string]v1beta2.AttachmentTicketStatus{ticket.ID: {ID: ticket.ID,
+		Generation: ticket.Generation,
 		Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSatisfied}}}}
 }
 

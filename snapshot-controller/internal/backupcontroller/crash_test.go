@@ -65,7 +65,8 @@ func TestWhatIsMendedLetsItGoOn(t *testing.T) {
 	w.backup()
 	w.says(v1beta2.ReasonTargetUnavailable)
 	w.holds(false)
-	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
 	w.says(v1beta2.ReasonWaitingForAttach)
 	w.holds(true)
 	w.delete(&v1beta2.Snapshot{ObjectMeta: w.meta(snap)})

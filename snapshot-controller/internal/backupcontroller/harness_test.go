@@ -57,7 +57,8 @@ func newWorld(t *testing.T) *world {
 	n := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
 	w.create(n)
 	w.status(n, map[string]any{"conditions": said(v1beta2.NodeReady, v1beta2.ReasonNodeReady)})
-	v := &v1beta2.Volume{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
+	v := &v1beta2.Volume{ObjectMeta: w.meta(vol),
+		Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
 	w.create(v)
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateDetached, "robustness": v1beta2.VolumeRobustnessUnknown})
 	w.create(&v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeAttachmentSpec{Volume: vol}})
@@ -67,7 +68,8 @@ func newWorld(t *testing.T) *world {
 	s.OwnerReferences = []metav1.OwnerReference{snapshot.OwnerReference(v)}
 	w.create(s)
 	w.status(s, map[string]any{"conditions": said(v1beta2.SnapshotReady, v1beta2.ReasonReady)})
-	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault), Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
 	t.Cleanup(w.end)
 	return w
 }
@@ -84,7 +86,8 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
 	p := shell.Start(w.t, shell.Options{
-		Identity: testkit.BinaryIdentity(w.t, w.namespace, owner), Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(), At: at, OnCut: onCut,
+		Identity: testkit.BinaryIdentity(w.t, w.namespace, owner), Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(),
+		At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
 		if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 			return err
@@ -143,7 +146,8 @@ func (w *world) attach() {
 	answers := map[string]any{}
 	for id, ticket := range a.Spec.AttachmentTickets {
 		answers[id] = v1beta2.AttachmentTicketStatus{ID: id, Generation: ticket.Generation, Satisfied: true,
-			Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSatisfied}}}
+			Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Status: v1beta2.ConditionTrue,
+				Reason: v1beta2.ReasonSatisfied}}}
 	}
 	w.status(a, map[string]any{"attachmentTicketStatuses": answers})
 }

@@ -34,7 +34,8 @@ func (l *last) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, err
 	}
 	var list v1beta2.BackupList
-	err = l.reader.List(ctx, &list, client.InNamespace(l.namespace), client.MatchingFields{byEnded: v1beta2.LabelValue(v.Name)}, client.UnsafeDisableDeepCopy)
+	err = l.reader.List(ctx, &list, client.InNamespace(l.namespace), client.MatchingFields{byEnded: v1beta2.LabelValue(v.Name)},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -46,7 +47,8 @@ func (l *last) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result
 	if v.Status.LastBackup == name && v.Status.LastBackupAt == at {
 		return ctrl.Result{}, nil
 	}
-	err = status.MergeStatus(ctx, l.client, v, map[string]any{"lastBackup": nilIfEmpty(name), "lastBackupAt": nilIfEmpty(at)}, status.AtVersion())
+	err = status.MergeStatus(ctx, l.client, v, map[string]any{"lastBackup": nilIfEmpty(name), "lastBackupAt": nilIfEmpty(at)},
+		status.AtVersion())
 	if err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

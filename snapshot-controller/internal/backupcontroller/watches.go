@@ -26,12 +26,15 @@ type watches struct {
 
 func (w watches) add(b *builder.Builder) *builder.Builder {
 	return b.
-		Watches(&v1beta2.Snapshot{}, w.to(func(o client.Object) (string, string) { return bySnapshot, o.GetName() }), changed(snapshotFacts)).
+		Watches(&v1beta2.Snapshot{}, w.to(func(o client.Object) (string, string) { return bySnapshot, o.GetName() }),
+			changed(snapshotFacts)).
 		Watches(&v1beta2.Volume{}, w.to(volumeNamed(client.Object.GetName)), changed(volumeFacts)).
 		Watches(&v1beta2.VolumeAttachment{}, w.to(volumeNamed(client.Object.GetName)), builder.WithPredicates(attachments())).
 		Watches(&v1beta2.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(w.holders), builder.WithPredicates(attachments())).
-		Watches(&v1beta2.Engine{}, w.to(volumeNamed(func(o client.Object) string { return o.(*v1beta2.Engine).Spec.VolumeName })), changed(engineFacts)).
-		Watches(&v1beta2.Replica{}, w.to(volumeNamed(func(o client.Object) string { return o.(*v1beta2.Replica).Spec.VolumeName })), changed(replicaFacts)).
+		Watches(&v1beta2.Engine{}, w.to(volumeNamed(func(o client.Object) string { return o.(*v1beta2.Engine).Spec.VolumeName })),
+			changed(engineFacts)).
+		Watches(&v1beta2.Replica{}, w.to(volumeNamed(func(o client.Object) string { return o.(*v1beta2.Replica).Spec.VolumeName })),
+			changed(replicaFacts)).
 		Watches(&v1beta2.Node{}, w.to(everyOpen), changed(nodeFacts)).
 		Watches(&v1beta2.BackupTarget{}, w.to(everyOpen), changed(targetFacts))
 }
@@ -66,7 +69,8 @@ func (w watches) holders(_ context.Context, o client.Object) []reconcile.Request
 	var out []reconcile.Request
 	for _, t := range o.(*v1beta2.VolumeAttachment).Spec.AttachmentTickets {
 		if t.Type == v1beta2.AttacherBackup {
-			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace, Name: t.Parameters[v1beta2.TicketOwnerName]}})
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace,
+				Name: t.Parameters[v1beta2.TicketOwnerName]}})
 		}
 	}
 	return out
@@ -79,7 +83,8 @@ func changed[O client.Object, F comparable](facts func(O) F) builder.WatchesOpti
 		CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(O), e.ObjectNew.(O)
-			return was.GetUID() != is.GetUID() || (was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil) || facts(was) != facts(is)
+			return was.GetUID() != is.GetUID() || (was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil) ||
+				facts(was) != facts(is)
 		},
 	})
 }

@@ -51,12 +51,17 @@ func TestTheLifeOfACertificate(t *testing.T) {
 		"without one there is one at once":        {w(start, func(w *World) { w.Serving = Pair{} }), Verdict{Step: StepIssue}},
 		"so there is for one that cannot be read": {w(start, func(w *World) { w.Serving.Key = []byte("?") }), Verdict{Step: StepIssue}},
 		"and for one that has expired":            {w(days(90), func(*World) {}), Verdict{Step: StepIssue}},
-		"what is served must be trusted":          {w(start, func(w *World) { w.Bundles[1] = nil }), Verdict{Step: StepTrust, Bundle: alone}},
-		"where nobody asks nothing is made":       {w(start, func(w *World) { w.Serving, w.Bundles = Pair{}, nil }), Verdict{Step: StepNone}},
-		"for half of its time it stays":           {w(days(44), func(*World) {}), Verdict{Step: StepNone, Bundle: alone, RequeueAt: days(45)}},
-		"then the next is made":                   {w(days(45), func(*World) {}), Verdict{Step: StepStage, Bundle: alone}},
-		"or when it is for others":                {w(start, func(w *World) { w.Hosts = []string{"other"} }), Verdict{Step: StepStage, Bundle: alone}},
-		"that is trusted first":                   {w(days(45), func(w *World) { w.Next = second }), Verdict{Step: StepTrust, Bundle: both}},
+		"what is served must be trusted": {w(start, func(w *World) { w.Bundles[1] = nil }),
+			Verdict{Step: StepTrust, Bundle: alone}},
+		"where nobody asks nothing is made": {w(start, func(w *World) { w.Serving, w.Bundles = Pair{}, nil }),
+			Verdict{Step: StepNone}},
+		"for half of its time it stays": {w(days(44), func(*World) {}),
+			Verdict{Step: StepNone, Bundle: alone, RequeueAt: days(45)}},
+		"then the next is made": {w(days(45), func(*World) {}), Verdict{Step: StepStage, Bundle: alone}},
+		"or when it is for others": {w(start, func(w *World) { w.Hosts = []string{"other"} }),
+			Verdict{Step: StepStage, Bundle: alone}},
+		"that is trusted first": {w(days(45), func(w *World) { w.Next = second }),
+			Verdict{Step: StepTrust, Bundle: both}},
 		"for a while": {w(days(45), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
 			Verdict{Step: StepNone, Bundle: both, RequeueAt: days(45).Add(time.Minute)}},
 		"and served then": {w(days(45).Add(time.Minute), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
@@ -64,7 +69,8 @@ func TestTheLifeOfACertificate(t *testing.T) {
 		"the one before stays trusted": {w(days(46), func(w *World) {
 			w.Serving, w.Previous, w.Bundles = second, first.Certificate, [][]byte{bundle(second.Certificate, first.Certificate)}
 		}), Verdict{Step: StepNone, Bundle: bundle(second.Certificate, first.Certificate), RequeueAt: days(90)}},
-		"a next one that cannot be read is made again": {w(days(45), func(w *World) { w.Next = Pair{Certificate: []byte("?")} }), Verdict{Step: StepStage, Bundle: alone}},
+		"a next one that cannot be read is made again": {w(days(45), func(w *World) { w.Next = Pair{Certificate: []byte("?")} }),
+			Verdict{Step: StepStage, Bundle: alone}},
 	} {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, c.verdict, Decide(c.world)) })
 	}

@@ -45,7 +45,8 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	if s.secret == nil {
-		log.FromContext(ctx).Info("the webhook has no Secret for its certificate, and serves nobody: apply snapshot-controller/deploy", "name", request.Name)
+		log.FromContext(ctx).Info("the webhook has no Secret for its certificate, and serves nobody: apply snapshot-controller/deploy",
+			"name", request.Name)
 		return ctrl.Result{}, nil
 	}
 	verdict := certificate.Decide(s.world)
@@ -68,7 +69,8 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 
 // behind reports whether one of the objects was changed a moment ago, and the cache does not know yet.
 func (k *keeper) behind(s *seen) bool {
-	return k.written.Stale(s.secret) || s.mutating != nil && k.written.Stale(s.mutating) || s.validating != nil && k.written.Stale(s.validating)
+	return k.written.Stale(s.secret) || s.mutating != nil && k.written.Stale(s.mutating) || s.validating != nil &&
+		k.written.Stale(s.validating)
 }
 
 func (k *keeper) observe(ctx context.Context, key client.ObjectKey) (*seen, error) {

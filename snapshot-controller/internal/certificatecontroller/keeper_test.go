@@ -48,7 +48,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), clock: clocktesting.NewFakeClock(time.Now()), store: &Store{}}
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), clock: clocktesting.NewFakeClock(time.Now()),
+		store: &Store{}}
 	require.NoError(t, w.admin.Create(t.Context(), w.emptySecret()))
 	url, effects := "https://127.0.0.1:1/x", admissionv1.SideEffectClassNone
 	hook := admissionv1.WebhookClientConfig{URL: &url}
@@ -89,7 +90,8 @@ func (w *world) start(at cut.Point, onCut func()) (*cut.Client, chan error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	c := cut.New(manager.GetClient(), at, func() { cancel(); onCut() })
-	require.NoError(w.t, Setup(&runkit.Runtime{Manager: manager, Client: c, Namespace: w.namespace, Clock: w.clock, Log: logr.Discard()}, w.store, validity))
+	require.NoError(w.t, Setup(&runkit.Runtime{Manager: manager, Client: c, Namespace: w.namespace, Clock: w.clock, Log: logr.Discard()},
+		w.store, validity))
 	go func() { done <- manager.Start(ctx) }()
 	w.stop = func() { cancel(); <-done }
 	return c, done
@@ -139,11 +141,13 @@ func (w *world) life() {
 	w.trusted(first[servingCertificate])
 	require.Eventually(w.t, func() bool { _, err := w.store.Get(nil); return err == nil }, patience, poll, "it is not served")
 
-	second := w.enqueues(61*24*time.Hour, "nobody makes the next", func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) > 0 }).Data
+	second := w.enqueues(61*24*time.Hour, "nobody makes the next",
+		func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) > 0 }).Data
 	require.Equal(w.t, first[servingCertificate], second[servingCertificate], "it is served before it is trusted")
 	w.trusted(second[servingCertificate], second[nextCertificate])
 
-	third := w.enqueues(2*time.Minute, "nobody serves the next", func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) == 0 }).Data
+	third := w.enqueues(2*time.Minute, "nobody serves the next",
+		func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) == 0 }).Data
 	require.Equal(w.t, second[nextCertificate], third[servingCertificate])
 	require.Equal(w.t, second[nextKey], third[servingKey])
 	w.trusted(third[servingCertificate], first[servingCertificate])

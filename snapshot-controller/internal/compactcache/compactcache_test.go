@@ -14,8 +14,9 @@ var names = rapid.SampledFrom([]string{"", "a", "b", "snapshot-of-a-usual-length
 
 func anyInfo(t *rapid.T, key string) v1beta2.SnapshotInfo {
 	info := v1beta2.SnapshotInfo{
-		Name: rapid.SampledFrom([]string{key, "", "other"}).Draw(t, "name"), Parent: names.Draw(t, "parent"), Created: rapid.String().Draw(t, "created"),
-		Size: rapid.String().Draw(t, "size"), Removed: rapid.Bool().Draw(t, "removed"), UserCreated: rapid.Bool().Draw(t, "user"),
+		Name: rapid.SampledFrom([]string{key, "", "other"}).Draw(t, "name"), Parent: names.Draw(t, "parent"),
+		Created: rapid.String().Draw(t, "created"),
+		Size:    rapid.String().Draw(t, "size"), Removed: rapid.Bool().Draw(t, "removed"), UserCreated: rapid.Bool().Draw(t, "user"),
 	}
 	if rapid.Bool().Draw(t, "tells children") {
 		info.Children = rapid.MapOf(names, rapid.Just(true)).Draw(t, "children")

@@ -67,7 +67,8 @@ func (r *reader) list() map[string]v1beta2.SnapshotInfo {
 
 func (r *reader) info(key string) v1beta2.SnapshotInfo {
 	bits := r.bits()
-	info := v1beta2.SnapshotInfo{Name: key, Created: r.word(), Size: r.word(), Removed: bits&isRemoved != 0, UserCreated: bits&isUserCreated != 0}
+	info := v1beta2.SnapshotInfo{Name: key, Created: r.word(), Size: r.word(), Removed: bits&isRemoved != 0,
+		UserCreated: bits&isUserCreated != 0}
 	if bits&isNamedOtherwise != 0 {
 		info.Name = r.word()
 	}

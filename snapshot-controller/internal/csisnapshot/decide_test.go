@@ -52,7 +52,8 @@ func TestTakingASnapshot(t *testing.T) {
 			asked(snapshotted(time.Hour, v1beta2.ReasonFailed, "refused"), says(Status{Error: "refused"})),
 			Verdict{Step: StepNone, Outcome: OutcomeFailed, Status: Status{Error: "refused"}}},
 		"which may succeed": {
-			asked(snapshotted(time.Hour, v1beta2.ReasonCreating, "It is being taken."), says(Status{Error: "refused"})), Verdict{Step: StepMark, Outcome: OutcomeTaking}},
+			asked(snapshotted(time.Hour, v1beta2.ReasonCreating, "It is being taken."), says(Status{Error: "refused"})),
+			Verdict{Step: StepMark, Outcome: OutcomeTaking}},
 		"a content that is deleted while its VolumeSnapshot stays goes on": {
 			asked(marked, func(w *World) { w.Content.Deleting = true }), Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}},
 	})
@@ -63,10 +64,11 @@ func TestWhatCannotBeTakenSaysWhy(t *testing.T) {
 		world World
 		says  string
 	}{
-		"not bound":        {asked(func(w *World) { w.Content.SnapshotUID = "" }), "is not bound"},
-		"no class named":   {asked(func(w *World) { w.Content.ClassName, w.Class = "", nil }), "names no VolumeSnapshotClass"},
-		"no such class":    {asked(func(w *World) { w.Class = nil }), "VolumeSnapshotClass class does not exist"},
-		"a mode of others": {asked(func(w *World) { w.Class.BackupMode = "differential" }), `backupMode "differential": it can be full or incremental`},
+		"not bound":      {asked(func(w *World) { w.Content.SnapshotUID = "" }), "is not bound"},
+		"no class named": {asked(func(w *World) { w.Content.ClassName, w.Class = "", nil }), "names no VolumeSnapshotClass"},
+		"no such class":  {asked(func(w *World) { w.Class = nil }), "VolumeSnapshotClass class does not exist"},
+		"a mode of others": {asked(func(w *World) { w.Class.BackupMode = "differential" }),
+			`backupMode "differential": it can be full or incremental`},
 		"a type of others": {asked(func(w *World) { w.Class.Type = "bi" }), `type "bi": snap and bak can be taken`},
 		"no volume":        {asked(func(w *World) { w.Volume = nil }), "there is no volume vol-1"},
 		"a volume that goes": {asked(func(w *World) {
@@ -102,7 +104,8 @@ func TestBackingUp(t *testing.T) {
 		"and the mark goes": {
 			asked(backups, marked, ready, backedUp(""), says(under)), Verdict{Step: StepUnmark, Outcome: OutcomeUploading}},
 		"it is copied as long as that takes": {
-			asked(backups, backedUp(v1beta2.BackupInProgress), says(under)), Verdict{Step: StepNone, Outcome: OutcomeUploading, Status: under}},
+			asked(backups, backedUp(v1beta2.BackupInProgress), says(under)),
+			Verdict{Step: StepNone, Outcome: OutcomeUploading, Status: under}},
 		"and is ready when it is whole": {
 			asked(backups, backedUp(v1beta2.BackupCompleted), says(under)), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: done}},
 		"what failed is said": {
@@ -121,8 +124,9 @@ func TestFindingWhatIsThere(t *testing.T) {
 			Status: Status{Handle: "snap://vol-1/old", Ready: true, CreationTime: eleven, RestoreSize: 1000}}},
 		"a Backup": {found("bak://vol-1/old", backedUp(v1beta2.BackupCompleted)), Verdict{Step: StepStatus, Outcome: OutcomeReady,
 			Status: Status{Handle: "bak://vol-1/old", Ready: true, RestoreSize: 1000}}},
-		"a Backup by its older handle, which stays": {found("bs://vol-1/old", backedUp(v1beta2.BackupCompleted)), Verdict{Step: StepStatus, Outcome: OutcomeReady,
-			Status: Status{Handle: "bs://vol-1/old", Ready: true, RestoreSize: 1000}}},
+		"a Backup by its older handle, which stays": {found("bs://vol-1/old", backedUp(v1beta2.BackupCompleted)),
+			Verdict{Step: StepStatus, Outcome: OutcomeReady,
+				Status: Status{Handle: "bs://vol-1/old", Ready: true, RestoreSize: 1000}}},
 		"no Snapshot": {found("snap://vol-1/old"), Verdict{Step: StepStatus, Outcome: OutcomeMissing,
 			Status: Status{Error: "there is no Snapshot old of volume vol-1"}}},
 		"another volume's Snapshot": {found("snap://vol-1/old", ready, func(w *World) { w.Snapshot.Spec.Volume = "vol-2" }),
@@ -146,7 +150,8 @@ func TestTheEnd(t *testing.T) {
 		"one that is retained leaves everything": {
 			asked(going, retained, ready, says(whole)), Verdict{Step: StepRelease, Outcome: OutcomeGone}},
 		"one that was never taken leaves nothing": {
-			asked(going, marked, snapshotted(time.Hour, v1beta2.ReasonLimitReached, "full")), Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
+			asked(going, marked, snapshotted(time.Hour, v1beta2.ReasonLimitReached, "full")),
+			Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
 		"nor its mark": {
 			asked(going, marked), Verdict{Step: StepUnmark, Outcome: OutcomeGone, Confirm: true}},
 		"the Backup goes before its Snapshot": {
@@ -154,12 +159,14 @@ func TestTheEnd(t *testing.T) {
 		"without its VolumeSnapshot's end a content stays": {
 			asked(func(w *World) { w.Content.Deleting = true }, ready, says(whole)), Verdict{Step: StepNone, Outcome: OutcomeReady}},
 		"one that was found and never bound takes along what it found": {
-			found("snap://vol-1/old", ready, says(Status{Handle: "snap://vol-1/old", Ready: true}), func(w *World) { w.Content.Deleting, w.Content.SnapshotUID = true, "" }),
+			found("snap://vol-1/old", ready, says(Status{Handle: "snap://vol-1/old", Ready: true}),
+				func(w *World) { w.Content.Deleting, w.Content.SnapshotUID = true, "" }),
 			Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
 		"one that found nothing takes nothing along": {
 			found("snap://vol-1/old", ready, going), Verdict{Step: StepRelease, Outcome: OutcomeGone, Confirm: true}},
 		"nobody deletes another volume's Snapshot": {
-			asked(going, ready, func(w *World) { w.Snapshot.Spec.Volume = "vol-2" }), Verdict{Step: StepRelease, Outcome: OutcomeGone, Confirm: true}},
+			asked(going, ready, func(w *World) { w.Snapshot.Spec.Volume = "vol-2" }),
+			Verdict{Step: StepRelease, Outcome: OutcomeGone, Confirm: true}},
 	})
 	v := Decide(asked(going, ready, says(whole), func(w *World) { w.Clones = []string{"clone-1"} }))
 	require.Equal(t, StepStatus, v.Step)
@@ -182,8 +189,9 @@ func TestContentsOfOthersAreLeftAlone(t *testing.T) {
 
 func TestHandles(t *testing.T) {
 	for text, fine := range map[string]bool{
-		"snap://vol/name": true, "bak://vol/name": true, "bs://vol/name": true, "bi://vol/name": false, "snap://vol": false, "snap:///name": false,
-		"snap://vol/": false, "snap://vol/a/b": false, "vol/name": false, "": false,
+		"snap://vol/name": true, "bak://vol/name": true, "bs://vol/name": true, "bi://vol/name": false, "snap://vol": false,
+		"snap:///name": false,
+		"snap://vol/":  false, "snap://vol/a/b": false, "vol/name": false, "": false,
 	} {
 		h, ok := ParseHandle(text)
 		require.Equal(t, fine, ok, text)

@@ -13,7 +13,8 @@ func (w World) find() Verdict {
 	h, ok := ParseHandle(text)
 	switch {
 	case !ok:
-		return w.err(OutcomeRefused, fmt.Sprintf("snapshot handle %q is neither snap://<volume>/<snapshot> nor bak://<volume>/<backup>", text))
+		return w.err(OutcomeRefused, fmt.Sprintf("snapshot handle %q is neither snap://<volume>/<snapshot> nor bak://<volume>/<backup>",
+			text))
 	case h.Kind == KindBackup:
 		return w.ofBackup(h)
 	}

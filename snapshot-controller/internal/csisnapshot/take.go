@@ -36,7 +36,8 @@ func (w World) take() Verdict {
 	case s == nil:
 		return Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}
 	}
-	return w.waits(OutcomeTaking, w.Snapshot.CreationTimestamp.Time, "Snapshot "+name, condition(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady))
+	return w.waits(OutcomeTaking, w.Snapshot.CreationTimestamp.Time, "Snapshot "+name,
+		condition(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady))
 }
 
 // refusal says what a person has to put right before anything is asked for.

@@ -65,9 +65,10 @@ func (b *beginning) Start(ctx context.Context) error {
 func appears(ctx context.Context, clients metadata.Interface, name string) error {
 	seen, stop := context.WithCancel(ctx)
 	defer stop()
-	informer := metadatainformer.NewFilteredMetadataInformer(clients, definitions, metav1.NamespaceAll, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
-	}).Informer()
+	informer := metadatainformer.NewFilteredMetadataInformer(clients, definitions, metav1.NamespaceAll, 0, cache.Indexers{},
+		func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
+		}).Informer()
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { stop() }}); err != nil {
 		return fmt.Errorf("waiting for %s: %w", name, err)
 	}

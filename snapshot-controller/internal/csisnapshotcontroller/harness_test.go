@@ -65,7 +65,8 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	w.identity = testkit.BinaryIdentity(t, w.namespace, account)
 	w.create(&coordinationv1.Lease{ObjectMeta: w.meta(LeaseName)})
-	w.create(&v1beta2.Volume{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}})
+	w.create(&v1beta2.Volume{ObjectMeta: w.meta(vol),
+		Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}})
 	w.class("Delete", "snap")
 	t.Cleanup(w.leave)
 	return w
@@ -98,7 +99,8 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	quick := election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
+	quick := election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
+		RetryPeriod: 100 * time.Millisecond}
 	p := shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
@@ -121,7 +123,8 @@ func (w *world) stop() {
 
 func (w *world) class(policy, kind string) {
 	w.t.Helper()
-	class := &volumesnapshot.Class{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + kind}, Driver: csisnapshot.Driver, Parameters: map[string]string{"type": kind, "backupMode": "full"}}
+	class := &volumesnapshot.Class{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + kind}, Driver: csisnapshot.Driver,
+		Parameters: map[string]string{"type": kind, "backupMode": "full"}}
 	body := map[string]any{
 		"apiVersion": volumesnapshot.GroupVersion.String(), "kind": "VolumeSnapshotClass", "metadata": map[string]any{"name": class.Name},
 		"driver": class.Driver, "deletionPolicy": policy, "parameters": map[string]any{"type": kind, "backupMode": "full"},
@@ -213,5 +216,6 @@ func (w *world) wrote(p *shell.Process, times int) {
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	writes := p.Client.Writes()
-	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond,
+		"writes: %v", writes)
 }

@@ -63,7 +63,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		events.Emit(r.rt.Recorder, s.world.Volume, eventsOf(s.world, verdict)...)
 	}
 	r.metrics.record(verdict)
-	log.FromContext(ctx).Info("verdict applied", "name", s.content.Name, "step", verdict.Step, "reason", verdict.Outcome, "error", verdict.Status.Error)
+	log.FromContext(ctx).Info("verdict applied", "name", s.content.Name, "step", verdict.Step, "reason", verdict.Outcome, "error",
+		verdict.Status.Error)
 	return result, nil
 }
 

@@ -72,7 +72,8 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 	w.says(c, func(s csisnapshot.Status) bool { return s.Error != "" })
 	s := &v1beta2.Snapshot{ObjectMeta: w.meta("old"), Spec: v1beta2.SnapshotSpec{Volume: vol}}
 	w.create(s)
-	require.NoError(t, status.MergeStatus(t.Context(), w.admin, s, map[string]any{"creationTime": "2026-08-01T11:00:00Z", "readyToUse": true}))
+	require.NoError(t, status.MergeStatus(t.Context(), w.admin, s,
+		map[string]any{"creationTime": "2026-08-01T11:00:00Z", "readyToUse": true}))
 	require.Empty(t, w.says(c, isReady).Status.Error)
 	w.lets(c)
 	w.gone(c)

@@ -34,7 +34,8 @@ func DefaultOptions() Options {
 
 // AddFlags adds the flag that turns the role off.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.Take, "csi-snapshots", o.Take, "take snapshots for Kubernetes in the csi-snapshotter's place, under its lease "+LeaseName)
+	flags.BoolVar(&o.Take, "csi-snapshots", o.Take, "take snapshots for Kubernetes in the csi-snapshotter's place, under its lease "+
+		LeaseName)
 }
 
 // Setup registers the election and the controller of VolumeSnapshotContents on the runtime's manager. Metrics go to the registry.

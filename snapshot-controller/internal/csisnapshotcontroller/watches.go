@@ -27,7 +27,8 @@ type watches struct{ reader client.Reader }
 func (w watches) add(c controller.Controller, objects cache.Cache, queues *election.Queues) error {
 	for _, s := range []source.Source{
 		queues.Source(contents, isOurs),
-		source.Kind(objects, &volumesnapshot.Content{}, &handler.TypedEnqueueRequestForObject[*volumesnapshot.Content]{}, predicate.NewTypedPredicateFuncs(ours)),
+		source.Kind(objects, &volumesnapshot.Content{}, &handler.TypedEnqueueRequestForObject[*volumesnapshot.Content]{},
+			predicate.NewTypedPredicateFuncs(ours)),
 		source.Kind(objects, &volumesnapshot.Class{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofClass), news[*volumesnapshot.Class]()),
 		source.Kind(objects, &v1beta2.Snapshot{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofSnapshot), news[*v1beta2.Snapshot]()),
 		source.Kind(objects, &v1beta2.Backup{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofBackup), news[*v1beta2.Backup]()),
@@ -61,7 +62,8 @@ func volumeNews() predicate.TypedPredicate[*v1beta2.Volume] {
 	p := news[*v1beta2.Volume]()
 	p.UpdateFunc = func(e event.TypedUpdateEvent[*v1beta2.Volume]) bool {
 		was, is := e.ObjectOld, e.ObjectNew
-		return was.UID != is.UID || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) || snapshot.Shared(was) != snapshot.Shared(is)
+		return was.UID != is.UID || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
+			snapshot.Shared(was) != snapshot.Shared(is)
 	}
 	return p
 }

@@ -77,7 +77,8 @@ func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 		return w
 	}
 	approval := func(w *World, status v1beta2.ConditionStatus, reason string) {
-		w.Backups[0].Status.Conditions = conditions.Set(nil, v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason}, noon)
+		w.Backups[0].Status.Conditions = conditions.Set(nil,
+			v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason}, noon)
 	}
 	copying := start()
 	copying.Backups[0].Status.State = v1beta2.BackupInProgress

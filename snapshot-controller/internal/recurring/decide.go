@@ -37,7 +37,8 @@ func (w World) times() (times schedule, reason, problem string) {
 		err = errors.New("such a time never comes")
 	}
 	if err != nil {
-		return schedule{}, v1beta2.ReasonBadCron, fmt.Sprintf("It never runs, because spec.cron %q cannot be read: %v.", w.Job.Spec.Cron, err)
+		return schedule{}, v1beta2.ReasonBadCron,
+			fmt.Sprintf("It never runs, because spec.cron %q cannot be read: %v.", w.Job.Spec.Cron, err)
 	}
 	return times, "", ""
 }
@@ -63,7 +64,8 @@ func IsFinished(w World) (now, forGood bool) {
 
 // tasks are those that are done here.
 var tasks = []string{
-	v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate, v1beta2.RecurringTaskSnapshotDelete, v1beta2.RecurringTaskSnapshotCleanup,
+	v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskSnapshotForceCreate, v1beta2.RecurringTaskSnapshotDelete,
+	v1beta2.RecurringTaskSnapshotCleanup,
 	v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskBackupForceCreate,
 }
 
@@ -82,7 +84,8 @@ func unsupported(spec v1beta2.RecurringJobSpec) string {
 	case spec.RetentionPolicy == policyAge && retainAge(spec) <= 0 && spec.Task != v1beta2.RecurringTaskSnapshotCleanup:
 		return fmt.Sprintf("spec.retainAge is %q; it must be a duration of more than zero, such as 72h.", spec.RetainAge)
 	case !fine:
-		return fmt.Sprintf("Parameter %s is %q; it must be a whole number of runs, such as 5.", parameterFullInterval, spec.Parameters[parameterFullInterval])
+		return fmt.Sprintf("Parameter %s is %q; it must be a whole number of runs, such as 5.", parameterFullInterval,
+			spec.Parameters[parameterFullInterval])
 	case spec.Task == v1beta2.RecurringTaskSnapshotDelete && spec.RetentionPolicy != policyAge && spec.Retain < 1:
 		return fmt.Sprintf("Task %s needs retain of 1 or more: without it every snapshot would go.", spec.Task)
 	}
@@ -130,7 +133,8 @@ func (w World) idle(status v1beta2.RecurringJobStatus, times schedule) Verdict {
 }
 
 func (w World) underWay(status v1beta2.RecurringJobStatus, times schedule, run time.Time) Verdict {
-	return w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("The run of %s is under way; the next is due at %s.", format(run), format(times.after(run, run))))
+	return w.say(status, v1beta2.ReasonScheduled,
+		fmt.Sprintf("The run of %s is under way; the next is due at %s.", format(run), format(times.after(run, run))))
 }
 
 func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict {

@@ -13,12 +13,15 @@ import (
 
 func anyWorld(t *rapid.T) World {
 	w := world(rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 0, 5, rapid.ID).Draw(t, "volumes")...)
-	w.Job.Spec.Cron = rapid.SampledFrom([]string{"* * * * *", "*/5 * * * *", "0 * * * *", "CRON_TZ=Asia/Tokyo 0 3 * * *", "@every 3h", "0 0 30 2 *", "x", ""}).Draw(t, "cron")
-	w.Job.Spec.Task = rapid.SampledFrom([]string{v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup, v1beta2.RecurringTaskSnapshotDelete, v1beta2.RecurringTaskSnapshotCleanup}).Draw(t, "task")
+	w.Job.Spec.Cron = rapid.SampledFrom([]string{"* * * * *", "*/5 * * * *", "0 * * * *", "CRON_TZ=Asia/Tokyo 0 3 * * *", "@every 3h",
+		"0 0 30 2 *", "x", ""}).Draw(t, "cron")
+	w.Job.Spec.Task = rapid.SampledFrom([]string{v1beta2.RecurringTaskSnapshot, v1beta2.RecurringTaskBackup,
+		v1beta2.RecurringTaskSnapshotDelete, v1beta2.RecurringTaskSnapshotCleanup}).Draw(t, "task")
 	w.Job.Spec.Retain = rapid.IntRange(0, 3).Draw(t, "retain")
 	w.Job.Spec.Concurrency = rapid.IntRange(-1, 3).Draw(t, "concurrency")
 	w.Job.Status.CurrentRun = rapid.SampledFrom([]string{"", "", "2026-08-01T11:00:00Z", "rubbish"}).Draw(t, "currentRun")
-	w.Job.Status.ScheduledSince = rapid.SampledFrom([]string{"", "rubbish", format(noon.Add(-time.Duration(rapid.IntRange(0, 100000).Draw(t, "age")) * time.Minute))}).Draw(t, "since")
+	w.Job.Status.ScheduledSince = rapid.SampledFrom([]string{"", "rubbish",
+		format(noon.Add(-time.Duration(rapid.IntRange(0, 100000).Draw(t, "age")) * time.Minute))}).Draw(t, "since")
 	return w
 }
 

@@ -60,7 +60,10 @@ func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time
 	} else {
 		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s) })
 	}
-	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return w.Shared[s.Name] || s.Status.Children[snapshot.VolumeHead] }), until
+	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool {
+		return w.Shared[s.Name] ||
+			s.Status.Children[snapshot.VolumeHead]
+	}), until
 }
 
 // chainOrder is by time, the newest first, and within a second by the chain that the volume's head builds on.
@@ -104,7 +107,8 @@ func asked(s *v1beta2.Snapshot) bool { return s.Spec.CreateSnapshot || s.Status.
 // heldBack reports whether a removal waits for people, or for what may take for ever.
 func heldBack(s *v1beta2.Snapshot) bool {
 	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
-	case v1beta2.ReasonLinkedClone, v1beta2.ReasonBackingUp, v1beta2.ReasonPurgeDisabled, v1beta2.ReasonParentOfVolumeHead, v1beta2.ReasonHasMultipleChildren,
+	case v1beta2.ReasonLinkedClone, v1beta2.ReasonBackingUp, v1beta2.ReasonPurgeDisabled, v1beta2.ReasonParentOfVolumeHead,
+		v1beta2.ReasonHasMultipleChildren,
 		v1beta2.ReasonRemovalFailed:
 		return true
 	}

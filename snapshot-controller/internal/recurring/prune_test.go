@@ -25,7 +25,8 @@ func pruning(task string, volumes ...string) World {
 // stored is a snapshot that was taken so many minutes before noon, of the n-th volume, for a person or by the system.
 func (w *World) stored(name string, volume, minutes int, user bool, changes ...func(*v1beta2.Snapshot)) {
 	v, at := w.Volumes[volume], noon.Add(-time.Duration(minutes)*time.Minute)
-	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, CreationTimestamp: metav1.NewTime(at), OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
+	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, CreationTimestamp: metav1.NewTime(at),
+		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
 	s.Spec.Volume, s.Spec.CreateSnapshot = v.Name, user
 	s.Status.CreationTime, s.Status.UserCreated, s.Status.Children = format(at), user, map[string]bool{"other": true}
 	says(s, v1beta2.ReasonReady)
@@ -39,7 +40,8 @@ func goingSince(minutes int, reason string) func(*v1beta2.Snapshot) {
 	return func(s *v1beta2.Snapshot) {
 		at := metav1.NewTime(noon.Add(-time.Duration(minutes) * time.Minute))
 		s.DeletionTimestamp = &at
-		s.Status.Conditions = append(s.Status.Conditions, v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionFalse, Reason: reason})
+		s.Status.Conditions = append(s.Status.Conditions,
+			v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionFalse, Reason: reason})
 	}
 }
 
@@ -80,7 +82,8 @@ func TestSnapshotDeleteKeepsTheNewest(t *testing.T) {
 	w.Shared = map[string]bool{"v-shared": true}
 	require.Equal(t, []string{"v-2", "v-3", "v-adopted"}, gone(Decide(w)))
 	w.stored("v-late", 0, -30, true)
-	require.Equal(t, []string{"v-1", "v-2", "v-3", "v-adopted"}, gone(Decide(w)), "one that is taken while the run lasts counts among the newest")
+	require.Equal(t, []string{"v-1", "v-2", "v-3", "v-adopted"}, gone(Decide(w)),
+		"one that is taken while the run lasts counts among the newest")
 }
 
 // Times are told in seconds: of those of one second the chain tells which is newer; what the head builds on never goes.
@@ -160,14 +163,16 @@ func TestAsManyVolumesAsAreWorkedOnAreEnough(t *testing.T) {
 		w.Job.Spec.Cron, w.Job.Spec.Retain, w.Job.Status.CurrentRun = "0 * * * *", 1, format(noon)
 		for i := range w.Volumes {
 			for n := range rapid.IntRange(0, 3).Draw(t, "snapshots") {
-				change := rapid.SampledFrom([]func(*v1beta2.Snapshot){func(*v1beta2.Snapshot) {}, goingSince(1, ""), goingSince(1, v1beta2.ReasonPurgeDisabled),
+				change := rapid.SampledFrom([]func(*v1beta2.Snapshot){func(*v1beta2.Snapshot) {}, goingSince(1, ""),
+					goingSince(1, v1beta2.ReasonPurgeDisabled),
 					reason(v1beta2.ReasonLost)}).Draw(t, "change")
 				w.stored(fmt.Sprintf("%d-%d", i, n), i, n+1, rapid.Bool().Draw(t, "user"), change)
 			}
 			if rapid.Bool().Draw(t, "made") {
 				s := w.newSnapshot(Name(w.Job, noon, w.Volumes[i]), w.Volumes[i])
 				s.CreationTimestamp = metav1.NewTime(noon)
-				says(s, rapid.SampledFrom([]string{v1beta2.ReasonReady, v1beta2.ReasonFailed, v1beta2.ReasonLimitReached, v1beta2.ReasonCreating}).Draw(t, "made reason"))
+				says(s, rapid.SampledFrom([]string{v1beta2.ReasonReady, v1beta2.ReasonFailed, v1beta2.ReasonLimitReached,
+					v1beta2.ReasonCreating}).Draw(t, "made reason"))
 				if conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) {
 					s.Status.CreationTime = format(noon)
 				}

@@ -19,9 +19,10 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 // world has a job of every hour, first seen a minute before noon, and this many volumes that name it.
 func world(volumes ...string) World {
 	w := World{Now: noon, Job: &v1beta2.RecurringJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "hourly", UID: "job", Generation: 1, CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
-		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 * * * *", Retain: 2, Concurrency: 2},
-		Status:     v1beta2.RecurringJobStatus{ScheduledSince: format(noon.Add(-time.Minute))},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "hourly", UID: "job", Generation: 1,
+			CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
+		Spec:   v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 * * * *", Retain: 2, Concurrency: 2},
+		Status: v1beta2.RecurringJobStatus{ScheduledSince: format(noon.Add(-time.Minute))},
 	}}
 	for _, name := range volumes {
 		w.Volumes = append(w.Volumes, volume(name, v1beta2.LabelRecurringJobPrefix+"hourly"))
@@ -30,7 +31,8 @@ func world(volumes ...string) World {
 }
 
 func volume(name string, labels ...string) *v1beta2.Volume {
-	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{}}}
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name),
+		Labels: map[string]string{}}}
 	v.Status.State = v1beta2.VolumeStateAttached
 	for _, l := range labels {
 		v.Labels[l] = v1beta2.RecurringEnabled
@@ -126,17 +128,22 @@ func TestHowAJobStands(t *testing.T) {
 		name, reason, says string
 		change             func(*World)
 	}{
-		{"one that has not run yet", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:00:00Z.", func(w *World) { w.Now = noon.Add(-time.Second) }},
-		{"one whose time has come", v1beta2.ReasonScheduled, "The run of 2026-08-01T12:00:00Z is under way; the next is due at 2026-08-01T13:00:00Z.", func(*World) {}},
-		{"a run without volumes is over at once", v1beta2.ReasonScheduled, "The last run was that of 2026-08-01T12:00:00Z; the next is due at 2026-08-01T13:00:00Z.", func(w *World) { w.Volumes = nil }},
-		{"a time zone", v1beta2.ReasonScheduled, "the next is due at 2026-08-02T01:00:00Z.", func(w *World) { w.Job.Spec.Cron = "CRON_TZ=Europe/Berlin 0 3 * * *" }},
+		{"one that has not run yet", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:00:00Z.",
+			func(w *World) { w.Now = noon.Add(-time.Second) }},
+		{"one whose time has come", v1beta2.ReasonScheduled,
+			"The run of 2026-08-01T12:00:00Z is under way; the next is due at 2026-08-01T13:00:00Z.", func(*World) {}},
+		{"a run without volumes is over at once", v1beta2.ReasonScheduled,
+			"The last run was that of 2026-08-01T12:00:00Z; the next is due at 2026-08-01T13:00:00Z.", func(w *World) { w.Volumes = nil }},
+		{"a time zone", v1beta2.ReasonScheduled, "the next is due at 2026-08-02T01:00:00Z.",
+			func(w *World) { w.Job.Spec.Cron = "CRON_TZ=Europe/Berlin 0 3 * * *" }},
 		{"no cron", v1beta2.ReasonBadCron, "it is empty", func(w *World) { w.Job.Spec.Cron = "" }},
 		{"too few fields", v1beta2.ReasonBadCron, "expected exactly 5 fields", func(w *World) { w.Job.Spec.Cron = "* *" }},
 		{"a minute that no hour has", v1beta2.ReasonBadCron, "above maximum (59): 61", func(w *World) { w.Job.Spec.Cron = "61 * * * *" }},
 		{"a zone that is none", v1beta2.ReasonBadCron, "Atlantis", func(w *World) { w.Job.Spec.Cron = "CRON_TZ=Atlantis 0 3 * * *" }},
 		{"a zone alone", v1beta2.ReasonBadCron, "no fields follow", func(w *World) { w.Job.Spec.Cron = "TZ=UTC" }},
 		{"a day that no year has", v1beta2.ReasonBadCron, "never comes", func(w *World) { w.Job.Spec.Cron = "0 0 30 2 *" }},
-		{"at a distance from its beginning", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:04:00Z.", func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
+		{"at a distance from its beginning", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:04:00Z.",
+			func(w *World) { w.Job.Spec.Cron = "@every 5m" }},
 		{"a trim", v1beta2.ReasonUnsupported, "run fstrim where it is mounted", func(w *World) { w.Job.Spec.Task = "filesystem-trim" }},
 		{"a backup of the system", v1beta2.ReasonUnsupported, "by other means", func(w *World) { w.Job.Spec.Task = "system-backup" }},
 		{"no task", v1beta2.ReasonUnsupported, `Task ""`, func(w *World) { w.Job.Spec.Task = "" }},
@@ -147,7 +154,8 @@ func TestHowAJobStands(t *testing.T) {
 			w.Job.Spec.Task, w.Job.Spec.Retain = v1beta2.RecurringTaskSnapshotDelete, 0
 		}},
 		{"kept by no age", v1beta2.ReasonUnsupported, "spec.retainAge", func(w *World) { w.Job.Spec.RetentionPolicy = policyAge }},
-		{"kept by age", v1beta2.ReasonScheduled, "under way", func(w *World) { w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge = policyAge, "72h" }},
+		{"kept by age", v1beta2.ReasonScheduled, "under way",
+			func(w *World) { w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge = policyAge, "72h" }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -235,7 +243,10 @@ func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
 // and whatever it says besides.
 func TestFirstSightIsTheBeginning(t *testing.T) {
 	for name, change := range map[string]func(*World){
-		"one of Longhorn's":                     func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ExecutionCount: 400, OwnerID: "node-1"} },
+		"one of Longhorn's": func(w *World) {
+			w.Job.Status = v1beta2.RecurringJobStatus{ExecutionCount: 400,
+				OwnerID: "node-1"}
+		},
 		"one that can be read from now on only": func(w *World) { w.Job.Status = v1beta2.RecurringJobStatus{ScheduledSince: "rubbish"} },
 	} {
 		t.Run(name, func(t *testing.T) {

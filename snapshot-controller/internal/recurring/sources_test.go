@@ -45,10 +45,12 @@ func TestLabelsOfAClaimCountInThePlaceOfTheVolumes(t *testing.T) {
 
 // That a claim is the source names no job, not even one of that name.
 func TestWhatAClaimsLabelsName(t *testing.T) {
-	require.Equal(t, map[string]string{v1beta2.LabelRecurringJobPrefix + "hourly": "enabled", v1beta2.LabelRecurringGroupPrefix + "gold": "enabled"},
+	require.Equal(t, map[string]string{v1beta2.LabelRecurringJobPrefix + "hourly": "enabled", v1beta2.LabelRecurringGroupPrefix +
+		"gold": "enabled"},
 		LabelsOfClaim(map[string]string{
-			v1beta2.LabelRecurringSource: "enabled", v1beta2.LabelRecurringJobPrefix + "hourly": "enabled", v1beta2.LabelRecurringGroupPrefix + "gold": "enabled",
-			v1beta2.LabelRecurringJobPrefix + "daily": "disabled", "app": "enabled",
+			v1beta2.LabelRecurringSource: "enabled", v1beta2.LabelRecurringJobPrefix + "hourly": "enabled",
+			v1beta2.LabelRecurringGroupPrefix + "gold": "enabled",
+			v1beta2.LabelRecurringJobPrefix + "daily":  "disabled", "app": "enabled",
 		}))
 }
 
@@ -56,7 +58,8 @@ func TestWhatAClaimsLabelsName(t *testing.T) {
 func TestWhatIsKeptOfAClaimNamesTheSameJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.MapOf(
-			rapid.SampledFrom([]string{v1beta2.LabelRecurringJobPrefix + "a", v1beta2.LabelRecurringGroupPrefix + "b", "app", v1beta2.LabelRecurringGroupPrefix + "default"}),
+			rapid.SampledFrom([]string{v1beta2.LabelRecurringJobPrefix + "a", v1beta2.LabelRecurringGroupPrefix + "b", "app",
+				v1beta2.LabelRecurringGroupPrefix + "default"}),
 			rapid.SampledFrom([]string{"enabled", "disabled", ""}),
 		).Draw(t, "labels")
 		kept := LabelsOfClaim(labels)

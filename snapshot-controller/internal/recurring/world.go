@@ -59,8 +59,8 @@ const (
 	keyGroup = "group/"
 )
 
-// KeysOfVolume are the jobs and groups that the labels of a volume, or of its claim, name, in order; where they name none, it is the default
-// group.
+// KeysOfVolume are the jobs and groups that the labels of a volume, or of its claim, name, in order; where they name none, it is the
+// default group.
 func KeysOfVolume(labels map[string]string) []string {
 	var out []string
 	for label, value := range labels {

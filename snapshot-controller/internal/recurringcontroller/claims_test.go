@@ -99,7 +99,8 @@ func TestAClaimNamesTheJobsOfItsVolume(t *testing.T) {
 		"recurring-job.longhorn.io/source": v1beta2.RecurringEnabled, v1beta2.LabelRecurringGroupPrefix + "other": v1beta2.RecurringEnabled,
 	}
 	often := map[string]string{v1beta2.LabelRecurringJobPrefix + "often": v1beta2.RecurringEnabled}
-	fromStart, later, not, instead, unbound := w.namespace+"-start", w.namespace+"-later", w.namespace+"-not", w.namespace+"-instead", w.namespace+"-unbound"
+	fromStart, later, not, instead, unbound := w.namespace+"-start", w.namespace+"-later", w.namespace+"-not", w.namespace+"-instead",
+		w.namespace+"-unbound"
 	w.claimed(fromStart, nil, source)
 	changed := w.claimed(later, nil, nil)
 	w.claimed(not, nil, often)

@@ -44,7 +44,8 @@ func notScheduled(v recurring.Verdict) events.Event {
 }
 
 func removed(count int) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotsDeleted", Action: actionRemove, Note: fmt.Sprintf("%d Snapshots were deleted, as is the job's task.", count)}
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotsDeleted", Action: actionRemove,
+		Note: fmt.Sprintf("%d Snapshots were deleted, as is the job's task.", count)}
 }
 
 func retained(count int) events.Event {

@@ -43,7 +43,8 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 	if err != nil {
 		return nil, err
 	}
-	w := &recurring.World{Now: o.clock.Now(), Job: job, Sources: sources, Shared: map[string]bool{}, WhileDetached: values.JobsWhileDetached}
+	w := &recurring.World{Now: o.clock.Now(), Job: job, Sources: sources, Shared: map[string]bool{},
+		WhileDetached: values.JobsWhileDetached}
 	left := done.of(job)
 	for _, v := range volumes {
 		if left.has(v) {
@@ -101,7 +102,8 @@ func (o observer) volumes(ctx context.Context, job *v1beta2.RecurringJob) ([]*v1
 }
 
 // ofVolume reads the world of a job and one volume.
-func (o observer) ofVolume(ctx context.Context, job *v1beta2.RecurringJob, v *v1beta2.Volume, sources recurring.Sources) (*recurring.World, error) {
+func (o observer) ofVolume(ctx context.Context, job *v1beta2.RecurringJob, v *v1beta2.Volume, sources recurring.Sources) (*recurring.World,
+	error) {
 	w := &recurring.World{Now: o.clock.Now(), Job: job, Volumes: []*v1beta2.Volume{v}, Sources: sources}
 	if recurring.Removes(job) {
 		return w, o.readAll(ctx, w, v)

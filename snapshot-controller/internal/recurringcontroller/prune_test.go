@@ -27,15 +27,18 @@ func (w *world) storedFor(job, name, volume string, hours int, user bool) {
 	v := &v1beta2.Volume{}
 	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: volume}, v))
 	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.namespace, Name: name, Finalizers: []string{v1beta2.Finalizer}, OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)},
+		Namespace: w.namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
+		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)},
 	}, Spec: v1beta2.SnapshotSpec{Volume: volume, CreateSnapshot: user}}
 	if job != "" {
 		s.Spec.Labels = map[string]string{v1beta2.LabelRecurringJob: job}
 	}
 	require.NoError(w.t, w.admin.Create(w.t.Context(), s))
 	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, s, map[string]any{
-		"creationTime": w.clock.Now().UTC().Add(-time.Duration(hours) * time.Hour).Format(time.RFC3339), "readyToUse": true, "userCreated": user, "children": map[string]any{"other": true},
-		"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}}),
+		"creationTime": w.clock.Now().UTC().Add(-time.Duration(hours) * time.Hour).Format(time.RFC3339), "readyToUse": true,
+		"userCreated": user, "children": map[string]any{"other": true},
+		"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue,
+			Reason: v1beta2.ReasonReady}}),
 	}))
 }
 

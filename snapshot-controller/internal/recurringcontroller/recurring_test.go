@@ -190,7 +190,8 @@ func TestWhatAnEarlierLonghornsJobTookIsRetained(t *testing.T) {
 	for name, hours := range map[string]int{"older": 2, "newer": 1} {
 		w.stored(name, "vol-1", hours, false)
 		s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
-		require.NoError(t, status.MergeStatus(t.Context(), w.admin, s, map[string]any{"userCreated": true, "labels": map[string]any{v1beta2.LabelRecurringJob: "often"}}))
+		require.NoError(t, status.MergeStatus(t.Context(), w.admin, s,
+			map[string]any{"userCreated": true, "labels": map[string]any{v1beta2.LabelRecurringJob: "often"}}))
 	}
 	w.startCut(cut.Point{}, nil)
 	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
@@ -215,7 +216,8 @@ func runs(t *testing.T, point cut.Point) int {
 	})
 	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
-		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "*/5 * * * *", Retain: 1, Labels: map[string]string{"why": "test"}},
+		Spec: v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "*/5 * * * *", Retain: 1,
+			Labels: map[string]string{"why": "test"}},
 	}))
 	w.jump()
 	w.ran(1, 1)

@@ -17,9 +17,11 @@ func TestWhichSnapshotAVolumeNeeds(t *testing.T) {
 		volume v1beta2.Volume
 		want   string
 	}{
-		"an ordinary volume":          {v1beta2.Volume{}, ""},
-		"a linked clone":              {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: cloneModeLinked, DataSource: "snap://a/s"}}, "a/s"},
-		"a copy under way":            {v1beta2.Volume{Spec: v1beta2.VolumeSpec{DataSource: "vol://a"}, Status: v1beta2.VolumeStatus{CloneStatus: copying}}, "a/s"},
+		"an ordinary volume": {v1beta2.Volume{}, ""},
+		"a linked clone": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: cloneModeLinked, DataSource: "snap://a/s"}},
+			"a/s"},
+		"a copy under way": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{DataSource: "vol://a"},
+			Status: v1beta2.VolumeStatus{CloneStatus: copying}}, "a/s"},
 		"a copy that is whole":        {v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneCompleted, SourceVolume: "a", Snapshot: "s"}}}, ""},
 		"a copy that nobody needs":    {v1beta2.Volume{ObjectMeta: going, Status: v1beta2.VolumeStatus{CloneStatus: copying}}, ""},
 		"a copy without its snapshot": {v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated, SourceVolume: "a"}}}, ""},

@@ -24,7 +24,8 @@ func Decide(w World) Verdict {
 		return Verdict{Step: StepRepair, Reason: "Repaired", Message: "Label, finalizer and owner reference are put right."}
 	}
 	if w.Volume == nil {
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeNotFound, "There is no volume "+w.Snapshot.Spec.Volume+"; create it, or delete this Snapshot."), nil)
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeNotFound, "There is no volume "+w.Snapshot.Spec.Volume+
+			"; create it, or delete this Snapshot."), nil)
 	}
 	return w.keep()
 }

@@ -20,7 +20,8 @@ func (w World) keep() Verdict {
 	}
 	switch {
 	case w.Snapshot.Name == VolumeHead:
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+" is the part of every volume that is written to, no snapshot; delete this object."), nil)
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+
+			" is the part of every volume that is written to, no snapshot; delete this object."), nil)
 	case w.seen():
 		return w.missing()
 	case !w.Snapshot.Spec.CreateSnapshot:
@@ -36,11 +37,13 @@ func (w World) keep() Verdict {
 func (w World) missing() Verdict {
 	switch {
 	case w.known():
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonLost, "The engine does not list it now; im-monitor finds out whether it is gone."), nil)
+		return w.say(w.mirrored(nil), ready(v1beta2.ReasonLost,
+			"The engine does not list it now; im-monitor finds out whether it is gone."), nil)
 	case w.isSaid():
 		return w.done(Verdict{Step: StepNone, Reason: "Unknown", Message: "The volume's engine is not running; what was known stays."})
 	}
-	return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+" is detached; its snapshots are seen when it is attached next."), nil)
+	return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+
+		" is detached; its snapshots are seen when it is attached next."), nil)
 }
 
 // isSaid reports whether the status says something of it that a stopped engine does not make wrong.
@@ -67,7 +70,8 @@ func (w World) create() Verdict {
 		return w.say(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
 	}
 	if !asked && !w.known() {
-		return w.say(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet."), w.kept())
+		return w.say(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+
+			" yet."), w.kept())
 	}
 	if !asked {
 		status.RequestedTime = w.requestTime()
@@ -100,7 +104,8 @@ func (w World) overLimit() string {
 			Count: limit, Bytes: w.Volume.Spec.SnapshotMaxSize, CountOnly: w.Volume.Spec.DataEngine == v1beta2.DataEngineV2})
 	}
 	if w.Taken >= limit {
-		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", w.Volume.Name, w.Taken, limit)
+		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", w.Volume.Name, w.Taken,
+			limit)
 	}
 	return ""
 }

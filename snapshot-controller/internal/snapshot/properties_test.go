@@ -16,7 +16,8 @@ var changes = []func(*World){
 	detached, listed, taken, requested, deleted, system, noOwner, owner("other"), approved, failed, cancelled, withdrawn,
 	granted, refused, two, leaving, rebuilding,
 	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, copied, mirrored, retried,
-	refusedAgo(5*time.Second, 0), refusedAgo(time.Minute, time.Minute), unremovedAgo(5*time.Second, 0), unremovedAgo(time.Minute, time.Hour),
+	refusedAgo(5*time.Second, 0), refusedAgo(time.Minute, time.Minute), unremovedAgo(5*time.Second, 0),
+	unremovedAgo(time.Minute, time.Hour),
 	func(w *World) { w.Settings.PurgeDisabled = true }, func(w *World) { w.Settings.MaxCount = 2 },
 	func(w *World) { w.Candidate = "" }, func(w *World) { w.Engine.Status.Snapshots = map[string]v1beta2.SnapshotInfo{} },
 	func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted },
@@ -57,7 +58,8 @@ func TestItComesToAnEndAndThenIsQuiet(t *testing.T) {
 			return
 		}
 		if w.deleting() && len(w.Snapshot.Finalizers) > 0 {
-			require.NotEmpty(t, conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved), "ALL-3: it says what it waits for")
+			require.NotEmpty(t, conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved),
+				"ALL-3: it says what it waits for")
 		}
 	})
 }
@@ -93,8 +95,10 @@ func TestRemovalIsApprovedForWhatIsDeleted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		v := Decide(w)
-		if v.Step == StepStatus && conditions.IsTrue(v.Status.Conditions, v1beta2.SnapshotRemovalApproved) && v.Reason == v1beta2.ReasonRequested {
-			require.True(t, w.deleting() && w.Attached() && w.Place == PlaceGranted && len(w.Clones)+len(w.Backups) == 0 && !w.Settings.PurgeDisabled)
+		if v.Step == StepStatus && conditions.IsTrue(v.Status.Conditions, v1beta2.SnapshotRemovalApproved) &&
+			v.Reason == v1beta2.ReasonRequested {
+			require.True(t, w.deleting() && w.Attached() && w.Place == PlaceGranted && len(w.Clones)+len(w.Backups) == 0 &&
+				!w.Settings.PurgeDisabled)
 		}
 		if v.Step == StepTakeTicket {
 			require.NotEmpty(t, w.Candidate)

@@ -41,9 +41,11 @@ func (w World) blocker() (reason, message string) {
 	children, marked := w.chain()
 	switch {
 	case len(w.Clones) > 0:
-		return v1beta2.ReasonLinkedClone, "Linked clones share its data, or it is being copied: " + strings.Join(w.Clones, ", ") + "; it can go once linked clones are gone and copies are whole."
+		return v1beta2.ReasonLinkedClone, "Linked clones share its data, or it is being copied: " + strings.Join(w.Clones, ", ") +
+			"; it can go once linked clones are gone and copies are whole."
 	case len(w.Backups) > 0:
-		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") + "; it goes on when that ends, or when that Backup is deleted."
+		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") +
+			"; it goes on when that ends, or when that Backup is deleted."
 	case w.Settings.PurgeDisabled:
 		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true; it goes on once that is false."
 	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":
@@ -53,9 +55,12 @@ func (w World) blocker() (reason, message string) {
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it goes on when that is done."
 	case marked && children[VolumeHead]:
-		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name + " builds on it, and an engine merges a snapshot only into a newer one: create another Snapshot of the volume, and its data goes."
+		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name +
+			" builds on it, and an engine merges a snapshot only into a newer one: create another Snapshot of the volume, and its data " +
+			"goes."
 	case (marked || volume.Spec.DataEngine == v1beta2.DataEngineV2) && len(children) > 1:
-		return v1beta2.ReasonHasMultipleChildren, fmt.Sprintf("%d parts of the volume build on it; it can be merged when one is left.", len(children))
+		return v1beta2.ReasonHasMultipleChildren,
+			fmt.Sprintf("%d parts of the volume build on it; it can be merged when one is left.", len(children))
 	}
 	return "", ""
 }
@@ -98,7 +103,9 @@ func (w World) approve() Verdict {
 	case w.Place == PlaceUnknown:
 		return Verdict{Step: StepNone, Holds: true, NeedsPlace: true}
 	case w.Place == PlaceRefused:
-		v := w.say(w.mirrored(w.info()), approval(v1beta2.ReasonPurgeLimited, "The node has as many purges as snapshot-heavy-task-concurrent-limit allows; this one has its turn after those before it."), nil)
+		v := w.say(w.mirrored(w.info()), approval(v1beta2.ReasonPurgeLimited,
+			"The node has as many purges as snapshot-heavy-task-concurrent-limit allows; this one has its turn after those before it."),
+			nil)
 		v.Holds = true
 		return v
 	}

@@ -54,7 +54,8 @@ func ready(reason, message string) v1beta2.Condition {
 }
 
 func approval(reason, message string) v1beta2.Condition {
-	return v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: truth(reason == v1beta2.ReasonRequested), Reason: reason, Message: message}
+	return v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: truth(reason == v1beta2.ReasonRequested), Reason: reason,
+		Message: message}
 }
 
 func truth(is bool) v1beta2.ConditionStatus {

@@ -60,7 +60,8 @@ func Ticket(r Request) *v1beta2.AttachmentTicket {
 		ID: r.ID, Type: r.Type, NodeID: r.Node,
 		Parameters: map[string]string{
 			v1beta2.TicketDisableFrontend: v1beta2.TicketValueAny,
-			v1beta2.TicketOwnerKind:       r.OwnerKind, v1beta2.TicketOwnerName: r.Owner.GetName(), v1beta2.TicketOwnerUID: string(r.Owner.GetUID()),
+			v1beta2.TicketOwnerKind:       r.OwnerKind, v1beta2.TicketOwnerName: r.Owner.GetName(),
+			v1beta2.TicketOwnerUID: string(r.Owner.GetUID()),
 		},
 	}
 	switch old, held := r.Attachment.Spec.AttachmentTickets[r.ID]; {
@@ -87,7 +88,8 @@ func AttachProblem(r Request) string {
 	case r.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted:
 		return "Volume " + r.Volume.Name + " is faulted: it has no good replica to attach with; see its condition Faulted."
 	case r.Node == "":
-		return "No node with a good replica of volume " + r.Volume.Name + " can take it now; see its Replicas, and the condition Ready of their Nodes."
+		return "No node with a good replica of volume " + r.Volume.Name +
+			" can take it now; see its Replicas, and the condition Ready of their Nodes."
 	}
 	answer := r.Attachment.Status.AttachmentTicketStatuses[r.ID]
 	if reason := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied); refusals[reason] {

@@ -54,7 +54,8 @@ func going(w *World) {
 
 // listed: the engine has it.
 func listed(w *World) {
-	w.Engine.Status.Snapshots["snap-1"] = v1beta2.SnapshotInfo{Name: "snap-1", Created: "2026-08-01T11:00:00Z", Size: "42", Children: map[string]bool{VolumeHead: true}}
+	w.Engine.Status.Snapshots["snap-1"] = v1beta2.SnapshotInfo{Name: "snap-1", Created: "2026-08-01T11:00:00Z", Size: "42",
+		Children: map[string]bool{VolumeHead: true}}
 }
 
 // taken: it was in the engine, and that was noted.
@@ -96,7 +97,8 @@ func unremovedAgo(approved, failing time.Duration) func(*World) {
 	return func(w *World) {
 		at := noon.Add(-approved)
 		put(w, v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved,
-			Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested, Message: "Nothing stands against removing its data.", LastTransitionTime: text(at)})
+			Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested, Message: "Nothing stands against removing its data.",
+			LastTransitionTime: text(at)})
 		said(w, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, at.Add(100*time.Millisecond), failing)
 	}
 }

@@ -73,7 +73,8 @@ func thinBackup(obj any) any {
 	thin.Labels, thin.Finalizers = b.Labels, words(b.Finalizers)
 	thin.Status.State, thin.Status.VolumeName, thin.Status.URL = word(b.Status.State), word(b.Status.VolumeName), b.Status.URL
 	thin.Status.BackupTargetName, thin.Status.BackupCreatedAt = word(b.Status.BackupTargetName), b.Status.BackupCreatedAt
-	thin.Status.SnapshotCreatedAt, thin.Status.VolumeSize, thin.Status.Error = b.Status.SnapshotCreatedAt, b.Status.VolumeSize, b.Status.Error
+	thin.Status.SnapshotCreatedAt, thin.Status.VolumeSize, thin.Status.Error = b.Status.SnapshotCreatedAt, b.Status.VolumeSize,
+		b.Status.Error
 	thin.Status.Conditions = thinConditions(b.Status.Conditions)
 	return thin
 }
@@ -82,7 +83,8 @@ func thinConditions(list []v1beta2.Condition) []v1beta2.Condition {
 	out := make([]v1beta2.Condition, 0, len(list))
 	for _, c := range list {
 		c.LastProbeTime, c.LastTransitionTime = moment(c.LastProbeTime), moment(c.LastTransitionTime)
-		c.Type, c.Reason, c.Message, c.Status = word(c.Type), word(c.Reason), word(c.Message), v1beta2.ConditionStatus(word(string(c.Status)))
+		c.Type, c.Reason, c.Message, c.Status = word(c.Type), word(c.Reason), word(c.Message),
+			v1beta2.ConditionStatus(word(string(c.Status)))
 		out = append(out, c)
 	}
 	return conditionsOf(out)

@@ -19,20 +19,25 @@ import (
 // full is a Snapshot as the API server sends it: everything that a settled one has, in strings of its own.
 func full(t testing.TB, number int) *v1beta2.Snapshot {
 	name := fmt.Sprintf("snapshot-of-a-usual-length-%06d", number)
-	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pvc-%036d", number/30), UID: types.UID(fmt.Sprintf("%036d", number/30))}}
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pvc-%036d", number/30),
+		UID: types.UID(fmt.Sprintf("%036d", number/30))}}
 	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Namespace: v1beta2.DefaultNamespace, UID: types.UID(fmt.Sprintf("%036d", number)), ResourceVersion: "123456", Generation: 1,
+		Name: name, Namespace: v1beta2.DefaultNamespace, UID: types.UID(fmt.Sprintf("%036d", number)), ResourceVersion: "123456",
+		Generation: 1,
 		Finalizers: []string{v1beta2.Finalizer}, Labels: map[string]string{v1beta2.LabelVolume: v.Name},
 		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)},
-		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: Owner, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:readyToUse":{}}}`)}}},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Owner,
+			FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:readyToUse":{}}}`)}}},
 	}}
 	s.Spec.Volume, s.Spec.CreateSnapshot = v.Name, true
 	s.Status = v1beta2.SnapshotStatus{
 		Parent: name, Children: map[string]bool{name: true}, UserCreated: true, CreationTime: "2026-08-01T11:00:00Z", Size: 1 << 30,
 		RestoreSize: 1 << 34, ReadyToUse: true, RequestedTime: "2026-08-01T11:00:00Z",
 		Conditions: []v1beta2.Condition{
-			{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady, Message: "It can be used.", LastTransitionTime: "2026-08-01T11:00:00Z"},
-			{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonTaken, Message: "The engine took the snapshot.", LastTransitionTime: "2026-08-01T11:00:00Z"},
+			{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady, Message: "It can be used.",
+				LastTransitionTime: "2026-08-01T11:00:00Z"},
+			{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonTaken,
+				Message: "The engine took the snapshot.", LastTransitionTime: "2026-08-01T11:00:00Z"},
 		},
 	}
 	body, err := json.Marshal(s)
@@ -65,7 +70,8 @@ func TestAnEntryOfAnEnginesListIsKeptInLittle(t *testing.T) {
 		e := &v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: map[string]v1beta2.SnapshotInfo{}}}
 		name := func(n int) string { return fmt.Sprintf("snapshot-of-a-usual-length-%06d", n) }
 		for n := range chain {
-			e.Status.Snapshots[name(n)] = v1beta2.SnapshotInfo{Name: name(n), Parent: name(n - 1), Children: map[string]bool{name(n + 1): true}, Created: fmt.Sprintf("2026-08-%02dT11:00:00Z", n), Size: "1"}
+			e.Status.Snapshots[name(n)] = v1beta2.SnapshotInfo{Name: name(n), Parent: name(n - 1),
+				Children: map[string]bool{name(n + 1): true}, Created: fmt.Sprintf("2026-08-%02dT11:00:00Z", n), Size: "1"}
 		}
 		kept = append(kept, thinEngine(e))
 	}
@@ -94,8 +100,10 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 		"one that says none":           {"s": info(""), "t": info("s", head), head: info("t")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{VolumeName: "v", Active: true}, Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateRunning, Snapshots: list}}
-			s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", Finalizers: []string{v1beta2.Finalizer}, Labels: map[string]string{v1beta2.LabelVolume: "v"},
+			e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{VolumeName: "v", Active: true},
+				Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateRunning, Snapshots: list}}
+			s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", Finalizers: []string{v1beta2.Finalizer},
+				Labels:          map[string]string{v1beta2.LabelVolume: "v"},
 				OwnerReferences: []metav1.OwnerReference{{Kind: "Volume", Name: "v", UID: "1"}}}, Spec: v1beta2.SnapshotSpec{Volume: "v"}}
 			w := snapshot.World{Snapshot: s, Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "v", UID: "1"}}, Engine: e}
 			whole := snapshot.Decide(w)
@@ -122,10 +130,13 @@ func TestAChangeOfAListIsAboutThoseThatItConcerns(t *testing.T) {
 	info := func(parent, child, size string) v1beta2.SnapshotInfo {
 		return v1beta2.SnapshotInfo{Parent: parent, Children: map[string]bool{child: true}, Size: size}
 	}
-	before := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "b", "1"), "b": info("a", "c", "1"), "c": info("b", head, "1"), head: {Parent: "c"}})
-	grown := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "b", "1"), "b": info("a", "c", "1"), "c": info("b", "d", "1"), "d": info("c", head, "1"), head: {Parent: "d"}})
+	before := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "b", "1"), "b": info("a", "c", "1"), "c": info("b", head, "1"),
+		head: {Parent: "c"}})
+	grown := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "b", "1"), "b": info("a", "c", "1"), "c": info("b", "d", "1"),
+		"d": info("c", head, "1"), head: {Parent: "d"}})
 	merged := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "c", "1"), "c": info("a", head, "2"), head: {Parent: "c"}})
-	written := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "b", "1"), "b": info("a", "c", "1"), "c": info("b", head, "9"), head: {Parent: "c"}})
+	written := thin(map[string]v1beta2.SnapshotInfo{"a": info("", "b", "1"), "b": info("a", "c", "1"), "c": info("b", head, "9"),
+		head: {Parent: "c"}})
 	require.Empty(t, changedInfos(before, before))
 	require.Subset(t, []string{"c", "d"}, changedInfos(before, grown))
 	require.Subset(t, changedInfos(before, grown), []string{"c", "d"})
@@ -148,7 +159,8 @@ func TestThinIsEnough(t *testing.T) {
 	require.Equal(t, thin, thinSnapshot(thin), "it may be done twice")
 	require.Equal(t, snapshot.UID(whole), snapshot.UID(thin))
 	require.True(t, conditions.Equal(whole.Status.Conditions[:1], thin.Status.Conditions))
-	w := snapshot.World{Snapshot: whole, Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: whole.Spec.Volume, UID: snapshot.UID(whole)}}}
+	w := snapshot.World{Snapshot: whole, Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: whole.Spec.Volume,
+		UID: snapshot.UID(whole)}}}
 	first := snapshot.Decide(w)
 	w.Snapshot = thin.DeepCopy()
 	compactcache.OpenSnapshot(w.Snapshot)

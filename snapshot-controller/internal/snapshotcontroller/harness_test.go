@@ -119,7 +119,8 @@ func (w *world) status(obj client.Object, fields map[string]any) {
 // volume makes a volume with one replica and one engine, detached.
 func (w *world) volume(name string) *v1beta2.Volume {
 	w.t.Helper()
-	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
+	v := &v1beta2.Volume{ObjectMeta: w.meta(name),
+		Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
 	w.create(v)
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateDetached, "robustness": v1beta2.VolumeRobustnessUnknown})
 	w.create(&v1beta2.VolumeAttachment{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeAttachmentSpec{Volume: name}})
@@ -160,7 +161,8 @@ func (w *world) lists(volume string, names ...string) {
 		}
 	}
 	for _, name := range names {
-		list[name] = map[string]any{"name": name, "created": "2026-08-01T11:00:00Z", "size": "42", "usercreated": true, "children": map[string]any{"x": true}}
+		list[name] = map[string]any{"name": name, "created": "2026-08-01T11:00:00Z", "size": "42", "usercreated": true,
+			"children": map[string]any{"x": true}}
 	}
 	w.status(w.engine(volume), map[string]any{"snapshots": list})
 }
@@ -223,7 +225,8 @@ func (w *world) tickets(volume string) map[string]v1beta2.AttachmentTicket {
 
 func (w *world) holds(volume string, count int) {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool { return len(w.tickets(volume)) == count }, patience, poll, "tickets of %s: %v", volume, w.tickets(volume))
+	require.Eventually(w.t, func() bool { return len(w.tickets(volume)) == count }, patience, poll, "tickets of %s: %v", volume,
+		w.tickets(volume))
 }
 
 // sees waits until the process's cache shows so many tickets, too.
@@ -240,5 +243,6 @@ func (w *world) sees(p *shell.Process, volume string, count int) {
 func (w *world) quiet(p *shell.Process) {
 	w.t.Helper()
 	writes := p.Client.Writes()
-	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond, "writes: %v", writes)
+	require.Never(w.t, func() bool { return len(p.Client.Writes()) != len(writes) }, 300*time.Millisecond, 50*time.Millisecond,
+		"writes: %v", writes)
 }

@@ -54,7 +54,8 @@ func TestAVolumeThatIsNotAttachedForLongGoesToTheEndOfTheLine(t *testing.T) {
 	late := 2*time.Hour + idlePatience
 	got := enter(next, late, false)
 	require.True(t, got.granted)
-	require.Equal(t, []string{"snap-1-1", "snap-1-2", "snap-3-1"}, got.enqueue, "those that lost the place, and the next, since it may lose it, too")
+	require.Equal(t, []string{"snap-1-1", "snap-1-2", "snap-3-1"}, got.enqueue,
+		"those that lost the place, and the next, since it may lose it, too")
 	require.False(t, enter(idle, late, false).granted)
 	require.False(t, enter(more, late, false).granted)
 	require.Equal(t, []string{"snap-3-1"}, l.leave("snap-2-1"), "they are behind everybody")
@@ -74,7 +75,8 @@ func TestEverybodysTurnComes(t *testing.T) {
 		l, limit := newLine(), rapid.IntRange(1, 3).Draw(t, "limit")
 		open := map[types.UID]turn{}
 		for range rapid.IntRange(1, 20).Draw(t, "snapshots") {
-			one := someTurn(rapid.IntRange(1, 6).Draw(t, "volume"), rapid.IntRange(1, 3).Draw(t, "number"), rapid.IntRange(0, 59).Draw(t, "minute"))
+			one := someTurn(rapid.IntRange(1, 6).Draw(t, "volume"), rapid.IntRange(1, 3).Draw(t, "number"),
+				rapid.IntRange(0, 59).Draw(t, "minute"))
 			if _, known := open[one.uid]; !known {
 				open[one.uid] = one
 			}

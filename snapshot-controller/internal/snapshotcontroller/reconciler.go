@@ -149,7 +149,8 @@ func (r *reconciler) seed(ctx context.Context) error {
 		for j := range engines.Items {
 			if e := &engines.Items[j]; e.Spec.Active && e.Spec.NodeID != "" {
 				r.uids[s.Name] = s.UID
-				r.line.enter(turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time}, claim{approved: true, works: true})
+				r.line.enter(turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time},
+					claim{approved: true, works: true})
 			}
 		}
 	}

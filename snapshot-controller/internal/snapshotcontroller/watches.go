@@ -41,7 +41,8 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, handler.Funcs{CreateFunc: w.replicaCame, UpdateFunc: w.replicaChanged, DeleteFunc: w.replicaGone}).
 		Watches(&v1beta2.Node{}, handler.Funcs{CreateFunc: w.nodeCame, UpdateFunc: w.nodeChanged, DeleteFunc: w.nodeGone}).
 		Watches(&v1beta2.Backup{}, handler.Funcs{UpdateFunc: w.backupChanged, DeleteFunc: w.backupGone}).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(w.setting), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
+		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(w.setting),
+			builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
 // ofSnapshots drops updates that say nothing new to us: our own, and labels of people.
@@ -178,7 +179,8 @@ func (w watches) setting(ctx context.Context, obj client.Object) []reconcile.Req
 	case setting.PurgesPerNode:
 		names = w.line.all()
 	case setting.DisablePurge:
-		for _, reason := range []string{v1beta2.ReasonPurgeDisabled, v1beta2.ReasonRequested, v1beta2.ReasonWaitingForAttach, v1beta2.ReasonPurgeLimited} {
+		for _, reason := range []string{v1beta2.ReasonPurgeDisabled, v1beta2.ReasonRequested, v1beta2.ReasonWaitingForAttach,
+			v1beta2.ReasonPurgeLimited} {
 			names = append(names, w.names(ctx, byReason, reason)...)
 		}
 	case setting.SnapshotMaxCount:

@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
-// Candidate is the node to which the volume is attached for work on its snapshots: where it is wanted anyhow; else held, where a ticket has it already; else the first by name that has a
-// good replica and can. Empty: no node can.
+// Candidate is the node to which the volume is attached for work on its snapshots: where it is wanted anyhow; else held, where a ticket has
+// it already; else the first by name that has a good replica and can. Empty: no node can.
 func (r Reader) Candidate(ctx context.Context, v *v1beta2.Volume, held string) (string, error) {
 	if v.Spec.NodeID != "" {
 		node, err := r.node(ctx, v.Spec.NodeID)

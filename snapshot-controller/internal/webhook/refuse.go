@@ -65,7 +65,8 @@ func (w World) update() string {
 	case !sameSpec(w.Old.Spec, w.New.Spec):
 		return "spec cannot be changed: delete this Snapshot and create another"
 	case was != is && is != v1beta2.LabelValue(w.New.Spec.Volume):
-		return fmt.Sprintf("the label %s names the volume and cannot be changed: it is %q", v1beta2.LabelVolume, v1beta2.LabelValue(w.New.Spec.Volume))
+		return fmt.Sprintf("the label %s names the volume and cannot be changed: it is %q", v1beta2.LabelVolume,
+			v1beta2.LabelValue(w.New.Spec.Volume))
 	}
 	return ""
 }
@@ -80,7 +81,8 @@ func sameSpec(a, b v1beta2.SnapshotSpec) bool {
 
 // delete keeps data that is in use. With its volume a snapshot goes all the same, and an object goes whose snapshot is gone.
 func (w World) delete() string {
-	if len(w.Clones) == 0 || conditions.IsTrue(w.Old.Status.Conditions, v1beta2.SnapshotWithdrawn) || w.Old.DeletionTimestamp != nil || w.Volume == nil || w.Volume.DeletionTimestamp != nil {
+	if len(w.Clones) == 0 || conditions.IsTrue(w.Old.Status.Conditions, v1beta2.SnapshotWithdrawn) || w.Old.DeletionTimestamp != nil ||
+		w.Volume == nil || w.Volume.DeletionTimestamp != nil {
 		return ""
 	}
 	return fmt.Sprintf("linked clones share the data of snapshot %s: %s; delete them first", w.Old.Name, strings.Join(w.Clones, ", "))

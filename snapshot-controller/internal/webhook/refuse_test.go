@@ -37,7 +37,8 @@ func label(value string) func(*v1beta2.Snapshot) {
 }
 
 func withdrawn(s *v1beta2.Snapshot) {
-	s.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotWithdrawn, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSnapshotGone}}
+	s.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotWithdrawn, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonSnapshotGone}}
 }
 
 func TestWhatIsRefused(t *testing.T) {
@@ -45,24 +46,35 @@ func TestWhatIsRefused(t *testing.T) {
 		world World
 		says  string
 	}{
-		"a snapshot of a volume is welcome":               {World{Operation: Create, New: snap(), Volume: vol()}, ""},
-		"one of no volume is refused":                     {World{Operation: Create, New: snap()}, "there is no volume vol-1"},
-		"so is one of a volume that goes":                 {World{Operation: Create, New: snap(), Volume: goingVol()}, "is being deleted"},
-		"and one that would be the volume's head":         {World{Operation: Create, New: snap(func(s *v1beta2.Snapshot) { s.Name = "volume-head" }), Volume: vol()}, "choose another name"},
-		"the spec stays":                                  {World{Operation: Update, Old: snap(), New: snap(func(s *v1beta2.Snapshot) { s.Spec.Volume = "vol-2" })}, "spec cannot be changed"},
-		"labels of the spec, too":                         {World{Operation: Update, Old: snap(), New: snap(func(s *v1beta2.Snapshot) { s.Spec.Labels = map[string]string{"a": "b"} })}, "spec cannot be changed"},
-		"an empty list of labels is none":                 {World{Operation: Update, Old: snap(), New: snap(func(s *v1beta2.Snapshot) { s.Spec.Labels = map[string]string{} })}, ""},
-		"the label of the volume stays":                   {World{Operation: Update, Old: snap(), New: snap(label("vol-2"))}, "cannot be changed"},
-		"it cannot be taken off":                          {World{Operation: Update, Old: snap(), New: snap(func(s *v1beta2.Snapshot) { s.Labels = nil })}, "cannot be changed"},
-		"a wrong one may be put right":                    {World{Operation: Update, Old: snap(label("x")), New: snap()}, ""},
-		"and stay wrong for a while":                      {World{Operation: Update, Old: snap(label("x")), New: snap(label("x"))}, ""},
-		"other labels are people's":                       {World{Operation: Update, Old: snap(), New: snap(func(s *v1beta2.Snapshot) { s.Labels["team"] = "a" })}, ""},
-		"a snapshot may be deleted":                       {World{Operation: Delete, Old: snap(), Volume: vol()}, ""},
-		"but not one whose data a clone shares":           {World{Operation: Delete, Old: snap(), Volume: vol(), Clones: []string{"c1", "c2"}}, "c1, c2; delete them first"},
-		"unless the engine lost it anyway":                {World{Operation: Delete, Old: snap(withdrawn), Volume: vol(), Clones: []string{"c1"}}, ""},
-		"unless the volume goes":                          {World{Operation: Delete, Old: snap(), Volume: goingVol(), Clones: []string{"c1"}}, ""},
-		"or went":                                         {World{Operation: Delete, Old: snap(), Clones: []string{"c1"}}, ""},
-		"or it is being deleted already":                  {World{Operation: Delete, Old: snap(func(s *v1beta2.Snapshot) { s.DeletionTimestamp = &metav1.Time{} }), Volume: vol(), Clones: []string{"c1"}}, ""},
+		"a snapshot of a volume is welcome": {World{Operation: Create, New: snap(), Volume: vol()}, ""},
+		"one of no volume is refused":       {World{Operation: Create, New: snap()}, "there is no volume vol-1"},
+		"so is one of a volume that goes":   {World{Operation: Create, New: snap(), Volume: goingVol()}, "is being deleted"},
+		"and one that would be the volume's head": {World{Operation: Create,
+			New: snap(func(s *v1beta2.Snapshot) { s.Name = "volume-head" }), Volume: vol()}, "choose another name"},
+		"the spec stays": {World{Operation: Update, Old: snap(),
+			New: snap(func(s *v1beta2.Snapshot) { s.Spec.Volume = "vol-2" })}, "spec cannot be changed"},
+		"labels of the spec, too": {World{Operation: Update, Old: snap(),
+			New: snap(func(s *v1beta2.Snapshot) { s.Spec.Labels = map[string]string{"a": "b"} })}, "spec cannot be changed"},
+		"an empty list of labels is none": {World{Operation: Update, Old: snap(),
+			New: snap(func(s *v1beta2.Snapshot) { s.Spec.Labels = map[string]string{} })}, ""},
+		"the label of the volume stays": {World{Operation: Update, Old: snap(), New: snap(label("vol-2"))},
+			"cannot be changed"},
+		"it cannot be taken off": {World{Operation: Update, Old: snap(),
+			New: snap(func(s *v1beta2.Snapshot) { s.Labels = nil })}, "cannot be changed"},
+		"a wrong one may be put right": {World{Operation: Update, Old: snap(label("x")), New: snap()}, ""},
+		"and stay wrong for a while":   {World{Operation: Update, Old: snap(label("x")), New: snap(label("x"))}, ""},
+		"other labels are people's": {World{Operation: Update, Old: snap(),
+			New: snap(func(s *v1beta2.Snapshot) { s.Labels["team"] = "a" })}, ""},
+		"a snapshot may be deleted": {World{Operation: Delete, Old: snap(), Volume: vol()}, ""},
+		"but not one whose data a clone shares": {World{Operation: Delete, Old: snap(), Volume: vol(),
+			Clones: []string{"c1", "c2"}}, "c1, c2; delete them first"},
+		"unless the engine lost it anyway": {World{Operation: Delete, Old: snap(withdrawn), Volume: vol(),
+			Clones: []string{"c1"}}, ""},
+		"unless the volume goes": {World{Operation: Delete, Old: snap(), Volume: goingVol(),
+			Clones: []string{"c1"}}, ""},
+		"or went": {World{Operation: Delete, Old: snap(), Clones: []string{"c1"}}, ""},
+		"or it is being deleted already": {World{Operation: Delete,
+			Old: snap(func(s *v1beta2.Snapshot) { s.DeletionTimestamp = &metav1.Time{} }), Volume: vol(), Clones: []string{"c1"}}, ""},
 		"of an operation of another day nothing is known": {World{Operation: "CONNECT"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {

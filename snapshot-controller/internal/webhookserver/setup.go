@@ -32,7 +32,8 @@ func DefaultOptions() Options { return Options{Port: 9443, Validity: 90 * 24 * t
 // AddFlags adds the flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Port, "webhook-port", o.Port, "port on which the API server is answered about Snapshots; 0 turns that off")
-	flags.DurationVar(&o.Validity, "webhook-certificate-validity", o.Validity, "how long a certificate of the webhook is valid; it is changed after half of that")
+	flags.DurationVar(&o.Validity, "webhook-certificate-validity", o.Validity,
+		"how long a certificate of the webhook is valid; it is changed after half of that")
 }
 
 // Setup registers the server, and what keeps its certificate. A process that only observes answers nobody: that would

@@ -50,9 +50,11 @@ func TestAnUnknownVolumeIsAskedForOnce(t *testing.T) {
 func TestARequestWithoutItsObjectIsAnswered(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	rt := &runkit.Runtime{Namespace: namespace, Client: admin, Uncached: client.Reader(admin)}
-	for _, handler := range []admission.Handler{&evaluator{rt, newVolumes(namespace, admin, admin)}, &completer{rt, newVolumes(namespace, admin, admin)}} {
+	for _, handler := range []admission.Handler{&evaluator{rt, newVolumes(namespace, admin, admin)},
+		&completer{rt, newVolumes(namespace, admin, admin)}} {
 		for _, operation := range []admissionv1.Operation{admissionv1.Create, admissionv1.Update, admissionv1.Delete} {
-			answer := handler.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: operation, Namespace: namespace}})
+			answer := handler.Handle(t.Context(),
+				admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: operation, Namespace: namespace}})
 			require.True(t, answer.Allowed)
 		}
 	}

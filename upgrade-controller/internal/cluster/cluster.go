@@ -34,8 +34,8 @@ type Volume struct {
 	Object   *v1beta2.Volume
 	Engines  []*v1beta2.Engine
 	Replicas []*v1beta2.Replica
-	// Clones are the names of the volumes that are being filled from this one, Removals those of its snapshots whose data is being removed, Backups those
-	// of its backups that are being taken; each sorted.
+	// Clones are the names of the volumes that are being filled from this one, Removals those of its snapshots whose data is being removed,
+	// Backups those of its backups that are being taken; each sorted.
 	Clones, Removals, Backups []string
 }
 
@@ -102,8 +102,8 @@ func (n Node) KeptFree() string {
 	return ""
 }
 
-// KeptFree names the nodes beside this one that could hold targets and that a person keeps free, and how, in order: "b (being evicted), c (scheduling
-// off)".
+// KeptFree names the nodes beside this one that could hold targets and that a person keeps free, and how, in order: "b (being evicted), c
+// (scheduling off)".
 func (c Cluster) KeptFree(beside string) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
@@ -168,8 +168,8 @@ func (c Cluster) HealthyBeside(v Volume, node string) int {
 	return count
 }
 
-// Unseen names the instance managers of nodes in service of which nobody sees at the moment what they do, and the volumes in use of which nobody sees
-// whether a part that shall run does: what stands against an upgrade is not known then either. Sorted.
+// Unseen names the instance managers of nodes in service of which nobody sees at the moment what they do, and the volumes in use of which
+// nobody sees whether a part that shall run does: what stands against an upgrade is not known then either. Sorted.
 func (c Cluster) Unseen() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
@@ -196,7 +196,8 @@ func (c Cluster) Unseen() []string {
 	return out
 }
 
-// unevaluated reports whether nobody has said how well the volume is, as right after its parts are seen again; a node that is down says enough.
+// unevaluated reports whether nobody has said how well the volume is, as right after its parts are seen again; a node that is down says
+// enough.
 func (c Cluster) unevaluated(v Volume) bool {
 	return v.Object.Status.Robustness == v1beta2.VolumeRobustnessUnknown && !c.Nodes[v.Holder()].Down() &&
 		!slices.ContainsFunc(v.Engines, func(e *v1beta2.Engine) bool { return c.Nodes[e.Spec.NodeID].Down() })

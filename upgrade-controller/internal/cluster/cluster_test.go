@@ -36,13 +36,15 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 		lost   bool
 		want   string
 	}{
-		"the first by name of those with a healthy replica":    {want: "b"},
-		"one that is upgraded already":                         {change: func(w *model.World) { upgrade(w, "c") }, want: "c"},
-		"but a healthy replica counts more":                    {change: func(w *model.World) { upgrade(w, "d") }, want: "b"},
-		"one with fewer engines":                               {change: func(w *model.World) { w.AddVolume("more", "b", "b", "c") }, want: "c"},
-		"those that are about to come count":                   {coming: map[string]int{"b": 1}, want: "c"},
-		"not one that is down":                                 {change: func(w *model.World) { down(w, "b") }, want: "c"},
-		"not one that a person keeps free":                     {change: func(w *model.World) { w.Nodes["b"].Spec.AllowScheduling = false }, want: "c"},
+		"the first by name of those with a healthy replica": {want: "b"},
+		"one that is upgraded already":                      {change: func(w *model.World) { upgrade(w, "c") }, want: "c"},
+		"but a healthy replica counts more":                 {change: func(w *model.World) { upgrade(w, "d") }, want: "b"},
+		"one with fewer engines": {change: func(w *model.World) { w.AddVolume("more", "b", "b", "c") },
+			want: "c"},
+		"those that are about to come count": {coming: map[string]int{"b": 1}, want: "c"},
+		"not one that is down":               {change: func(w *model.World) { down(w, "b") }, want: "c"},
+		"not one that a person keeps free": {change: func(w *model.World) { w.Nodes["b"].Spec.AllowScheduling = false },
+			want: "c"},
 		"nor one that is to be emptied":                        {change: func(w *model.World) { w.Nodes["b"].Spec.EvictionRequested = true }, want: "c"},
 		"none, where all others are":                           {change: func(w *model.World) { keepFree(w) }},
 		"one of them for a target that has nowhere to be else": {lost: true, change: func(w *model.World) { keepFree(w) }, want: "b"},
@@ -50,7 +52,8 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 			keepFree(w)
 			w.Nodes["d"].Spec.AllowScheduling = true
 		}, want: "d"},
-		"not one that is closed":                           {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true }, want: "c"},
+		"not one that is closed": {change: func(w *model.World) { w.Nodes["b"].Spec.UpgradeRequested = true },
+			want: "c"},
 		"any that runs, where no other replica is healthy": {change: func(w *model.World) { down(w, "b"); down(w, "c") }, want: "d"},
 		"none": {change: func(w *model.World) { down(w, "b"); down(w, "c"); down(w, "d") }},
 	} {
@@ -83,7 +86,8 @@ func TestTheLoadOfANodeIsCountedOrKnown(t *testing.T) {
 }
 
 func down(w *model.World, node string) {
-	w.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeGone}
+	w.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+		Reason: v1beta2.ReasonKubernetesNodeGone}
 }
 
 func TestAReplicaIsHealthyWhileTheRunningEngineReadsItAndNothingSpeaksAgainstIt(t *testing.T) {
@@ -144,7 +148,8 @@ func TestATargetIsSomewhereForGoodWhenNoOtherEngineIsLeft(t *testing.T) {
 	w.Engines["vol-e-0"].Spec.Active, second.Spec.Active = false, true
 	w.Volumes["vol"].Spec.TargetNodeID, w.Volumes["vol"].Status.CurrentTargetNodeID = "b", "b"
 	require.False(t, w.Cluster().Volumes["vol"].At("b"), "the old engine is not gone")
-	w.Engines["vol-e-0"].Spec.DesireState, w.Engines["vol-e-0"].Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateUnknown
+	w.Engines["vol-e-0"].Spec.DesireState, w.Engines["vol-e-0"].Status.CurrentState = v1beta2.InstanceStateStopped,
+		v1beta2.InstanceStateUnknown
 	require.True(t, w.Cluster().Volumes["vol"].At("b"), "its node is down: it ends when that is back")
 	delete(w.Engines, "vol-e-0")
 	require.True(t, w.Cluster().Volumes["vol"].At("b"))

@@ -94,8 +94,8 @@ func (v Volume) Mapped(replica string) bool {
 // Whole reports whether the volume has as many healthy replicas as it wants.
 func (v Volume) Whole() bool { return v.Object.Status.Robustness == v1beta2.VolumeRobustnessHealthy }
 
-// At reports whether the volume's target is on the node for good: the frontend was switched to it, and no other engine is left, but for one that was
-// told to end and whose node nobody sees: that one ends when its node is back.
+// At reports whether the volume's target is on the node for good: the frontend was switched to it, and no other engine is left, but for one
+// that was told to end and whose node nobody sees: that one ends when its node is back.
 func (v Volume) At(node string) bool {
 	current := v.Object.Status.CurrentTargetNodeID
 	if current == "" {
@@ -105,7 +105,8 @@ func (v Volume) At(node string) bool {
 		return false
 	}
 	for _, e := range v.Engines {
-		unseen := !e.Spec.Active && e.Spec.DesireState == v1beta2.InstanceStateStopped && e.Status.CurrentState == v1beta2.InstanceStateUnknown
+		unseen := !e.Spec.Active && e.Spec.DesireState == v1beta2.InstanceStateStopped &&
+			e.Status.CurrentState == v1beta2.InstanceStateUnknown
 		if e.Spec.NodeID != node && !unseen {
 			return false
 		}

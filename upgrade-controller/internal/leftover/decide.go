@@ -29,8 +29,8 @@ type Verdict struct {
 	Open bool
 }
 
-// Decide says what to do about a node. A node that is not closed, that is gone, or that an upgrade has, is left alone. Targets come home once
-// the node can hold them; until then they stay where they serve.
+// Decide says what to do about a node. A node that is not closed, that is gone, or that an upgrade has, is left alone. Targets come home
+// once the node can hold them; until then they stay where they serve.
 func Decide(w World) Verdict {
 	node := w.Cluster.Nodes[w.Node]
 	if !node.Exists() || !node.Object.Spec.UpgradeRequested || Upgraded(w.Node, w.Upgrades) {

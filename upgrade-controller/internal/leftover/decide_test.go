@@ -49,8 +49,10 @@ func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
 	}
 	require.Equal(t, []string{"away"}, home(nil), "only what is attached to the node was sent away by its upgrade")
 	require.False(t, leftover.Decide(closed(nil)).Open, "the node stays closed until then")
-	require.Equal(t, leftover.Verdict{Open: true}, leftover.Decide(closed(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
-	require.Equal(t, []string{"away"}, home(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)), "another node's upgrade does not have it")
+	require.Equal(t, leftover.Verdict{Open: true},
+		leftover.Decide(closed(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
+	require.Equal(t, []string{"away"}, home(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)),
+		"another node's upgrade does not have it")
 	require.Equal(t, []string{"away"}, home(upgrade("node-1", v1beta2.UpgradeStateUndefined)), "one that has not begun waits for this")
 	require.Equal(t, []string{"away"}, home(upgrade("node-1", v1beta2.UpgradeStateError)), "nor one that has ended")
 

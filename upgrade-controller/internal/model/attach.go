@@ -138,7 +138,8 @@ func (w *World) Usable(volume, beside string) int {
 	active := w.Active(volume)
 	for _, r := range w.replicasOf(volume) {
 		inUse := active == nil || active.Spec.ReplicaAddressMap[r.Name] != ""
-		if inUse && r.Spec.FailedAt == "" && r.Status.CurrentState == v1beta2.InstanceStateRunning && r.Spec.NodeID != beside && w.serves(r.Spec.NodeID) {
+		if inUse && r.Spec.FailedAt == "" && r.Status.CurrentState == v1beta2.InstanceStateRunning && r.Spec.NodeID != beside &&
+			w.serves(r.Spec.NodeID) {
 			count++
 		}
 	}

@@ -39,7 +39,8 @@ func (c *Controller) Pass() {
 }
 
 func (c *Controller) plan(m *v1beta2.DataEngineUpgradeManager) {
-	w := plan.World{Now: c.Now, Manager: m, DefaultImage: NewImage, Cluster: c.World.Cluster(), Fresh: true, Images: map[string]plan.Image{}}
+	w := plan.World{Now: c.Now, Manager: m, DefaultImage: NewImage, Cluster: c.World.Cluster(), Fresh: true,
+		Images: map[string]plan.Image{}}
 	for name := range c.World.Nodes {
 		w.Images[name] = plan.Image{Known: true}
 	}
@@ -148,7 +149,8 @@ func (c *Controller) effect(e nodeupgrade.Effect) {
 	case nodeupgrade.RequestPoll:
 		c.World.Engines[e.Name].Spec.LookRequestedAt = e.At.Format(time.RFC3339Nano)
 	case nodeupgrade.TakeSnapshot:
-		c.World.Snapshots[e.Name] = &v1beta2.Snapshot{ObjectMeta: c.World.Meta(e.Name), Spec: v1beta2.SnapshotSpec{Volume: e.Volume, CreateSnapshot: true}}
+		c.World.Snapshots[e.Name] = &v1beta2.Snapshot{ObjectMeta: c.World.Meta(e.Name),
+			Spec: v1beta2.SnapshotSpec{Volume: e.Volume, CreateSnapshot: true}}
 	case nodeupgrade.DropSnapshot:
 		c.World.Snapshots[e.Name].DeletionTimestamp = &metav1.Time{Time: c.Now}
 	}

@@ -38,7 +38,8 @@ func New() *World {
 	return &World{
 		Nodes: map[string]*v1beta2.Node{}, Managers: map[string]*v1beta2.InstanceManager{}, Volumes: map[string]*v1beta2.Volume{},
 		Engines: map[string]*v1beta2.Engine{}, Replicas: map[string]*v1beta2.Replica{}, Snapshots: map[string]*v1beta2.Snapshot{},
-		Upgrades: map[string]*v1beta2.NodeDataEngineUpgrade{}, Plans: map[string]*v1beta2.DataEngineUpgradeManager{}, Broken: map[string]bool{},
+		Upgrades: map[string]*v1beta2.NodeDataEngineUpgrade{}, Plans: map[string]*v1beta2.DataEngineUpgradeManager{},
+		Broken: map[string]bool{},
 	}
 }
 
@@ -61,7 +62,8 @@ func (w *World) addManager(node, image, state string) {
 	m := &v1beta2.InstanceManager{ObjectMeta: w.Meta(v1beta2.InstanceManagerName(node, image, v1beta2.DataEngineV2))}
 	m.Spec = v1beta2.InstanceManagerSpec{NodeID: node, Image: image, DataEngine: v1beta2.DataEngineV2, Type: v1beta2.InstanceManagerTypeAIO}
 	m.Status.CurrentState = state
-	m.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerFrontendRecords, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonOnHost}}
+	m.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerFrontendRecords, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonOnHost}}
 	if state == v1beta2.InstanceManagerStateRunning {
 		m.Status.APIVersion = 7
 	}
@@ -76,7 +78,8 @@ func (w *World) AddVolume(name, attached string, replicas ...string) {
 	w.Volumes[name] = v
 	for _, node := range replicas {
 		r := &v1beta2.Replica{ObjectMeta: w.Meta(name + "-r-" + node)}
-		r.Spec = v1beta2.ReplicaSpec{VolumeName: name, NodeID: node, DataEngine: v1beta2.DataEngineV2, DesireState: v1beta2.InstanceStateStopped}
+		r.Spec = v1beta2.ReplicaSpec{VolumeName: name, NodeID: node, DataEngine: v1beta2.DataEngineV2,
+			DesireState: v1beta2.InstanceStateStopped}
 		r.Status.CurrentState = v1beta2.InstanceStateStopped
 		w.Replicas[r.Name] = r
 	}

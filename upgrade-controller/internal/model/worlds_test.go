@@ -264,7 +264,8 @@ func (g *game) down(node string) {
 		Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeNotReady}
 	for _, r := range of(g.World.Replicas, all[v1beta2.Replica]) {
 		volume := r.Spec.VolumeName
-		if r.Spec.NodeID == node && g.World.Volumes[volume].Status.State == v1beta2.VolumeStateAttached && g.World.Usable(volume, node) > 0 {
+		if r.Spec.NodeID == node && g.World.Volumes[volume].Status.State == v1beta2.VolumeStateAttached &&
+			g.World.Usable(volume, node) > 0 {
 			g.drop(volume, r)
 		}
 	}
@@ -277,7 +278,8 @@ func (g *game) down(node string) {
 
 func (g *game) up(node string) {
 	g.report("%s is up", node)
-	g.World.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}
+	g.World.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonNodeReady}
 }
 
 // idle reports whether no upgrade is under way.
@@ -316,7 +318,8 @@ func (g *game) unexplained() string {
 		return "stuck: " + name + " has no target, and another node could hold it"
 	}
 	if m := g.World.Plans["upgrade"]; m != nil && len(stalled) == 0 {
-		if !slices.Contains([]string{v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError}, m.Status.State) || m.DeletionTimestamp != nil {
+		if !slices.Contains([]string{v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError}, m.Status.State) ||
+			m.DeletionTimestamp != nil {
 			return "stuck: the upgrade is " + m.Status.State
 		}
 	}

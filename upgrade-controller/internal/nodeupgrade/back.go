@@ -32,12 +32,14 @@ func (p *pass) home(name string) bool {
 	case here:
 		p.send(v, "")
 		if !v.AtOriginalNode() || v.Settling() {
-			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+".")
+			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+
+				".")
 		}
 	default:
 		p.send(v, "")
 		if !v.Left(p.nodeID()) {
-			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes to node "+v.Holder()+", where it is attached.")
+			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes to node "+v.Holder()+
+				", where it is attached.")
 		}
 	}
 	p.mark(name, v1beta2.VolumeUpgradeHome, "")
@@ -72,7 +74,8 @@ func (p *pass) rebuildingReplica() {
 	case open && whole:
 		p.complete()
 	case open && p.late():
-		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild went on for %s. %s %s", Timeout(p.Manager, p.observed), p.message, p.next()))
+		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild went on for %s. %s %s", Timeout(p.Manager, p.observed), p.message,
+			p.next()))
 	}
 }
 
@@ -112,8 +115,8 @@ func (p *pass) complete() {
 	p.status.ErrorMessage, p.status.CompletedAt = "", stamp(p.Now)
 }
 
-// ended leaves nothing behind: the node open, and no snapshot that nobody wants to keep. One that never had a volume opens nothing: who closed
-// the node may have left targets away, which come home first (package leftover).
+// ended leaves nothing behind: the node open, and no snapshot that nobody wants to keep. One that never had a volume opens nothing: who
+// closed the node may have left targets away, which come home first (package leftover).
 func (p *pass) ended() {
 	clean := len(p.status.Volumes) == 0 || p.opened()
 	if p.Manager == nil || !p.Manager.Spec.KeepSnapshots {

@@ -22,7 +22,8 @@ func (p *pass) undefined() {
 		return
 	}
 	if p.Upgrade.Spec.DataEngine != v1beta2.DataEngineV2 {
-		p.wait(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q is not known to this version of upgrade-controller. Bring it up to date.", p.Upgrade.Spec.DataEngine))
+		p.wait(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q is not known to this version of upgrade-controller. Bring it up "+
+			"to date.", p.Upgrade.Spec.DataEngine))
 		return
 	}
 	if other := p.other(); other != "" {
@@ -36,7 +37,8 @@ func (p *pass) undefined() {
 		return
 	}
 	if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {
-		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is still closed by an earlier upgrade whose object is gone: its targets come home and it is opened first.", p.nodeID()))
+		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is still closed by an earlier upgrade whose object is gone: its targets "+
+			"come home and it is opened first.", p.nodeID()))
 		return
 	}
 	if p.node.Exists() && p.node.Upgraded(p.target()) {
@@ -78,7 +80,8 @@ func (p *pass) blocked() bool {
 			Message: fmt.Sprintf("Nothing stands against the upgrade of node %s.", p.nodeID())}
 		return false
 	}
-	p.preflight = &v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUpgradeBlocked, Message: preflight.Sentence(found)}
+	p.preflight = &v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUpgradeBlocked,
+		Message: preflight.Sentence(found)}
 	p.wait(v1beta2.ReasonUpgradeBlocked, preflight.Sentence(found))
 	return true
 }

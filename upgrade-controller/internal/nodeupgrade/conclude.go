@@ -17,7 +17,8 @@ func (p *pass) conclude() {
 	list := p.status.Conditions
 	set := func(conditionType string, status v1beta2.ConditionStatus, reason, message string) {
 		wanted := v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: message}
-		if old := conditions.Get(list, conditionType); old == nil || !conditions.Equal([]v1beta2.Condition{*old}, []v1beta2.Condition{wanted}) {
+		if old := conditions.Get(list, conditionType); old == nil ||
+			!conditions.Equal([]v1beta2.Condition{*old}, []v1beta2.Condition{wanted}) {
 			list = conditions.Set(list, wanted, p.Now)
 		}
 	}
@@ -76,7 +77,8 @@ func (p *pass) failure() string {
 
 // holds are the reasons for which the upgrade does not go on by itself.
 var holds = map[string]bool{
-	v1beta2.ReasonWaitingForUpgrade: true, v1beta2.ReasonNotUnderstood: true, v1beta2.ReasonPaused: true, v1beta2.ReasonUpgradeBlocked: true,
+	v1beta2.ReasonWaitingForUpgrade: true, v1beta2.ReasonNotUnderstood: true, v1beta2.ReasonPaused: true,
+	v1beta2.ReasonUpgradeBlocked: true,
 }
 
 // progressing says what the upgrade waits for; a state that it has just entered waits for its first step.

@@ -144,7 +144,8 @@ func (p *pass) closed() bool {
 		return true
 	}
 	if !p.node.Exists() {
-		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is gone, or is being deleted: bring it back, or set spec.abort of DataEngineUpgradeManager %s.",
+		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is gone, or is being deleted: bring it back, or set spec.abort of "+
+			"DataEngineUpgradeManager %s.",
 			p.nodeID(), p.Upgrade.Spec.DataEngineUpgradeManager))
 		return false
 	}

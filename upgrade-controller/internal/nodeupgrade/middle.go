@@ -60,7 +60,9 @@ func (p *pass) upgradingInstanceManager() {
 		if why := p.node.DiskNotReady(p.since()); why != "" {
 			p.closed()
 			p.each((*pass).moved)
-			p.wait(v1beta2.ReasonWaitingForDisk, fmt.Sprintf("Node %s: %s. The new instance manager has no replica before its disk is loaded; see the Node's status.", p.nodeID(), why))
+			p.wait(v1beta2.ReasonWaitingForDisk,
+				fmt.Sprintf("Node %s: %s. The new instance manager has no replica before its disk is loaded; see the Node's status.",
+					p.nodeID(), why))
 			return
 		}
 		p.to(v1beta2.UpgradeStateSwitchingBack)
@@ -75,7 +77,8 @@ func (p *pass) upgradingInstanceManager() {
 		p.each((*pass).moved)
 		p.follow()
 	}
-	p.wait(v1beta2.ReasonWaitingForInstanceManager, fmt.Sprintf("Node %s: the instance manager of %s does not run yet.", p.nodeID(), p.target()))
+	p.wait(v1beta2.ReasonWaitingForInstanceManager,
+		fmt.Sprintf("Node %s: the instance manager of %s does not run yet.", p.nodeID(), p.target()))
 	if !untouched {
 		return
 	}

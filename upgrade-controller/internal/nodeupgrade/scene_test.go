@@ -33,7 +33,8 @@ func at(state string, change func(*scene)) *scene {
 	s.m = &v1beta2.DataEngineUpgradeManager{ObjectMeta: s.Meta("upgrade")}
 	s.u = &v1beta2.NodeDataEngineUpgrade{ObjectMeta: s.Meta("upgrade-node-1")}
 	s.u.Finalizers = []string{v1beta2.Finalizer}
-	s.u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV2, InstanceManagerImage: model.NewImage, DataEngineUpgradeManager: "upgrade"}
+	s.u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV2, InstanceManagerImage: model.NewImage,
+		DataEngineUpgradeManager: "upgrade"}
 	s.u.Status.State, s.u.Status.StartedAt = state, now.Add(-time.Hour).Format(time.RFC3339Nano)
 	s.u.Status.StateSince = now.Add(-time.Minute).Format(time.RFC3339Nano)
 	if state == v1beta2.UpgradeStateError || state == v1beta2.UpgradeStateRollingBack {
@@ -139,7 +140,8 @@ func (s *scene) down(node string) {
 	if s.Nodes[node] == nil {
 		return
 	}
-	s.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeNotReady}
+	s.Nodes[node].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+		Reason: v1beta2.ReasonKubernetesNodeNotReady}
 }
 
 // polled answers a look that was asked for now.
@@ -152,7 +154,8 @@ func (s *scene) abort() { s.m.Spec.Abort = true }
 func (s *scene) delete() { s.u.DeletionTimestamp = &metav1.Time{Time: now} }
 
 func (s *scene) world() nodeupgrade.World {
-	return nodeupgrade.World{Now: s.now, Upgrade: s.u, Manager: s.m, Others: s.other, Cluster: s.Cluster(), Snapshots: s.Snapshots, Fresh: !s.stale}
+	return nodeupgrade.World{Now: s.now, Upgrade: s.u, Manager: s.m, Others: s.other, Cluster: s.Cluster(), Snapshots: s.Snapshots,
+		Fresh: !s.stale}
 }
 
 func (s *scene) decide() nodeupgrade.Verdict { return nodeupgrade.Decide(s.world()) }

@@ -51,7 +51,8 @@ func run(t *testing.T, table map[string]row) {
 
 // another is the upgrade of a node by another manager.
 func another(node, state string) *v1beta2.NodeDataEngineUpgrade {
-	u := &v1beta2.NodeDataEngineUpgrade{Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: node}, Status: v1beta2.NodeDataEngineUpgradeStatus{State: state}}
+	u := &v1beta2.NodeDataEngineUpgrade{Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: node},
+		Status: v1beta2.NodeDataEngineUpgradeStatus{State: state}}
 	u.Name = "another-" + node
 	return u
 }
@@ -70,14 +71,17 @@ func sends(node string) nodeupgrade.Effect {
 
 func TestUndefinedTouchesNothing(t *testing.T) {
 	run(t, map[string]row{
-		"its turn has come":         {from: undefined, to: initializing},
-		"aborted":                   {from: undefined, change: (*scene).abort, to: failed, reason: v1beta2.ReasonAborted},
-		"deleted":                   {from: undefined, change: (*scene).delete, to: failed, reason: v1beta2.ReasonAborted},
-		"its manager is gone":       {from: undefined, change: func(s *scene) { s.m = nil }, to: failed, reason: v1beta2.ReasonAborted},
-		"paused":                    {from: undefined, change: func(s *scene) { s.m.Spec.Paused = true }, to: undefined, reason: v1beta2.ReasonPaused},
-		"an unknown data engine":    {from: undefined, change: func(s *scene) { s.u.Spec.DataEngine = "v3" }, to: undefined, reason: v1beta2.ReasonNotUnderstood},
-		"already upgraded":          {from: undefined, change: (*scene).replace, to: completed, reason: v1beta2.ReasonCompleted},
-		"something stands in front": {from: undefined, change: func(s *scene) { s.down("node-1") }, to: undefined, reason: v1beta2.ReasonUpgradeBlocked},
+		"its turn has come":   {from: undefined, to: initializing},
+		"aborted":             {from: undefined, change: (*scene).abort, to: failed, reason: v1beta2.ReasonAborted},
+		"deleted":             {from: undefined, change: (*scene).delete, to: failed, reason: v1beta2.ReasonAborted},
+		"its manager is gone": {from: undefined, change: func(s *scene) { s.m = nil }, to: failed, reason: v1beta2.ReasonAborted},
+		"paused": {from: undefined, change: func(s *scene) { s.m.Spec.Paused = true }, to: undefined,
+			reason: v1beta2.ReasonPaused},
+		"an unknown data engine": {from: undefined, change: func(s *scene) { s.u.Spec.DataEngine = "v3" }, to: undefined,
+			reason: v1beta2.ReasonNotUnderstood},
+		"already upgraded": {from: undefined, change: (*scene).replace, to: completed, reason: v1beta2.ReasonCompleted},
+		"something stands in front": {from: undefined, change: func(s *scene) { s.down("node-1") }, to: undefined,
+			reason: v1beta2.ReasonUpgradeBlocked},
 		"and does not go away": {from: undefined, change: func(s *scene) { s.down("node-1"); s.late() }, to: failed,
 			reason: v1beta2.ReasonUpgradeBlocked},
 		"another node is under way": {from: undefined, change: func(s *scene) {
@@ -103,23 +107,32 @@ func TestTheTimeOfAPausedUpgradeDoesNotRun(t *testing.T) {
 func TestInitializing(t *testing.T) {
 	waiting := func(s *scene) {
 		s.Nodes["node-1"].Spec.UpgradeRequested = true
-		s.u.Status.Volumes = map[string]v1beta2.VolumeUpgradeStatus{"vol": {State: v1beta2.VolumeUpgradeWaiting, OriginalNodeID: "node-1", Snapshot: "snap"}}
+		s.u.Status.Volumes = map[string]v1beta2.VolumeUpgradeStatus{"vol": {State: v1beta2.VolumeUpgradeWaiting, OriginalNodeID: "node-1",
+			Snapshot: "snap"}}
 		s.polled()
 	}
 	take := nodeupgrade.Effect{Kind: nodeupgrade.TakeSnapshot, Name: "snap", Volume: "vol"}
 	run(t, map[string]row{
-		"the node is closed first": {from: initializing, change: func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false }, to: initializing,
+		"the node is closed first": {from: initializing, change: func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false },
+			to:     initializing,
 			reason: v1beta2.ReasonTakingNode, effects: effects(closes)},
-		"then every engine is looked at": {from: initializing, to: initializing, reason: v1beta2.ReasonWaitingForLook, effects: effects(asks)},
+		"then every engine is looked at": {from: initializing, to: initializing, reason: v1beta2.ReasonWaitingForLook,
+			effects: effects(asks)},
 		"which is asked for once": {from: initializing, change: func(s *scene) {
 			s.Engines["vol-e-0"].Spec.LookRequestedAt = now.Format(time.RFC3339Nano)
 		}, to: initializing, reason: v1beta2.ReasonWaitingForLook},
-		"then a snapshot gets a name":      {from: initializing, change: (*scene).polled, to: initializing, reason: v1beta2.ReasonWaitingForSnapshot},
-		"and is taken":                     {from: initializing, change: waiting, to: initializing, reason: v1beta2.ReasonWaitingForSnapshot, effects: effects(take)},
-		"a snapshot that never gets ready": {from: initializing, change: func(s *scene) { waiting(s); s.late() }, to: rolling, effects: effects(take)},
-		"something new stands against it":  {from: initializing, change: func(s *scene) { waiting(s); s.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, to: initializing, reason: v1beta2.ReasonUpgradeBlocked},
-		"and does not go away":             {from: initializing, change: func(s *scene) { waiting(s); s.late(); s.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, to: rolling},
-		"aborted":                          {from: initializing, change: (*scene).abort, to: rolling},
+		"then a snapshot gets a name": {from: initializing, change: (*scene).polled, to: initializing,
+			reason: v1beta2.ReasonWaitingForSnapshot},
+		"and is taken": {from: initializing, change: waiting, to: initializing,
+			reason: v1beta2.ReasonWaitingForSnapshot, effects: effects(take)},
+		"a snapshot that never gets ready": {from: initializing, change: func(s *scene) { waiting(s); s.late() }, to: rolling,
+			effects: effects(take)},
+		"something new stands against it": {from: initializing,
+			change: func(s *scene) { waiting(s); s.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, to: initializing,
+			reason: v1beta2.ReasonUpgradeBlocked},
+		"and does not go away": {from: initializing,
+			change: func(s *scene) { waiting(s); s.late(); s.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, to: rolling},
+		"aborted": {from: initializing, change: (*scene).abort, to: rolling},
 		"all is ready": {from: initializing, change: func(s *scene) {
 			waiting(s)
 			s.Snapshots["snap"] = &v1beta2.Snapshot{Status: v1beta2.SnapshotStatus{ReadyToUse: true}}
@@ -137,30 +150,37 @@ func TestSwitchingOver(t *testing.T) {
 	}
 	run(t, map[string]row{
 		"the temporary node is written down before anything moves": {from: over, to: over, reason: v1beta2.ReasonWaitingForTarget},
-		"then the target is sent":                                  {from: over, change: planned("node-2"), to: over, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends("node-2"))},
-		"it is there":                                              {from: over, change: func(s *scene) { s.moveTo("node-2") }, to: detaching},
+		"then the target is sent": {from: over, change: planned("node-2"), to: over,
+			reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends("node-2"))},
+		"it is there": {from: over, change: func(s *scene) { s.moveTo("node-2") },
+			to: detaching},
 		"the old engine is still there": {from: over, change: func(s *scene) {
 			s.moveTo("node-2")
 			old := s.Engines["vol-e-0"].DeepCopy()
 			old.Name, old.Spec.NodeID, old.Spec.Active = "vol-e-9", "node-1", false
 			s.Engines[old.Name] = old
 		}, to: over, reason: v1beta2.ReasonWaitingForTarget},
-		"the temporary node died":       {from: over, change: func(s *scene) { planned("node-2")(s); s.down("node-2") }, to: over, reason: v1beta2.ReasonWaitingForTarget},
-		"no node can hold it":           {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3") }, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
+		"the temporary node died": {from: over, change: func(s *scene) { planned("node-2")(s); s.down("node-2") }, to: over,
+			reason: v1beta2.ReasonWaitingForTarget},
+		"no node can hold it": {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3") }, to: over,
+			reason: v1beta2.ReasonWaitingForTemporaryNode},
 		"every other node is kept free": {from: over, change: (*scene).keepFree, to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
-		"the temporary node died before the target went there, and the other one is kept free": {from: over, change: func(s *scene) { planned("node-2")(s); s.keepFree(); s.down("node-2") },
-			to: over, reason: v1beta2.ReasonWaitingForTemporaryNode},
+		"the temporary node died before the target went there, and the other one is kept free": {from: over,
+			change: func(s *scene) { planned("node-2")(s); s.keepFree(); s.down("node-2") },
+			to:     over, reason: v1beta2.ReasonWaitingForTemporaryNode},
 		"the temporary node died under the target, and the other one is kept free": {from: over, change: func(s *scene) {
 			planned("node-2")(s)
 			s.moveTo("node-2")
 			s.keepFree()
 			s.down("node-2")
 		}, to: over, reason: v1beta2.ReasonWaitingForTarget},
-		"no node can hold it for too long": {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3"); s.late() }, to: rolling},
-		"it never moves":                   {from: over, change: func(s *scene) { planned("node-2")(s); s.late() }, to: rolling, effects: effects(sends("node-2"))},
-		"aborted":                          {from: over, change: (*scene).abort, to: rolling},
-		"deleted":                          {from: over, change: (*scene).delete, to: rolling},
-		"its user detached it":             {from: over, change: func(s *scene) { s.DetachVolume("vol") }, to: detaching},
+		"no node can hold it for too long": {from: over, change: func(s *scene) { s.down("node-2"); s.down("node-3"); s.late() },
+			to: rolling},
+		"it never moves": {from: over, change: func(s *scene) { planned("node-2")(s); s.late() }, to: rolling,
+			effects: effects(sends("node-2"))},
+		"aborted":              {from: over, change: (*scene).abort, to: rolling},
+		"deleted":              {from: over, change: (*scene).delete, to: rolling},
+		"its user detached it": {from: over, change: func(s *scene) { s.DetachVolume("vol") }, to: detaching},
 		"its user detached it on its way": {from: over, change: func(s *scene) { s.moveTo("node-2"); s.DetachVolume("vol") }, to: detaching,
 			effects: effects(sends(""))},
 		"its user attached it elsewhere": {from: over, change: func(s *scene) {
@@ -200,7 +220,8 @@ func TestDetachingReplicas(t *testing.T) {
 	}
 	run(t, map[string]row{
 		"a look that is newer comes first": {from: detaching, to: detaching, reason: v1beta2.ReasonWaitingForLook, effects: effects(asks)},
-		"then the replica is listed":       {from: detaching, change: (*scene).polled, to: detaching, reason: v1beta2.ReasonDetachingReplica},
+		"then the replica is listed": {from: detaching, change: (*scene).polled, to: detaching,
+			reason: v1beta2.ReasonDetachingReplica},
 		"the last copy is not": {from: detaching, change: func(s *scene) { s.polled(); lonely(s) }, to: detaching,
 			reason: v1beta2.ReasonWaitingForHealthyCopy},
 		"the last copy for too long": {from: detaching, change: func(s *scene) { s.polled(); lonely(s); s.late() }, to: rolling},
@@ -209,17 +230,20 @@ func TestDetachingReplicas(t *testing.T) {
 			s.takeOut()
 			s.Replicas["vol-r-node-1"].Status.CurrentState = v1beta2.InstanceStateStopping
 		}, to: detaching, reason: v1beta2.ReasonDetachingReplica},
-		"it never leaves":                   {from: detaching, change: func(s *scene) { listed(s); s.late() }, to: rolling},
-		"it has left":                       {from: detaching, change: (*scene).takeOut, to: replacing},
-		"aborted":                           {from: detaching, change: func(s *scene) { s.takeOut(); s.abort() }, to: rolling},
-		"the temporary node died meanwhile": {from: detaching, change: func(s *scene) { s.takeOut(); s.down("node-2") }, to: detaching, reason: v1beta2.ReasonWaitingForTarget},
+		"it never leaves": {from: detaching, change: func(s *scene) { listed(s); s.late() }, to: rolling},
+		"it has left":     {from: detaching, change: (*scene).takeOut, to: replacing},
+		"aborted":         {from: detaching, change: func(s *scene) { s.takeOut(); s.abort() }, to: rolling},
+		"the temporary node died meanwhile": {from: detaching, change: func(s *scene) { s.takeOut(); s.down("node-2") }, to: detaching,
+			reason: v1beta2.ReasonWaitingForTarget},
 		"a volume that came late is led around it, too": {from: detaching, change: func(s *scene) {
 			s.takeOut()
 			s.AddVolume("late", "node-2", "node-2", "node-3")
 			s.Replicas["late-r-node-3"].Spec.NodeID = "node-1"
 		}, to: detaching, reason: v1beta2.ReasonWaitingForSnapshot},
-		"its user detached it":         {from: detaching, change: func(s *scene) { s.DetachVolume("vol") }, to: replacing, effects: effects(sends(""))},
-		"nothing of it is on the node": {from: detaching, change: func(s *scene) { s.Replicas["vol-r-node-1"].Spec.NodeID = "node-3" }, to: replacing},
+		"its user detached it": {from: detaching, change: func(s *scene) { s.DetachVolume("vol") }, to: replacing,
+			effects: effects(sends(""))},
+		"nothing of it is on the node": {from: detaching, change: func(s *scene) { s.Replicas["vol-r-node-1"].Spec.NodeID = "node-3" },
+			to: replacing},
 	})
 }
 
@@ -244,7 +268,8 @@ func TestTheInstanceManagerToReplaceIsNamedWithTheState(t *testing.T) {
 	s.u.Status.OldInstanceManager = nil
 	v := s.decide()
 	require.Equal(t, replacing, v.Status.State)
-	require.Equal(t, &v1beta2.InstanceManagerReference{Name: s.manager(model.OldImage).Name, UID: string(s.manager(model.OldImage).UID)}, v.Status.OldInstanceManager)
+	require.Equal(t, &v1beta2.InstanceManagerReference{Name: s.manager(model.OldImage).Name, UID: string(s.manager(model.OldImage).UID)},
+		v.Status.OldInstanceManager)
 	s.stale = true
 	require.True(t, s.decide().Confirm, "never on reads of the cache")
 }
@@ -253,10 +278,12 @@ func TestUpgradingInstanceManager(t *testing.T) {
 	begun := func(s *scene) { s.manager(model.OldImage).Status.CurrentState = v1beta2.InstanceManagerStateError }
 	gone := func(s *scene) { delete(s.Managers, s.manager(model.OldImage).Name) }
 	run(t, map[string]row{
-		"the old one runs":                     {from: replacing, to: replacing, reason: v1beta2.ReasonWaitingForInstanceManager},
-		"the new one answers":                  {from: replacing, change: (*scene).replace, to: back},
-		"the new one runs but does not answer": {from: replacing, change: func(s *scene) { s.replace(); s.manager(model.NewImage).Status.APIVersion = 0 }, to: replacing},
-		"its disk is not ready": {from: replacing, change: func(s *scene) { s.replace(); s.disk(v1beta2.ConditionFalse, nil) }, to: replacing,
+		"the old one runs":    {from: replacing, to: replacing, reason: v1beta2.ReasonWaitingForInstanceManager},
+		"the new one answers": {from: replacing, change: (*scene).replace, to: back},
+		"the new one runs but does not answer": {from: replacing,
+			change: func(s *scene) { s.replace(); s.manager(model.NewImage).Status.APIVersion = 0 }, to: replacing},
+		"its disk is not ready": {from: replacing, change: func(s *scene) { s.replace(); s.disk(v1beta2.ConditionFalse, nil) },
+			to:     replacing,
 			reason: v1beta2.ReasonWaitingForDisk},
 		"its disk is being loaded": {from: replacing, change: func(s *scene) {
 			s.replace()
@@ -284,11 +311,16 @@ func TestUpgradingInstanceManager(t *testing.T) {
 		}, to: replacing},
 		"aborted before it was replaced":  {from: replacing, change: (*scene).abort, to: rolling},
 		"too slow before it was replaced": {from: replacing, change: (*scene).late, to: rolling},
-		"aborted after its pod was taken": {from: replacing, change: func(s *scene) { begun(s); s.abort() }, to: replacing, reason: v1beta2.ReasonWaitingForInstanceManager},
-		"aborted after it was replaced":   {from: replacing, change: func(s *scene) { gone(s); s.abort() }, to: replacing, reason: v1beta2.ReasonWaitingForInstanceManager},
-		"too slow after it was replaced":  {from: replacing, change: func(s *scene) { gone(s); s.late() }, to: replacing, reason: v1beta2.ReasonWaitingForInstanceManager, stalled: true},
-		"the temporary node died":         {from: replacing, change: func(s *scene) { gone(s); s.down("node-2") }, to: replacing, reason: v1beta2.ReasonWaitingForTarget},
-		"the node was opened by somebody": {from: replacing, change: func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false }, to: replacing, effects: effects(closes)},
+		"aborted after its pod was taken": {from: replacing, change: func(s *scene) { begun(s); s.abort() }, to: replacing,
+			reason: v1beta2.ReasonWaitingForInstanceManager},
+		"aborted after it was replaced": {from: replacing, change: func(s *scene) { gone(s); s.abort() }, to: replacing,
+			reason: v1beta2.ReasonWaitingForInstanceManager},
+		"too slow after it was replaced": {from: replacing, change: func(s *scene) { gone(s); s.late() }, to: replacing,
+			reason: v1beta2.ReasonWaitingForInstanceManager, stalled: true},
+		"the temporary node died": {from: replacing, change: func(s *scene) { gone(s); s.down("node-2") }, to: replacing,
+			reason: v1beta2.ReasonWaitingForTarget},
+		"the node was opened by somebody": {from: replacing, change: func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false },
+			to: replacing, effects: effects(closes)},
 	})
 }
 
@@ -300,8 +332,9 @@ func TestAnotherInstanceManagerInTheOldOnesPlaceIsFollowed(t *testing.T) {
 
 func TestSwitchingBack(t *testing.T) {
 	run(t, map[string]row{
-		"the target is sent home":     {from: back, to: back, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
-		"the node cannot hold it yet": {from: back, change: func(s *scene) { s.down("node-1") }, to: back, reason: v1beta2.ReasonWaitingForInstanceManager},
+		"the target is sent home": {from: back, to: back, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
+		"the node cannot hold it yet": {from: back, change: func(s *scene) { s.down("node-1") }, to: back,
+			reason: v1beta2.ReasonWaitingForInstanceManager},
 		"it is home": {from: back, change: func(s *scene) {
 			s.Volumes["vol"].Spec.TargetNodeID, s.Volumes["vol"].Status.CurrentTargetNodeID = "", ""
 			s.Engines["vol-e-0"].Spec.NodeID = "node-1"
@@ -313,7 +346,8 @@ func TestSwitchingBack(t *testing.T) {
 			s.Engines[elsewhere.Name] = elsewhere
 			s.Engines["vol-e-0"].Spec.NodeID = "node-1"
 		}, to: back, reason: v1beta2.ReasonWaitingForTarget},
-		"it never gets home":   {from: back, change: (*scene).late, to: back, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends("")), stalled: true},
+		"it never gets home": {from: back, change: (*scene).late, to: back, reason: v1beta2.ReasonWaitingForTarget,
+			effects: effects(sends("")), stalled: true},
 		"there is no way back": {from: back, change: func(s *scene) { s.abort(); s.delete() }, to: back, effects: effects(sends(""))},
 		"its user detached it": {from: back, change: func(s *scene) { s.DetachVolume("vol") }, to: rebuilding, effects: effects(sends(""))},
 	})
@@ -339,9 +373,10 @@ func TestRebuildingReplica(t *testing.T) {
 			s.late()
 			s.u.Status.ProgressedAt = now.Add(-time.Minute).Format(time.RFC3339Nano)
 		}, to: rebuilding},
-		"its user detached it":          {from: rebuilding, change: func(s *scene) { open(s); s.DetachVolume("vol") }, to: completed},
-		"aborting comes too late":       {from: rebuilding, change: func(s *scene) { whole(s); s.abort() }, to: completed},
-		"the node is never left closed": {from: rebuilding, change: func(s *scene) { s.late(); reported(s) }, to: rebuilding, effects: effects(opens), stalled: true},
+		"its user detached it":    {from: rebuilding, change: func(s *scene) { open(s); s.DetachVolume("vol") }, to: completed},
+		"aborting comes too late": {from: rebuilding, change: func(s *scene) { whole(s); s.abort() }, to: completed},
+		"the node is never left closed": {from: rebuilding, change: func(s *scene) { s.late(); reported(s) }, to: rebuilding,
+			effects: effects(opens), stalled: true},
 	})
 }
 
@@ -381,7 +416,8 @@ func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 	s := at(over, func(s *scene) {
 		s.moveTo("node-2")
 		s.AddVolume("wol", "node-1", "node-1", "node-2", "node-3")
-		s.u.Status.Volumes["wol"] = v1beta2.VolumeUpgradeStatus{State: v1beta2.VolumeUpgradeReady, OriginalNodeID: "node-1", Snapshot: "snap"}
+		s.u.Status.Volumes["wol"] = v1beta2.VolumeUpgradeStatus{State: v1beta2.VolumeUpgradeReady, OriginalNodeID: "node-1",
+			Snapshot: "snap"}
 		s.late()
 	})
 	v := s.decide()
@@ -394,8 +430,10 @@ func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 
 func TestRollingBack(t *testing.T) {
 	run(t, map[string]row{
-		"the target is sent home":      {from: rolling, to: rolling, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
-		"not while nothing runs there": {from: rolling, change: func(s *scene) { s.manager(model.OldImage).Status.CurrentState = v1beta2.InstanceManagerStateError }, to: rolling, reason: v1beta2.ReasonWaitingForInstanceManager},
+		"the target is sent home": {from: rolling, to: rolling, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
+		"not while nothing runs there": {from: rolling,
+			change: func(s *scene) { s.manager(model.OldImage).Status.CurrentState = v1beta2.InstanceManagerStateError }, to: rolling,
+			reason: v1beta2.ReasonWaitingForInstanceManager},
 		"it was replaced after all": {from: rolling, change: func(s *scene) {
 			s.takeOut()
 			s.replace()
@@ -458,7 +496,8 @@ func TestAStateThatNobodyKnowsIsLeftAlone(t *testing.T) {
 
 func TestNothingIrrevocableIsDecidedOnReadsOfTheCache(t *testing.T) {
 	for name, s := range map[string]*scene{
-		"begin": at(undefined, nil), "give the node to im-monitor": at(detaching, (*scene).takeOut), "list a replica": at(detaching, (*scene).polled),
+		"begin": at(undefined, nil), "give the node to im-monitor": at(detaching, (*scene).takeOut),
+		"list a replica":      at(detaching, (*scene).polled),
 		"switch over is done": at(over, func(s *scene) { s.moveTo("node-2") }), "open the node": at(rebuilding, nil),
 		"roll back while the instance manager may go": at(replacing, (*scene).abort),
 	} {

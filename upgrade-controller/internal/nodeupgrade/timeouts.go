@@ -50,8 +50,8 @@ func (p *pass) progressedAt() time.Time {
 	return p.since()
 }
 
-// further reports whether more volumes have done the present step than ever before in this state; that nothing is left to do for them is no progress of
-// what they wait for.
+// further reports whether more volumes have done the present step than ever before in this state; that nothing is left to do for them is no
+// progress of what they wait for.
 func (p *pass) further() bool {
 	return p.status.State == p.observed && p.progress() != "" && p.done > p.status.Furthest
 }

@@ -83,7 +83,8 @@ func (p *pass) snapshotted(name string) bool {
 		p.mark(name, v1beta2.VolumeUpgradeReady, "")
 		return true
 	case snapshot.Status.Error != "":
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot, fmt.Sprintf("snapshot %s is not ready: %s", x.Snapshot, snapshot.Status.Error))
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot,
+			fmt.Sprintf("snapshot %s is not ready: %s", x.Snapshot, snapshot.Status.Error))
 	}
 	return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot,
 		fmt.Sprintf("snapshot %s is not ready; snapshot-controller and im-monitor take it.", x.Snapshot))
@@ -184,7 +185,8 @@ func (p *pass) takenOut(name string) bool {
 	if used && lastCopy {
 		x.Replica = ""
 		p.status.Volumes[name] = x
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy,
+			"no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
 	}
 	if on := v.ReplicasOn(p.nodeID()); !used && len(on) > 0 && on[0].Name != replica.Name {
 		x.Replica = ""
@@ -207,7 +209,8 @@ func (p *pass) list(name string, lastCopy bool) bool {
 		return false
 	}
 	if lastCopy {
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy, "no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy,
+			"no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
 	}
 	if p.confirmed() {
 		x.Replica = on[0].Name

@@ -29,11 +29,15 @@ func neverSent(s *scene) {
 
 func TestWhatWasNeverSentAwayKeepsNoNodeClosed(t *testing.T) {
 	run(t, map[string]row{
-		"a volume that waits for the node to be opened": {from: rolling, change: func(s *scene) { neverSent(s); attaching(s) }, to: rolling, effects: effects(opens)},
+		"a volume that waits for the node to be opened": {from: rolling, change: func(s *scene) { neverSent(s); attaching(s) }, to: rolling,
+			effects: effects(opens)},
 		"forward, too": {from: back, change: func(s *scene) { neverSent(s); attaching(s) }, to: rebuilding},
-		"a replica of a volume whose own node is not heard": {from: rolling, change: func(s *scene) { neverSent(s); unseen(s) }, to: rolling, effects: effects(opens)},
-		"nor one that was sent away and is held there now":  {from: back, change: unseen, to: rebuilding},
-		"an engine that is still here does":                 {from: rolling, change: func(s *scene) { unseen(s); s.Engines["vol-e-0"].Spec.NodeID = "node-1" }, to: rolling, reason: v1beta2.ReasonWaitingForTarget},
+		"a replica of a volume whose own node is not heard": {from: rolling, change: func(s *scene) { neverSent(s); unseen(s) },
+			to: rolling, effects: effects(opens)},
+		"nor one that was sent away and is held there now": {from: back, change: unseen, to: rebuilding},
+		"an engine that is still here does": {from: rolling,
+			change: func(s *scene) { unseen(s); s.Engines["vol-e-0"].Spec.NodeID = "node-1" }, to: rolling,
+			reason: v1beta2.ReasonWaitingForTarget},
 	})
 }
 
@@ -48,14 +52,17 @@ func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 	}
 	lateAndGone := func(s *scene) { gone(s); s.late() }
 	run(t, map[string]row{
-		"it is said, and what to do":                         {from: over, change: gone, to: over, reason: v1beta2.ReasonTakingNode},
-		"before a target moved":                              {from: initializing, change: lateAndGone, to: rolling},
-		"while targets move":                                 {from: over, change: lateAndGone, to: rolling},
-		"while replicas leave":                               {from: detaching, change: lateAndGone, to: rolling},
-		"while its instance manager is replaced":             {from: replacing, change: gone, to: rolling},
-		"what is attached there waits for its user, by name": {from: rolling, change: gone, to: rolling, reason: v1beta2.ReasonWaitingForInstanceManager},
-		"also on the way back":                               {from: back, change: gone, to: back, reason: v1beta2.ReasonWaitingForInstanceManager},
-		"and detached it is the end":                         {from: rolling, change: func(s *scene) { gone(s); s.DetachVolume("vol") }, to: failed, effects: effects(sends(""))},
+		"it is said, and what to do":             {from: over, change: gone, to: over, reason: v1beta2.ReasonTakingNode},
+		"before a target moved":                  {from: initializing, change: lateAndGone, to: rolling},
+		"while targets move":                     {from: over, change: lateAndGone, to: rolling},
+		"while replicas leave":                   {from: detaching, change: lateAndGone, to: rolling},
+		"while its instance manager is replaced": {from: replacing, change: gone, to: rolling},
+		"what is attached there waits for its user, by name": {from: rolling, change: gone, to: rolling,
+			reason: v1beta2.ReasonWaitingForInstanceManager},
+		"also on the way back": {from: back, change: gone, to: back,
+			reason: v1beta2.ReasonWaitingForInstanceManager},
+		"and detached it is the end": {from: rolling, change: func(s *scene) { gone(s); s.DetachVolume("vol") },
+			to: failed, effects: effects(sends(""))},
 	})
 	s := at(replacing, gone)
 	s.stale = true
@@ -67,7 +74,8 @@ func TestAClosedNodeIsBroughtToRightsBeforeAnotherUpgradeTakesIt(t *testing.T) {
 	run(t, map[string]row{
 		"begun by nobody who is there":  {from: undefined, change: closed, to: undefined, reason: v1beta2.ReasonTakingNode},
 		"and given up it opens nothing": {from: failed, change: func(s *scene) { s.u.Status.Volumes = nil }, to: failed},
-		"also with nothing left to do":  {from: undefined, change: func(s *scene) { closed(s); s.replace() }, to: undefined, reason: v1beta2.ReasonTakingNode},
+		"also with nothing left to do": {from: undefined, change: func(s *scene) { closed(s); s.replace() }, to: undefined,
+			reason: v1beta2.ReasonTakingNode},
 	})
 }
 

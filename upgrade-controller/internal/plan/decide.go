@@ -118,11 +118,13 @@ func (p *pass) undefined() {
 		p.fail(v1beta2.ReasonAborted, "It was aborted before it began.")
 		return
 	case spec.DataEngine != v1beta2.DataEngineV2, spec.OnFailure != "" && spec.OnFailure != Halt && spec.OnFailure != Continue:
-		p.hold(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q with onFailure %q is not known to this version of upgrade-controller. Bring it up to date, or correct the spec.", spec.DataEngine, spec.OnFailure))
+		p.hold(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q with onFailure %q is not known to this version of "+
+			"upgrade-controller. Bring it up to date, or correct the spec.", spec.DataEngine, spec.OnFailure))
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s came first; it is %s. Let it end, or delete it.", first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s came first; it is %s. Let it end, or delete it.",
+			first.Name, stateOf(first)))
 		return
 	}
 	switch {
@@ -151,8 +153,10 @@ func (p *pass) completed() {
 		p.hold(v1beta2.ReasonCompleted, p.done())
 		return
 	}
-	p.hold(v1beta2.ReasonAnotherImage, p.summary(fmt.Sprintf("This upgrade has ended, with the image %s, and does not begin again. For %s, which the setting "+
-		"default-instance-manager-image names now, create a DataEngineUpgradeManager of another name.", p.status.InstanceManagerImage, p.DefaultImage)))
+	p.hold(v1beta2.ReasonAnotherImage, p.summary(fmt.Sprintf("This upgrade has ended, with the image %s, and does not begin again. For "+
+		"%s, which the setting "+
+		"default-instance-manager-image names now, create a DataEngineUpgradeManager of another name.", p.status.InstanceManagerImage,
+		p.DefaultImage)))
 }
 
 // failed goes on when the spec was changed: what is done stays done, what failed is tried again.
@@ -162,7 +166,8 @@ func (p *pass) failed() {
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It shall go on, but DataEngineUpgradeManager %s came first; it is %s. Let that end, or delete it.", first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It shall go on, but DataEngineUpgradeManager %s came first; it is %s. Let "+
+			"that end, or delete it.", first.Name, stateOf(first)))
 		return
 	}
 	if p.status.InstanceManagerImage == "" {
@@ -189,7 +194,8 @@ func (p *pass) failed() {
 func (p *pass) deleted() {
 	p.verdict.DropChecks = true
 	p.to(v1beta2.UpgradeStateAborting)
-	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, v1beta2.ReasonAborted, "It was deleted; the node that is under way is brought to an end.")
+	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, v1beta2.ReasonAborted,
+		"It was deleted; the node that is under way is brought to an end.")
 	left := false
 	for _, u := range p.own {
 		left = true

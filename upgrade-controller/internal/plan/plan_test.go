@@ -37,7 +37,8 @@ func world(m *v1beta2.DataEngineUpgradeManager, change func(*plan.World)) plan.W
 		objects.AddNode(name)
 	}
 	objects.AddVolume("vol-1", "node-1", "node-1", "node-2", "node-3")
-	w := plan.World{Now: now, Manager: m, DefaultImage: model.NewImage, Cluster: objects.Cluster(), Fresh: true, Images: map[string]plan.Image{}}
+	w := plan.World{Now: now, Manager: m, DefaultImage: model.NewImage, Cluster: objects.Cluster(), Fresh: true,
+		Images: map[string]plan.Image{}}
 	for name := range objects.Nodes {
 		w.Images[name] = plan.Image{Known: true}
 	}
@@ -53,7 +54,8 @@ func reason(v plan.Verdict) string {
 
 func node(name, state string) *v1beta2.NodeDataEngineUpgrade {
 	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "upgrade-" + name}}
-	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: name, DataEngineUpgradeManager: "upgrade", InstanceManagerImage: upgrading(nil).Status.InstanceManagerImage}
+	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: name, DataEngineUpgradeManager: "upgrade",
+		InstanceManagerImage: upgrading(nil).Status.InstanceManagerImage}
 	u.Status.State = state
 	return u
 }
@@ -65,18 +67,22 @@ func TestWhatAnUpgradeWaitsForBeforeItBegins(t *testing.T) {
 		reason  string
 	}{
 		"the setting names no image": {world: func(w *plan.World) { w.DefaultImage = "" }, reason: v1beta2.ReasonWaitingForImage},
-		"it is paused":               {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.Paused = true }, reason: v1beta2.ReasonPaused},
-		"a policy that nobody knows": {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.OnFailure = "Explode" }, reason: v1beta2.ReasonNotUnderstood},
+		"it is paused": {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.Paused = true },
+			reason: v1beta2.ReasonPaused},
+		"a policy that nobody knows": {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.OnFailure = "Explode" },
+			reason: v1beta2.ReasonNotUnderstood},
 		"a data engine that nobody knows": {
 			manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.DataEngine = "v3" }, reason: v1beta2.ReasonNotUnderstood},
 		"an older one waits, too": {world: func(w *plan.World) {
-			w.Others = append(w.Others, manager("z", "", func(m *v1beta2.DataEngineUpgradeManager) { m.CreationTimestamp = metav1.NewTime(now.Add(-time.Second)) }))
+			w.Others = append(w.Others, manager("z", "",
+				func(m *v1beta2.DataEngineUpgradeManager) { m.CreationTimestamp = metav1.NewTime(now.Add(-time.Second)) }))
 		}, reason: v1beta2.ReasonWaitingForUpgrade},
 		"one of the same second with a name before this one": {world: func(w *plan.World) {
 			w.Others = append(w.Others, manager("a", "", nil))
 		}, reason: v1beta2.ReasonWaitingForUpgrade},
 		"a younger one has begun": {world: func(w *plan.World) {
-			w.Others = append(w.Others, manager("z", v1beta2.UpgradeStatePaused, func(m *v1beta2.DataEngineUpgradeManager) { m.CreationTimestamp = metav1.NewTime(now.Add(time.Hour)) }))
+			w.Others = append(w.Others, manager("z", v1beta2.UpgradeStatePaused,
+				func(m *v1beta2.DataEngineUpgradeManager) { m.CreationTimestamp = metav1.NewTime(now.Add(time.Hour)) }))
 		}, reason: v1beta2.ReasonWaitingForUpgrade},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +100,8 @@ func TestTheImageIsFrozenWhenTheTurnComes(t *testing.T) {
 	}))
 	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
 	require.Equal(t, model.NewImage, v.Status.InstanceManagerImage)
-	again := plan.Decide(world(manager("upgrade", v1beta2.UpgradeStateInitializing, nil), func(w *plan.World) { w.DefaultImage = "another" }))
+	again := plan.Decide(world(manager("upgrade", v1beta2.UpgradeStateInitializing, nil),
+		func(w *plan.World) { w.DefaultImage = "another" }))
 	require.Equal(t, model.NewImage, again.Status.InstanceManagerImage)
 }
 
@@ -158,7 +165,8 @@ func TestARefusalNamesTheBlockersOfEveryNode(t *testing.T) {
 		w.Cluster.Volumes["vol-1"].Object.Spec.MigrationNodeID = "node-2"
 	}))
 	require.Equal(t, v1beta2.UpgradeStateError, v.Status.State)
-	for _, part := range []string{"Node node-9: UnknownNode", "Node node-1, volume vol-1: Migrating", "Node node-3: ImageMissing", "Node node-3, volume vol-1: Migrating"} {
+	for _, part := range []string{"Node node-9: UnknownNode", "Node node-1, volume vol-1: Migrating", "Node node-3: ImageMissing",
+		"Node node-3, volume vol-1: Migrating"} {
 		require.Contains(t, v.Status.ErrorMessage, part)
 	}
 	require.True(t, conditions.IsFalse(v.Status.Conditions, v1beta2.UpgradePreflight))
@@ -179,8 +187,10 @@ func TestTheOrderOfNodes(t *testing.T) {
 	objects.AddVolume("vol-2", "a", "a", "b")
 	objects.AddVolume("vol-3", "b", "a", "b")
 	c := objects.Cluster()
-	require.Equal(t, []string{"c", "d", "b", "a"}, plan.Nodes(v1beta2.DataEngineUpgradeManagerSpec{}, c), "empty first, then fewest engines; without v2 not at all")
-	require.Equal(t, []string{"a", "e"}, plan.Nodes(v1beta2.DataEngineUpgradeManagerSpec{Nodes: []string{"a", "e", "a"}}, c), "as it was asked for")
+	require.Equal(t, []string{"c", "d", "b", "a"}, plan.Nodes(v1beta2.DataEngineUpgradeManagerSpec{}, c),
+		"empty first, then fewest engines; without v2 not at all")
+	require.Equal(t, []string{"a", "e"}, plan.Nodes(v1beta2.DataEngineUpgradeManagerSpec{Nodes: []string{"a", "e", "a"}}, c),
+		"as it was asked for")
 }
 
 // upgrading is a manager that has planned three nodes.
@@ -256,7 +266,8 @@ func TestWhatFollowsWhenANodeEnds(t *testing.T) {
 	})
 	t.Run("the last one failed", func(t *testing.T) {
 		v := plan.Decide(world(upgrading(func(m *v1beta2.DataEngineUpgradeManager) {
-			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateError, ErrorMessage: "It burned."}}
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateError,
+				ErrorMessage: "It burned."}}
 		}), nil))
 		require.Equal(t, v1beta2.UpgradeStateError, v.Status.State)
 		require.Contains(t, v.Status.ErrorMessage, "Node node-1 failed: It burned.", "a person reads why, in one place")
@@ -318,7 +329,8 @@ func TestWhatPeopleDoToAnUpgrade(t *testing.T) {
 		m := manager("upgrade", v1beta2.UpgradeStateError, func(m *v1beta2.DataEngineUpgradeManager) {
 			m.Generation = 2
 			m.Status.UpgradedNodes = []string{"node-2"}
-			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateError}, "node-2": {State: v1beta2.UpgradeStateCompleted}}
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateError},
+				"node-2": {State: v1beta2.UpgradeStateCompleted}}
 		})
 		v := plan.Decide(world(m, nil))
 		require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
@@ -417,8 +429,9 @@ func TestACompletedUpgradeSaysThatItDoesNotBeginAgain(t *testing.T) {
 	v := plan.Decide(world(m, func(w *plan.World) { w.DefaultImage = "newer" }))
 	require.Equal(t, v1beta2.UpgradeStateCompleted, v.Status.State)
 	require.Equal(t, v1beta2.ReasonAnotherImage, reason(v))
-	require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, "For newer, which the setting default-instance-manager-image names now, "+
-		"create a DataEngineUpgradeManager of another name.")
+	require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message,
+		"For newer, which the setting default-instance-manager-image names now, "+
+			"create a DataEngineUpgradeManager of another name.")
 	m.Status = v.Status
 	require.Equal(t, v1beta2.ReasonCompleted, reason(plan.Decide(world(m, nil))), "the setting is as it was")
 }
@@ -447,7 +460,11 @@ func TestWorkThatEndsByItselfIsWaitedForBeforeTheFirstNode(t *testing.T) {
 		require.Equal(t, v1beta2.UpgradeStateUpgrading, plan.Decide(world(m, nil)).Status.State)
 	})
 	t.Run("not beside what a person has to do", func(t *testing.T) {
-		blocked := plan.Decide(world(m, func(w *plan.World) { busy(w); w.Images["node-1"] = plan.Image{Known: true, Missing: "ErrImagePull"} }))
+		blocked := plan.Decide(world(m, func(w *plan.World) {
+			busy(w)
+			w.Images["node-1"] = plan.Image{Known: true,
+				Missing: "ErrImagePull"}
+		}))
 		require.Equal(t, v1beta2.UpgradeStateError, blocked.Status.State)
 	})
 }

@@ -100,8 +100,8 @@ func (p *pass) checking(nodes []string) bool {
 	return true
 }
 
-// unseen reports whether it is not known at the moment what runs of a volume: that stands against nothing for good. It is not waited for longer than for
-// the images.
+// unseen reports whether it is not known at the moment what runs of a volume: that stands against nothing for good. It is not waited for
+// longer than for the images.
 func (p *pass) unseen() bool {
 	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
 	names := p.Cluster.Unseen()
@@ -109,7 +109,8 @@ func (p *pass) unseen() bool {
 		return false
 	}
 	p.requeueAt(deadline)
-	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is. See the InstanceManagers of their nodes.", some(names))
+	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is. See the InstanceManagers of "+
+		"their nodes.", some(names))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
@@ -118,7 +119,8 @@ func (p *pass) unseen() bool {
 // passing reports whether nothing but work that ends by itself stands against the upgrade. It is not waited for longer than for the images.
 func (p *pass) passing(found []preflight.Blocker) bool {
 	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
-	if len(found) == 0 || !p.Now.Before(deadline) || slices.ContainsFunc(found, func(b preflight.Blocker) bool { return !b.Kind.Passes() }) {
+	if len(found) == 0 || !p.Now.Before(deadline) ||
+		slices.ContainsFunc(found, func(b preflight.Blocker) bool { return !b.Kind.Passes() }) {
 		return false
 	}
 	p.requeueAt(deadline)

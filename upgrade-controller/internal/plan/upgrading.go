@@ -87,7 +87,8 @@ func place(order []string, node string) int {
 func (p *pass) begin(node string) {
 	for _, u := range p.Upgrades {
 		if !nodeupgrade.Ended(u.Status.State) && u.Name != UpgradeName(p.Manager.Name, node) {
-			p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s is not at its end: let it end, or delete it.", u.Name))
+			p.hold(v1beta2.ReasonWaitingForUpgrade,
+				fmt.Sprintf("NodeDataEngineUpgrade %s is not at its end: let it end, or delete it.", u.Name))
 			return
 		}
 	}
@@ -111,7 +112,8 @@ func (p *pass) follow(node string) {
 	case u == nil && p.Manager.Spec.Abort:
 		p.forget(node, v1beta2.UpgradeNodeStatus{RetryCount: n.RetryCount})
 	case u == nil && p.taken(node) != nil:
-		p.hold(v1beta2.ReasonWaitingForUpgrade, p.summary(fmt.Sprintf("NodeDataEngineUpgrade %s is in the way: it is for node %s and DataEngineUpgradeManager %s. Delete it.",
+		p.hold(v1beta2.ReasonWaitingForUpgrade, p.summary(fmt.Sprintf("NodeDataEngineUpgrade %s is in the way: it is for node %s and "+
+			"DataEngineUpgradeManager %s. Delete it.",
 			p.taken(node).Name, p.taken(node).Spec.NodeID, p.taken(node).Spec.DataEngineUpgradeManager)))
 	case u == nil:
 		n.State = ""
@@ -126,7 +128,8 @@ func (p *pass) follow(node string) {
 	case u.Status.State == v1beta2.UpgradeStateCompleted:
 		p.finish(node, u)
 	case u.DeletionTimestamp != nil: // also one that has ended: whether that is seen before it is gone must not matter
-		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted; it is brought to an end, and a new one is made.", node)))
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted; it is brought to an "+
+			"end, and a new one is made.", node)))
 	case u.Status.State == v1beta2.UpgradeStateError:
 		p.lost(node, u)
 	default:
@@ -165,11 +168,13 @@ func (p *pass) taken(node string) *v1beta2.NodeDataEngineUpgrade {
 	return nil
 }
 
-// earlier reports whether an upgrade was made by an earlier manager of this name, or for another image: how it ended says nothing of this one.
+// earlier reports whether an upgrade was made by an earlier manager of this name, or for another image: how it ended says nothing of this
+// one.
 func (p *pass) earlier(u *v1beta2.NodeDataEngineUpgrade) bool {
-	return u.Spec.InstanceManagerImage != p.status.InstanceManagerImage || slices.ContainsFunc(u.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Kind == "DataEngineUpgradeManager" && o.UID != p.Manager.UID
-	})
+	return u.Spec.InstanceManagerImage != p.status.InstanceManagerImage ||
+		slices.ContainsFunc(u.OwnerReferences, func(o metav1.OwnerReference) bool {
+			return o.Kind == "DataEngineUpgradeManager" && o.UID != p.Manager.UID
+		})
 }
 
 // end takes the node's upgrade away, so that a later pass makes a new one.

@@ -200,10 +200,12 @@ func noOtherNode(w World) string {
 		}
 	}
 	if free := w.Cluster.KeptFree(w.Node); free != "" {
-		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Let one of them take them for as long as the upgrade lasts "+
+		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Let one of them take them for as long as "+
+			"the upgrade lasts "+
 			"(Node spec.allowScheduling true, spec.evictionRequested false), enable v2 on another node, or detach the volumes.", free)
 	}
-	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile; enable v2 on another node, repair the instance manager there, or detach the volumes."
+	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile; enable v2 on another " +
+		"node, repair the instance manager there, or detach the volumes."
 }
 
 // diskNotReady: the upgrade of the node could not end, because it waits for every disk that has replicas.
@@ -220,7 +222,9 @@ func imageMissing(w World) string {
 	if w.Image.Missing == "" || !w.Cluster.Nodes[w.Node].Exists() {
 		return ""
 	}
-	return fmt.Sprintf("it cannot run %s: %s. Make the image available; where its name is wrong, correct the setting default-instance-manager-image, delete the DataEngineUpgradeManager and make it anew.", w.Target, strings.TrimSuffix(w.Image.Missing, "."))
+	return fmt.Sprintf("it cannot run %s: %s. Make the image available; where its name is wrong, correct the setting "+
+		"default-instance-manager-image, delete the DataEngineUpgradeManager and make it anew.", w.Target,
+		strings.TrimSuffix(w.Image.Missing, "."))
 }
 
 func skippedAttached(w World, v cluster.Volume) string {
@@ -238,7 +242,8 @@ func tooFewReplicas(w World, v cluster.Volume) string {
 	if len(healthy) >= 2 && len(nodes) >= 2 && beside >= 1 {
 		return ""
 	}
-	return fmt.Sprintf("it has %d healthy replica(s) on %d node(s), %d of them on other nodes than this; two on different nodes are needed, one of them elsewhere. Raise its numberOfReplicas, wait for the rebuild, or detach it.",
+	return fmt.Sprintf("it has %d healthy replica(s) on %d node(s), %d of them on other nodes than this; two on different nodes are "+
+		"needed, one of them elsewhere. Raise its numberOfReplicas, wait for the rebuild, or detach it.",
 		len(healthy), len(nodes), beside)
 }
 
@@ -260,7 +265,8 @@ func ublkFrontend(w World, v cluster.Volume) string {
 	if v.Object.Spec.Frontend != frontendUblk || v.Holder() != w.Node && !v.EngineOn(w.Node) {
 		return ""
 	}
-	return "its frontend is ublk, which neither outlives the instance manager nor can be switched over to another target; detach it, or attach it elsewhere."
+	return "its frontend is ublk, which neither outlives the instance manager nor can be switched over to another target; detach it, or " +
+		"attach it elsewhere."
 }
 
 // noFrontend: what moves is what a frontend leads to. A replica alone can leave its engine without one.
@@ -278,9 +284,11 @@ func notOnRecord(w World, v cluster.Volume) string {
 		return ""
 	}
 	if conditions.Get(manager.Status.Conditions, v1beta2.InstanceManagerFrontendRecords) == nil {
-		return fmt.Sprintf("instance manager %s does not say whether its frontends outlive its pod (condition FrontendRecords); im-monitor of this release tells that.", manager.Name)
+		return fmt.Sprintf("instance manager %s does not say whether its frontends outlive its pod (condition FrontendRecords); "+
+			"im-monitor of this release tells that.", manager.Name)
 	}
-	return fmt.Sprintf("the pod of instance manager %s has no mount at /metadata, so that the frontend would be lost with the pod; detach every volume that uses the node once: "+
+	return fmt.Sprintf("the pod of instance manager %s has no mount at /metadata, so that the frontend would be lost with the pod; "+
+		"detach every volume that uses the node once: "+
 		"the pod is then made anew with that mount.", manager.Name)
 }
 

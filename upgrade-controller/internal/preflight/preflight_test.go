@@ -39,7 +39,8 @@ func records(status v1beta2.ConditionStatus) func(*model.World) {
 		for _, m := range w.Managers {
 			m.Status.Conditions = nil
 			if status != "" {
-				m.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerFrontendRecords, Status: status, Reason: v1beta2.ReasonNotOnHost}}
+				m.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerFrontendRecords, Status: status,
+					Reason: v1beta2.ReasonNotOnHost}}
 			}
 		}
 	}
@@ -78,7 +79,8 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			ask: func(w *preflight.World) { w.Node = "node-9" }, want: []preflight.Kind{preflight.UnknownNode}},
 		"a node that is down": {
 			change: func(w *model.World) {
-				w.Nodes["node-1"].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeGone}
+				w.Nodes["node-1"].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+					Reason: v1beta2.ReasonKubernetesNodeGone}
 			}, want: []preflight.Kind{preflight.NodeNotReady}},
 		"no other node with a running v2 instance manager": {
 			change: func(w *model.World) {
@@ -97,7 +99,8 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"a skipped volume that is attached": {
 			ask: func(w *preflight.World) { w.Skip = []string{"vol"} }, want: []preflight.Kind{preflight.SkippedAttached}},
 		"a volume that is degraded": {
-			change: func(w *model.World) { w.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessDegraded }, want: []preflight.Kind{preflight.Degraded}},
+			change: func(w *model.World) { w.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessDegraded },
+			want:   []preflight.Kind{preflight.Degraded}},
 		"a replica that is being rebuilt": {
 			change: func(w *model.World) {
 				w.Engines["vol-e-0"].Status.ReplicaModeMap["vol-r-node-3"] = v1beta2.ReplicaModeWO
@@ -106,7 +109,8 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"a volume that moves live": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.MigrationNodeID = "node-2" }, want: []preflight.Kind{preflight.Migrating}},
 		"a volume that has just moved live": {
-			change: func(w *model.World) { w.Volumes["vol"].Status.CurrentMigrationNodeID = "node-2" }, want: []preflight.Kind{preflight.Migrating}},
+			change: func(w *model.World) { w.Volumes["vol"].Status.CurrentMigrationNodeID = "node-2" },
+			want:   []preflight.Kind{preflight.Migrating}},
 		"a volume that shall be larger": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.Size *= 2 }, want: []preflight.Kind{preflight.Expanding}},
 		"an engine that is being expanded": {
@@ -114,7 +118,8 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"a volume that is being restored": {
 			change: func(w *model.World) { w.Volumes["vol"].Status.RestoreRequired = true }, want: []preflight.Kind{preflight.Restoring}},
 		"a volume that is being cloned": {
-			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneInitiated }, want: []preflight.Kind{preflight.Cloning}},
+			change: func(w *model.World) { w.Volumes["vol"].Status.CloneStatus.State = v1beta2.CloneInitiated },
+			want:   []preflight.Kind{preflight.Cloning}},
 		"a volume from which another one is being filled": {
 			ask: func(w *preflight.World) {
 				v := w.Cluster.Volumes["vol"]
@@ -149,9 +154,11 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"a volume without a frontend": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, want: []preflight.Kind{preflight.NoFrontend}},
 		"a volume without a frontend, of which the node has only a replica": {
-			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true }, ask: func(w *preflight.World) { w.Node = "node-2" }},
-		"an instance manager whose frontends are lost with its pod": {change: records(v1beta2.ConditionFalse), want: []preflight.Kind{preflight.NotOnRecord}},
-		"one that does not say whether they are":                    {change: records(""), want: []preflight.Kind{preflight.NotOnRecord}},
+			change: func(w *model.World) { w.Volumes["vol"].Spec.DisableFrontend = true },
+			ask:    func(w *preflight.World) { w.Node = "node-2" }},
+		"an instance manager whose frontends are lost with its pod": {change: records(v1beta2.ConditionFalse),
+			want: []preflight.Kind{preflight.NotOnRecord}},
+		"one that does not say whether they are": {change: records(""), want: []preflight.Kind{preflight.NotOnRecord}},
 		"one on which the volume has only a replica": {change: records(v1beta2.ConditionFalse),
 			ask: func(w *preflight.World) { w.Node = "node-2" }},
 		"a disk of the node that is not ready": {change: func(w *model.World) {
@@ -163,10 +170,12 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			change: snapshots(3, 3), want: []preflight.Kind{preflight.SnapshotLimit}},
 		"one with room for the snapshot, but not for the rebuild": {
 			change: snapshots(2, 3), want: []preflight.Kind{preflight.SnapshotLimit}},
-		"one with room for both":                               {change: snapshots(1, 3)},
-		"one of which the node has no replica":                 {change: snapshots(2, 3, "vol-r-node-1")},
-		"one whose engine has the snapshot of the upgrade":     {change: snapshots(2, 3), ask: func(w *preflight.World) { w.Own = map[string]string{"vol": "snap-1"} }},
-		"one that does not say how many snapshots it may have": {change: snapshots(249, 0), want: []preflight.Kind{preflight.SnapshotLimit}},
+		"one with room for both":               {change: snapshots(1, 3)},
+		"one of which the node has no replica": {change: snapshots(2, 3, "vol-r-node-1")},
+		"one whose engine has the snapshot of the upgrade": {change: snapshots(2, 3),
+			ask: func(w *preflight.World) { w.Own = map[string]string{"vol": "snap-1"} }},
+		"one that does not say how many snapshots it may have": {change: snapshots(249, 0),
+			want: []preflight.Kind{preflight.SnapshotLimit}},
 		"a snapshot that is being removed": {ask: func(w *preflight.World) {
 			v := w.Cluster.Volumes["vol"]
 			v.Removals = []string{"snap-1"}
@@ -191,7 +200,8 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			w.Volumes["vol"].Spec.Standby = false
 		}, want: []preflight.Kind{preflight.Restoring, preflight.NoFrontend}},
 		"two replicas on the node": {
-			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" }, want: []preflight.Kind{preflight.TwoReplicas}},
+			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" },
+			want:   []preflight.Kind{preflight.TwoReplicas}},
 		"a detached volume is not looked at": {
 			change: func(w *model.World) {
 				w.DetachVolume("vol")
@@ -242,7 +252,8 @@ func TestTwoHealthyReplicasOnTwoNodesAreNeededOneOfThemElsewhere(t *testing.T) {
 	t.Run("a replica on a node that is down is none", func(t *testing.T) {
 		w := three()
 		w.AddVolume("two", "node-1", "node-1", "node-2")
-		w.Nodes["node-2"].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeGone}
+		w.Nodes["node-2"].Status.Conditions[0] = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+			Reason: v1beta2.ReasonKubernetesNodeGone}
 		require.Equal(t, []preflight.Kind{preflight.TooFewReplicas}, blockers(w, nil))
 	})
 }
@@ -254,9 +265,11 @@ func TestAllBlockersAreSaidAtOnce(t *testing.T) {
 	w.Volumes["vol"].Spec.MigrationNodeID = "node-2"
 	w.AddVolume("another", "node-1", "node-1")
 	w.Engines["another-e-0"].Status.IsExpanding = true
-	found := preflight.Blockers(preflight.World{Node: "node-1", Cluster: w.Cluster(), Target: model.NewImage, Image: preflight.Image{Missing: "ErrImagePull"}})
+	found := preflight.Blockers(preflight.World{Node: "node-1", Cluster: w.Cluster(), Target: model.NewImage,
+		Image: preflight.Image{Missing: "ErrImagePull"}})
 	said := preflight.Sentence(found)
-	for _, part := range []string{"ImageMissing", "volume another: TooFewHealthyReplicas", "volume another: Expanding", "volume vol: Degraded", "volume vol: Migrating"} {
+	for _, part := range []string{"ImageMissing", "volume another: TooFewHealthyReplicas", "volume another: Expanding",
+		"volume vol: Degraded", "volume vol: Migrating"} {
 		require.Contains(t, said, part)
 	}
 }

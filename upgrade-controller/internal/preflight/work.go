@@ -36,7 +36,8 @@ func migrating(_ World, v cluster.Volume) string {
 
 func expanding(_ World, v cluster.Volume) string {
 	active := v.Active()
-	running := active != nil && (active.Status.IsExpanding || active.Spec.VolumeSize != 0 && active.Spec.VolumeSize < v1beta2.SizeOf(v.Object))
+	running := active != nil && (active.Status.IsExpanding || active.Spec.VolumeSize != 0 &&
+		active.Spec.VolumeSize < v1beta2.SizeOf(v.Object))
 	if !running && !v.Object.Status.ExpansionRequired {
 		return ""
 	}
@@ -66,7 +67,8 @@ func snapshotLimit(w World, v cluster.Volume) string {
 	if count+taken <= limit {
 		return ""
 	}
-	return fmt.Sprintf("it has %d snapshots and may have %d; the upgrade takes one, and the rebuild of its replica another. Delete some, or raise snapshotMaxCount.", count, limit)
+	return fmt.Sprintf("it has %d snapshots and may have %d; the upgrade takes one, and the rebuild of its replica another. Delete "+
+		"some, or raise snapshotMaxCount.", count, limit)
 }
 
 func purging(_ World, v cluster.Volume) string {
@@ -88,13 +90,15 @@ func backingUp(_ World, v cluster.Volume) string {
 	return fmt.Sprintf("backup %s is being taken; wait until that is done.", v.Backups[0])
 }
 
-// standby: such a volume has no frontend that could move, and its restore has no end. attach-controller detaches it once the node is closed.
+// standby: such a volume has no frontend that could move, and its restore has no end. attach-controller detaches it once the node is
+// closed.
 func standby(w World, v cluster.Volume) string {
 	node := w.Cluster.Nodes[w.Node]
 	if !isStandby(v) || !node.Exists() || !node.Object.Spec.UpgradeRequested {
 		return ""
 	}
-	return "it is a standby volume: attach-controller detaches it for as long as the node is upgraded, once it has the backup that is being copied; detach it where somebody else holds it."
+	return "it is a standby volume: attach-controller detaches it for as long as the node is upgraded, once it has the backup that is " +
+		"being copied; detach it where somebody else holds it."
 }
 
 func isStandby(v cluster.Volume) bool { return v.Object.Spec.Standby }

@@ -128,5 +128,6 @@ func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUp
 
 // addFinalizer lets nobody take an upgrade away before its node is at an end.
 func addFinalizer(ctx context.Context, c client.Client, upgrade client.Object) error {
-	return status.MergeMetadata(ctx, c, upgrade, map[string]any{"finalizers": append(slices.Clone(upgrade.GetFinalizers()), v1beta2.Finalizer)})
+	return status.MergeMetadata(ctx, c, upgrade,
+		map[string]any{"finalizers": append(slices.Clone(upgrade.GetFinalizers()), v1beta2.Finalizer)})
 }

@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
-// What changed after it was judged is judged anew: neither a target is wished on a volume that was moved meanwhile, nor a state written over
-// another one.
+// What changed after it was judged is judged anew: neither a target is wished on a volume that was moved meanwhile, nor a state written
+// over another one.
 func TestWhatChangedAfterItWasJudgedIsJudgedAnew(t *testing.T) {
 	w := newWorld(t, func(m *model.World) { m.AddVolume("vol", "node-1", "node-2", "node-3") })
 	ctx := t.Context()
@@ -24,11 +24,13 @@ func TestWhatChangedAfterItWasJudgedIsJudgedAnew(t *testing.T) {
 		require.NoError(t, w.admin.Patch(ctx, o, patch))
 	}
 	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "judged"}}
-	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV2, InstanceManagerImage: model.NewImage, DataEngineUpgradeManager: "m"}
+	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV2, InstanceManagerImage: model.NewImage,
+		DataEngineUpgradeManager: "m"}
 	require.NoError(t, w.admin.Create(ctx, u))
 	v := &v1beta2.Volume{}
 	require.NoError(t, w.admin.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "vol"}, v))
-	evaluated := &nodeupgrade.World{Upgrade: u.DeepCopy(), Cluster: cluster.Cluster{Volumes: map[string]cluster.Volume{"vol": {Object: v.DeepCopy()}}}}
+	evaluated := &nodeupgrade.World{Upgrade: u.DeepCopy(),
+		Cluster: cluster.Cluster{Volumes: map[string]cluster.Volume{"vol": {Object: v.DeepCopy()}}}}
 
 	touch(v)
 	_, err := applyNode(ctx, w.admin, evaluated, nodeupgrade.Verdict{Status: u.Status, Effects: []nodeupgrade.Effect{

@@ -77,5 +77,6 @@ func stallEvents(before, after []v1beta2.Condition) []events.Event {
 }
 
 func stalledEvent(message string) events.Event {
-	return events.Event{Type: corev1.EventTypeWarning, Reason: "Stalled", Action: actionUpgrade, Note: fmt.Sprintf("It goes on waiting. %s", message)}
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "Stalled", Action: actionUpgrade,
+		Note: fmt.Sprintf("It goes on waiting. %s", message)}
 }

@@ -25,8 +25,8 @@ func checkName(m *v1beta2.DataEngineUpgradeManager, node string) string {
 	return "upgrade-image-check-" + hex.EncodeToString(sum[:8])
 }
 
-// checkPod runs the image on the node and ends at once. It is bound to the node without the scheduler, so that a cordon
-// does not count as a missing image. It has no token, no root and nothing of its host: deploy/policy.yaml refuses any other pod of this binary.
+// checkPod runs the image on the node and ends at once. It is bound to the node without the scheduler, so that a cordon does not count as a
+// missing image. It has no token, no root and nothing of its host: deploy/policy.yaml refuses any other pod of this binary.
 func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string) *corev1.Pod {
 	yes, no, user := true, false, int64(65532)
 	pod := &corev1.Pod{

@@ -24,10 +24,14 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "drover_upgrade_controller_transitions_total",
 			Help: "States that were entered, of whole upgrades (kind manager) and of nodes (kind node).",
 		}, []string{"kind", "state"}),
-		planState:   gauge("drover_upgrade_controller_manager_state", "1 for the state that a DataEngineUpgradeManager is in.", "manager", "state"),
-		nodeState:   gauge("drover_upgrade_controller_node_state", "1 for the state that a NodeDataEngineUpgrade is in.", "upgrade", "node", "state"),
-		nodeStalled: gauge("drover_upgrade_controller_node_stalled", "1 while a step of a NodeDataEngineUpgrade takes longer than its timeout.", "upgrade", "node"),
-		volumeState: gauge("drover_upgrade_controller_volume_state", "1 for the state of a volume whose node is being upgraded.", "upgrade", "volume", "state"),
+		planState: gauge("drover_upgrade_controller_manager_state", "1 for the state that a DataEngineUpgradeManager is in.", "manager",
+			"state"),
+		nodeState: gauge("drover_upgrade_controller_node_state", "1 for the state that a NodeDataEngineUpgrade is in.", "upgrade", "node",
+			"state"),
+		nodeStalled: gauge("drover_upgrade_controller_node_stalled",
+			"1 while a step of a NodeDataEngineUpgrade takes longer than its timeout.", "upgrade", "node"),
+		volumeState: gauge("drover_upgrade_controller_volume_state", "1 for the state of a volume whose node is being upgraded.", "upgrade",
+			"volume", "state"),
 	}
 	registry.MustRegister(m.transitions, m.planState, m.nodeState, m.nodeStalled, m.volumeState)
 	return m

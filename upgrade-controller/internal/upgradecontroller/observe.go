@@ -47,7 +47,8 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 		return nil, err
 	}
 	w := &nodeupgrade.World{Upgrade: found, Fresh: fresh, Snapshots: map[string]*v1beta2.Snapshot{}}
-	if w.Manager, err = lookup.Get(ctx, reader, o.namespace, found.Spec.DataEngineUpgradeManager, &v1beta2.DataEngineUpgradeManager{}); err != nil {
+	if w.Manager, err = lookup.Get(ctx, reader, o.namespace, found.Spec.DataEngineUpgradeManager,
+		&v1beta2.DataEngineUpgradeManager{}); err != nil {
 		return nil, err
 	}
 	all, err := o.upgrades(ctx, reader)

@@ -107,8 +107,8 @@ func clones(volumes []v1beta2.Volume, into map[string]cluster.Volume) {
 	}
 }
 
-// work notes at each volume which of its snapshots are being removed, and which of its backups are being taken. It is always read from the cache: only
-// what is under way is indexed, and of snapshots there may be very many.
+// work notes at each volume which of its snapshots are being removed, and which of its backups are being taken. It is always read from the
+// cache: only what is under way is indexed, and of snapshots there may be very many.
 func (o observer) work(ctx context.Context, into map[string]cluster.Volume) error {
 	var removed v1beta2.SnapshotList
 	var taken v1beta2.BackupList
@@ -178,7 +178,8 @@ func (o observer) nodes(ctx context.Context, reader client.Reader) (cluster.Clus
 }
 
 // everything reads the nodes, and all v2 volumes that are in use or named.
-func (o observer) everything(ctx context.Context, reader client.Reader, named map[string]v1beta2.VolumeUpgradeStatus) (cluster.Cluster, error) {
+func (o observer) everything(ctx context.Context, reader client.Reader, named map[string]v1beta2.VolumeUpgradeStatus) (cluster.Cluster,
+	error) {
 	out, err := o.nodes(ctx, reader)
 	if err != nil {
 		return out, err

@@ -37,7 +37,8 @@ func observed(t testing.TB, w *world) observer {
 	})
 	require.True(t, manager.GetCache().WaitForCacheSync(ctx))
 	o := observer{cached: manager.GetClient(), live: manager.GetAPIReader(), namespace: w.namespace, clock: clock.RealClock{}}
-	for _, kind := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.InstanceManagerList{}, &v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{},
+	for _, kind := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.InstanceManagerList{}, &v1beta2.VolumeList{},
+		&v1beta2.EngineList{}, &v1beta2.ReplicaList{},
 		&v1beta2.SnapshotList{}, &v1beta2.BackupList{}} {
 		require.NoError(t, list(ctx, o.cached, o.namespace, kind)) // it begins to watch
 	}
@@ -73,10 +74,12 @@ func TestANodesVolumesAreReadByIndex(t *testing.T) {
 	require.Equal(t, 2, all.Engines("node-2"))
 }
 
-// What is under way on a volume is read with it: snapshots whose removal was approved, and backups that were begun and are not at their end.
+// What is under way on a volume is read with it: snapshots whose removal was approved, and backups that were begun and are not at their
+// end.
 func TestWorkThatIsUnderWayIsReadWithItsVolume(t *testing.T) {
 	w := newWorld(t, func(m *model.World) { m.AddVolume("vol-1", "node-1", "node-1", "node-2") })
-	for name, approved := range map[string]v1beta2.ConditionStatus{"removed": v1beta2.ConditionTrue, "waits": v1beta2.ConditionFalse, "stays": ""} {
+	for name, approved := range map[string]v1beta2.ConditionStatus{"removed": v1beta2.ConditionTrue, "waits": v1beta2.ConditionFalse,
+		"stays": ""} {
 		s := &v1beta2.Snapshot{ObjectMeta: w.meta(name), Spec: v1beta2.SnapshotSpec{Volume: "vol-1"}}
 		s.Finalizers = []string{v1beta2.Finalizer}
 		w.create(s)

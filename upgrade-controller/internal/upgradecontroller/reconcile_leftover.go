@@ -53,7 +53,8 @@ func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v left
 	}
 	switch {
 	case len(v.SwitchBack) > 0:
-		r.report(ctx, node, fmt.Sprintf("It is closed for an upgrade that does not exist any more: %d target(s) come home.", len(v.SwitchBack)))
+		r.report(ctx, node, fmt.Sprintf("It is closed for an upgrade that does not exist any more: %d target(s) come home.",
+			len(v.SwitchBack)))
 	case v.Open:
 		if err := openNode(ctx, r.client, node, status.AtVersion()); err != nil {
 			return err
@@ -68,8 +69,8 @@ func (r *leftoverReconciler) report(ctx context.Context, node *v1beta2.Node, not
 	log.FromContext(ctx).Info("left by an upgrade", "node", node.Name, "message", note)
 }
 
-// mayBeLeft tells, by the cache, that a node is closed and that no upgrade has it. While one has, every event of its volumes comes here, and
-// none is worth reading them for.
+// mayBeLeft tells, by the cache, that a node is closed and that no upgrade has it. While one has, every event of its volumes comes here,
+// and none is worth reading them for.
 func (o observer) mayBeLeft(ctx context.Context, name string) (bool, error) {
 	node, err := lookup.Shared(ctx, o.cached, o.namespace, name, &v1beta2.Node{})
 	if node == nil || err != nil || !node.Spec.UpgradeRequested {

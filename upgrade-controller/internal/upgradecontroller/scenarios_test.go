@@ -231,7 +231,8 @@ func TestAnInstanceManagerThatNeverStartsIsWaitedForAndSaid(t *testing.T) {
 	})
 	w.until("it never stalls", func() bool {
 		u := w.node("upgrade-node-1")
-		return u != nil && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager && conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled)
+		return u != nil && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager &&
+			conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled)
 	})
 	w.until("the manager never says it", func() bool {
 		return conditions.IsTrue(w.manager("upgrade").Status.Conditions, v1beta2.UpgradeStalled)

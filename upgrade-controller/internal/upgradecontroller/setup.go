@@ -22,7 +22,9 @@ type Options struct {
 
 // AddFlags registers the flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.PullSecret, "instance-manager-pull-secret", "", "image pull secret of the pods that try whether a node can run an image, as im-monitor's; empty: that of the setting registry-secret")
+	flags.StringVar(&o.PullSecret, "instance-manager-pull-secret", "",
+		"image pull secret of the pods that try whether a node can run an image, as im-monitor's; empty: that of the setting "+
+			"registry-secret")
 }
 
 // Setup registers the controllers of whole upgrades and of nodes on the runtime's manager. Metrics go to the registry.
@@ -46,7 +48,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 		return fmt.Errorf("setting up the controller of the upgrades of nodes: %w", err)
 	}
 	left := &leftoverReconciler{observer: o, client: rt.Client, recorder: rt.Recorder}
-	b = ctrl.NewControllerManagedBy(rt.Manager).Named("upgrade-leftover").For(&v1beta2.Node{}, builder.WithPredicates(closed())).WithOptions(one)
+	b = ctrl.NewControllerManagedBy(rt.Manager).Named("upgrade-leftover").For(&v1beta2.Node{},
+		builder.WithPredicates(closed())).WithOptions(one)
 	if err := w.addLeftover(b).Complete(left); err != nil {
 		return fmt.Errorf("setting up the controller of what upgrades left behind: %w", err)
 	}

@@ -143,7 +143,8 @@ func (w watches) ofSetting(ctx context.Context, obj client.Object) []string {
 	if obj.GetName() != settingImage {
 		return nil
 	}
-	return w.plans(ctx, func(*v1beta2.DataEngineUpgradeManager) bool { return true }) // also those that have ended: they say that they do not begin again
+	// also those that have ended: they say that they do not begin again
+	return w.plans(ctx, func(*v1beta2.DataEngineUpgradeManager) bool { return true })
 }
 
 func (w watches) plans(ctx context.Context, is func(*v1beta2.DataEngineUpgradeManager) bool) []string {
@@ -175,7 +176,8 @@ func managerFacts(m *v1beta2.DataEngineUpgradeManager) []any { return []any{m.Sp
 func upgradeFacts(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status} }
 
 func nodeFacts(n *v1beta2.Node) []any {
-	return []any{n.Spec.UpgradeRequested, cluster.Node{Object: n}.KeptFree(), v1beta2.IsNodeDown(n), cluster.Node{Object: n}.DiskNotReady(time.Time{}), loads(n)}
+	return []any{n.Spec.UpgradeRequested, cluster.Node{Object: n}.KeptFree(), v1beta2.IsNodeDown(n),
+		cluster.Node{Object: n}.DiskNotReady(time.Time{}), loads(n)}
 }
 
 // loads are when the node's v2 disks were loaded.
@@ -202,7 +204,8 @@ func volumeFacts(v *v1beta2.Volume) []any {
 func engineFacts(e *v1beta2.Engine) []any {
 	s := e.Status
 	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt, e.Spec.VolumeSize,
-		s.CurrentState, s.CurrentReplicaAddressMap, s.ReplicaModeMap, s.LookedAt, s.IsExpanding, s.RebuildStatus, s.RestoreStatus, s.CloneStatus,
+		s.CurrentState, s.CurrentReplicaAddressMap, s.ReplicaModeMap, s.LookedAt, s.IsExpanding, s.RebuildStatus, s.RestoreStatus,
+		s.CloneStatus,
 		v1beta2.IsPurging(s.PurgeStatus), len(s.Snapshots), s.SnapshotMaxCount, e.Spec.SnapshotMaxCount}
 }
 

@@ -16,7 +16,8 @@ import (
 // addLeftover brings nodes that are closed, for what may end their waiting. Where no node is closed, an event costs one look at a node.
 func (w watches) addLeftover(b *builder.Builder) *builder.Builder {
 	return b.
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.closedNode), changed(func(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status.State} })).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.closedNode),
+			changed(func(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status.State} })).
 		Watches(&v1beta2.InstanceManager{}, w.to(w.closedNode), changed(instanceManagerFacts)).
 		Watches(&v1beta2.Volume{}, w.to(w.closedNode), changed(volumeFacts))
 }

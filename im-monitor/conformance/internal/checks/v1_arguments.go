@@ -18,7 +18,8 @@ func v1Arguments() []suite.Check {
 		found(v1("replica-unknown-flag", "an unknown flag ends a replica at once", onStart, v1ReplicaUnknownFlag), "R7"),
 		found(v1("engine-unknown-flag", "an unknown flag ends an engine at once", onStart, v1EngineUnknownFlag), "R7"),
 		v1("engine-rebuild-limit-zero", "a rebuild limit of 0 ends an engine at once", onCreating, v1EngineRebuildLimit),
-		assumed(v1("engine-no-replica", "an engine none of whose replicas can be used ends with exit status 61 or 1", onStart, v1EngineNoReplica),
+		assumed(v1("engine-no-replica", "an engine none of whose replicas can be used ends with exit status 61 or 1", onStart,
+			v1EngineNoReplica),
 			"an engine over a replica that is gone ends with exit status 61 or 1: the contract has 1 where the replica is Unavailable"),
 		found(v1("engine-current-size-zero", "--current-size 0 means unknown: the engine serves --size", onStart, v1CurrentSizeZero), "P7"),
 		found(v1("engine-size-mismatch", "a replica of another size than the volume's is in mode ERR", onStart, v1SizeMismatch), "R7"),
@@ -28,9 +29,11 @@ func v1Arguments() []suite.Check {
 			onStart, v1EncryptedExpands), "R7"),
 		v1("replica-arguments", "a replica takes --unmap-mark-disk-chain-removed, an engine --unmap-mark-snap-chain-removed", onStart,
 			v1UnmapFlags),
-		found(v1("backing-file", "a block that was never written reads as the backing file has it", onStart, v1BackingFile, suite.BackingFile,
+		found(v1("backing-file", "a block that was never written reads as the backing file has it", onStart, v1BackingFile,
+			suite.BackingFile,
 			suite.Content), "R7"),
-		assumed(found(v1("backing-file-too-large", "a backing file that is larger than --size ends the replica", onStart, v1BackingFileTooLarge,
+		assumed(found(v1("backing-file-too-large", "a backing file that is larger than --size ends the replica", onStart,
+			v1BackingFileTooLarge,
 			suite.BackingFile), "R7"),
 			"the replica ends at its start, not at its first use"),
 		v1("salvage", "with --salvageRequested an engine runs over the replicas that it has", onStart, v1Salvage),
@@ -70,7 +73,8 @@ func v1EngineNoReplica(k v1kit) {
 	r := k.replica(k.Manager, 1, replicaOptions{})
 	k.stop(r)
 	message := k.engineEnds(engineOptions{}, r)
-	k.Require(strings.Contains(message, "exit status 61") || strings.Contains(message, "exit status 1"), "the engine ended with %q", message)
+	k.Require(strings.Contains(message, "exit status 61") || strings.Contains(message, "exit status 1"), "the engine ended with %q",
+		message)
 }
 
 func v1CurrentSizeZero(k v1kit) {

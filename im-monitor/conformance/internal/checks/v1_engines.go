@@ -21,7 +21,8 @@ func v1Engines() []suite.Check {
 		v1("replica-remove-last", "the last replica of an engine with a frontend is not removed", onSemantics, v1RemoveLast, suite.Content),
 		v1("frontend-start-stop", "a running engine loses its frontend by VolumeFrontendShutdown and gets it by VolumeFrontendStart",
 			onCreating, v1FrontendStartStop, suite.Content),
-		v1("content", "what was written is read again, also by the next engine over the same replicas", onSemantics, v1Content, suite.Content),
+		v1("content", "what was written is read again, also by the next engine over the same replicas", onSemantics, v1Content,
+			suite.Content),
 		v1("dead-replica", "a replica that died is in mode ERR after a while, and the other one serves", onSemantics, v1DeadReplica,
 			suite.Content),
 		v1("move", "an engine of another node over the same replicas serves what was written", onSemantics, v1Move, suite.SecondManager,
@@ -32,7 +33,8 @@ func v1Engines() []suite.Check {
 func v1VolumeGet(k v1kit) {
 	e, _ := k.served(2, engineOptions{maxCount: 123})
 	v := k.report(e)
-	k.Require(v.GetName() == k.volume && v.GetSize() == k.VolumeSize && v.GetReplicaCount() == 2, "name %q, size %d, %d replicas", v.GetName(),
+	k.Require(v.GetName() == k.volume && v.GetSize() == k.VolumeSize && v.GetReplicaCount() == 2, "name %q, size %d, %d replicas",
+		v.GetName(),
 		v.GetSize(), v.GetReplicaCount())
 	k.Require(v.GetSnapshotMaxCount() == 123 && v.GetSnapshotMaxSize() == 0, "limits %d and %d", v.GetSnapshotMaxCount(),
 		v.GetSnapshotMaxSize())

@@ -20,7 +20,8 @@ func v1Life() []suite.Check {
 		found(v1("get-unknown", "getting and deleting an unknown name answer NotFound with a text that says cannot find", onSemantics,
 			v1Unknown), "P7"),
 		v1("delete-wrong-uuid", "deleting under a wrong UUID answers NotFound, and the process runs on", onSemantics, v1DeleteWrongUUID),
-		v1("delete-answer", "deleting answers deleted=true and state stopping, and the entry is gone after a while", onSemantics, v1DeleteAnswer),
+		v1("delete-answer", "deleting answers deleted=true and state stopping, and the entry is gone after a while", onSemantics,
+			v1DeleteAnswer),
 		v1("delete-keeps-data", "cleanup_required is ignored: the data directory of a deleted replica is untouched", onSemantics,
 			v1DeleteKeepsData, suite.Content),
 		v1("list-shape", "lists do not echo volume_name, guess the type from the name, and tell an engine's ports as target ports, too",
@@ -83,7 +84,8 @@ func v1DeleteAnswer(k v1kit) {
 	r := k.replica(k.Manager, 1, replicaOptions{})
 	out, err := k.Manager.Instance.InstanceDelete(k.Context(), &imrpc.InstanceDeleteRequest{Name: r.name, Uuid: r.uuid})
 	k.OK(err, "deleting")
-	k.Require(out.GetDeleted() && out.GetStatus().GetState() == stopping, "deleted=%t, state %q", out.GetDeleted(), out.GetStatus().GetState())
+	k.Require(out.GetDeleted() && out.GetStatus().GetState() == stopping, "deleted=%t, state %q", out.GetDeleted(),
+		out.GetStatus().GetState())
 	k.Eventually("the entry is gone", func() (bool, string) {
 		seen := list(k.T, k.Manager)[r.name]
 		state := seen.GetStatus().GetState()
@@ -112,7 +114,8 @@ func v1ListShape(k v1kit) {
 		engine.GetSpec().GetType(), replica.GetSpec().GetType())
 	k.Require(engine.GetSpec().GetVolumeName() == "" && replica.GetSpec().GetVolumeName() == "", "volume_name is echoed")
 	status := engine.GetStatus()
-	k.Require(status.GetPortStart() > 0 && status.GetTargetPortStart() == status.GetPortStart(), "the engine's port is %d, its target port %d",
+	k.Require(status.GetPortStart() > 0 && status.GetTargetPortStart() == status.GetPortStart(),
+		"the engine's port is %d, its target port %d",
 		status.GetPortStart(), status.GetTargetPortStart())
 }
 

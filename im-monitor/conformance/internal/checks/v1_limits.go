@@ -21,7 +21,8 @@ func v1Limits() []suite.Check {
 			suite.Content), "S1"),
 		found(v1("limit-total", "with 250 disks, the head and removed ones included, a snapshot is refused whatever the maximal count is",
 			onLimits, v1LimitTotal), "S1"),
-		v1("limit-set", "VolumeSnapshotMaxCountSet and MaxSizeSet of a running engine are reported by VolumeGet and in force at once", onLimits,
+		v1("limit-set", "VolumeSnapshotMaxCountSet and MaxSizeSet of a running engine are reported by VolumeGet and in force at once",
+			onLimits,
 			v1LimitSet),
 		assumed(found(v1("limit-set-below-use", "VolumeSnapshotMaxCountSet and MaxSizeSet below the present use are refused", onLimits,
 			v1LimitBelowUse, suite.Content), "S1"),
@@ -39,8 +40,9 @@ func (k v1kit) maxCount(e process, count int32) error {
 }
 
 func (k v1kit) maxSize(e process, size int64) error {
-	_, err := k.Manager.Proxy.VolumeSnapshotMaxSizeSet(k.Context(), &imrpc.EngineVolumeSnapshotMaxSizeSetRequest{ProxyEngineRequest: k.ref(e),
-		Size: &ptypes.VolumeSnapshotMaxSizeSetRequest{Size: size}})
+	_, err := k.Manager.Proxy.VolumeSnapshotMaxSizeSet(k.Context(),
+		&imrpc.EngineVolumeSnapshotMaxSizeSetRequest{ProxyEngineRequest: k.ref(e),
+			Size: &ptypes.VolumeSnapshotMaxSizeSetRequest{Size: size}})
 	return err
 }
 

@@ -14,7 +14,8 @@ const head = "volume-head"
 // v1Snapshots are the checks of snapshots and purges.
 func v1Snapshots() []suite.Check {
 	return []suite.Check{
-		v1("snapshot-chain", "a snapshot is the parent of the head, with its labels, user_created and not removed", onSemantics, v1SnapshotChain),
+		v1("snapshot-chain", "a snapshot is the parent of the head, with its labels, user_created and not removed", onSemantics,
+			v1SnapshotChain),
 		v1("snapshot-existing", "VolumeSnapshot with an existing name is Unknown with a text that says already existing", onSemantics,
 			v1SnapshotExisting),
 		v1("snapshot-remove-unknown", "SnapshotRemove of an unknown name is OK", onSemantics, v1SnapshotRemoveUnknown),
@@ -83,7 +84,8 @@ func v1SnapshotChain(k v1kit) {
 	all := k.snapshots(e)
 	first, second := all["first"], all["second"]
 	k.Require(len(all) == 3 && all[head] != nil, "the disks are %v", keys(all))
-	k.Require(all[head].GetParent() == "second" && second.GetParent() == "first" && first.GetParent() == "", "the parents are %q, %q and %q",
+	k.Require(all[head].GetParent() == "second" && second.GetParent() == "first" && first.GetParent() == "",
+		"the parents are %q, %q and %q",
 		all[head].GetParent(), second.GetParent(), first.GetParent())
 	k.Require(second.GetChildren()[head] && first.GetChildren()["second"], "the children are %v and %v", second.GetChildren(),
 		first.GetChildren())
@@ -127,7 +129,8 @@ func v1PurgeSystem(k v1kit) {
 	k.taken(e, "mine")
 	k.rebuilt(e, 2)
 	k.taken(e, "newer")
-	k.Require(len(systemSnapshots(k.snapshots(e))) == 1, "the rebuild left %d system snapshots, not 1", len(systemSnapshots(k.snapshots(e))))
+	k.Require(len(systemSnapshots(k.snapshots(e))) == 1, "the rebuild left %d system snapshots, not 1",
+		len(systemSnapshots(k.snapshots(e))))
 	k.purged(e)
 	all := k.snapshots(e)
 	k.Require(len(systemSnapshots(all)) == 0 && all["mine"] != nil && all["newer"] != nil, "after the purge there are %v", keys(all))
@@ -162,7 +165,8 @@ func v1Revert(k v1kit) {
 	k.taken(e, "first")
 	k.write(e, 1, "new")
 	revert := func() error {
-		_, err := k.Manager.Proxy.SnapshotRevert(k.Context(), &imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: k.ref(e), Name: "first"})
+		_, err := k.Manager.Proxy.SnapshotRevert(k.Context(),
+			&imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: k.ref(e), Name: "first"})
 		return err
 	}
 	k.Fails(revert(), nil, "reverting under a frontend")

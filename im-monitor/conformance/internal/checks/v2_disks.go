@@ -20,14 +20,16 @@ func v2Disks() []suite.Check {
 		v2Any("disk-arguments", "a disk without a name is InvalidArgument, so is creating one without a path; filesystem disks are "+
 			"Unimplemented", onDisks, v2DiskArguments),
 		v2Any("disk-delete-unknown", "DiskDelete of an unknown disk is OK", onDisks, v2DiskDeleteUnknown),
-		v2Load("disk-load", "DiskCreate with the recorded UUID loads the disk, writes no new lvstore, and DiskGet reports the UUID and sizes",
+		v2Load("disk-load", "DiskCreate with the recorded UUID loads the disk, writes no new lvstore, and DiskGet reports the UUID and "+
+			"sizes",
 			onDisks, v2DiskLoad),
 		found(v2("disk-create-answer", "DiskCreate of a new name answers creating and nothing else", onDisks, v2DiskCreateAnswer), "V9"),
 		found(v2("disk-create-get-waits", "DiskGet of the only disk that is being created waits for its end: it never answers creating",
 			onDisks, v2DiskGetWaits), "V9"),
 		v2("disk-create-known", "DiskCreate of a disk that is ready answers as DiskGet does, whatever its arguments are", onDisks,
 			v2DiskCreateKnown),
-		v2("disk-auto", "driver auto in DiskGet and DiskDelete of a disk that is ready is an error that does not say cannot find disk", onDisks,
+		v2("disk-auto", "driver auto in DiskGet and DiskDelete of a disk that is ready is an error that does not say cannot find disk",
+			onDisks,
 			v2DiskAuto),
 		found(v2("disk-wrong-uuid", "DiskCreate with a UUID that the device does not hold ends in error, and writes nothing: its own UUID "+
 			"loads afterwards",
@@ -36,7 +38,8 @@ func v2Disks() []suite.Check {
 		found(v2("disk-error-no-retry", "DiskCreate of a disk in error is no new try; DiskDelete and DiskCreate are", onDisks,
 			v2DiskErrorNoRetry), "V9"),
 		v2("disk-adopt", "DiskCreate without a UUID adopts the lvstore that is on the device, under its UUID", onDisks, v2DiskAdopt),
-		v2("disk-delete-keeps-data", "DiskDelete takes the disk's replicas out of the lists and keeps their data, which loads again", onDisks,
+		v2("disk-delete-keeps-data", "DiskDelete takes the disk's replicas out of the lists and keeps their data, which loads again",
+			onDisks,
 			v2DiskDeleteKeepsData, suite.Content),
 		found(v2("disk-restart", "after a restart no disk is known", onDisks, v2DiskRestart, suite.Restart), "V9"),
 		v2("disk-create-queue", "a second disk waits in state creating while another one is being created, and is ready at last", onDisks,
@@ -46,7 +49,8 @@ func v2Disks() []suite.Check {
 
 // v2Any is a check of a v2 manager that touches no disk.
 func v2Any(id, name, contract string, run func(v2kit), more ...suite.Need) suite.Check {
-	return suite.Check{ID: "v2-" + id, Name: name, Engine: target.V2, Contract: contract, Needs: more, Run: func(t *suite.T) { run(newV2(t)) }}
+	return suite.Check{ID: "v2-" + id, Name: name, Engine: target.V2, Contract: contract, Needs: more,
+		Run: func(t *suite.T) { run(newV2(t)) }}
 }
 
 // v2Load is a check that loads a disk and writes nothing to it.

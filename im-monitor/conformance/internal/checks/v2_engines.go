@@ -9,8 +9,10 @@ import (
 // v2Engines are the checks of what is called through the proxy.
 func v2Engines() []suite.Check {
 	return []suite.Check{
-		v2("snapshot-chain", "a snapshot is the parent of the head, without labels, and removed is never true", onSemantics, v2SnapshotChain),
-		v2("snapshot-frontend-name", "a snapshot of an engine with a frontend needs engine_frontend_name", onSemantics, v2SnapshotFrontendName),
+		v2("snapshot-chain", "a snapshot is the parent of the head, without labels, and removed is never true", onSemantics,
+			v2SnapshotChain),
+		v2("snapshot-frontend-name", "a snapshot of an engine with a frontend needs engine_frontend_name", onSemantics,
+			v2SnapshotFrontendName),
 		v2("snapshot-remove", "SnapshotRemove removes at once; of an unknown name it is an error", onSemantics, v2SnapshotRemove),
 		v2("purge", "a purge takes system snapshots out at once, and its status is always empty", onLimits, v2Purge),
 		v2("purge-silent", "a purge that cannot be done answers OK", onSemantics, v2PurgeSilent),
@@ -98,7 +100,8 @@ func v2Purge(k v2kit) {
 	k.OK(k.add(e, f, r), "adding a replica")
 	k.inMode(e, f, r, "RW")
 	k.OK(k.snapshot(e, f, "mine"), "taking a snapshot")
-	k.Require(len(systemSnapshots(k.snapshots(e))) == 1, "the rebuild left %d system snapshots, not 1", len(systemSnapshots(k.snapshots(e))))
+	k.Require(len(systemSnapshots(k.snapshots(e))) == 1, "the rebuild left %d system snapshots, not 1",
+		len(systemSnapshots(k.snapshots(e))))
 	k.OK(k.purge(e, f), "purging")
 	all := k.snapshots(e)
 	k.Require(len(systemSnapshots(all)) == 0 && all["mine"] != nil, "after the purge there are %s", joined(keys(all)))

@@ -16,24 +16,28 @@ const nvmf = "spdk-tcp-nvmf"
 // v2Frontends are the checks of frontends: their life, suspension, and what a restart leaves of them.
 func v2Frontends() []suite.Check {
 	return []suite.Check{
-		assumed(v2("frontend-create", "a frontend runs with an endpoint, its engine, and one optimized path that is active; what is written "+
+		assumed(v2("frontend-create", "a frontend runs with an endpoint, its engine, and one optimized path that is active; what is "+
+			"written "+
 			"is read", onSemantics,
 			v2FrontendCreate, suite.Content),
 			"active_path is ip:port of the target on record"),
 		v2("frontend-no-target", "a frontend whose target does not answer is created with OK and is in state error", onSemantics,
 			v2FrontendNoTarget),
-		found(v2("frontend-one-per-volume", "a second frontend of a volume is AlreadyExists, whatever its name is", onRestarts, v2FrontendOne),
+		found(v2("frontend-one-per-volume", "a second frontend of a volume is AlreadyExists, whatever its name is", onRestarts,
+			v2FrontendOne),
 			"V9"),
 		v2("frontend-delete", "deleting a frontend ends it, also without cleanup_required, and the engine runs on", onSemantics,
 			v2FrontendDelete),
 		v2("frontend-again", "a frontend that was deleted and created again serves what was written", onSemantics, v2FrontendAgain,
 			suite.Content),
-		found(v2("suspend-device", "a suspended block device holds its I/O until it is resumed; suspending and resuming again are OK", onSwitch,
+		found(v2("suspend-device", "a suspended block device holds its I/O until it is resumed; suspending and resuming again are OK",
+			onSwitch,
 			v2SuspendDevice,
 			suite.Content), "V9"),
 		found(v2("suspend-nvmf", "suspending a frontend spdk-tcp-nvmf is Unimplemented and sets error_msg", onSwitch, v2SuspendNVMf), "V9"),
 		found(v2("suspend-none", "suspending a frontend of no kind is Unimplemented and sets error_msg", onSwitch, v2SuspendNone), "V9"),
-		found(v2("frontend-restart", "after a restart a block device comes back from its record, pending first, running then, with the same "+
+		found(v2("frontend-restart", "after a restart a block device comes back from its record, pending first, running then, with the "+
+			"same "+
 			"endpoint and content",
 			onRestarts, v2FrontendRestart, suite.Restart, suite.SecondManager, suite.SecondDisk, suite.Content), "V9"),
 		v2("frontend-restart-nvmf", "after a restart a frontend spdk-tcp-nvmf comes back as an endpoint", onRestarts, v2FrontendRestartNVMf,
@@ -47,10 +51,12 @@ func v2Frontends() []suite.Check {
 func v2FrontendCreate(k v2kit) {
 	f, e, _ := k.served()
 	s := k.status(f)
-	k.Require(s.GetEndpoint() != "" && s.GetFrontend() == k.FrontendV2 && s.GetEngineName() == e.name, "endpoint %q, frontend %q, engine %q",
+	k.Require(s.GetEndpoint() != "" && s.GetFrontend() == k.FrontendV2 && s.GetEngineName() == e.name,
+		"endpoint %q, frontend %q, engine %q",
 		s.GetEndpoint(),
 		s.GetFrontend(), s.GetEngineName())
-	k.Require(s.GetActivePath() == e.address && len(s.GetPaths()) == 1 && s.GetPaths()[0].GetAnaState() == "optimized", "active path %q of %v",
+	k.Require(s.GetActivePath() == e.address && len(s.GetPaths()) == 1 && s.GetPaths()[0].GetAnaState() == "optimized",
+		"active path %q of %v",
 		s.GetActivePath(), s.GetPaths())
 	k.write(f, 9, "nine")
 	k.reads(f, 9, "nine")

@@ -20,10 +20,12 @@ func v2Life() []suite.Check {
 			"either the call is refused, or the instance is in state error"),
 		v2("create-existing", "creating an instance that runs answers AlreadyExists", onSemantics, v2CreateExisting),
 		v2("list-shape", "lists tell name, type and data engine of an instance, and no volume", onSemantics, v2ListShape),
-		v2("replica-stop", "deleting a replica without cleanup_required leaves it listed as stopped; created again it has the same head UUID "+
+		v2("replica-stop", "deleting a replica without cleanup_required leaves it listed as stopped; created again it has the same head "+
+			"UUID "+
 			"and content",
 			onSemantics, v2ReplicaStop, suite.Content),
-		v2("replica-destroy", "deleting a replica with cleanup_required destroys its data: created again it has another head UUID", onSemantics,
+		v2("replica-destroy", "deleting a replica with cleanup_required destroys its data: created again it has another head UUID",
+			onSemantics,
 			v2ReplicaDestroy),
 		v2("get-unknown", "getting an unknown instance is NotFound", onSemantics, v2GetUnknown),
 		v2("delete-unknown", "deleting an unknown instance of any type answers OK and deleted=true", onSemantics, v2DeleteUnknown),
@@ -226,7 +228,8 @@ func v2HeadRevert(k v2kit) {
 	f, e, r := k.served()
 	head := k.headUUID(r)
 	k.OK(k.snapshot(e, f, "first"), "taking a snapshot")
-	_, err := k.Manager.Proxy.SnapshotRevert(k.Context(), &imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: k.ref(e, f), Name: "first"})
+	_, err := k.Manager.Proxy.SnapshotRevert(k.Context(),
+		&imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: k.ref(e, f), Name: "first"})
 	k.OK(err, "reverting")
 	k.Eventually("another head UUID", func() (bool, string) { return k.headUUID(r) != head && k.headUUID(r) != "", k.headUUID(r) })
 }

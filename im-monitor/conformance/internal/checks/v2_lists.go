@@ -11,21 +11,25 @@ import (
 // v2Lists are the checks of what lists prove.
 func v2Lists() []suite.Check {
 	return []suite.Check{
-		found(v2("list-needs-disk", "after a restart the lists answer OK without the replicas of a disk, for as long as nobody creates that "+
+		found(v2("list-needs-disk", "after a restart the lists answer OK without the replicas of a disk, for as long as nobody creates "+
+			"that "+
 			"disk", onDisks,
 			v2ListNeedsDisk, suite.Restart), "V9"),
 		found(v2("list-settles", "after its disk is ready again a replica is listed as stopped, under the same head UUID", onDisks,
 			v2ListSettles, suite.Restart), "V9"),
 		found(v2("list-silent", "InstanceWatch sends no notice of replicas that are found on a loaded disk", onSemantics, v2ListSilent,
 			suite.Restart), "V9"),
-		v2("list-cache", "a created replica stays in the lists, and a destroyed one out of them, over several passes of the server", onDisks,
+		v2("list-cache", "a created replica stays in the lists, and a destroyed one out of them, over several passes of the server",
+			onDisks,
 			v2ListCache),
-		v2("disk-replica-list", "DiskReplicaInstanceList lists all replicas of the server, with the disk's UUID and an empty UUID of their own",
+		v2("disk-replica-list", "DiskReplicaInstanceList lists all replicas of the server, with the disk's UUID and an empty UUID of "+
+			"their own",
 			onDisks, v2DiskReplicaList),
 		found(v2("replica-unloaded-disk", "a replica on a disk that is not loaded is refused with Unknown and failed to check lvstore, and "+
 			"is not listed", onDisks,
 			v2ReplicaUnloadedDisk), "V9"),
-		found(v2("delete-unloaded", "deleting a replica whose disk is not loaded answers OK and deleted=true, and destroys nothing", onDisks,
+		found(v2("delete-unloaded", "deleting a replica whose disk is not loaded answers OK and deleted=true, and destroys nothing",
+			onDisks,
 			v2DeleteUnloaded), "V9"),
 	}
 }
@@ -83,9 +87,10 @@ func v2ListCache(k v2kit) {
 func v2DiskReplicaList(k v2kit) {
 	d, r := k.disk(k.Manager), k.replica(k.Manager, 1)
 	k.Eventually("the replica is in DiskReplicaInstanceList", func() (bool, string) {
-		out, err := k.Manager.Disk.DiskReplicaInstanceList(k.Context(), &imrpc.DiskReplicaInstanceListRequest{DiskType: imrpc.DiskType_block,
-			DiskName:   d.key,
-			DiskDriver: k.Disk.Driver})
+		out, err := k.Manager.Disk.DiskReplicaInstanceList(k.Context(),
+			&imrpc.DiskReplicaInstanceListRequest{DiskType: imrpc.DiskType_block,
+				DiskName:   d.key,
+				DiskDriver: k.Disk.Driver})
 		k.OK(err, "listing the replicas of disk %s", d.key)
 		seen := out.GetReplicaInstances()[r.name]
 		if seen == nil {

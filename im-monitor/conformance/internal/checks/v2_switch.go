@@ -26,12 +26,14 @@ func v2Switch() []suite.Check {
 			two...), "V9"),
 		found(v2("switch-promoting", "promoting makes the new path optimized and active, and keeps the old one as inaccessible", onSwitch,
 			v2SwitchPromoting, two...), "V9"),
-		v2("switch-complete", "after promoting the old engine can be deleted: I/O goes on and all content is there", onSwitch, v2SwitchComplete,
+		v2("switch-complete", "after promoting the old engine can be deleted: I/O goes on and all content is there", onSwitch,
+			v2SwitchComplete,
 			two...),
 		v2("switch-repeat", "each phase may be repeated", onSwitch, v2SwitchRepeat, two...),
 		v2("switch-at-once", "a switch-over without a phase executes all of them", onSwitch, v2SwitchAtOnce, two...),
 		found(v2("switch-current", "every phase to the target on record is OK and does nothing", onSwitch, v2SwitchCurrent, two...), "V9"),
-		found(v2("switch-current-no-way-back", "after switching, promoting to the old target, which is on record, is OK and moves no I/O back",
+		found(v2("switch-current-no-way-back", "after switching, promoting to the old target, which is on record, is OK and moves no "+
+			"I/O back",
 			onSwitch,
 			v2SwitchCurrentNoWayBack, two...), "V9"),
 		v2("switch-arguments", "a bad address and an unknown phase are InvalidArgument, an unknown frontend and an unknown engine NotFound",
@@ -40,8 +42,10 @@ func v2Switch() []suite.Check {
 			v2SwitchNone), "V9"),
 		v2("switch-nvmf", "a frontend spdk-tcp-nvmf is switched over: its endpoint is then at the new target", onSwitch, v2SwitchNVMf,
 			suite.SecondManager),
-		v2("switch-back-prepared", "way back after preparing: the new engine is deleted, and I/O goes on", onSwitch, v2BackPrepared, two...),
-		found(v2("switch-back-switched", "way back after switching: promoting to the new target, then all phases to the old one; no write is "+
+		v2("switch-back-prepared", "way back after preparing: the new engine is deleted, and I/O goes on", onSwitch, v2BackPrepared,
+			two...),
+		found(v2("switch-back-switched", "way back after switching: promoting to the new target, then all phases to the old one; no "+
+			"write is "+
 			"lost", onSwitch,
 			v2BackSwitched, two...), "V9"),
 		found(v2("switch-back-dead", "way back after switching to an engine that died: promoting to it fails, and thereby opens the old "+
@@ -50,7 +54,8 @@ func v2Switch() []suite.Check {
 		found(v2("switch-back-ana", "way back after switching, exactly: the new engine's listener inaccessible, then the old one's "+
 			"optimized; no write is lost",
 			onSwitch, v2BackANA, two...), "V9"),
-		v2("switch-back-promoted", "way back after promoting: all phases to the old target; no write is lost", onSwitch, v2BackPromoted, two...),
+		v2("switch-back-promoted", "way back after promoting: all phases to the old target; no write is lost", onSwitch, v2BackPromoted,
+			two...),
 	}
 }
 
@@ -180,7 +185,8 @@ func v2SwitchArguments(k v2kit) {
 	k.Refused(k.switchOver(f, spdk{name: b.name, address: "no address"}, preparing), codes.InvalidArgument, nil,
 		"switching over to a bad address")
 	k.Refused(k.switchOver(f, b, "no-such-phase"), codes.InvalidArgument, nil, "an unknown phase")
-	k.Refused(k.switchOver(spdk{name: f.name + "-unknown", on: f.on}, b, preparing), codes.NotFound, nil, "switching over an unknown frontend")
+	k.Refused(k.switchOver(spdk{name: f.name + "-unknown", on: f.on}, b, preparing), codes.NotFound, nil,
+		"switching over an unknown frontend")
 	k.Refused(k.switchOver(f, spdk{name: b.name + "-unknown", address: b.address}, preparing), codes.NotFound, nil,
 		"switching over to an unknown engine")
 	k.write(f, 1, "undisturbed")
@@ -193,7 +199,8 @@ func v2SwitchNone(k v2kit) {
 	_, err := k.create(k.Manager, k.frontendSpec(f.name, "", e))
 	k.OK(err, "creating a frontend of no kind")
 	other := spdk{name: e.name + "-other", address: e.address}
-	k.Refused(k.switchOver(f, other, preparing), codes.FailedPrecondition, []string{"does not support target switchover"}, "switching it over")
+	k.Refused(k.switchOver(f, other, preparing), codes.FailedPrecondition, []string{"does not support target switchover"},
+		"switching it over")
 }
 
 func v2SwitchNVMf(k v2kit) {
@@ -203,7 +210,8 @@ func v2SwitchNVMf(k v2kit) {
 	b := k.engineFor(k.Second, 1, nvmf, r)
 	k.switched(f, b, preparing, switching, promoting)
 	s := k.status(f)
-	k.Require(s.GetActivePath() == b.address && s.GetEndpoint() != "" && s.GetEndpoint() != before, "active path %q, endpoint %q, before %q",
+	k.Require(s.GetActivePath() == b.address && s.GetEndpoint() != "" && s.GetEndpoint() != before,
+		"active path %q, endpoint %q, before %q",
 		s.GetActivePath(),
 		s.GetEndpoint(), before)
 }

@@ -141,7 +141,8 @@ func (k v2kit) inState(on *target.Manager, name, typ, state string) *imrpc.Insta
 }
 
 func (k v2kit) get(on *target.Manager, name, typ string) (*imrpc.InstanceResponse, error) {
-	return on.Instance.InstanceGet(k.Context(), &imrpc.InstanceGetRequest{Name: name, Type: typ, DataEngine: imrpc.DataEngine_DATA_ENGINE_V2})
+	return on.Instance.InstanceGet(k.Context(), &imrpc.InstanceGetRequest{Name: name, Type: typ,
+		DataEngine: imrpc.DataEngine_DATA_ENGINE_V2})
 }
 
 // delete deletes once.

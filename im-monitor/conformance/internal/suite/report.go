@@ -43,7 +43,8 @@ func Summary(w io.Writer, results []Result) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d checks: %d passed, %d failed, %d not run\n", len(results), Count(results, Passed), Count(results, Failed),
+	_, err := fmt.Fprintf(w, "\n%d checks: %d passed, %d failed, %d not run\n", len(results), Count(results, Passed),
+		Count(results, Failed),
 		Count(results, NotRun))
 	return err
 }
@@ -62,7 +63,8 @@ type Report struct {
 func JSON(w io.Writer, run string, servers map[string]string, results []Result) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(Report{Run: run, Servers: servers, Passed: Count(results, Passed), Failed: Count(results, Failed), NotRun: Count(results,
-		NotRun),
+	return e.Encode(Report{Run: run, Servers: servers, Passed: Count(results, Passed), Failed: Count(results, Failed),
+		NotRun: Count(results,
+			NotRun),
 		Results: slices.Clone(results)})
 }

@@ -57,9 +57,11 @@ func (r *Runner) Admit(ctx context.Context) error {
 		}
 		for name := range list.GetInstances() {
 			if !strings.HasPrefix(name, Prefix(r.Run)) {
-				return fmt.Errorf("the %s instance manager %s lists instance %s, which is not of this run, and %d instances in all: the suite runs "+
+				return fmt.Errorf("the %s instance manager %s lists instance %s, which is not of this run, and %d instances in all: the "+
+					"suite runs "+
 					"only "+
-					"against an instance manager that nobody uses; take another one, or give --id when the instances are those of an earlier run",
+					"against an instance manager that nobody uses; take another one, or give --id when the instances are those of an "+
+					"earlier run",
 					m.Engine, m.Host, name, len(list.GetInstances()))
 			}
 		}
@@ -151,8 +153,9 @@ func (r *Runner) sweep(ctx context.Context) error {
 				if !strings.HasPrefix(name, Prefix(r.Run)) || i.GetSpec().GetType() != typ {
 					continue
 				}
-				_, err := m.Instance.InstanceDelete(ctx, &imrpc.InstanceDeleteRequest{Name: name, Type: typ, DataEngine: i.GetSpec().GetDataEngine(),
-					CleanupRequired: true})
+				_, err := m.Instance.InstanceDelete(ctx,
+					&imrpc.InstanceDeleteRequest{Name: name, Type: typ, DataEngine: i.GetSpec().GetDataEngine(),
+						CleanupRequired: true})
 				if status.Code(err) != codes.NotFound {
 					errs = append(errs, err)
 				}

@@ -13,8 +13,8 @@ type Target struct {
 	// TLS is the client's side of mutual TLS; nil in plaintext.
 	TLS *tls.Config
 
-	// EngineBinary and ReplicaBinary are the paths of a v1 engine image's binary inside the instance manager, as engines and as replicas use
-	// it.
+	// EngineBinary and ReplicaBinary are the paths of a v1 engine image's binary inside the instance manager, as engines and as replicas
+	// use it.
 	EngineBinary, ReplicaBinary string
 	// DataPath is the directory inside a v1 instance manager below which replicas keep their data.
 	DataPath string

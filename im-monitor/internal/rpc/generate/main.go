@@ -1,5 +1,5 @@
-// Command generate turns the .proto files beside it into Go, with nothing but Go modules: the compiler is linked in, the two plugins are run at
-// pinned versions. Run it from the repository's root: go run ./im-monitor/internal/rpc/generate
+// Command generate turns the .proto files beside it into Go, with nothing but Go modules: the compiler is linked in, the two plugins are
+// run at pinned versions. Run it from the repository's root: go run ./im-monitor/internal/rpc/generate
 package main
 
 import (

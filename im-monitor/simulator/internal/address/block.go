@@ -1,5 +1,5 @@
-// Package address hands out loopback addresses, one per instance-manager pod, from a block of 65,000 that one process locks for itself: several
-// simulators run at once on one machine and never meet.
+// Package address hands out loopback addresses, one per instance-manager pod, from a block of 65,000 that one process locks for itself:
+// several simulators run at once on one machine and never meet.
 package address
 
 import (

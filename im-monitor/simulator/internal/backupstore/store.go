@@ -1,5 +1,5 @@
-// Package backupstore keeps backups as files: one JSON file per backup, complete, with a checksum that a reader holds it to. A target with the
-// scheme file is that directory; any other target is a directory of its own below the one that the simulator was given.
+// Package backupstore keeps backups as files: one JSON file per backup, complete, with a checksum that a reader holds it to. A target with
+// the scheme file is that directory; any other target is a directory of its own below the one that the simulator was given.
 package backupstore
 
 import (

@@ -15,7 +15,8 @@ func TestABackupIsReadBackByItsURL(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := rapid.SampledFrom([]string{"file://" + directory, "s3://bucket@region/path/", "nfs://server:/export"}).Draw(t, "target")
 		blocks := chain.Blocks(rapid.MapOf(rapid.Int64Range(0, 9), rapid.String()).Draw(t, "blocks"))
-		b := Backup{Name: rapid.StringMatching(`[a-z/.]{1,8}`).Draw(t, "name"), Volume: "vol", Blocks: blocks, Checksum: chain.Text(blocks.Sum())}
+		b := Backup{Name: rapid.StringMatching(`[a-z/.]{1,8}`).Draw(t, "name"), Volume: "vol", Blocks: blocks,
+			Checksum: chain.Text(blocks.Sum())}
 		store, err := Open(target, directory)
 		require.NoError(t, err)
 		require.NoError(t, store.Put(b))

@@ -1,6 +1,6 @@
-// Package chain is the data of one replica: numbered blocks of text in a head, and the snapshots below it. A snapshot is the difference to its
-// parent; reverting makes the chain a tree. Two chains hold the same volume exactly if their sums are equal. The package knows no engine, no
-// node and no time of its own.
+// Package chain is the data of one replica: numbered blocks of text in a head, and the snapshots below it. A snapshot is the difference to
+// its parent; reverting makes the chain a tree. Two chains hold the same volume exactly if their sums are equal. The package knows no
+// engine, no node and no time of its own.
 package chain
 
 import (
@@ -78,7 +78,8 @@ func (c *Chain) readAt(name string, block int64) (string, bool) {
 	return text, ok
 }
 
-// SetBase puts a backing image below the chain, or takes it away. It is not part of the chain: whoever opens the chain without it reads zeros.
+// SetBase puts a backing image below the chain, or takes it away. It is not part of the chain: whoever opens the chain without it reads
+// zeros.
 func (c *Chain) SetBase(base Blocks) {
 	c.base = base
 	if blocks, err := c.Contents(Head); err == nil {

@@ -8,14 +8,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAChainIsWhatItsHistorySays compares a chain with plain copies of the volume through writes, snapshots, reverts, removals and purges: the
-// head and every snapshot that is left read as they did when they were made, and the sum is that of the head.
+// TestAChainIsWhatItsHistorySays compares a chain with plain copies of the volume through writes, snapshots, reverts, removals and purges:
+// the head and every snapshot that is left read as they did when they were made, and the sum is that of the head.
 func TestAChainIsWhatItsHistorySays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, head, snapshots := &Chain{}, Blocks{}, map[string]Blocks{}
 		for n := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			name := fmt.Sprintf("s%d", rapid.IntRange(0, 8).Draw(t, "snapshot"))
-			switch rapid.SampledFrom([]string{"write", "write", "write", "snapshot", "revert", "mark", "purge", "system", "drop"}).Draw(t, "action") {
+			switch rapid.SampledFrom([]string{"write", "write", "write", "snapshot", "revert", "mark", "purge", "system", "drop"}).Draw(t,
+				"action") {
 			case "write":
 				block := rapid.Int64Range(0, 5).Draw(t, "block")
 				text := fmt.Sprintf("%d/%d", block, n)

@@ -102,8 +102,8 @@ func (c *Chain) MarkSystem() {
 	}
 }
 
-// Purge removes marked snapshots: each is merged into its only child. The parent of the head stays until there is a newer snapshot, one with
-// several children until there are fewer.
+// Purge removes marked snapshots: each is merged into its only child. The parent of the head stays until there is a newer snapshot, one
+// with several children until there are fewer.
 func (c *Chain) Purge() {
 	c.purge(func(l *Layer, children []string) bool {
 		return l.Removed && len(children) <= 1 && !slices.Contains(children, Head)

@@ -1,5 +1,5 @@
-// Package control is the simulator's control endpoint, HTTP and JSON on loopback, and its client: what is there, what was done, what shall go
-// wrong. It is for tests, demos and people; no controller knows of it.
+// Package control is the simulator's control endpoint, HTTP and JSON on loopback, and its client: what is there, what was done, what shall
+// go wrong. It is for tests, demos and people; no controller knows of it.
 package control
 
 import (
@@ -121,8 +121,8 @@ type Restart struct {
 	Down fault.Duration `json:"down,omitempty"`
 }
 
-// WriteBlock is POST /v1/volumes/{name}/write: through the volume's frontend on a node, or the one that was opened last. With Wait it tries again
-// while the I/O waits.
+// WriteBlock is POST /v1/volumes/{name}/write: through the volume's frontend on a node, or the one that was opened last. With Wait it tries
+// again while the I/O waits.
 type WriteBlock struct {
 	Node  string         `json:"node,omitempty"`
 	Block int64          `json:"block"`
@@ -163,8 +163,8 @@ type Writer struct {
 	MaxPause fault.Duration `json:"maxPause"`
 }
 
-// CopyTime is POST /v1/copy-time: how long copying a volume takes (rebuild, clone, backup, restore, purge, expansion); Hold is for ever. Without
-// a volume it is for all that have no time of their own.
+// CopyTime is POST /v1/copy-time: how long copying a volume takes (rebuild, clone, backup, restore, purge, expansion); Hold is for ever.
+// Without a volume it is for all that have no time of their own.
 type CopyTime struct {
 	Volume string         `json:"volume,omitempty"`
 	Time   fault.Duration `json:"time,omitempty"`

@@ -18,7 +18,8 @@ type nothing struct{}
 
 func (s *Server) status(*http.Request) (any, error) {
 	o, pods := s.options, s.options.Machine.Pods()
-	out := Status{Mode: o.Mode, Block: o.Block.String(), PortOffset: o.PortOffset, TLS: o.TLS, Nodes: len(o.Machine.Nodes()), Pods: len(pods),
+	out := Status{Mode: o.Mode, Block: o.Block.String(), PortOffset: o.PortOffset, TLS: o.TLS, Nodes: len(o.Machine.Nodes()),
+		Pods:   len(pods),
 		Faults: len(o.Faults.List())}
 	for _, p := range pods {
 		if server, ok := o.Plane.ServerOf(p.Name); ok {
@@ -147,7 +148,8 @@ func (s *Server) put(r *http.Request) (any, error) {
 		}
 		out.Count++
 		if !in.CountOnly {
-			out.Instances = append(out.Instances, Instance{Node: p.Node, Pod: server.Pod(), Instance: made, ReportedUUID: server.Report(made).UUID})
+			out.Instances = append(out.Instances,
+				Instance{Node: p.Node, Pod: server.Pod(), Instance: made, ReportedUUID: server.Report(made).UUID})
 		}
 	}
 	return out, nil
@@ -230,7 +232,8 @@ func (s *Server) journal(r *http.Request) (any, error) {
 		}
 		after = entries[len(entries)-1].Serial
 		for _, e := range entries {
-			if !skip(q.Get("source"), e.Source) && !skip(q.Get("node"), e.Node) && !skip(q.Get("name"), e.Name) && !skip(q.Get("method"), e.Method) {
+			if !skip(q.Get("source"), e.Source) && !skip(q.Get("node"), e.Node) && !skip(q.Get("name"), e.Name) &&
+				!skip(q.Get("method"), e.Method) {
 				out = append(out, e)
 			}
 		}

@@ -70,7 +70,8 @@ func (s *Server) startWriter(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nothing{}, s.options.Plane.StartWriter(dataplane.Writer{Volume: in.Volume, Node: in.Node, Interval: time.Duration(in.Interval), Blocks: in.Blocks})
+	return nothing{}, s.options.Plane.StartWriter(dataplane.Writer{Volume: in.Volume, Node: in.Node, Interval: time.Duration(in.Interval),
+		Blocks: in.Blocks})
 }
 
 func (s *Server) writers(*http.Request) (any, error) { return shown(s.options.Plane.Writers()), nil }

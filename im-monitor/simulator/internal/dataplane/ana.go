@@ -25,8 +25,9 @@ func (s *Server) SetTargetANA(engine, state string) error {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
 	err := s.setTargetANA(engine, state)
-	e := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: "EngineSetTargetListenerANAState", Name: engine, Type: TypeEngine, DataEngine: V2,
-		Result: CodeOf(err), Effect: EffectChanged, Message: state}
+	e := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: "EngineSetTargetListenerANAState", Name: engine, Type: TypeEngine,
+		DataEngine: V2,
+		Result:     CodeOf(err), Effect: EffectChanged, Message: state}
 	if err != nil {
 		e.Effect, e.Message = EffectNone, state+" "+err.Error()
 	}
@@ -71,8 +72,8 @@ func (p *Plane) behind(l link, from *node) *Instance {
 	return i
 }
 
-// ways are the engines among which a node's kernel chooses for the I/O of a frontend: all that are optimized, or else all that are non-optimized.
-// More than one is a fault of whoever set their states.
+// ways are the engines among which a node's kernel chooses for the I/O of a frontend: all that are optimized, or else all that are
+// non-optimized. More than one is a fault of whoever set their states.
 func (p *Plane) ways(f *Instance, from *node) []*Instance {
 	for _, wanted := range []string{ANAOptimized, ANANonOptimized} {
 		var out []*Instance
@@ -102,16 +103,17 @@ func (p *Plane) checkPaths(v *volume) {
 		if ways := p.ways(f, d.node); len(ways) > 1 && f.State == Running {
 			doubtful = true
 			if !p.doubtful[key] {
-				ways[1].run.note(EffectTwoTargets, fmt.Sprintf("frontend %s on node %s may send its I/O to engines %s and %s: both are %s", d.name, d.node.name,
-					ways[0].Name, ways[1].Name, ways[0].anaState()))
+				ways[1].run.note(EffectTwoTargets,
+					fmt.Sprintf("frontend %s on node %s may send its I/O to engines %s and %s: both are %s", d.name, d.node.name,
+						ways[0].Name, ways[1].Name, ways[0].anaState()))
 			}
 		}
 		p.doubtful[key] = doubtful
 	}
 }
 
-// relink has the kernels look at their connections for a volume: one whose target is back goes on, but when it was lost for too long. The only
-// connection of a frontend is kept.
+// relink has the kernels look at their connections for a volume: one whose target is back goes on, but when it was lost for too long. The
+// only connection of a frontend is kept.
 func (p *Plane) relink(v *volume) {
 	if v == nil {
 		return

@@ -41,8 +41,9 @@ func (s *Server) Backup(ref Ref, o Order) (backup, replica string, incremental b
 		if err != nil {
 			return o.Name, refuse(Unknown, "failed to back up: %v", err)
 		}
-		b := backupstore.Backup{Name: o.Name, Volume: r.volumeName(), Snapshot: o.Snapshot, Size: r.size, Created: s.plane.clock.Now().UTC().Truncate(time.Second),
-			Labels: o.Labels, Blocks: blocks, Checksum: chain.Text(blocks.Sum())}
+		b := backupstore.Backup{Name: o.Name, Volume: r.volumeName(), Snapshot: o.Snapshot, Size: r.size,
+			Created: s.plane.clock.Now().UTC().Truncate(time.Second),
+			Labels:  o.Labels, Blocks: blocks, Checksum: chain.Text(blocks.Sum())}
 		replica, incremental = members[0].address, store.HasAny(b.Volume)
 		r.backUp(o, store, b, members[0])
 		return o.Name, nil

@@ -23,16 +23,21 @@ var (
 	}
 	flagsBehind = map[string]map[string]span{
 		"replica": {
-			"--size": {0, 0, true}, "--backing-file": {0, 0, true}, "--disableRevCounter": {0, 0, false}, "--sync-agent-port-count": {0, 0, true},
-			"--volume-name": {7, 8, true}, "--data-server-protocol": {7, 0, true}, "--unmap-mark-disk-chain-removed": {7, 0, false},
-			"--replica-instance-name": {9, 0, true}, "--snapshot-max-count": {10, 0, true}, "--snapshot-max-size": {10, 0, true},
+			"--size": {0, 0, true}, "--backing-file": {0, 0, true}, "--disableRevCounter": {0, 0, false},
+			"--sync-agent-port-count": {0, 0, true},
+			"--volume-name":           {7, 8, true}, "--data-server-protocol": {7, 0, true},
+			"--unmap-mark-disk-chain-removed": {7, 0, false},
+			"--replica-instance-name":         {9, 0, true}, "--snapshot-max-count": {10, 0, true}, "--snapshot-max-size": {10, 0, true},
 			"--encrypted": {12, 0, false},
 		},
 		"controller": {
-			"--frontend": {0, 0, true}, "--disableRevCounter": {0, 0, false}, "--salvageRequested": {0, 0, false}, "--replica": {0, 0, true},
-			"--size": {6, 0, true}, "--current-size": {6, 0, true}, "--engine-replica-timeout": {7, 0, true}, "--file-sync-http-client-timeout": {7, 0, true},
-			"--data-server-protocol": {7, 0, true}, "--unmap-mark-snap-chain-removed": {7, 0, false}, "--snapshot-max-count": {10, 0, true},
-			"--snapshot-max-size": {10, 0, true}, "--rebuild-sync-concurrent-limit": {11, 0, true},
+			"--frontend": {0, 0, true}, "--disableRevCounter": {0, 0, false}, "--salvageRequested": {0, 0, false},
+			"--replica": {0, 0, true},
+			"--size":    {6, 0, true}, "--current-size": {6, 0, true}, "--engine-replica-timeout": {7, 0, true},
+			"--file-sync-http-client-timeout": {7, 0, true},
+			"--data-server-protocol":          {7, 0, true}, "--unmap-mark-snap-chain-removed": {7, 0, false},
+			"--snapshot-max-count": {10, 0, true},
+			"--snapshot-max-size":  {10, 0, true}, "--rebuild-sync-concurrent-limit": {11, 0, true},
 		},
 	}
 )

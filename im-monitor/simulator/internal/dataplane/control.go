@@ -1,7 +1,7 @@
 package dataplane
 
-// Put makes an instance as if someone had started it before: running at once unless another state is asked for, without the checks of a start.
-// A v2 replica's disk was loaded before, too; its device is made when the node has none.
+// Put makes an instance as if someone had started it before: running at once unless another state is asked for, without the checks of a
+// start. A v2 replica's disk was loaded before, too; its device is made when the node has none.
 func (s *Server) Put(spec Spec, state, uuid string) (Instance, error) {
 	if s.engine == V2 && spec.Type == TypeReplica {
 		if err := s.plane.seedDisk(s, &spec); err != nil {
@@ -60,8 +60,8 @@ func (p *Plane) seedDisk(s *Server, spec *Spec) error {
 	return nil
 }
 
-// Remove ends an instance of a node from outside, at once and without a trace of stopped; a v2 replica stays as stopped, but with destroy, which
-// takes its data, too.
+// Remove ends an instance of a node from outside, at once and without a trace of stopped; a v2 replica stays as stopped, but with destroy,
+// which takes its data, too.
 func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,8 +69,9 @@ func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 	if i == nil {
 		return refuse(NotFound, "instance %s was not found on node %s", name, nodeName)
 	}
-	entry := Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Remove", Name: name, Type: i.Type, DataEngine: i.DataEngine,
-		UUIDFound: i.UUID, StateBefore: i.State, Cleanup: destroy, Result: "OK", Effect: EffectStopped}
+	entry := Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Remove", Name: name, Type: i.Type,
+		DataEngine: i.DataEngine,
+		UUIDFound:  i.UUID, StateBefore: i.State, Cleanup: destroy, Result: "OK", Effect: EffectStopped}
 	if i.Type == TypeReplica && s.engine == V2 && !destroy {
 		i.State = Stopped
 		p.ceased(i)
@@ -158,7 +159,8 @@ func (s *Server) reidentify(i *Instance, uuid string) {
 		return
 	}
 	s.plane.record(Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Reidentify", Name: i.Name, Type: i.Type,
-		DataEngine: i.DataEngine, UUIDFound: i.UUID, StateBefore: i.State, Result: "OK", Effect: EffectReplaced, Message: "the new UUID is " + uuid})
+		DataEngine: i.DataEngine, UUIDFound: i.UUID, StateBefore: i.State, Result: "OK", Effect: EffectReplaced,
+		Message: "the new UUID is " + uuid})
 	s.identify(i, uuid)
 }
 

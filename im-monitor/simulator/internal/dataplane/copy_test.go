@@ -27,8 +27,8 @@ func (c *cluster) activity(t *rapid.T, ref Ref, n int, label string) {
 	}
 }
 
-// TestARebuildCopiesTheData writes and takes snapshots before, during and after the rebuild of a replica: in the end it is what its source is,
-// in each snapshot too, and no reader ever sees a difference.
+// TestARebuildCopiesTheData writes and takes snapshots before, during and after the rebuild of a replica: in the end it is what its source
+// is, in each snapshot too, and no reader ever sees a difference.
 func TestARebuildCopiesTheData(t *testing.T) {
 	both(t, func(t *testing.T, engine string) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -49,7 +49,8 @@ func TestARebuildCopiesTheData(t *testing.T) {
 			e, err := c.servers[0].Engine(ref)
 			require.NoError(t, err)
 			require.Equal(t, map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeRW, "vol-r-2": ModeRW}, e.Modes)
-			require.Equal(t, engine == V2, head != c.servers[1].instances["vol-r-1"].UUID, "V9: a v2 replica has another head once it is rebuilt")
+			require.Equal(t, engine == V2, head != c.servers[1].instances["vol-r-1"].UUID,
+				"V9: a v2 replica has another head once it is rebuilt")
 			source, copied := c.servers[0].instances["vol-r-0"].dataOf(), c.servers[1].instances["vol-r-1"].dataOf()
 			for _, d := range source.List() {
 				want, err := source.Contents(d.Name)
@@ -64,7 +65,8 @@ func TestARebuildCopiesTheData(t *testing.T) {
 	})
 }
 
-// TestACloneAndARestoreAreWhatWasSaved holds the checksums of a clone and of a restored backup against that of the snapshot they were made of.
+// TestACloneAndARestoreAreWhatWasSaved holds the checksums of a clone and of a restored backup against that of the snapshot they were made
+// of.
 func TestACloneAndARestoreAreWhatWasSaved(t *testing.T) {
 	both(t, func(t *testing.T, engine string) {
 		target := "file://" + t.TempDir()
@@ -87,7 +89,8 @@ func TestACloneAndARestoreAreWhatWasSaved(t *testing.T) {
 			}
 
 			clone := c.start(1, "clone-e-0", "clone", map[int]string{1: c.replica(1, "clone"), 2: c.replica(2, "clone")}, "--frontend", "")
-			require.NoError(t, c.servers[1].Clone(clone, Source{Address: ref.Address, Engine: "vol-e-0", Volume: "vol", Snapshot: "saved"}, ""))
+			require.NoError(t, c.servers[1].Clone(clone, Source{Address: ref.Address, Engine: "vol-e-0", Volume: "vol", Snapshot: "saved"},
+				""))
 			status, err := c.servers[1].CloneStatus(clone)
 			require.NoError(t, err)
 			require.Len(t, status, 2)

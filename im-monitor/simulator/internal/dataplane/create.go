@@ -53,7 +53,8 @@ func (s *Server) admit(spec Spec, source string) (*Instance, error) {
 		return nil, err
 	}
 	existing := s.instances[spec.Name]
-	revived := existing != nil && s.engine == V2 && existing.Type == TypeReplica && existing.State == Stopped && !existing.ending && spec.Type == TypeReplica
+	revived := existing != nil && s.engine == V2 && existing.Type == TypeReplica && existing.State == Stopped && !existing.ending &&
+		spec.Type == TypeReplica
 	if existing != nil && !revived {
 		return nil, refuse(AlreadyExists, "instance %s already exists", spec.Name)
 	}

@@ -20,13 +20,14 @@ func (s *Server) newSPDK(spec Spec, source string) (*Instance, error) {
 	}
 }
 
-// newReplica exposes the replica's lvol, made when the disk has none of that name. The disk must be loaded, and both its name and its UUID be those
-// that are asked for.
+// newReplica exposes the replica's lvol, made when the disk has none of that name. The disk must be loaded, and both its name and its UUID
+// be those that are asked for.
 func (s *Server) newReplica(spec Spec) (*Instance, error) {
 	on, known := s.diskFor(spec)
 	switch {
 	case !known:
-		return nil, refuse(Unknown, "failed to check lvstore %s(%s) existence for replica %s creation", spec.DiskName, spec.DiskUUID, spec.Name)
+		return nil, refuse(Unknown, "failed to check lvstore %s(%s) existence for replica %s creation", spec.DiskName, spec.DiskUUID,
+			spec.Name)
 	case on == nil:
 		return (&Instance{Spec: spec, server: s}).fail("lvstore " + spec.DiskName + "(" + spec.DiskUUID + ") is another one"), nil
 	}

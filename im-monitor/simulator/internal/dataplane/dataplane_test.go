@@ -135,8 +135,9 @@ func TestCreatingWhatExistsIsRefused(t *testing.T) {
 
 func TestACreateThatFailsInsideIsOKWithStateError(t *testing.T) {
 	f := newFixture(Behaviour{})
-	engine := Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn", Args: []string{"controller", "vol", "--size", "1", "--current-size", "1",
-		"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://127.9.9.9:10000"}}
+	engine := Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn",
+		Args: []string{"controller", "vol", "--size", "1", "--current-size", "1",
+			"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://127.9.9.9:10000"}}
 	made, err := f.start(V1).Create(engine)
 	require.NoError(t, err)
 	require.Equal(t, Failed, made.State)
@@ -155,8 +156,9 @@ func TestAV1EngineRunsOverAReplicaThatListens(t *testing.T) {
 	r, err := s.Create(v1Replica("vol-r-1"))
 	require.NoError(t, err)
 	where := address("127.1.1.1", r.PortStart)
-	_, err = s.Create(Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn", Args: []string{"controller", "vol", "--size", "1", "--current-size", "1",
-		"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://" + where}})
+	_, err = s.Create(Spec{Name: "vol-e-0", DataEngine: V1, Binary: "longhorn",
+		Args: []string{"controller", "vol", "--size", "1", "--current-size", "1",
+			"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://" + where}})
 	require.NoError(t, err)
 	e, err := s.Get(V1, "vol-e-0")
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ type Deletion struct {
 	Cleanup bool `json:"cleanupRequired,omitempty"`
 }
 
-// Delete ends an instance. The answer's state is stopping; the entry is listed as stopped for a moment and then gone, but a v2 replica without
-// clean-up, which stays as stopped, and a v2 engine without clean-up, to which nothing happens.
+// Delete ends an instance. The answer's state is stopping; the entry is listed as stopped for a moment and then gone, but a v2 replica
+// without clean-up, which stays as stopped, and a v2 engine without clean-up, to which nothing happens.
 func (s *Server) Delete(d Deletion) (Instance, error) { return s.delete(d, SourceWire) }
 
 func (s *Server) delete(d Deletion, source string) (Instance, error) {
@@ -23,8 +23,9 @@ func (s *Server) delete(d Deletion, source string) (Instance, error) {
 	if d.DataEngine == "" {
 		d.DataEngine = V1
 	}
-	entry := Entry{Source: source, Node: s.node.name, Pod: s.pod, Method: "InstanceDelete", Name: d.Name, Type: d.Type, DataEngine: d.DataEngine,
-		UUIDAsked: d.UUID, DiskUUID: d.DiskUUID, Cleanup: d.Cleanup, Effect: EffectNone}
+	entry := Entry{Source: source, Node: s.node.name, Pod: s.pod, Method: "InstanceDelete", Name: d.Name, Type: d.Type,
+		DataEngine: d.DataEngine,
+		UUIDAsked:  d.UUID, DiskUUID: d.DiskUUID, Cleanup: d.Cleanup, Effect: EffectNone}
 	found := s.find(d)
 	if found != nil {
 		entry.UUIDFound, entry.StateBefore, entry.Type = found.UUID, found.State, found.Type

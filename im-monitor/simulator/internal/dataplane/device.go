@@ -1,7 +1,7 @@
 package dataplane
 
-// device is what a workload writes to: a v1 engine's frontend, or a v2 frontend. A v2 block device lives in the node's kernel, which outlives the
-// server.
+// device is what a workload writes to: a v1 engine's frontend, or a v2 frontend. A v2 block device lives in the node's kernel, which
+// outlives the server.
 type device struct {
 	node   *node
 	name   string

@@ -127,8 +127,9 @@ func (s *Server) DiskReplicaDelete(r DiskRequest, replica string) error {
 	if err := s.admitDisk(r); err != nil {
 		return err
 	}
-	entry := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: "DiskReplicaInstanceDelete", Name: replica, Type: TypeReplica, DataEngine: V2,
-		DiskUUID: r.UUID, Cleanup: true, Result: "OK", Effect: EffectNone}
+	entry := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: "DiskReplicaInstanceDelete", Name: replica, Type: TypeReplica,
+		DataEngine: V2,
+		DiskUUID:   r.UUID, Cleanup: true, Result: "OK", Effect: EffectNone}
 	if l := s.lvol(replica, ""); l != nil {
 		entry.UUIDFound, entry.Effect = l.UUID, EffectDestroyed
 		s.changes++
@@ -151,8 +152,10 @@ func (s *Server) admitDisk(r DiskRequest) error {
 }
 
 func (s *Server) noteDisk(method string, r DiskRequest, d *disk, effect string) {
-	s.plane.record(Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: method, Name: r.Name, Type: "disk", DataEngine: V2, UUIDAsked: r.UUID,
-		UUIDFound: d.on.uuidOrNone(), StateBefore: d.state, Result: "OK", Effect: effect, Message: "path " + r.Path + ", driver " + r.Driver})
+	s.plane.record(Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: method, Name: r.Name, Type: "disk", DataEngine: V2,
+		UUIDAsked: r.UUID,
+		UUIDFound: d.on.uuidOrNone(), StateBefore: d.state, Result: "OK", Effect: effect, Message: "path " + r.Path + ", driver " +
+			r.Driver})
 }
 
 func (h *hardware) uuidOrNone() string {
@@ -170,8 +173,9 @@ func (d *disk) reported() (DiskInfo, error) {
 	if d.on.absent {
 		return DiskInfo{}, refuse(Internal, "rpc error: code = Internal desc = no disk bdev found with name %q", d.bdev)
 	}
-	out := DiskInfo{ID: d.path, UUID: d.on.lvstore.uuid, Name: d.on.lvstore.name, Path: d.path, Driver: d.driver, State: DiskReady, Total: d.on.total,
-		Free: d.on.total}
+	out := DiskInfo{ID: d.path, UUID: d.on.lvstore.uuid, Name: d.on.lvstore.name, Path: d.path, Driver: d.driver, State: DiskReady,
+		Total: d.on.total,
+		Free:  d.on.total}
 	if d.driver == DriverAIO {
 		out.ID = d.on.number
 	}
@@ -194,7 +198,8 @@ func (p *Plane) ServerDisks(nodeName string) []ServerDisk {
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.disks)) {
 			d := s.disks[name]
-			out = append(out, ServerDisk{Node: s.node.name, Pod: pod, Name: name, Path: d.path, State: d.state, UUID: d.on.uuidOrNone(), Message: d.message})
+			out = append(out, ServerDisk{Node: s.node.name, Pod: pod, Name: name, Path: d.path, State: d.state, UUID: d.on.uuidOrNone(),
+				Message: d.message})
 		}
 	}
 	return out

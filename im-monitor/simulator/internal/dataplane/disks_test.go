@@ -54,20 +54,32 @@ func TestWhatDiskCreateMakesOfADevice(t *testing.T) {
 		adopted       bool // the lvstore is there afterwards under the UUID foreign
 		same          bool // no byte was written
 	}{
-		"nothing on it, no UUID: a new lvstore":            {Device{}, DiskRequest{Driver: DriverAIO}, DiskReady, "fast", false, false},
-		"nothing on it, a UUID given":                      {Device{}, DiskRequest{UUID: "foreign", Driver: DriverAIO}, DiskError, "", false, true},
-		"another lvstore, a UUID given":                    {Device{Lvstore: &foreign}, DiskRequest{UUID: "mine", Driver: DriverAIO}, DiskError, "", false, true},
-		"an lvstore, no UUID: adopted and renamed":         {Device{Lvstore: &foreign}, DiskRequest{Driver: DriverAIO}, DiskReady, "fast", true, false},
-		"the lvstore that was asked for":                   {Device{Lvstore: &foreign}, DiskRequest{UUID: "foreign", Driver: DriverAIO}, DiskReady, "theirs", true, true},
-		"a filesystem on a block device":                   {Device{Filesystem: "ext4"}, DiskRequest{Driver: DriverAIO}, DiskError, "", false, true},
-		"a partition table on a block device":              {Device{Filesystem: "gpt"}, DiskRequest{Driver: DriverAIO}, DiskError, "", false, true},
-		"a filesystem on a file is not looked for":         {Device{Kind: KindFile, Filesystem: "ext4"}, DiskRequest{Driver: DriverAIO}, DiskReady, "fast", false, false},
-		"a filesystem on an nvme device is not looked for": {Device{Path: "0000:00:1e.0", Kind: KindNVMe, Filesystem: "ext4"}, DiskRequest{Driver: DriverAuto}, DiskReady, "fastn1", false, false},
-		"a virtio-blk device":                              {Device{Path: "0000:00:1e.0", Kind: KindVirtioBlk}, DiskRequest{Driver: DriverAuto}, DiskReady, "fast", false, false},
-		"a virtio-scsi device":                             {Device{Path: "0000:00:1e.0", Kind: KindVirtioSCSI}, DiskRequest{Driver: DriverAuto}, DiskReady, "fastt0", false, false},
-		"a PCI address with a driver that does not fit":    {Device{Path: "0000:00:1e.0", Kind: KindVirtioBlk}, DiskRequest{Driver: DriverNVMe}, DiskError, "", false, true},
-		"a path with a driver of PCI devices":              {Device{}, DiskRequest{Driver: DriverNVMe}, DiskError, "", false, true},
-		"a device that has not appeared":                   {Device{Absent: true}, DiskRequest{UUID: "foreign", Driver: DriverAIO}, DiskError, "", false, true},
+		"nothing on it, no UUID: a new lvstore": {Device{}, DiskRequest{Driver: DriverAIO}, DiskReady, "fast", false, false},
+		"nothing on it, a UUID given": {Device{}, DiskRequest{UUID: "foreign", Driver: DriverAIO}, DiskError, "",
+			false, true},
+		"another lvstore, a UUID given": {Device{Lvstore: &foreign}, DiskRequest{UUID: "mine", Driver: DriverAIO},
+			DiskError, "", false, true},
+		"an lvstore, no UUID: adopted and renamed": {Device{Lvstore: &foreign}, DiskRequest{Driver: DriverAIO}, DiskReady, "fast",
+			true, false},
+		"the lvstore that was asked for": {Device{Lvstore: &foreign}, DiskRequest{UUID: "foreign", Driver: DriverAIO},
+			DiskReady, "theirs", true, true},
+		"a filesystem on a block device": {Device{Filesystem: "ext4"}, DiskRequest{Driver: DriverAIO}, DiskError, "",
+			false, true},
+		"a partition table on a block device": {Device{Filesystem: "gpt"}, DiskRequest{Driver: DriverAIO}, DiskError, "",
+			false, true},
+		"a filesystem on a file is not looked for": {Device{Kind: KindFile, Filesystem: "ext4"}, DiskRequest{Driver: DriverAIO},
+			DiskReady, "fast", false, false},
+		"a filesystem on an nvme device is not looked for": {Device{Path: "0000:00:1e.0", Kind: KindNVMe, Filesystem: "ext4"},
+			DiskRequest{Driver: DriverAuto}, DiskReady, "fastn1", false, false},
+		"a virtio-blk device": {Device{Path: "0000:00:1e.0", Kind: KindVirtioBlk},
+			DiskRequest{Driver: DriverAuto}, DiskReady, "fast", false, false},
+		"a virtio-scsi device": {Device{Path: "0000:00:1e.0", Kind: KindVirtioSCSI},
+			DiskRequest{Driver: DriverAuto}, DiskReady, "fastt0", false, false},
+		"a PCI address with a driver that does not fit": {Device{Path: "0000:00:1e.0", Kind: KindVirtioBlk},
+			DiskRequest{Driver: DriverNVMe}, DiskError, "", false, true},
+		"a path with a driver of PCI devices": {Device{}, DiskRequest{Driver: DriverNVMe}, DiskError, "", false, true},
+		"a device that has not appeared": {Device{Absent: true}, DiskRequest{UUID: "foreign", Driver: DriverAIO},
+			DiskError, "", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(Behaviour{DiskCreateTime: time.Second})
@@ -249,8 +261,9 @@ func TestAnNVMeDeviceIsTakenFromItsKernelDriverUntilItsDiskIsDeleted(t *testing.
 	require.Equal(t, DiskReady, create(DriverAuto, ""))
 	reported, err := s.DiskGet(DiskRequest{Name: "fast", Driver: DriverNVMe})
 	require.NoError(t, err)
-	require.Equal(t, DiskInfo{ID: address, UUID: reported.UUID, Name: "fastn1", Path: address, Driver: DriverNVMe, State: DiskReady, Total: DefaultDeviceBytes,
-		Free: DefaultDeviceBytes}, reported)
+	require.Equal(t, DiskInfo{ID: address, UUID: reported.UUID, Name: "fastn1", Path: address, Driver: DriverNVMe, State: DiskReady,
+		Total: DefaultDeviceBytes,
+		Free:  DefaultDeviceBytes}, reported)
 	s = f.start(V2)
 	require.Equal(t, DiskError, create(DriverAuto, reported.UUID), "vfio-pci does not say what the device is")
 	require.Equal(t, "Internal", CodeOf(s.DiskDelete(DiskRequest{Name: "fast"})), "not even the driver was found")

@@ -107,15 +107,18 @@ func (s *Server) openLvstore(d *disk, h *hardware) (problem string) {
 		lost := h.filesystem
 		h.filesystem, h.bytes = "", ""
 		h.lvstore = &lvstore{name: d.bdev, uuid: s.plane.newUUID(), lvols: map[string]*Lvol{}}
-		s.plane.record(Entry{Source: SourcePlane, Node: s.node.name, Pod: s.pod, Method: "Format", Name: d.name, Type: "disk", DataEngine: V2,
-			UUIDFound: h.lvstore.uuid, Result: "OK", Effect: EffectCreated, DataDestroyed: lost != "", Message: "device " + h.path + ", lost: " + lost})
+		s.plane.record(Entry{Source: SourcePlane, Node: s.node.name, Pod: s.pod, Method: "Format", Name: d.name, Type: "disk",
+			DataEngine: V2,
+			UUIDFound:  h.lvstore.uuid, Result: "OK", Effect: EffectCreated, DataDestroyed: lost != "", Message: "device " + h.path +
+				", lost: " + lost})
 	default:
 		h.lvstore.name = d.bdev
 		for _, l := range h.lvstore.lvols {
 			l.DiskName = d.bdev
 		}
-		s.plane.record(Entry{Source: SourcePlane, Node: s.node.name, Pod: s.pod, Method: "Adopt", Name: d.name, Type: "disk", DataEngine: V2,
-			UUIDFound: h.lvstore.uuid, Result: "OK", Effect: EffectChanged, Message: "device " + h.path})
+		s.plane.record(Entry{Source: SourcePlane, Node: s.node.name, Pod: s.pod, Method: "Adopt", Name: d.name, Type: "disk",
+			DataEngine: V2,
+			UUIDFound:  h.lvstore.uuid, Result: "OK", Effect: EffectChanged, Message: "device " + h.path})
 	}
 	return ""
 }

@@ -48,8 +48,8 @@ func (s *Server) deviceOf(ref Ref) (frontend, endpoint string) {
 	return "", ""
 }
 
-// onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is told to the journal with
-// what do names. Calls through a v2 frontend are for the engine on its record, wherever its I/O goes.
+// onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is told to the journal
+// with what do names. Calls through a v2 frontend are for the engine on its record, wherever its I/O goes.
 func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(*engineRun) (string, error)) error {
 	p := s.plane
 	p.mu.Lock()
@@ -62,8 +62,9 @@ func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(
 	if method == "" {
 		return err
 	}
-	entry := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: method, Name: ref.Name, Type: TypeEngine, DataEngine: ref.DataEngine,
-		Volume: ref.Volume, Result: CodeOf(err), Effect: EffectNone, Message: about}
+	entry := Entry{Source: SourceWire, Node: s.node.name, Pod: s.pod, Method: method, Name: ref.Name, Type: TypeEngine,
+		DataEngine: ref.DataEngine,
+		Volume:     ref.Volume, Result: CodeOf(err), Effect: EffectNone, Message: about}
 	if err != nil {
 		entry.Message = strings.TrimSpace(about + " " + err.Error())
 	} else {
@@ -86,7 +87,8 @@ func (s *Server) witnessFrontend(ref Ref, r *engineRun, method string) {
 			continue
 		}
 		if used, err := s.plane.target(d); err == nil && used != r {
-			r.note(EffectWrongEngine, fmt.Sprintf("%s through frontend %s went here while its I/O goes to engine %s", method, d.name, used.engine.Name))
+			r.note(EffectWrongEngine, fmt.Sprintf("%s through frontend %s went here while its I/O goes to engine %s", method, d.name,
+				used.engine.Name))
 		}
 	}
 }
@@ -118,8 +120,8 @@ func (s *Server) engineFor(ref Ref, throughFrontend bool) (*engineRun, error) {
 	return i.run, nil
 }
 
-// host is the server that a v2 call is for: of the address only the host counts, and without one it is the server that was asked. Nil when it
-// does not answer.
+// host is the server that a v2 call is for: of the address only the host counts, and without one it is the server that was asked. Nil when
+// it does not answer.
 func (s *Server) host(ref Ref) *Server {
 	host, _, err := net.SplitHostPort(bare(ref.Address))
 	if err != nil {

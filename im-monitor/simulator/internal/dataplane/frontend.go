@@ -49,7 +49,8 @@ func newPath(engine, where, state string) Path {
 	if err != nil {
 		host = where
 	}
-	return Path{EngineName: engine, TargetIP: host, TargetPort: targetPort(where), NQN: "nqn.2023-01.io.longhorn.spdk:" + engine, ANAState: state}
+	return Path{EngineName: engine, TargetIP: host, TargetPort: targetPort(where), NQN: "nqn.2023-01.io.longhorn.spdk:" + engine,
+		ANAState: state}
 }
 
 func targetPort(where string) int32 {
@@ -73,12 +74,14 @@ func endpointOf(spec Spec, p Path) string {
 
 // Suspend makes a block device hold its I/O. Other frontends cannot, and say so in their error message.
 func (s *Server) Suspend(engine, name, typ string) error {
-	return s.onFrontend(frontendCall{"InstanceSuspend", engine, name, typ, ""}, func(i *Instance) error { return i.turn(Running, Suspended) })
+	return s.onFrontend(frontendCall{"InstanceSuspend", engine, name, typ, ""},
+		func(i *Instance) error { return i.turn(Running, Suspended) })
 }
 
 // Resume makes a suspended block device carry on with its I/O.
 func (s *Server) Resume(engine, name, typ string) error {
-	return s.onFrontend(frontendCall{"InstanceResume", engine, name, typ, ""}, func(i *Instance) error { return i.turn(Suspended, Running) })
+	return s.onFrontend(frontendCall{"InstanceResume", engine, name, typ, ""},
+		func(i *Instance) error { return i.turn(Suspended, Running) })
 }
 
 // DeleteTarget disconnects a frontend from its target.
@@ -107,8 +110,8 @@ func (i *Instance) turn(from, to string) error {
 // frontendCall is a call to a v2 frontend; about is what the journal has of it beside the rest.
 type frontendCall struct{ method, engine, name, typ, about string }
 
-// onFrontend changes one v2 frontend and what the node's kernel holds of it, also where the call then fails: what was done before stays done.
-// Everything else does not implement it.
+// onFrontend changes one v2 frontend and what the node's kernel holds of it, also where the call then fails: what was done before stays
+// done. Everything else does not implement it.
 func (s *Server) onFrontend(c frontendCall, change func(*Instance) error) error {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -135,7 +138,8 @@ func (s *Server) onFrontend(c frontendCall, change func(*Instance) error) error 
 	s.keepRecord(i)
 	s.journalFrontend(c, i, err)
 	s.plane.checkPaths(s.plane.volume(volumeOf(i.Spec)))
-	if !slices.Equal(before.Paths, i.Paths) || before.State != i.State || before.ErrorMsg != i.ErrorMsg || before.ActivePath != i.ActivePath {
+	if !slices.Equal(before.Paths, i.Paths) || before.State != i.State || before.ErrorMsg != i.ErrorMsg ||
+		before.ActivePath != i.ActivePath {
 		s.changed()
 	}
 	return err

@@ -5,8 +5,8 @@ import "slices"
 // MetadataPath is the host path that instance-manager pods mount at /metadata: the host's records of v2 frontends.
 const MetadataPath = "/var/lib/longhorn/metadata"
 
-// records are those that a server reads and writes: the ones behind /metadata on the host, or, without that mount, its container's own, which end
-// with the container. There is one for each volume, whatever its frontend is called.
+// records are those that a server reads and writes: the ones behind /metadata on the host, or, without that mount, its container's own,
+// which end with the container. There is one for each volume, whatever its frontend is called.
 func (n *node) recordsAt(metadata string) map[string]*Instance {
 	if metadata == "" {
 		return map[string]*Instance{}
@@ -49,8 +49,8 @@ func (s *Server) recoverFrontends() {
 	}
 }
 
-// recoverFrontend dials the target on record: pending until that answers, then running. Where it does not, there is no other try: the entry is in
-// error for a moment, the connection of the node's kernel ends, and the record goes.
+// recoverFrontend dials the target on record: pending until that answers, then running. Where it does not, there is no other try: the entry
+// is in error for a moment, the connection of the node's kernel ends, and the record goes.
 func (s *Server) recoverFrontend(record *Instance) {
 	i := record.copy()
 	i.State, i.ErrorMsg, i.server, i.recovering = Pending, "", s, true
@@ -79,7 +79,8 @@ func (s *Server) recoverFrontend(record *Instance) {
 	})
 }
 
-// connected has the node's kernel hold the connection of a frontend that came back: the one that it had all the time, or, after a reboot, a new one.
+// connected has the node's kernel hold the connection of a frontend that came back: the one that it had all the time, or, after a reboot, a
+// new one.
 func (s *Server) connected(i *Instance) {
 	if held := s.node.frontends[i.Name]; held != nil && len(held.Paths) > 0 {
 		held.State, i.links = Running, slices.Clone(held.links)
@@ -98,8 +99,9 @@ func (s *Server) disconnect(i *Instance, why string) {
 	if !s.plane.closeDevice(i) {
 		return
 	}
-	s.plane.record(Entry{Source: SourcePlane, Node: s.node.name, Pod: s.pod, Method: "Disconnect", Name: i.Name, Type: TypeFrontend, DataEngine: V2,
-		Volume: volumeOf(i.Spec), Result: "OK", Effect: EffectDeviceLost, Message: why})
+	s.plane.record(Entry{Source: SourcePlane, Node: s.node.name, Pod: s.pod, Method: "Disconnect", Name: i.Name, Type: TypeFrontend,
+		DataEngine: V2,
+		Volume:     volumeOf(i.Spec), Result: "OK", Effect: EffectDeviceLost, Message: why})
 }
 
 // frontendOf is the entry of a volume's frontend, whatever its name: a server has one for each volume. Nil where there is none.

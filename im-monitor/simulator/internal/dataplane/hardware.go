@@ -229,7 +229,8 @@ func (p *Plane) Devices(nodeName string) []Device {
 }
 
 func (h *hardware) info() Device {
-	d := Device{Node: h.node.name, Path: h.path, Kind: h.kind, Total: h.total, Absent: h.absent, Filesystem: h.filesystem, Digest: h.digest()}
+	d := Device{Node: h.node.name, Path: h.path, Kind: h.kind, Total: h.total, Absent: h.absent, Filesystem: h.filesystem,
+		Digest: h.digest()}
 	if h.lvstore != nil {
 		d.Lvstore = &Lvstore{Name: h.lvstore.name, UUID: h.lvstore.uuid, Replicas: map[string]uint64{}}
 		for name, l := range h.lvstore.lvols {

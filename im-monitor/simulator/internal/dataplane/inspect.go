@@ -70,8 +70,9 @@ func (p *Plane) Volumes(name string) []VolumeInfo {
 func (p *Plane) infoOf(v *volume) VolumeInfo {
 	out := VolumeInfo{Name: v.name, Writes: v.truth.writes, Checksum: chain.Text(v.truth.sum)}
 	for r := range v.engines {
-		out.Engines = append(out.Engines, EngineInfo{Node: r.engine.server.node.name, Name: r.engine.Name, Size: r.size, Frontend: r.frontend,
-			Modes: p.modes(r.engine), Mixed: r.mixed()})
+		out.Engines = append(out.Engines, EngineInfo{Node: r.engine.server.node.name, Name: r.engine.Name, Size: r.size,
+			Frontend: r.frontend,
+			Modes:    p.modes(r.engine), Mixed: r.mixed()})
 	}
 	for d := range v.devices {
 		info := DeviceInfo{Node: d.node.name, Name: d.name}

@@ -41,10 +41,11 @@ const (
 	EffectMixedReplicas = "mixed-replicas"
 	// EffectStaleOpen: an engine opened replicas that lack acknowledged writes.
 	EffectStaleOpen = "stale-open"
-	// EffectIslandLost: writes of an engine on a node that was cut off are left behind; a volume that moves away from such a node does that.
-	EffectIslandLost = "island-lost"
-	// EffectDeviceLost: a node lost the device of a v2 frontend that nobody asked to end. A frontend whose target ended, or that is made anew, does
+	// EffectIslandLost: writes of an engine on a node that was cut off are left behind; a volume that moves away from such a node does
 	// that.
+	EffectIslandLost = "island-lost"
+	// EffectDeviceLost: a node lost the device of a v2 frontend that nobody asked to end. A frontend whose target ended, or that is made
+	// anew, does that.
 	EffectDeviceLost = "device-lost"
 	// EffectNewVolume: an engine opened empty replicas of a volume that had been written to; a new volume of an old name does that.
 	EffectNewVolume = "new-volume"

@@ -42,7 +42,8 @@ func (r *engineRun) compare() {
 		v.mainland, v.fence = nil, r.epoch
 		v.baseline++
 	default:
-		r.note(EffectStaleOpen, fmt.Sprintf("write %d was acknowledged, the newest replica has write %d: %s", v.truth.writes, best.data.Writes(), r.sums()))
+		r.note(EffectStaleOpen, fmt.Sprintf("write %d was acknowledged, the newest replica has write %d: %s", v.truth.writes,
+			best.data.Writes(), r.sums()))
 		blocks, err := best.data.Contents(chain.Head)
 		if err == nil {
 			v.replace(blocks)

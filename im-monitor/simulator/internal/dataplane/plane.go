@@ -65,7 +65,8 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 		b.PathLoss = 30 * time.Second
 	}
 	return &Plane{clock: c, newUUID: newUUID, behaviour: b, nodes: map[string]*node{}, servers: map[string]*Server{},
-		hosts: map[string]*Server{}, listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{}, volumes: map[string]*volume{},
+		hosts: map[string]*Server{}, listeners: map[string]*Instance{}, mapped: map[string]map[*member]bool{},
+		volumes:   map[string]*volume{},
 		copyTimes: map[string]time.Duration{}, doubtful: map[string]bool{}, grown: make(chan struct{})}
 }
 

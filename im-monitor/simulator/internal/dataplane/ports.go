@@ -1,14 +1,15 @@
 package dataplane
 
-// ports are those that a node's instances may listen on: fresh ones up to the end of the range, then those that were given back, the longest free
-// first, then any above the range, where a real server would refuse.
+// ports are those that a node's instances may listen on: fresh ones up to the end of the range, then those that were given back, the
+// longest free first, then any above the range, where a real server would refuse.
 type ports struct {
 	next, last int32
 	free       map[int32][]int32 // starts of free runs, by their length
 }
 
 func newPorts() map[string]*ports {
-	return map[string]*ports{V1: {next: 10000, last: 20000, free: map[int32][]int32{}}, V2: {next: 20001, last: 30000, free: map[int32][]int32{}}}
+	return map[string]*ports{V1: {next: 10000, last: 20000, free: map[int32][]int32{}},
+		V2: {next: 20001, last: 30000, free: map[int32][]int32{}}}
 }
 
 // take hands out a run of ports.

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID runs any order of calls, restarts and time on a conforming server: an lvol goes only by a deletion
-// with clean-up under its UUID or without one, its UUID never changes by itself, and the journal tells each loss.
+// TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID runs any order of calls, restarts and time on a conforming server: an lvol goes only by a
+// deletion with clean-up under its UUID or without one, its UUID never changes by itself, and the journal tells each loss.
 func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFixture(Behaviour{StartTime: time.Second, StopTime: time.Second, Linger: time.Second})

@@ -64,7 +64,8 @@ func (p *Plane) unbind(i *Instance, where string) bool {
 
 // live reports whether an instance is there and runs.
 func (i *Instance) live() bool {
-	return i != nil && i.server != nil && i.server.alive && i.server.instances[i.Name] == i && !i.ending && (i.State == Running || i.State == Starting)
+	return i != nil && i.server != nil && i.server.alive && i.server.instances[i.Name] == i && !i.ending &&
+		(i.State == Running || i.State == Starting)
 }
 
 // listening finds the running instance of a type that listens on ip:port; the lock is held.

@@ -20,8 +20,9 @@ type Addition struct {
 	Fails string
 }
 
-// ReplicaAdd takes a replica in and rebuilds it. v2 answers at once, v1 when the rebuild is done. The data is copied even where the caller of v1
-// goes away, but only the call itself makes the replica RW: without its caller it stays WO, although the rebuild's status is complete.
+// ReplicaAdd takes a replica in and rebuilds it. v2 answers at once, v1 when the rebuild is done. The data is copied even where the caller
+// of v1 goes away, but only the call itself makes the replica RW: without its caller it stays WO, although the rebuild's status is
+// complete.
 func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 	m, err := s.beginRebuild(ref, a)
 	if err != nil || s.engine == V2 || a.Restore {
@@ -182,8 +183,8 @@ func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 	return out, err
 }
 
-// VerifyRebuild asks whether a replica is rebuilt. v1 compares the lists of disks: equal ones make a WO replica RW, and nothing else: it has not read
-// what was copied, and its data stays marked as unfinished. Different ones make it ERR.
+// VerifyRebuild asks whether a replica is rebuilt. v1 compares the lists of disks: equal ones make a WO replica RW, and nothing else: it
+// has not read what was copied, and its data stays marked as unfinished. Different ones make it ERR.
 func (s *Server) VerifyRebuild(ref Ref, name, where string) error {
 	return s.onEngine(ref, false, "ReplicaVerifyRebuild", func(r *engineRun) (string, error) {
 		m := r.find(name, where)

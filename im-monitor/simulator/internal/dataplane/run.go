@@ -59,7 +59,8 @@ type EngineSettings struct {
 func (p *Plane) start(i *Instance, source string) string {
 	p.epoch++
 	a := arguments(i.Args)
-	r := &engineRun{plane: p, engine: i, volume: p.volume(volumeOf(i.Spec)), epoch: p.epoch, open: true, members: map[string]*member{}, size: i.Size,
+	r := &engineRun{plane: p, engine: i, volume: p.volume(volumeOf(i.Spec)), epoch: p.epoch, open: true, members: map[string]*member{},
+		size:     i.Size,
 		frontend: i.Frontend, settings: EngineSettings{SnapshotMaxCount: 250, RebuildLimit: 1}}
 	if i.server.engine == V1 && len(a) > 0 {
 		r.size, r.frontend = max(a.number("--current-size"), a.number("--size")), a.one("--frontend")
@@ -157,7 +158,8 @@ func (r *engineRun) best() *member {
 		if m.mode != ModeRW || m.data == nil {
 			continue
 		}
-		if best == nil || best.data.partial && !m.data.partial || best.data.partial == m.data.partial && m.data.Writes() > best.data.Writes() {
+		if best == nil || best.data.partial && !m.data.partial || best.data.partial == m.data.partial &&
+			m.data.Writes() > best.data.Writes() {
 			best = m
 		}
 	}

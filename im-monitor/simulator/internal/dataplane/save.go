@@ -48,8 +48,9 @@ func (r *engineRun) putBackup(snapshot, backup, target string) error {
 	if err != nil {
 		return refuse(Unknown, "failed to back up: %v", err)
 	}
-	b := backupstore.Backup{Name: backup, Volume: r.volumeName(), Snapshot: snapshot, Size: r.size, Created: r.plane.clock.Now().UTC().Truncate(time.Second),
-		Blocks: blocks, Checksum: chain.Text(blocks.Sum())}
+	b := backupstore.Backup{Name: backup, Volume: r.volumeName(), Snapshot: snapshot, Size: r.size,
+		Created: r.plane.clock.Now().UTC().Truncate(time.Second),
+		Blocks:  blocks, Checksum: chain.Text(blocks.Sum())}
 	if err := store.Put(b); err != nil {
 		return refuse(Unknown, "failed to back up: %v", err)
 	}

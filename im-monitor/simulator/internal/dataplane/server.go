@@ -16,8 +16,8 @@ type Server struct {
 	// alive is false once the process is gone.
 	alive     bool
 	instances map[string]*Instance
-	// disks are those that were created in this run. working is the one that is being created, queue those that wait for it; changes counts the
-	// replicas that were created and deleted, blocked is there while every call waits.
+	// disks are those that were created in this run. working is the one that is being created, queue those that wait for it; changes counts
+	// the replicas that were created and deleted, blocked is there while every call waits.
 	disks   map[string]*disk
 	working *disk
 	queue   []*disk
@@ -29,8 +29,8 @@ type Server struct {
 	done     chan struct{}
 }
 
-// Start runs a server in a pod. One that already runs there ends first. metadata is the host path behind its mount /metadata; empty where it has
-// none.
+// Start runs a server in a pod. One that already runs there ends first. metadata is the host path behind its mount /metadata; empty where
+// it has none.
 func (p *Plane) Start(nodeName, pod, engine, ip, metadata string) *Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,8 @@ func (p *Plane) Start(nodeName, pod, engine, ip, metadata string) *Server {
 		instances: map[string]*Instance{}, disks: map[string]*disk{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
 	s.records = s.node.recordsAt(metadata)
 	p.servers[pod], s.node.servers[pod], p.hosts[ip] = s, s, s
-	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK", Effect: EffectServerStart})
+	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK",
+		Effect: EffectServerStart})
 	if engine == V2 {
 		s.recoverFrontends()
 		p.after(p.behaviour.ListCycle, s.tick)
@@ -51,8 +52,9 @@ func (p *Plane) Start(nodeName, pod, engine, ip, metadata string) *Server {
 
 // replicaOf is an lvol as a stopped replica.
 func (s *Server) replicaOf(l *Lvol) *Instance {
-	return &Instance{State: Stopped, UUID: l.UUID, server: s, stored: true, Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
-		DiskName: l.DiskName, DiskUUID: l.DiskUUID, Size: l.Size}}
+	return &Instance{State: Stopped, UUID: l.UUID, server: s, stored: true,
+		Spec: Spec{Name: l.Name, Type: TypeReplica, DataEngine: V2, Volume: l.Volume,
+			DiskName: l.DiskName, DiskUUID: l.DiskUUID, Size: l.Size}}
 }
 
 // Stop ends the server: processes and RAID bdevs die, watchers end. Stopping again does nothing.
@@ -80,10 +82,12 @@ func (s *Server) end() {
 	if s.plane.hosts[s.ip] == s {
 		delete(s.plane.hosts, s.ip)
 	}
-	s.plane.record(Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Stop", DataEngine: s.engine, Result: "OK", Effect: EffectServerEnd})
+	s.plane.record(Entry{Source: SourceControl, Node: s.node.name, Pod: s.pod, Method: "Stop", DataEngine: s.engine, Result: "OK",
+		Effect: EffectServerEnd})
 }
 
-// Keep gives a v1 server the processes of an earlier run, which a real one never has: a fault for those who take a new epoch for an empty one.
+// Keep gives a v1 server the processes of an earlier run, which a real one never has: a fault for those who take a new epoch for an empty
+// one.
 func (s *Server) Keep(instances map[string]Instance) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()

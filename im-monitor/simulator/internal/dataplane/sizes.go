@@ -3,8 +3,9 @@ package dataplane
 // luksHeader is what an encrypted volume's backends are larger by.
 const luksHeader = 16 << 20
 
-// fit compares sizes as a v1 engine does when it opens its replicas: a closed one that is exactly the LUKS header too small for --current-size is
-// expanded where it was started with --encrypted; the size is --size where all have that, else --current-size; every replica of another size is left out.
+// fit compares sizes as a v1 engine does when it opens its replicas: a closed one that is exactly the LUKS header too small for
+// --current-size is expanded where it was started with --encrypted; the size is --size where all have that, else --current-size; every
+// replica of another size is left out.
 func (r *engineRun) fit() {
 	a := arguments(r.engine.Args)
 	asked, current := a.number("--size"), a.number("--current-size")
@@ -48,7 +49,8 @@ func (m *member) closed() bool { return len(m.run.plane.mapped[m.address]) <= 1 
 // leaveOut is the end of a replica that the engine itself knows to be unfit, while it opens its replicas.
 func (m *member) leaveOut(why string) { m.mode, m.unfit = ModeERR, why }
 
-// agree leaves out what was started with another setting of the revision counter, and does not reach a replica that speaks another protocol.
+// agree leaves out what was started with another setting of the revision counter, and does not reach a replica that speaks another
+// protocol.
 func (m *member) agree() {
 	if m.replica == nil || m.mode == ModeERR || len(m.replica.Args) == 0 || len(m.run.engine.Args) == 0 {
 		return

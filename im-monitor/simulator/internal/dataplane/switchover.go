@@ -15,9 +15,9 @@ const (
 // Target is the engine that a frontend shall switch over to, and where it listens (ip:port).
 type Target struct{ Engine, Address string }
 
-// SwitchOver executes one phase of a switch-over to another engine's target, or (phase "") all of them. The server remembers none: their order is the
-// caller's. The states of the paths are those of the engines' listeners; record and paths change at the end of promoting only. A switch-over to
-// the target on record does nothing, in every phase, even where that path is inaccessible.
+// SwitchOver executes one phase of a switch-over to another engine's target, or (phase "") all of them. The server remembers none: their
+// order is the caller's. The states of the paths are those of the engines' listeners; record and paths change at the end of promoting only.
+// A switch-over to the target on record does nothing, in every phase, even where that path is inaccessible.
 func (s *Server) SwitchOver(engine, name, typ string, to Target, phase string) error {
 	about := phase + " " + to.Engine
 	return s.onFrontend(frontendCall{"InstanceSwitchOverTarget", engine, name, typ, about}, func(i *Instance) error {
@@ -96,15 +96,17 @@ func (s *Server) closeOld(i *Instance) error {
 	return err
 }
 
-// promote makes the new target optimized and saves it as the one on record. It does not close the old one. Where it fails, the new one becomes
-// inaccessible and the old one optimized again, each as far as it answers.
+// promote makes the new target optimized and saves it as the one on record. It does not close the old one. Where it fails, the new one
+// becomes inaccessible and the old one optimized again, each as far as it answers.
 func (s *Server) promote(i *Instance, to Target, host string) error {
 	err := s.setANA(host, to.Engine, ANAOptimized)
-	if err == nil && i.Frontend == FrontendBlockDevice && (!i.linked(to) || s.plane.behind(link{engine: to.Engine, address: to.Address}, s.node) == nil) {
+	if err == nil && i.Frontend == FrontendBlockDevice &&
+		(!i.linked(to) || s.plane.behind(link{engine: to.Engine, address: to.Address}, s.node) == nil) {
 		err = refuse(Internal, "failed to reload the NVMe device of engine frontend %s for target %s", i.Name, to.Address)
 	}
 	if err != nil {
-		for _, back := range []struct{ host, engine, state string }{{host, to.Engine, ANAInaccessible}, {hostOf(i.ActivePath), i.EngineName, ANAOptimized}} {
+		for _, back := range []struct{ host, engine, state string }{{host, to.Engine, ANAInaccessible},
+			{hostOf(i.ActivePath), i.EngineName, ANAOptimized}} {
 			if s.setANA(back.host, back.engine, back.state) != nil {
 				continue // best effort
 			}

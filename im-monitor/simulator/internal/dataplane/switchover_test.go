@@ -21,7 +21,8 @@ func newMoving(t *testing.T, frontend string) *moving {
 	where := map[int]string{0: c.replica(0, "vol"), 1: c.replica(1, "vol")}
 	m := &moving{cluster: c, a: c.start(0, "vol-e-a", "vol", where), b: c.start(1, "vol-e-b", "vol", where)}
 	m.to = Target{Engine: m.b.Name, Address: m.b.Address}
-	_, err := c.servers[2].Create(Spec{Name: "vol-ef-0", Type: TypeFrontend, DataEngine: V2, Volume: "vol", PortCount: 1, EngineName: m.a.Name,
+	_, err := c.servers[2].Create(Spec{Name: "vol-ef-0", Type: TypeFrontend, DataEngine: V2, Volume: "vol", PortCount: 1,
+		EngineName:    m.a.Name,
 		TargetAddress: m.a.Address, Frontend: frontend})
 	require.NoError(t, err)
 	return m
@@ -111,7 +112,8 @@ func TestEachPhaseOfASwitchOverChangesTheListenersAndOnlyPromotingWhatIsListed(t
 	reported := m.reported()
 	require.Equal(t, m.b.Address, reported.ActivePath)
 	require.Equal(t, m.b.Name, reported.EngineName)
-	require.Equal(t, []Path{newPath(m.a.Name, m.a.Address, ANAInaccessible), newPath(m.b.Name, m.b.Address, ANAOptimized)}, reported.Paths, "the old path is kept")
+	require.Equal(t, []Path{newPath(m.a.Name, m.a.Address, ANAInaccessible), newPath(m.b.Name, m.b.Address, ANAOptimized)}, reported.Paths,
+		"the old path is kept")
 	require.Equal(t, 1, watch.Take())
 	m.harmless()
 }
@@ -194,7 +196,8 @@ func TestWhatASwitchOverIsRefusedFor(t *testing.T) {
 	require.Equal(t, "InvalidArgument", CodeOf(m.phase(m.to, "jumping")))
 	require.Equal(t, "NotFound", CodeOf(m.servers[2].SwitchOver(V2, "nobody", TypeFrontend, m.to, PhasePreparing)))
 	require.Equal(t, "NotFound", CodeOf(m.phase(Target{Engine: "nobody", Address: m.b.Address}, PhasePreparing)))
-	require.Equal(t, "Internal", CodeOf(m.phase(Target{Engine: m.b.Name, Address: "127.1.1.2:29999"}, PhasePreparing)), "nothing listens there")
+	require.Equal(t, "Internal", CodeOf(m.phase(Target{Engine: m.b.Name, Address: "127.1.1.2:29999"}, PhasePreparing)),
+		"nothing listens there")
 	require.Equal(t, "Unimplemented", CodeOf(m.servers[0].SwitchOver(V2, m.a.Name, TypeEngine, m.to, "")))
 	m.plane.SetCopyTime("vol", Held)
 	ref := m.through()
@@ -206,7 +209,8 @@ func TestWhatASwitchOverIsRefusedFor(t *testing.T) {
 		require.Equal(t, "FailedPrecondition", CodeOf(err))
 		require.ErrorContains(t, err, "does not support target switchover")
 	}
-	for code, err := range map[string]error{"NotFound": m.servers[0].SetTargetANA("nobody", ANAOptimized), "InvalidArgument": m.servers[0].SetTargetANA(m.a.Name, "closed")} {
+	for code, err := range map[string]error{"NotFound": m.servers[0].SetTargetANA("nobody", ANAOptimized),
+		"InvalidArgument": m.servers[0].SetTargetANA(m.a.Name, "closed")} {
 		require.Equal(t, code, CodeOf(err))
 	}
 }

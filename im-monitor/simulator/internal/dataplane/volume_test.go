@@ -39,17 +39,20 @@ func newCluster(t tester, engine string, b Behaviour) *cluster {
 
 // boot starts a node's server, again if it ran.
 func (c *cluster) boot(n int) {
-	c.servers[n] = c.plane.Start(fmt.Sprintf("node-%d", n+1), fmt.Sprintf("im-%s-%d", c.engine, n+1), c.engine, fmt.Sprintf("127.1.1.%d", n+1), MetadataPath)
+	c.servers[n] = c.plane.Start(fmt.Sprintf("node-%d", n+1), fmt.Sprintf("im-%s-%d", c.engine, n+1), c.engine,
+		fmt.Sprintf("127.1.1.%d", n+1), MetadataPath)
 }
 
 // replica starts the replica of a volume on a node and answers where it listens.
 func (c *cluster) replica(n int, volume string) string {
 	c.t.Helper()
-	spec := Spec{Name: fmt.Sprintf("%s-r-%d", volume, n), Type: TypeReplica, DataEngine: c.engine, Volume: volume, PortCount: 10, DiskName: "disk-1", Size: 1 << 20}
+	spec := Spec{Name: fmt.Sprintf("%s-r-%d", volume, n), Type: TypeReplica, DataEngine: c.engine, Volume: volume, PortCount: 10,
+		DiskName: "disk-1", Size: 1 << 20}
 	if c.engine == V2 {
 		spec = onDisk(spec, c.plane.EnsureDisk(c.servers[n].node.name, "disk-1", "/dev/sdb", 1<<40))
 	} else {
-		spec.Binary, spec.Args = "longhorn", []string{"--volume-name", volume, "replica", "/host/replicas/" + spec.Name, "--size", "1048576"}
+		spec.Binary, spec.Args = "longhorn", []string{"--volume-name", volume, "replica", "/host/replicas/" + spec.Name, "--size",
+			"1048576"}
 		if c.uncounted {
 			spec.Args = append(spec.Args, "--disableRevCounter")
 		}
@@ -64,7 +67,8 @@ func (c *cluster) open(n int, name, volume string, replicas map[int]string, extr
 	c.t.Helper()
 	ref := c.start(n, name, volume, replicas, extra...)
 	if c.engine == V2 {
-		_, err := c.servers[n].Create(Spec{Name: volume + "-ef-0", Type: TypeFrontend, DataEngine: V2, Volume: volume, PortCount: 1, EngineName: name,
+		_, err := c.servers[n].Create(Spec{Name: volume + "-ef-0", Type: TypeFrontend, DataEngine: V2, Volume: volume, PortCount: 1,
+			EngineName:    name,
 			TargetAddress: ref.Address, Frontend: FrontendBlockDevice})
 		require.NoError(c.t, err)
 		ref.Frontend = volume + "-ef-0"
@@ -75,7 +79,8 @@ func (c *cluster) open(n int, name, volume string, replicas map[int]string, extr
 // start starts an engine without a v2 frontend.
 func (c *cluster) start(n int, name, volume string, replicas map[int]string, extra ...string) Ref {
 	c.t.Helper()
-	spec := Spec{Name: name, Type: TypeEngine, DataEngine: c.engine, Volume: volume, PortCount: 1, Size: 1 << 20, Frontend: FrontendBlockDevice}
+	spec := Spec{Name: name, Type: TypeEngine, DataEngine: c.engine, Volume: volume, PortCount: 1, Size: 1 << 20,
+		Frontend: FrontendBlockDevice}
 	if c.engine == V1 {
 		spec.Binary = "longhorn"
 		spec.Args = append([]string{"--engine-instance-name", name, "controller", volume, "--size", "1048576", "--current-size", "1048576",
@@ -116,7 +121,8 @@ func (c *cluster) wrongs() []string {
 	var out []string
 	for _, e := range c.plane.journal {
 		switch e.Effect {
-		case EffectMixedReplicas, EffectStaleOpen, EffectTwoWriters, EffectNewVolume, EffectIslandLost, EffectTwoEngines, EffectTwoTargets, EffectWrongEngine:
+		case EffectMixedReplicas, EffectStaleOpen, EffectTwoWriters, EffectNewVolume, EffectIslandLost, EffectTwoEngines, EffectTwoTargets,
+			EffectWrongEngine:
 			out = append(out, e.Effect)
 		}
 	}
@@ -194,16 +200,22 @@ func TestStaleReplicasAreDetected(t *testing.T) {
 		modes        map[string]string
 		wrongs       []string
 	}{
-		{name: "v1 leaves a stale replica out by its revision counter", engine: V1, over: []int{0, 1}, modes: map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeERR}},
+		{name: "v1 leaves a stale replica out by its revision counter", engine: V1, over: []int{0, 1},
+			modes: map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeERR}},
 		{name: "v1 without the counter reads both", engine: V1, extra: []string{"--disableRevCounter"}, over: []int{0, 1},
 			modes: map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeRW}, wrongs: []string{EffectMixedReplicas}},
-		{name: "v1 keeps the best one when it is salvaged", engine: V1, extra: []string{"--disableRevCounter", "--salvageRequested"}, over: []int{0, 1},
+		{name: "v1 keeps the best one when it is salvaged", engine: V1, extra: []string{"--disableRevCounter", "--salvageRequested"},
+			over:  []int{0, 1},
 			modes: map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeERR}},
-		{name: "v2 reads both", engine: V2, over: []int{0, 1}, modes: map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeRW}, wrongs: []string{EffectMixedReplicas}},
-		{name: "a v1 volume that lacks acknowledged writes", engine: V1, over: []int{1}, modes: map[string]string{"vol-r-1": ModeRW}, wrongs: []string{EffectStaleOpen}},
-		{name: "a v2 volume that lacks acknowledged writes", engine: V2, over: []int{1}, modes: map[string]string{"vol-r-1": ModeRW}, wrongs: []string{EffectStaleOpen}},
+		{name: "v2 reads both", engine: V2, over: []int{0, 1}, modes: map[string]string{"vol-r-0": ModeRW, "vol-r-1": ModeRW},
+			wrongs: []string{EffectMixedReplicas}},
+		{name: "a v1 volume that lacks acknowledged writes", engine: V1, over: []int{1}, modes: map[string]string{"vol-r-1": ModeRW},
+			wrongs: []string{EffectStaleOpen}},
+		{name: "a v2 volume that lacks acknowledged writes", engine: V2, over: []int{1}, modes: map[string]string{"vol-r-1": ModeRW},
+			wrongs: []string{EffectStaleOpen}},
 		{name: "the fresh replica alone", engine: V2, over: []int{0}, modes: map[string]string{"vol-r-0": ModeRW}},
-		{name: "an empty replica of a volume that was written to", engine: V2, over: []int{2}, modes: map[string]string{"vol-r-2": ModeRW}, wrongs: []string{EffectNewVolume}},
+		{name: "an empty replica of a volume that was written to", engine: V2, over: []int{2}, modes: map[string]string{"vol-r-2": ModeRW},
+			wrongs: []string{EffectNewVolume}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t, test.engine, Behaviour{})
@@ -306,7 +318,8 @@ func TestOneReplicaIsRebuiltAtATime(t *testing.T) {
 		c.step(500 * time.Millisecond)
 		list, err := c.servers[0].Rebuilds(ref)
 		require.NoError(t, err)
-		require.Equal(t, []RebuildStatus{{Progress: Progress{Running: true, Percent: 50, State: JobRunning}, Address: first, From: list[0].From}}, list)
+		require.Equal(t, []RebuildStatus{{Progress: Progress{Running: true, Percent: 50, State: JobRunning}, Address: first,
+			From: list[0].From}}, list)
 		c.step(time.Second)
 		require.NoError(t, c.servers[0].VerifyRebuild(ref, "", first))
 		require.NoError(t, c.servers[0].ReplicaRemove(ref, "vol-r-1", first))

@@ -14,8 +14,8 @@ type Written struct {
 	Engine string `json:"engine"`
 }
 
-// Write writes a block of a volume through its device on a node, or the one that was opened last. Unavailable means that the I/O waits: nothing
-// was written, it may be tried again. Any other error is one that the workload sees.
+// Write writes a block of a volume through its device on a node, or the one that was opened last. Unavailable means that the I/O waits:
+// nothing was written, it may be tried again. Any other error is one that the workload sees.
 func (p *Plane) Write(volumeName, nodeName string, block int64, text string) (Written, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,8 @@ func (p *Plane) ready(d *device) (*engineRun, error) {
 func (v *volume) witness(d *device, r *engineRun, to *data) {
 	if to.writer > d.epoch && !v.reported[d.epoch] {
 		v.reported[d.epoch] = true
-		r.note(EffectTwoWriters, fmt.Sprintf("device %s on node %s writes to replica %s, which a newer device had written to", d.name, d.node.name, to.name))
+		r.note(EffectTwoWriters, fmt.Sprintf("device %s on node %s writes to replica %s, which a newer device had written to", d.name,
+			d.node.name, to.name))
 	}
 	to.writer = max(to.writer, d.epoch)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Writer is a workload that never stops: it writes numbered texts to a volume's blocks in turn, and reads each block back before it writes it
-// again.
+// Writer is a workload that never stops: it writes numbered texts to a volume's blocks in turn, and reads each block back before it writes
+// it again.
 type Writer struct {
 	Volume string `json:"volume"`
 	// Node is where it runs; empty follows the volume, as a migrating guest does: it stays with its device while that is there.
@@ -196,7 +196,8 @@ func (w *writing) check(block int64, got string) {
 	parts := strings.Split(got, "/")
 	number, err := strconv.ParseUint(parts[len(parts)-1], 10, 64)
 	switch {
-	case got != "" && (err != nil || len(parts) != 4 || parts[0] != w.Volume || parts[1] != w.Node || parts[2] != strconv.FormatInt(block, 10)):
+	case got != "" && (err != nil || len(parts) != 4 || parts[0] != w.Volume || parts[1] != w.Node ||
+		parts[2] != strconv.FormatInt(block, 10)):
 		w.Misdirected++
 	case err == nil && number >= w.next:
 		w.Doubled++

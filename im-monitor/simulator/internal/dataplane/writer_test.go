@@ -28,7 +28,8 @@ func TestAWriterSeesNothingOfASwitchOverThereAndBack(t *testing.T) {
 	}{{1, "vol-e-1"}, {0, "vol-e-2"}} {
 		next := c.start(move.node, move.name, "vol", where)
 		for _, phase := range []string{"preparing", "switching", "promoting"} {
-			require.NoError(t, c.servers[0].SwitchOver(V2, "vol-ef-0", TypeFrontend, Target{Engine: move.name, Address: next.Address}, phase))
+			require.NoError(t, c.servers[0].SwitchOver(V2, "vol-ef-0", TypeFrontend, Target{Engine: move.name, Address: next.Address},
+				phase))
 			c.step(15 * time.Millisecond)
 		}
 		c.close(1-move.node, ref.Name, TypeEngine)
@@ -51,7 +52,8 @@ func TestAV2BlockDeviceOutlivesItsServer(t *testing.T) {
 	c.step(time.Second)
 	next := c.start(1, "vol-e-0", "vol", where)
 	c.step(time.Second)
-	_, err := c.servers[0].Create(Spec{Name: "vol-ef-0", Type: TypeFrontend, DataEngine: V2, Volume: "vol", PortCount: 1, EngineName: "vol-e-0",
+	_, err := c.servers[0].Create(Spec{Name: "vol-ef-0", Type: TypeFrontend, DataEngine: V2, Volume: "vol", PortCount: 1,
+		EngineName:    "vol-e-0",
 		TargetAddress: next.Address, Frontend: FrontendBlockDevice})
 	require.NoError(t, err)
 	c.step(time.Second)

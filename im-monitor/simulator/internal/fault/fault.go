@@ -1,5 +1,5 @@
-// Package fault keeps the rules by which the simulator misbehaves: who is concerned (node, pod, data engine, method), what happens, how often.
-// It decides nothing about the data plane; the server asks it before and after each call.
+// Package fault keeps the rules by which the simulator misbehaves: who is concerned (node, pod, data engine, method), what happens, how
+// often. It decides nothing about the data plane; the server asks it before and after each call.
 package fault
 
 import (

@@ -59,7 +59,8 @@ func TestARuleThatIsNotUnderstoodIsRefused(t *testing.T) {
 
 func TestRulesAreClearedByIDByNodeOrAll(t *testing.T) {
 	var s Set
-	for _, r := range []Rule{{ID: "a", Kind: Hang, Node: "node-1"}, {ID: "b", Kind: Hang, Node: "node-2"}, {ID: "c", Kind: Hang}, {ID: "c", Kind: Error}} {
+	for _, r := range []Rule{{ID: "a", Kind: Hang, Node: "node-1"}, {ID: "b", Kind: Hang, Node: "node-2"}, {ID: "c", Kind: Hang},
+		{ID: "c", Kind: Error}} {
 		_, err := s.Add(r)
 		require.NoError(t, err)
 	}

@@ -113,7 +113,8 @@ func (k *Kubelet) giveDisks(ctx context.Context, node *v1beta2.Node) error {
 	if err != nil {
 		return fmt.Errorf("encoding the default disks of node %s: %w", node.Name, err)
 	}
-	_, err = k.dynamic.Resource(longhornNodes).Namespace(k.options.Namespace).Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = k.dynamic.Resource(longhornNodes).Namespace(k.options.Namespace).Patch(ctx, node.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("writing the default disks of node %s: %w", node.Name, err)
 	}
@@ -149,6 +150,7 @@ func filesystemDisk(node, key, path string) map[string]any {
 		"diskName": key, "diskPath": path, "diskType": "filesystem", "filesystemType": "ext2/ext3",
 		"diskUUID":       uuid.NewSHA1(uuid.NameSpaceOID, []byte(node+"/"+key+path)).String(),
 		"storageMaximum": diskBytes, "storageAvailable": freeBytes, "storageScheduled": 0,
-		"conditions": []any{condition(v1beta2.DiskReady, v1beta2.ReasonDiskReady), condition(v1beta2.DiskSchedulable, v1beta2.ReasonSchedulable)},
+		"conditions": []any{condition(v1beta2.DiskReady, v1beta2.ReasonDiskReady),
+			condition(v1beta2.DiskSchedulable, v1beta2.ReasonSchedulable)},
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 var engineImages = v1beta2.GroupVersion.WithResource("engineimages")
 
-// deployImages plays Longhorn's engine image controller and its DaemonSets: each image that the flags name has an object, which says that the image
-// is deployed on the node. It is done once for each node.
+// deployImages plays Longhorn's engine image controller and its DaemonSets: each image that the flags name has an object, which says that
+// the image is deployed on the node. It is done once for each node.
 func (k *Kubelet) deployImages(ctx context.Context, node string) error {
 	if _, done := k.deployed.Load(node); done {
 		return nil
@@ -25,12 +25,14 @@ func (k *Kubelet) deployImages(ctx context.Context, node string) error {
 	for image, cli := range k.options.EngineImages {
 		name := v1beta2.EngineImageName(image)
 		_, err := objects.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": v1beta2.GroupVersion.String(), "kind": "EngineImage", "metadata": map[string]any{"name": name}, "spec": map[string]any{"image": image},
+			"apiVersion": v1beta2.GroupVersion.String(), "kind": "EngineImage", "metadata": map[string]any{"name": name},
+			"spec": map[string]any{"image": image},
 		}}, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("creating engine image %s: %w", name, err)
 		}
-		patch, err := json.Marshal(map[string]any{"status": map[string]any{"state": "deployed", "cliAPIVersion": cli, "cliAPIMinVersion": min(cli, 3),
+		patch, err := json.Marshal(map[string]any{"status": map[string]any{"state": "deployed", "cliAPIVersion": cli,
+			"cliAPIMinVersion":  min(cli, 3),
 			"nodeDeploymentMap": map[string]bool{node: true}}})
 		if err != nil {
 			return fmt.Errorf("encoding the status of engine image %s: %w", name, err)

@@ -75,7 +75,8 @@ func (k *Kubelet) renew(ctx context.Context, node string) error {
 	_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
 	if apierrors.IsNotFound(err) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: nodeLeases}}
-		if _, err := k.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := k.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			return err
 		}
 		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})

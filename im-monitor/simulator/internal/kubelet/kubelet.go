@@ -1,7 +1,7 @@
-// Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and keeps
-// their heartbeats, runs instance-manager pods, and those that try an image, on their nodes and removes deleted ones, and fills in the disks
-// of Longhorn nodes as a node agent does. A node that is cut off or dead is silent; since nobody else may watch heartbeats in a test cluster,
-// its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
+// Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and
+// keeps their heartbeats, runs instance-manager pods, and those that try an image, on their nodes and removes deleted ones, and fills in
+// the disks of Longhorn nodes as a node agent does. A node that is cut off or dead is silent; since nobody else may watch heartbeats in a
+// test cluster, its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
 package kubelet
 
 import (
@@ -92,7 +92,8 @@ func New(o Options) (*Kubelet, error) {
 
 // queue retries quickly: nothing here waits for anything but the API server.
 func queue() workqueue.TypedRateLimitingInterface[string] {
-	return workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](20*time.Millisecond, 5*time.Second))
+	return workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](20*time.Millisecond,
+		5*time.Second))
 }
 
 // Run works until ctx ends.
@@ -133,7 +134,8 @@ func handler(q workqueue.TypedRateLimitingInterface[string]) cache.ResourceEvent
 }
 
 // work takes names off a queue until it is shut down. Failures are logged and tried again.
-func (k *Kubelet) work(ctx context.Context, what string, q workqueue.TypedRateLimitingInterface[string], do func(context.Context, string) error) {
+func (k *Kubelet) work(ctx context.Context, what string, q workqueue.TypedRateLimitingInterface[string],
+	do func(context.Context, string) error) {
 	for {
 		name, shutdown := q.Get()
 		if shutdown {

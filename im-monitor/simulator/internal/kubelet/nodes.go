@@ -95,7 +95,8 @@ func (k *Kubelet) reconcileNode(ctx context.Context, name string) error {
 // ensureNode creates a node's object, or makes it Ready again.
 func (k *Kubelet) ensureNode(ctx context.Context, name string) error {
 	_, err := k.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-		corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64", "drover.dev/simulated": "true"}}}, metav1.CreateOptions{})
+		corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64", "drover.dev/simulated": "true"}}},
+		metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating node %s: %w", name, err)
 	}
@@ -104,8 +105,9 @@ func (k *Kubelet) ensureNode(ctx context.Context, name string) error {
 
 // capacity is what each simulated node has.
 var capacity = corev1.ResourceList{
-	corev1.ResourceCPU: resource.MustParse("16"), corev1.ResourceMemory: resource.MustParse("64Gi"), corev1.ResourcePods: resource.MustParse("250"),
-	"hugepages-2Mi": resource.MustParse("4Gi"),
+	corev1.ResourceCPU: resource.MustParse("16"), corev1.ResourceMemory: resource.MustParse("64Gi"),
+	corev1.ResourcePods: resource.MustParse("250"),
+	"hugepages-2Mi":     resource.MustParse("4Gi"),
 }
 
 // writeReady writes a node's Ready condition and what goes with it. Nothing is written when it says so already.
@@ -118,7 +120,8 @@ func (k *Kubelet) writeReady(ctx context.Context, name string, status corev1.Con
 		return fmt.Errorf("reading node %s: %w", name, err)
 	}
 	now := metav1.NewTime(k.options.Clock.Now())
-	condition := corev1.NodeCondition{Type: corev1.NodeReady, Status: status, Reason: reason, Message: message, LastHeartbeatTime: now, LastTransitionTime: now}
+	condition := corev1.NodeCondition{Type: corev1.NodeReady, Status: status, Reason: reason, Message: message, LastHeartbeatTime: now,
+		LastTransitionTime: now}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == status {
 			return nil

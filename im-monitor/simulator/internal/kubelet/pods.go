@@ -165,7 +165,8 @@ func failed(pod *corev1.Pod, reason string) corev1.PodStatus {
 	if len(pod.Status.ContainerStatuses) > 0 {
 		c.ContainerID, c.RestartCount = pod.Status.ContainerStatuses[0].ContainerID, pod.Status.ContainerStatuses[0].RestartCount
 	}
-	c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: reason, ContainerID: c.ContainerID, FinishedAt: metav1.Now()}
+	c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: reason, ContainerID: c.ContainerID,
+		FinishedAt: metav1.Now()}
 	status.ContainerStatuses = []corev1.ContainerStatus{c}
 	return status
 }

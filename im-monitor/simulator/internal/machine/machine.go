@@ -1,5 +1,5 @@
-// Package machine is the simulated machines: which nodes there are and whether they can be reached, which pods' processes run on them, at which
-// loopback address. The kubelet and the control endpoint act on it; it tells the kubelet what happened by itself.
+// Package machine is the simulated machines: which nodes there are and whether they can be reached, which pods' processes run on them, at
+// which loopback address. The kubelet and the control endpoint act on it; it tells the kubelet what happened by itself.
 package machine
 
 import (
@@ -172,7 +172,8 @@ func (m *Machine) SetNode(name string, state NodeState) error {
 		m.options.Plane.Reboot(name)
 	}
 	if state == Cut {
-		if _, err := m.options.Faults.Add(fault.Rule{ID: nodeRule(name), Kind: fault.Partition, Mode: "blackhole", Node: name}); err != nil {
+		if _, err := m.options.Faults.Add(fault.Rule{ID: nodeRule(name), Kind: fault.Partition, Mode: "blackhole",
+			Node: name}); err != nil {
 			return err
 		}
 	} else {

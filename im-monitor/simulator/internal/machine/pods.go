@@ -9,7 +9,8 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 )
 
-// StartPod runs a pod's process. A pod that runs already is left alone. metadata is the host path that the pod mounts at /metadata, or empty.
+// StartPod runs a pod's process. A pod that runs already is left alone. metadata is the host path that the pod mounts at /metadata, or
+// empty.
 func (m *Machine) StartPod(name, uid, node, engine, metadata string) (Pod, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -41,11 +41,13 @@ func wireEngine(name string) imrpc.DataEngine {
 func specOf(in *imrpc.InstanceSpec) dataplane.Spec {
 	process, spdk := in.GetProcessInstanceSpec(), in.GetSpdkInstanceSpec()
 	return dataplane.Spec{
-		Name: in.GetName(), Type: in.GetType(), DataEngine: engineName(in.GetDataEngine()), Volume: in.GetVolumeName(), PortCount: in.GetPortCount(),
-		Binary: process.GetBinary(), Args: process.GetArgs(),
+		Name: in.GetName(), Type: in.GetType(), DataEngine: engineName(in.GetDataEngine()), Volume: in.GetVolumeName(),
+		PortCount: in.GetPortCount(),
+		Binary:    process.GetBinary(), Args: process.GetArgs(),
 		Replicas: spdk.GetReplicaAddressMap(), DiskName: spdk.GetDiskName(), DiskUUID: spdk.GetDiskUuid(), Size: spdk.GetSize(),
 		Frontend: spdk.GetFrontend(), EngineName: in.GetEngineName(), TargetAddress: in.GetTargetAddress(),
-		SalvageRequested: spdk.GetSalvageRequested(), SnapshotMaxCount: spdk.GetSnapshotMaxCount(), BackingImage: spdk.GetBackingImageName(),
+		SalvageRequested: spdk.GetSalvageRequested(), SnapshotMaxCount: spdk.GetSnapshotMaxCount(),
+		BackingImage:   spdk.GetBackingImageName(),
 		UblkQueueDepth: spdk.GetUblkQueueDepth(), UblkNumberOfQueue: spdk.GetUblkNumberOfQueue(), IOQueues: spdk.GetNvmeTcpNrIoQueues(),
 	}
 }
@@ -80,7 +82,8 @@ func spdkReplica(e dataplane.ReplicaEntry, ip string) *spdkrpc.Replica {
 	if e.Lvol.UUID == "" {
 		return out
 	}
-	out.Head = &spdkrpc.Lvol{Name: e.Lvol.Name, Uuid: e.Lvol.UUID, SpecSize: e.Lvol.Size, CreationTime: e.Lvol.Created.UTC().Format("2006-01-02T15:04:05Z")}
+	out.Head = &spdkrpc.Lvol{Name: e.Lvol.Name, Uuid: e.Lvol.UUID, SpecSize: e.Lvol.Size,
+		CreationTime: e.Lvol.Created.UTC().Format("2006-01-02T15:04:05Z")}
 	for _, s := range e.Lvol.Snapshots {
 		out.Snapshots[s.Name] = &spdkrpc.Lvol{Name: s.Name, Uuid: s.UUID, Parent: s.Parent, SpecSize: e.Lvol.Size}
 	}

@@ -32,7 +32,8 @@ func (s *diskService) DiskCreate(ctx context.Context, in *imrpc.DiskCreateReques
 	if err := wait(server, server.DiskBusy(in.GetDiskName(), true)); err != nil {
 		return nil, err
 	}
-	disk, err := server.DiskCreate(dataplane.DiskRequest{Name: in.GetDiskName(), Path: in.GetDiskPath(), UUID: in.GetDiskUuid(), Driver: in.GetDiskDriver()})
+	disk, err := server.DiskCreate(dataplane.DiskRequest{Name: in.GetDiskName(), Path: in.GetDiskPath(), UUID: in.GetDiskUuid(),
+		Driver: in.GetDiskDriver()})
 	return wireDisk(disk), failure(err)
 }
 
@@ -58,12 +59,14 @@ func (s *diskService) DiskDelete(ctx context.Context, in *imrpc.DiskDeleteReques
 	if err := wait(server, server.DiskBusy(in.GetDiskName(), false)); err != nil {
 		return nil, err
 	}
-	err = server.DiskDelete(dataplane.DiskRequest{Name: in.GetDiskName(), Path: in.GetDiskPath(), UUID: in.GetDiskUuid(), Driver: in.GetDiskDriver()})
+	err = server.DiskDelete(dataplane.DiskRequest{Name: in.GetDiskName(), Path: in.GetDiskPath(), UUID: in.GetDiskUuid(),
+		Driver: in.GetDiskDriver()})
 	return &emptypb.Empty{}, failure(err)
 }
 
 // DiskReplicaInstanceList is all replicas that the server lists, whatever disk was asked for.
-func (s *diskService) DiskReplicaInstanceList(ctx context.Context, in *imrpc.DiskReplicaInstanceListRequest) (*imrpc.DiskReplicaInstanceListResponse, error) {
+func (s *diskService) DiskReplicaInstanceList(ctx context.Context,
+	in *imrpc.DiskReplicaInstanceListRequest) (*imrpc.DiskReplicaInstanceListResponse, error) {
 	server, err := diskServer(ctx, in.GetDiskType())
 	if err != nil {
 		return nil, err

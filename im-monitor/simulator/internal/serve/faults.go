@@ -50,8 +50,9 @@ func (s *Servers) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 }
 
 // queues are the calls that wait for the lock of their volume in the server, and go on when their caller leaves.
-var queues = map[string]bool{"InstanceCreate": true, "InstanceDelete": true, "InstanceSuspend": true, "InstanceResume": true, "InstanceSwitchOverTarget": true,
-	"VolumeExpand": true}
+var queues = map[string]bool{"InstanceCreate": true, "InstanceDelete": true, "InstanceSuspend": true, "InstanceResume": true,
+	"InstanceSwitchOverTarget": true,
+	"VolumeExpand":             true}
 
 // misbehave applies the rules before a call or (after) between its work and its answer.
 func (s *Servers) misbehave(ctx context.Context, e *Endpoint, method string, after bool) error {

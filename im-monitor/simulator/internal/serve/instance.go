@@ -43,7 +43,8 @@ func (s *instanceService) InstanceCreate(ctx context.Context, in *imrpc.Instance
 	}
 	if rule, ok := s.servers.options.Faults.Poll(fault.FailCreate, e.Target(), "InstanceCreate"); ok && rule.Concerns(spec.Name) {
 		state, message := dataplane.Failed, messageOf(rule)
-		if made, err = s.servers.options.Plane.Change(e.server.Node(), spec.Name, dataplane.Change{State: &state, ErrorMsg: &message}); err != nil {
+		if made, err = s.servers.options.Plane.Change(e.server.Node(), spec.Name,
+			dataplane.Change{State: &state, ErrorMsg: &message}); err != nil {
 			return nil, failure(err)
 		}
 	}
@@ -102,7 +103,8 @@ func (s *instanceService) InstanceList(ctx context.Context, _ *emptypb.Empty) (*
 	return out, nil
 }
 
-// InstanceWatch sends an empty message when something changed, one for all changes since the last, with a pause between two; none at the start.
+// InstanceWatch sends an empty message when something changed, one for all changes since the last, with a pause between two; none at the
+// start.
 func (s *instanceService) InstanceWatch(_ *emptypb.Empty, stream grpc.ServerStreamingServer[emptypb.Empty]) error {
 	e, err := endpointOf(stream.Context())
 	if err != nil {

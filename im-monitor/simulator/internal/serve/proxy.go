@@ -22,7 +22,8 @@ type proxyService struct {
 
 // refOf is the engine that a request means.
 func refOf(in *imrpc.ProxyEngineRequest) dataplane.Ref {
-	return dataplane.Ref{DataEngine: engineName(in.GetDataEngine()), Address: in.GetAddress(), Name: in.GetEngineName(), Volume: in.GetVolumeName(),
+	return dataplane.Ref{DataEngine: engineName(in.GetDataEngine()), Address: in.GetAddress(), Name: in.GetEngineName(),
+		Volume:   in.GetVolumeName(),
 		Frontend: in.GetEngineFrontendName()}
 }
 
@@ -58,7 +59,8 @@ func (s *proxyService) ServerVersionGet(ctx context.Context, in *imrpc.ProxyEngi
 		return nil, err
 	}
 	return &imrpc.EngineVersionProxyResponse{Version: &ptypes.VersionOutput{Version: serverVersion, GitCommit: "simulated",
-		CliAPIVersion: 11, CliAPIMinVersion: 3, ControllerAPIVersion: 9, ControllerAPIMinVersion: 3, DataFormatVersion: 1, DataFormatMinVersion: 1}}, nil
+		CliAPIVersion: 11, CliAPIMinVersion: 3, ControllerAPIVersion: 9, ControllerAPIMinVersion: 3, DataFormatVersion: 1,
+		DataFormatMinVersion: 1}}, nil
 }
 
 // VolumeGet tells what the engine serves.
@@ -67,9 +69,11 @@ func (s *proxyService) VolumeGet(ctx context.Context, in *imrpc.ProxyEngineReque
 	if err != nil {
 		return nil, err
 	}
-	out := &ptypes.Volume{Name: e.Volume, Size: int64(e.Size), ReplicaCount: int32(len(e.Replicas)), Endpoint: e.DeviceEndpoint, Frontend: e.Device,
+	out := &ptypes.Volume{Name: e.Volume, Size: int64(e.Size), ReplicaCount: int32(len(e.Replicas)), Endpoint: e.DeviceEndpoint,
+		Frontend:      e.Device,
 		FrontendState: "down", IsExpanding: e.Expansion.Running, LastExpansionError: e.Expansion.LastError,
-		UnmapMarkSnapChainRemoved: e.Settings.UnmapMark, SnapshotMaxCount: e.Settings.SnapshotMaxCount, SnapshotMaxSize: e.Settings.SnapshotMaxSize}
+		UnmapMarkSnapChainRemoved: e.Settings.UnmapMark, SnapshotMaxCount: e.Settings.SnapshotMaxCount,
+		SnapshotMaxSize: e.Settings.SnapshotMaxSize}
 	if e.Device != "" {
 		out.FrontendState = "up"
 	}
@@ -109,12 +113,16 @@ func (s *proxyService) ReplicaList(ctx context.Context, in *imrpc.ProxyEngineReq
 			Address: &ptypes.ReplicaAddress{Address: "tcp://" + where, InstanceName: name},
 			Mode:    ptypes.ReplicaMode(ptypes.ReplicaMode_value[engine.Modes[name]])})
 	}
-	slices.SortFunc(list.Replicas, func(a, b *ptypes.ControllerReplica) int { return strings.Compare(a.Address.Address, b.Address.Address) })
+	slices.SortFunc(list.Replicas, func(a, b *ptypes.ControllerReplica) int {
+		return strings.Compare(a.Address.Address,
+			b.Address.Address)
+	})
 	return &imrpc.EngineReplicaListProxyResponse{ReplicaList: list}, nil
 }
 
 // ReplicaRebuildingStatus tells the rebuilds of the engine's replicas, by their addresses.
-func (s *proxyService) ReplicaRebuildingStatus(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
+func (s *proxyService) ReplicaRebuildingStatus(ctx context.Context,
+	in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -125,7 +133,8 @@ func (s *proxyService) ReplicaRebuildingStatus(ctx context.Context, in *imrpc.Pr
 	}
 	out := &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: map[string]*ptypes.ReplicaRebuildStatusResponse{}}
 	for _, r := range list {
-		out.Status["tcp://"+r.Address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: r.Running, Error: r.Error, Progress: r.Percent, State: r.State,
+		out.Status["tcp://"+r.Address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: r.Running, Error: r.Error, Progress: r.Percent,
+			State:              r.State,
 			FromReplicaAddress: "tcp://" + r.From, FromReplicaAddressList: []string{"tcp://" + r.From}}
 	}
 	return out, nil

@@ -14,13 +14,15 @@ import (
 func (s *proxyService) SnapshotClone(ctx context.Context, in *imrpc.EngineSnapshotCloneRequest) (*emptypb.Empty, error) {
 	fails := s.servers.failsLater(ctx, "SnapshotClone")
 	return onServer(ctx, func(d *dataplane.Server) error {
-		return d.Clone(refOf(in.GetProxyEngineRequest()), dataplane.Source{Address: in.GetFromEngineAddress(), Engine: in.GetFromEngineName(),
-			Volume: in.GetFromVolumeName(), Snapshot: in.GetSnapshotName()}, fails)
+		return d.Clone(refOf(in.GetProxyEngineRequest()),
+			dataplane.Source{Address: in.GetFromEngineAddress(), Engine: in.GetFromEngineName(),
+				Volume: in.GetFromVolumeName(), Snapshot: in.GetSnapshotName()}, fails)
 	})
 }
 
 // SnapshotCloneStatus tells how far the last clone is, by replica.
-func (s *proxyService) SnapshotCloneStatus(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
+func (s *proxyService) SnapshotCloneStatus(ctx context.Context,
+	in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -31,20 +33,23 @@ func (s *proxyService) SnapshotCloneStatus(ctx context.Context, in *imrpc.ProxyE
 	}
 	out := &imrpc.EngineSnapshotCloneStatusProxyResponse{Status: map[string]*ptypes.SnapshotCloneStatusResponse{}}
 	for where, c := range list {
-		out.Status["tcp://"+where] = &ptypes.SnapshotCloneStatusResponse{IsCloning: c.Running, Error: c.Error, Progress: c.Percent, State: c.State,
+		out.Status["tcp://"+where] = &ptypes.SnapshotCloneStatusResponse{IsCloning: c.Running, Error: c.Error, Progress: c.Percent,
+			State:              c.State,
 			FromReplicaAddress: "tcp://" + c.From, SnapshotName: c.Snapshot}
 	}
 	return out, nil
 }
 
 // SnapshotBackup begins to copy a snapshot into a backup target.
-func (s *proxyService) SnapshotBackup(ctx context.Context, in *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse, error) {
+func (s *proxyService) SnapshotBackup(ctx context.Context, in *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse,
+	error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name, replica, incremental, err := server.Backup(refOf(in.GetProxyEngineRequest()), dataplane.Order{Name: in.GetBackupName(),
-		Snapshot: in.GetSnapshotName(), Target: in.GetBackupTarget(), Labels: in.GetLabels(), Fails: s.servers.failsLater(ctx, "SnapshotBackup")})
+		Snapshot: in.GetSnapshotName(), Target: in.GetBackupTarget(), Labels: in.GetLabels(),
+		Fails: s.servers.failsLater(ctx, "SnapshotBackup")})
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -52,7 +57,8 @@ func (s *proxyService) SnapshotBackup(ctx context.Context, in *imrpc.EngineSnaps
 }
 
 // SnapshotBackupStatus tells how far a backup is.
-func (s *proxyService) SnapshotBackupStatus(ctx context.Context, in *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
+func (s *proxyService) SnapshotBackupStatus(ctx context.Context,
+	in *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -61,12 +67,14 @@ func (s *proxyService) SnapshotBackupStatus(ctx context.Context, in *imrpc.Engin
 	if err != nil {
 		return nil, failure(err)
 	}
-	return &imrpc.EngineSnapshotBackupStatusProxyResponse{BackupUrl: b.URL, Error: b.Error, Progress: b.Percent, SnapshotName: b.Snapshot, State: b.State,
+	return &imrpc.EngineSnapshotBackupStatusProxyResponse{BackupUrl: b.URL, Error: b.Error, Progress: b.Percent, SnapshotName: b.Snapshot,
+		State:          b.State,
 		ReplicaAddress: "tcp://" + b.Replica}, nil
 }
 
 // BackupRestore begins to copy a backup into the volume.
-func (s *proxyService) BackupRestore(ctx context.Context, in *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse, error) {
+func (s *proxyService) BackupRestore(ctx context.Context, in *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse,
+	error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -79,7 +87,8 @@ func (s *proxyService) BackupRestore(ctx context.Context, in *imrpc.EngineBackup
 }
 
 // BackupRestoreStatus tells how far the last restore is, by replica.
-func (s *proxyService) BackupRestoreStatus(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
+func (s *proxyService) BackupRestoreStatus(ctx context.Context,
+	in *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -90,8 +99,9 @@ func (s *proxyService) BackupRestoreStatus(ctx context.Context, in *imrpc.ProxyE
 	}
 	out := &imrpc.EngineBackupRestoreStatusProxyResponse{Status: map[string]*imrpc.EngineBackupRestoreStatus{}}
 	for where, r := range list {
-		out.Status["tcp://"+where] = &imrpc.EngineBackupRestoreStatus{IsRestoring: r.Running, LastRestored: r.Last, CurrentRestoringBackup: r.Current,
-			Progress: r.Percent, Error: r.Error, State: r.State, BackupUrl: r.URL}
+		out.Status["tcp://"+where] = &imrpc.EngineBackupRestoreStatus{IsRestoring: r.Running, LastRestored: r.Last,
+			CurrentRestoringBackup: r.Current,
+			Progress:               r.Percent, Error: r.Error, State: r.State, BackupUrl: r.URL}
 	}
 	return out, nil
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // VolumeSnapshot takes a snapshot.
-func (s *proxyService) VolumeSnapshot(ctx context.Context, in *imrpc.EngineVolumeSnapshotRequest) (*imrpc.EngineVolumeSnapshotProxyResponse, error) {
+func (s *proxyService) VolumeSnapshot(ctx context.Context, in *imrpc.EngineVolumeSnapshotRequest) (*imrpc.EngineVolumeSnapshotProxyResponse,
+	error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -37,8 +38,9 @@ func (s *proxyService) SnapshotList(ctx context.Context, in *imrpc.ProxyEngineRe
 	}
 	out := &imrpc.EngineSnapshotListProxyResponse{Disks: make(map[string]*imrpc.EngineSnapshotDiskInfo, len(list))}
 	for _, d := range list {
-		info := &imrpc.EngineSnapshotDiskInfo{Name: d.Name, Parent: d.Parent, Children: map[string]bool{}, Removed: d.Removed, UserCreated: d.UserCreated,
-			Created: d.Created.UTC().Format(time.RFC3339), Size: strconv.FormatInt(d.Bytes, 10), Labels: d.Labels}
+		info := &imrpc.EngineSnapshotDiskInfo{Name: d.Name, Parent: d.Parent, Children: map[string]bool{}, Removed: d.Removed,
+			UserCreated: d.UserCreated,
+			Created:     d.Created.UTC().Format(time.RFC3339), Size: strconv.FormatInt(d.Bytes, 10), Labels: d.Labels}
 		for _, child := range d.Children {
 			info.Children[child] = true
 		}
@@ -73,7 +75,8 @@ func (s *proxyService) SnapshotPurge(ctx context.Context, in *imrpc.EngineSnapsh
 }
 
 // SnapshotPurgeStatus tells how far the last purge is, by replica.
-func (s *proxyService) SnapshotPurgeStatus(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse, error) {
+func (s *proxyService) SnapshotPurgeStatus(ctx context.Context,
+	in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err
@@ -84,7 +87,8 @@ func (s *proxyService) SnapshotPurgeStatus(ctx context.Context, in *imrpc.ProxyE
 	}
 	out := &imrpc.EngineSnapshotPurgeStatusProxyResponse{Status: map[string]*ptypes.SnapshotPurgeStatusResponse{}}
 	for where, p := range list {
-		out.Status["tcp://"+where] = &ptypes.SnapshotPurgeStatusResponse{IsPurging: p.Running, Error: p.Error, Progress: p.Percent, State: p.State}
+		out.Status["tcp://"+where] = &ptypes.SnapshotPurgeStatusResponse{IsPurging: p.Running, Error: p.Error, Progress: p.Percent,
+			State: p.State}
 	}
 	return out, nil
 }
@@ -98,7 +102,8 @@ func (s *proxyService) SnapshotHash(ctx context.Context, in *imrpc.EngineSnapsho
 }
 
 // SnapshotHashStatus tells a snapshot's checksum, by replica.
-func (s *proxyService) SnapshotHashStatus(ctx context.Context, in *imrpc.EngineSnapshotHashStatusRequest) (*imrpc.EngineSnapshotHashStatusProxyResponse, error) {
+func (s *proxyService) SnapshotHashStatus(ctx context.Context,
+	in *imrpc.EngineSnapshotHashStatusRequest) (*imrpc.EngineSnapshotHashStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
 	if err != nil {
 		return nil, err

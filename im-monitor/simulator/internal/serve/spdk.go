@@ -61,6 +61,7 @@ func (s *spdkService) EngineList(ctx context.Context, _ *emptypb.Empty) (*spdkrp
 }
 
 // EngineSetTargetListenerANAState sets the state of the listener of an engine that runs here.
-func (s *spdkService) EngineSetTargetListenerANAState(ctx context.Context, in *spdkrpc.EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
+func (s *spdkService) EngineSetTargetListenerANAState(ctx context.Context,
+	in *spdkrpc.EngineSetTargetListenerANAStateRequest) (*emptypb.Empty, error) {
 	return onServer(ctx, func(d *dataplane.Server) error { return d.SetTargetANA(in.GetName(), in.GetAnaState()) })
 }

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// Credentials read ca.crt, tls.crt and tls.key of a directory for mutual TLS 1.3. Unlike a real server, which falls back to plaintext, files
-// that cannot be used are an error.
+// Credentials read ca.crt, tls.crt and tls.key of a directory for mutual TLS 1.3. Unlike a real server, which falls back to plaintext,
+// files that cannot be used are an error.
 func Credentials(directory string) (credentials.TransportCredentials, error) {
 	authority, err := os.ReadFile(filepath.Join(directory, "ca.crt"))
 	if err != nil {
