@@ -33,6 +33,10 @@ func source(t *testing.T) string {
 	return all.String()
 }
 
+// nextMetrics are names of metrics in the next minor version, and their present names: an alert asks for both, since binaries are rolled out
+// one by one.
+var nextMetrics = map[string]string{"drover_im_monitor_engine_polls_total": "drover_im_monitor_engine_looks_total"}
+
 // An alert on a metric that nobody exports never fires.
 func TestEveryAlertNamesMetricsThatExistAndHasAPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs/alerts/rules.yaml"))
@@ -50,6 +54,10 @@ func TestEveryAlertNamesMetricsThatExistAndHasAPage(t *testing.T) {
 			names := metricName.FindAllString(rule.Expr, -1)
 			require.NotEmpty(t, names)
 			for _, name := range names {
+				if present := nextMetrics[name]; present != "" {
+					require.Contains(t, names, present, "alert %s", rule.Alert)
+					name = present
+				}
 				require.Contains(t, code, `"`+name+`"`, "alert %s", rule.Alert)
 			}
 		}

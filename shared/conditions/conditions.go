@@ -10,11 +10,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Get returns a copy of the condition of that type, or nil.
+// Get returns a copy of the condition of that type, or nil. A reason that a newer version wrote by its new name has the name that it has in
+// this version.
 func Get(list []v1beta2.Condition, conditionType string) *v1beta2.Condition {
 	for i := range list {
 		if list[i].Type == conditionType {
 			found := list[i]
+			found.Reason = v1beta2.PresentReason(conditionType, found.Reason)
 			return &found
 		}
 	}
@@ -82,7 +84,7 @@ func Equal(a, b []v1beta2.Condition) bool {
 	}
 	for _, x := range a {
 		y := Get(b, x.Type)
-		if y == nil || x.Status != y.Status || x.Reason != y.Reason || x.Message != y.Message ||
+		if y == nil || x.Status != y.Status || v1beta2.PresentReason(x.Type, x.Reason) != y.Reason || x.Message != y.Message ||
 			x.ObservedGeneration != y.ObservedGeneration {
 			return false
 		}

@@ -57,3 +57,11 @@ func TestEqualLooksAtWhatIsSaidNotAtOrderOrTimes(t *testing.T) {
 	require.False(t, conditions.Equal(a, b))
 	require.False(t, conditions.Equal(a, a[:1]))
 }
+
+func TestAReasonOfTheNextVersionIsReadByItsPresentName(t *testing.T) {
+	newer := []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: "Missing"}}
+	older := []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonLost}}
+	require.Equal(t, v1beta2.ReasonLost, conditions.Reason(newer, v1beta2.SnapshotReady))
+	require.True(t, conditions.Equal(newer, older), "so that two versions do not overwrite each other")
+	require.True(t, conditions.Equal(older, newer))
+}
