@@ -34,6 +34,9 @@ func restore(ctx context.Context, w *world.World, backup string) error {
 	if err := w.RestoreEtcd(ctx, backup); err != nil {
 		return err
 	}
+	if err := w.RestartControllers(); err != nil {
+		return err
+	}
 	if err := w.SetAutoDeletion(ctx, "instance;replica-data", restoredGrace); err != nil {
 		return err
 	}

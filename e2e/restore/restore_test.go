@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/scenarios"
@@ -135,6 +138,9 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	before := executed(t, ctx)
 
 	require.NoError(t, here.RestoreEtcd(ctx, backup))
+	require.NoError(t, here.Never(ctx, "the creation of an object of a volume that does not exist", 2*grace,
+		func(ctx context.Context) (string, error) { return objectsOf(ctx, slices.Concat(attached, detached)) }))
+	require.NoError(t, here.RestartControllers())
 
 	for _, volume := range attached {
 		heldFor(t, ctx, volume, 3, v1beta2.ReasonNotAbandoned)
@@ -166,6 +172,26 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(left, volume+"-r-"), left)
 	}
+}
+
+// objectsOf names the Engines, EngineFrontends and Replicas of the volumes.
+func objectsOf(ctx context.Context, volumes []string) (string, error) {
+	var found []string
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}} {
+		if err := here.Admin.List(ctx, list, client.InNamespace(here.Namespace)); err != nil {
+			return "", fmt.Errorf("listing %T: %w", list, err)
+		}
+		err := meta.EachListItem(list, func(o runtime.Object) error {
+			if volume := v1beta2.VolumeNameOf(o.(client.Object)); slices.Contains(volumes, volume) {
+				found = append(found, fmt.Sprintf("%T %s", o, o.(client.Object).GetName()))
+			}
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(found, ", "), nil
 }
 
 // startsNothingEmpty waits until the volume's replicas, which were whole at the time of the backup and whose data is gone, say that they

@@ -23,14 +23,16 @@ func (w *World) BackUpEtcd(ctx context.Context) (string, error) {
 	return to, w.cluster.Backup(ctx, to)
 }
 
-// RestoreEtcd puts such a copy back, as an administrator does after a disaster: what was written since never happened, and the controllers
-// are started anew, for what they remember never happened either. The data plane goes on as it is.
+// RestoreEtcd puts such a copy back, under running controllers: what was written since never happened, and they learn it from their watches,
+// one kind after the other. The data plane continues as it is.
 func (w *World) RestoreEtcd(ctx context.Context, from string) error {
 	ctx, cancel := context.WithTimeout(ctx, restartTime)
 	defer cancel()
-	if err := w.cluster.Restore(ctx, from); err != nil {
-		return err
-	}
+	return w.cluster.Restore(ctx, from)
+}
+
+// RestartControllers kills all controllers and starts them again, as an administrator does after a disaster.
+func (w *World) RestartControllers() error {
 	for _, controller := range w.Controllers() {
 		if process := w.Process(controller); process != nil {
 			if err := process.Crash(); err != nil {

@@ -37,3 +37,17 @@ func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, 
 func Shared[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
 	return Get(ctx, reader, namespace, name, into, client.UnsafeDisableDeepCopy)
 }
+
+// Confirm reads an object of a cache uncached, before anything is created for it: after etcd was restored to an earlier state, caches hold
+// objects for a while that do not exist, and what is created for one belongs to nothing. It is an error that the API server does not have
+// exactly this object, by name and UID.
+func Confirm[T client.Object](ctx context.Context, uncached client.Reader, object, into T) error {
+	err := uncached.Get(ctx, client.ObjectKeyFromObject(object), into)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading %T %s: %w", object, object.GetName(), err)
+	}
+	if err != nil || into.GetUID() != object.GetUID() {
+		return fmt.Errorf("%T %s with UID %s does not exist: nothing is created for it", object, object.GetName(), object.GetUID())
+	}
+	return nil
+}

@@ -17,6 +17,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -29,6 +30,11 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 		next := slices.IndexFunc(rest, func(w machine.Write) bool { return w.Stage != stage })
 		if next < 0 {
 			next = len(rest)
+		}
+		if slices.ContainsFunc(rest[:next], func(w machine.Write) bool { return w.Kind == machine.Create }) {
+			if err := lookup.Confirm(ctx, r.observer.uncached, v, &v1beta2.Volume{}); err != nil {
+				return err
+			}
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		for _, w := range rest[:next] {

@@ -13,11 +13,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
 // create makes the replicas that were placed.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
+	if len(verdict.Create) == 0 {
+		return nil
+	}
+	if err := lookup.Confirm(ctx, r.uncached, v, &v1beta2.Volume{}); err != nil {
+		return err
+	}
 	for _, disk := range verdict.Create {
 		one := r.replica(v, verdict, disk)
 		name, key := one.Name, one.DeepCopy()

@@ -111,6 +111,11 @@ func TestTheLastCopyIsKeptFromPolicies(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("", false, 0)).Failure.Reason,
 		"of an unknown volume nobody knows whether it is needed")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", true, 1)).Allowed)
+	ofData := func(c *orphan.CallWorld) { c.Orphan.Data = &orphan.Data{DiskName: "disk-1"} }
+	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, ofData, copies("vol-1", false, 0)).Failure.Reason,
+		"data has no UUID by which anybody could have recorded that it is not needed")
+	require.True(t, call(seen(v2), byPolicy, ofData, copies("vol-1", true, 1)).Allowed)
+	require.True(t, call(seen(v2), ofData, copies("vol-1", false, 0)).Allowed, "a person may delete it")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", false, 0)).Allowed, "the volume is gone, and so is the need for a copy")
 	require.True(t, call(seen(v2), copies("vol-1", true, 0)).Allowed, "a person was warned and is obeyed")
 	require.Equal(t, orphan.Call{Allowed: true}, call(seen(v2, claimed(detached)), byPolicy, copies("vol-1", true, 0)),

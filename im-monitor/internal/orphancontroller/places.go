@@ -113,7 +113,7 @@ func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingrea
 			out.Healthy++
 		}
 	}
-	if out.Healthy > 0 || out.Exists {
+	if out.Exists {
 		return out, nil
 	}
 	var err error

@@ -32,7 +32,6 @@ func Cached() map[client.Object]cache.ByObject {
 		&v1beta2.Node{}:            by(thinNode),
 		&v1beta2.InstanceManager{}: by(thinInstanceManager),
 		&v1beta2.Engine{}:          by(thinEngine),
-		&v1beta2.EngineFrontend{}:  by(thinFrontend),
 		&v1beta2.Replica{}:         by(thinReplica),
 		&v1beta2.Volume{}:          by(thinVolume),
 		&corev1.PersistentVolume{}: by(thinPersistentVolume),
@@ -118,16 +117,6 @@ func thinEngine(obj any) any {
 	thin.Spec.VolumeName, thin.Status.CurrentState, thin.Status.ReplicaModeMap = e.Spec.VolumeName, e.Status.CurrentState,
 		e.Status.ReplicaModeMap
 	thin.Status.InstanceManagerName = e.Status.InstanceManagerName
-	return thin
-}
-
-func thinFrontend(obj any) any {
-	f, ok := obj.(*v1beta2.EngineFrontend)
-	if !ok {
-		return obj
-	}
-	thin := &v1beta2.EngineFrontend{ObjectMeta: thinMeta(f.ObjectMeta)}
-	thin.Spec.VolumeName = f.Spec.VolumeName
 	return thin
 }
 

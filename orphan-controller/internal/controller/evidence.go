@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/orphan-controller/internal/orphan"
@@ -19,19 +18,6 @@ func ofVolume(reader source, volume string) client.ListOption {
 		return client.MatchingFields{"spec.volumeName": volume}
 	}
 	return client.MatchingFields{byVolume: volume}
-}
-
-// hasBelongings reports whether an Engine, EngineFrontend or Replica names the volume.
-func (o observer) hasBelongings(ctx context.Context, reader source, volume string) (bool, error) {
-	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}} {
-		if err := reader.List(ctx, list, client.InNamespace(o.namespace), ofVolume(reader, volume)); err != nil {
-			return false, fmt.Errorf("listing %T of volume %s: %w", list, volume, err)
-		}
-		if meta.LenList(list) > 0 {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 func (o observer) readEngines(ctx context.Context, reader source, volume string) ([]v1beta2.Engine, error) {

@@ -30,7 +30,7 @@ const (
 	byWaiting = "waiting"
 	// byCopies is the one key of orphans whose policy depends on the health of other replicas.
 	byCopies = "copies"
-	// Persistent volumes by volume; engines, frontends and replicas by byVolume, instance managers by byNode.
+	// Persistent volumes by volume; engines and replicas by byVolume, instance managers by byNode.
 	byHandle = "handle"
 )
 
@@ -58,7 +58,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Du
 			return err
 		}
 	}
-	for _, obj := range []client.Object{&v1beta2.Engine{}, &v1beta2.EngineFrontend{}, &v1beta2.Replica{}} {
+	for _, obj := range []client.Object{&v1beta2.Engine{}, &v1beta2.Replica{}} {
 		if err := addIndex(ctx, indexer, obj, byVolume,
 			func(obj client.Object) []string { return keys(v1beta2.VolumeNameOf(obj)) }); err != nil {
 			return err

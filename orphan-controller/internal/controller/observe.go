@@ -94,11 +94,6 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 		return fmt.Errorf("listing persistent volumes: %w", err)
 	}
 	w.PersistentVolume = len(volumes.Items) > 0
-	if w.Volume == nil && !w.PersistentVolume {
-		if w.Belongings, err = o.hasBelongings(ctx, reader, volume); err != nil {
-			return err
-		}
-	}
 	if w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
 		return nil
 	}

@@ -7,7 +7,6 @@ package controller
 // +kubebuilder:rbac:groups=longhorn.io,resources=orphans/status,verbs=patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=nodes;instancemanagers;engines;volumes,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=replicas,verbs=get;list;watch,namespace=longhorn-system
-// +kubebuilder:rbac:groups=longhorn.io,resources=enginefrontends,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,resourceNames=orphan-resource-auto-deletion,verbs=create;patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,resourceNames=orphan-auto-deletion,verbs=delete,namespace=longhorn-system

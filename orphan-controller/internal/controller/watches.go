@@ -39,7 +39,6 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Node{}, w.to(w.ofNode), changed()).
 		Watches(&v1beta2.InstanceManager{}, w.to(w.ofInstanceManager), changed()).
 		Watches(&v1beta2.Engine{}, w.to(w.ofBelonging), changed()).
-		Watches(&v1beta2.EngineFrontend{}, w.to(w.ofBelonging), existence()).
 		Watches(&v1beta2.Replica{}, w.to(w.ofBelonging), changed()).
 		Watches(&v1beta2.Volume{}, w.to(w.ofVolume), changed()).
 		Watches(&corev1.PersistentVolume{}, w.to(w.ofPersistentVolume), changed()).
@@ -54,11 +53,6 @@ func changed() builder.WatchesOption {
 		after.SetResourceVersion("")
 		return !equality.Semantic.DeepEqual(before, after)
 	}})
-}
-
-// existence lets only coming and going pass.
-func existence() builder.WatchesOption {
-	return builder.WithPredicates(predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }})
 }
 
 func (w watches) to(find func(context.Context, client.Object) []types.NamespacedName) handler.EventHandler {
@@ -80,7 +74,7 @@ func (w watches) ofInstanceManager(ctx context.Context, im client.Object) []type
 	return append(w.find(ctx, byInstanceManager, im.GetName()), w.find(ctx, byCopies, copiesMatter)...)
 }
 
-// ofBelonging are the orphans of the name of an Engine, EngineFrontend or Replica, and of its volume.
+// ofBelonging are the orphans of the name of an Engine or Replica, and of its volume.
 func (w watches) ofBelonging(ctx context.Context, obj client.Object) []types.NamespacedName {
 	found := w.find(ctx, byInstance, obj.GetName())
 	if volume := v1beta2.VolumeNameOf(obj); volume != "" {

@@ -16,7 +16,7 @@ func notAbandoned(w World) *ruleResult {
 	}
 	missing := "No Engine or Replica of the name " + nameOf(w) + " exists"
 	if !known(w) {
-		missing = "No object of the volume of " + nameOf(w) + " exists"
+		missing = "No Volume or PersistentVolume of " + nameOf(w) + " exists"
 	}
 	return hold(v1beta2.ReasonNotAbandoned, missing+
 		", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
@@ -24,11 +24,10 @@ func notAbandoned(w World) *ruleResult {
 		"needs the instance.")
 }
 
-// known reports whether some object of the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules
-// of the last copy follow. A name that tells no volume is of none.
-func known(w World) bool {
-	return w.Volume != nil || w.PersistentVolume || w.Belongings
-}
+// known reports whether the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last copy
+// follow. An Engine, EngineFrontend or Replica of the volume alone is no evidence: a controller that has not heard yet that etcd was restored
+// may have created it. A name that does not show its volume is of none.
+func known(w World) bool { return w.Volume != nil || w.PersistentVolume }
 
 // recorded reports whether exactly this instance was given up.
 func recorded(w World) bool {

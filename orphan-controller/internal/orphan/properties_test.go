@@ -203,7 +203,6 @@ func anyOwners(t *rapid.T, w *World) {
 		w.Volume = &v1beta2.Volume{Status: v1beta2.VolumeStatus{State: anyOf(t, "volume", "attached", "detached", "")}}
 	}
 	w.PersistentVolume = rapid.Bool().Draw(t, "pv")
-	w.Belongings = rapid.Bool().Draw(t, "belongings")
 	w.UsesUnnamed = anyOf(t, "uses unnamed", "", "vol-1-e-0")
 	for range rapid.IntRange(0, 3).Draw(t, "copies") {
 		another(func(c *Copy) {

@@ -281,20 +281,21 @@ func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsTaken(t *testing.T) {
 		instanceNamed("vol-1-e-0")(w)
 	}
 	on := func(changes ...change) World {
-		return quiet(append([]change{autoDeletionOn, replicaDataOn, neverGivenUp, func(w *World) { w.Belongings = false }}, changes...)...)
+		return quiet(append([]change{autoDeletionOn, replicaDataOn, neverGivenUp}, changes...)...)
 	}
 	table{
-		"nothing is recorded":                               {on(), hold},
-		"an engine that runs":                               {on(engine), hold},
-		"an engine that was given up":                       {on(engine, givenUp("uuid-1", "v2")), auto},
-		"data without a runtime":                            {on(evaluatedBy(v1beta2.ReasonDataOnly)), hold},
-		"data on a disk, whose instance was given up":       {on(onBlockDisk, givenUp("uuid-1", "v2")), hold},
+		"nothing is recorded":                         {on(), hold},
+		"an engine that runs":                         {on(engine), hold},
+		"an engine that was given up":                 {on(engine, givenUp("uuid-1", "v2")), auto},
+		"data without a runtime":                      {on(evaluatedBy(v1beta2.ReasonDataOnly)), hold},
+		"data on a disk, whose instance was given up": {on(onBlockDisk, givenUp("uuid-1", "v2")), hold},
+		"data on a disk, of a volume with a PersistentVolume, which wants a whole copy": {on(onBlockDisk, persistentVolumeExists),
+			want{}.held(v1beta2.ReasonLastCopy)},
 		"exactly this instance was given up":                {on(givenUp("uuid-1", "v2")), auto},
 		"one of this name with another UUID was given up":   {on(givenUp("uuid-0", "v2")), hold},
 		"one of this name of v1 was given up":               {on(givenUp("uuid-1", "v1")), hold},
 		"a record without a UUID is of no instance":         {on(givenUp("", "v2")), hold},
 		"that the volume exists gives no instance of it up": {on(volumeExists, another()), hold},
-		"nor does another object of the volume":             {on(func(w *World) { w.Belongings = true }), hold},
 		"an engine without an object, of a volume with one": {on(engine, volumeExists), hold},
 		"its own object stopped, and it still runs":         {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "node-1")), auto},
 		"its own object is elsewhere": {on(volumeExists, another(),
@@ -490,16 +491,17 @@ func TestDataOnABlockDisk(t *testing.T) {
 	auto := want{outcome: v1beta2.ReasonApproved, step: StepConditions, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
 		policy: v1beta2.ReasonAutoDeletion, event: EventApproved, confirm: true}
 	table{
-		"it stands while nobody wants it gone": {data(), standing},
-		"the item instance is not about it":    {data(autoDeletionOn), standing},
-		"a person's deletion is approved":      {data(deletedByPerson), approvedPerson},
-		"the item replica-data is":             {data(replicaDataOn), auto},
-		"auto deletion waits for the grace period": {data(replicaDataOn, aged(4*time.Minute)),
+		"it stands while nobody wants it gone":      {data(), standing},
+		"the item instance is not about it":         {data(autoDeletionOn), standing},
+		"a person's deletion is approved":           {data(deletedByPerson), approvedPerson},
+		"the item replica-data is":                  {data(replicaDataOn, volumeExists, another()), auto},
+		"of a volume that does not exist it is not": {data(replicaDataOn), want{}.held(v1beta2.ReasonNotAbandoned)},
+		"auto deletion waits for the grace period": {data(replicaDataOn, volumeExists, another(), aged(4*time.Minute)),
 			want{requeueAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
 		"a last copy is held": {data(replicaDataOn, volumeExists), want{}.held(v1beta2.ReasonLastCopy)},
-		"so is a flood of data": {data(replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData),
+		"so is a flood of data": {data(replicaDataOn, volumeExists, another(), siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData),
 			want{}.held(v1beta2.ReasonFlood)},
-		"instances of the same replicas are no flood of data": {data(replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0)), auto},
+		"instances of the same replicas are no flood of data": {data(replicaDataOn, volumeExists, another(), siblings(30, v1beta2.ReasonDataOnly, "", 0)), auto},
 		"a Replica refuses it, whoever deleted it": {data(deletedByPerson, claim(v1beta2.InstanceStateStopped, "", "node-2")),
 			want{}.held(v1beta2.ReasonClaimed)},
 		"eviction of its node is no reason to destroy": {data(evicting), standing},
@@ -518,7 +520,7 @@ func TestDataOnABlockDisk(t *testing.T) {
 }
 
 func TestAFloodSaysOfWhatItIs(t *testing.T) {
-	data := Decide(quiet(onBlockDisk, replicaDataOn, siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData)).Message
+	data := Decide(quiet(onBlockDisk, replicaDataOn, volumeExists, another(), siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData)).Message
 	require.Contains(t, data, "10 replicas' data on disks")
 	require.Contains(t, data, "their Replica CRs")
 	require.Contains(t, data, "the item replica-data")

@@ -26,8 +26,6 @@ type World struct {
 	Volume *v1beta2.Volume
 	// PersistentVolume reports whether one with that volume's handle exists.
 	PersistentVolume bool
-	// Belongings reports whether an Engine, EngineFrontend or Replica of that volume exists. It is read only where the two above do not.
-	Belongings bool
 	// Copies are the Replica CRs of that volume, where the instance is a replica.
 	Copies []Copy
 	// UsesUnnamed is a running engine of that volume that uses a replica which no Replica CR names; empty: none.

@@ -38,7 +38,6 @@ func quiet(changes ...change) World {
 		Node:            node("node-1"),
 		InstanceManager: &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: "im-1"}},
 		NodeInstances:   100,
-		Belongings:      true,
 		Settings:        Settings{Instance: Off, ReplicaData: Off, GracePeriod: 5 * time.Minute},
 		Limits:          DefaultLimits(),
 	}
