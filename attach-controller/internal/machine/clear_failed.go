@@ -7,11 +7,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// takeBack clears the mark of a replica that counts as failed although it alone serves: it was marked because its node could not be reached
-// while the target was to move away, and the node came back first, so that the frontend never left. What the other replicas lack since, it
-// has. Until then the marks say the opposite, and the volume would be opened over what it lacks. [UPG-1]
+// takeBack clears the failure mark of a replica that alone serves: it was marked because its node was unreachable while the target moved,
+// and the node returned before the frontend left. It has what the other replicas lack since then. Until it is cleared the marks show the
+// opposite, and the volume would open over stale replicas. [UPG-1]
 //
-// The engine says so itself, in a look that is newer than the mark, and nothing else serves or is about to.
+// The proof is a poll of the engine that is newer than the mark, and no other engine serves or is about to.
 func (p *pass) takeBack() {
 	alone := p.alone()
 	if len(alone) == 0 || p.second != nil || p.state != v1beta2.VolumeStateAttached || !p.frontendStays() || !p.polledSince(alone) {
@@ -24,7 +24,7 @@ func (p *pass) takeBack() {
 	}
 }
 
-// alone are the marked replicas that the engine reads and writes while it has no other good one.
+// alone returns the marked replicas that the engine reads and writes while it has no other RW replica.
 func (p *pass) alone() []*v1beta2.Replica {
 	var out []*v1beta2.Replica
 	for _, r := range p.Replicas {
@@ -39,8 +39,7 @@ func (p *pass) alone() []*v1beta2.Replica {
 	return out
 }
 
-// frontendStays reports whether I/O goes to the volume's engine, and that no frontend was told to go elsewhere. A v1 engine is its own
-// frontend.
+// frontendStays reports whether I/O goes to the volume's engine, and no frontend was ordered to switch. A v1 engine is its own frontend.
 func (p *pass) frontendStays() bool {
 	if len(p.Frontends) == 0 {
 		return !p.isV2()
@@ -48,7 +47,7 @@ func (p *pass) frontendStays() bool {
 	return p.served() == p.engine && p.frontend.Spec.EngineName == p.engine.Name && !p.frontend.Status.SwitchoverInProgress()
 }
 
-// polledSince asks for a look at the engine that is newer than every mark. Marks have no fractions of seconds.
+// polledSince requests an engine poll that is newer than every mark. Marks have no fractions of seconds.
 func (p *pass) polledSince(marked []*v1beta2.Replica) bool {
 	polled, err := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
 	if !p.freshPoll() || err != nil {

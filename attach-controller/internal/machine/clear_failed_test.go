@@ -65,14 +65,14 @@ func TestAReplicaThatAloneServesIsNotTakenForFailed(t *testing.T) {
 	require.NotEmpty(t, s.Replicas[2].Spec.FailedAt, "the other one lacks what was written since:\n%s", s)
 }
 
-// The engine must say it after the mark, the frontend must stay, and nothing else may serve.
+// The engine must report it after the mark, the frontend must stay, and no other engine may serve.
 func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
 	for name, doubt := range map[string]func(*fixture, *v1beta2.Engine){
-		"a look from before the mark": func(s *fixture, e *v1beta2.Engine) {
+		"a poll from before the mark": func(s *fixture, e *v1beta2.Engine) {
 			e.Spec.LookRequestedAt = s.Now.Add(-2 * time.Second).UTC().Format(time.RFC3339Nano)
 			e.Status.LookedAt = e.Spec.LookRequestedAt
 		},
-		"a frontend that was told to go elsewhere": func(s *fixture, _ *v1beta2.Engine) { s.Frontends[0].Spec.EngineName = "vol-e-9" },
+		"a frontend that was ordered to switch": func(s *fixture, _ *v1beta2.Engine) { s.Frontends[0].Spec.EngineName = "vol-e-9" },
 		"a frontend between two targets": func(s *fixture, _ *v1beta2.Engine) {
 			s.Frontends[0].Status.SwitchoverPhase = "switching"
 		},

@@ -34,20 +34,20 @@ func sourceOf(text string) (volume, snapshot string) {
 	return volume, snapshot
 }
 
-// SourceOf is the volume that a data source names; empty where there is none.
+// SourceOf returns the volume in a data source; empty if there is none.
 func SourceOf(dataSource string) string {
 	volume, _ := sourceOf(dataSource)
 	return volume
 }
 
-// CopiedSnapshot is the name of the snapshot that is copied into a volume; empty where none is.
+// CopiedSnapshot returns the name of the snapshot that is copied into a volume; empty if none is.
 func CopiedSnapshot(v *v1beta2.Volume) string {
 	_, snapshot := sourceOf(v.Spec.DataSource)
 	return cmp.Or(CloneSnapshot(v), snapshot)
 }
 
-// CloneSnapshot is the name of the snapshot that is made to copy a whole volume into this one; empty where a snapshot is named, or none is
-// copied.
+// CloneSnapshot returns the name of the snapshot that is created to copy a whole volume into this one; empty if the data source names a
+// snapshot, or there is no copy.
 func CloneSnapshot(v *v1beta2.Volume) string {
 	if !strings.HasPrefix(v.Spec.DataSource, "vol://") || SourceOf(v.Spec.DataSource) == "" {
 		return ""
@@ -55,7 +55,7 @@ func CloneSnapshot(v *v1beta2.Volume) string {
 	return "clone-" + string(v.UID)
 }
 
-// clone fills a new volume from a snapshot of another one. Of a whole volume a snapshot is made for that, which goes when it was copied.
+// clone fills a new volume from a snapshot of another one. For a whole volume it creates a snapshot, and deletes it after the copy.
 func (p *pass) clone() {
 	volume, snapshot := sourceOf(p.v.Spec.DataSource)
 	c := p.v.Status.CloneStatus
@@ -87,7 +87,7 @@ func (p *pass) cloneState(state, snapshot string) {
 	p.set("cloneStatus", nil, status)
 }
 
-// copyData asks for the copy once both engines run and the source has the snapshot, and reads how it went.
+// copyData requests the copy once both engines run and the source has the snapshot, and reads the result.
 func (p *pass) copyData(volume string) {
 	snapshot := CopiedSnapshot(p.v)
 	from := "snap://" + volume + "/" + snapshot
@@ -115,7 +115,7 @@ func (p *pass) copyData(volume string) {
 	p.copied(volume, snapshot)
 }
 
-// beginCopy asks for the copy of a snapshot that is ready, or that the source's engine lists.
+// beginCopy requests the copy of a snapshot that is ready, or that the source's engine lists.
 func (p *pass) beginCopy(volume, snapshot, from string) {
 	info, taken := p.Source.Status.Snapshots[snapshot]
 	taken = taken && !info.Removed
@@ -135,14 +135,14 @@ func (p *pass) beginCopy(volume, snapshot, from string) {
 	p.patch(StageStop, p.engine, "requestedDataSource", from)
 }
 
-// noteSnapshot writes which snapshot is copied: before the engine is asked, and after it where that write was lost.
+// noteSnapshot records which snapshot is copied: before the request to the engine, and after it if that write was lost.
 func (p *pass) noteSnapshot(snapshot string) {
 	if p.v.Status.CloneStatus.Snapshot != snapshot {
 		p.cloneState(v1beta2.CloneInitiated, snapshot)
 	}
 }
 
-// copied reads what the engine says of the copy, replica by replica in the order of their addresses.
+// copied reads the result that the engine reports, replica by replica in the order of their addresses.
 func (p *pass) copied(volume, snapshot string) {
 	p.noteSnapshot(snapshot)
 	all := p.engine.Status.CloneStatus
@@ -173,19 +173,19 @@ func (p *pass) cloneFailed(volume, snapshot, where, why string) {
 		Note: fmt.Sprintf("Copying from %s to %s failed: %s. It is tried again at %s.", volume, where, strings.TrimSuffix(why, "."), at)})
 }
 
-// cloneAgain tries a copy that failed once more, after a pause. It waits until the volume is detached: an engine that goes on running still
-// tells of the failure. What failed without a time for the next attempt stays as it is: it may have been used since.
+// cloneAgain repeats a failed copy after a pause. It waits until the volume is detached: an engine that still runs reports the old
+// failure. A failure without a time for the next attempt stays: the volume may have been used since.
 func (p *pass) cloneAgain() {
 	c := p.v.Status.CloneStatus
 	due, err := time.Parse(time.RFC3339, c.NextAllowedAttemptAt)
 	if err != nil {
 		p.wait(v1beta2.ReasonCloning, "Copying from "+p.v.Spec.DataSource+
-			" failed, the event CloneFailed says why: delete the volume and create it again.")
+			" failed, see the event CloneFailed: delete the volume and create it again.")
 		return
 	}
 	if p.Now.Before(due) {
 		p.requeueAt(due)
-		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, the event CloneFailed says why: it is tried again "+
+		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, see the event CloneFailed: it is tried again "+
 			"at %s.", p.v.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
 		return
 	}
@@ -200,7 +200,7 @@ func (p *pass) cloneAgain() {
 	p.cloneState(v1beta2.CloneInitiated, c.Snapshot)
 }
 
-// newCloneSnapshot is the Snapshot of the source as a person would make it, whole from the start.
+// newCloneSnapshot returns the Snapshot of the source as a user would create it, complete from the start.
 func (p *pass) newCloneSnapshot(name string) *v1beta2.Snapshot {
 	source := p.SourceVolume
 	return &v1beta2.Snapshot{
@@ -215,7 +215,7 @@ func (p *pass) newCloneSnapshot(name string) *v1beta2.Snapshot {
 	}
 }
 
-// dropCloneSnapshot deletes the snapshot that was made for the copy.
+// dropCloneSnapshot deletes the snapshot that was created for the copy.
 func (p *pass) dropCloneSnapshot() {
 	if s := p.SourceSnapshot; s != nil && s.DeletionTimestamp == nil && CloneSnapshot(p.v) != "" {
 		p.add(Write{Kind: Delete, Stage: StageRemove, Object: s})

@@ -32,7 +32,7 @@ func waitsFor(v Verdict) string {
 	return conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message
 }
 
-func TestAWholeVolumeIsCopiedFromASnapshotThatIsMadeForIt(t *testing.T) {
+func TestCopyOfAWholeVolumeCreatesASnapshot(t *testing.T) {
 	s := copying("vol://other", "x")
 	v := Decide(s.World)
 	require.Len(t, v.Writes, 1)
@@ -47,7 +47,7 @@ func TestAWholeVolumeIsCopiedFromASnapshotThatIsMadeForIt(t *testing.T) {
 	made.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse,
 		Message: "The volume has 250 snapshots."}}
 	v = Decide(s.World)
-	require.Empty(t, v.Writes, "it is made once")
+	require.Empty(t, v.Writes, "it is created once")
 	require.Contains(t, waitsFor(v), "Volume other has no snapshot "+madeForTheCopy+" to copy yet: The volume has 250 snapshots.")
 
 	made.Status.ReadyToUse = true
@@ -93,14 +93,14 @@ func TestASnapshotThatAPersonNamedIsCopiedAndStays(t *testing.T) {
 	require.Empty(t, Decide(s.World).Writes)
 }
 
-func TestTheSnapshotOfACopyGoesWithTheVolumeThatItWasMadeFor(t *testing.T) {
+func TestSnapshotOfACopyIsDeletedWithItsVolume(t *testing.T) {
 	s := copying("vol://other", "x")
 	s.SourceSnapshot = &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: madeForTheCopy}}
 	deleted(s.Volume)
 	require.Equal(t, Delete, writeOf(t, Decide(s.World), s.SourceSnapshot).Kind)
 }
 
-func TestACopySaysWhatItWaitsFor(t *testing.T) {
+func TestACopyReportsWhatItWaitsFor(t *testing.T) {
 	going := &v1beta2.Volume{}
 	deleted(going)
 	for name, c := range map[string]struct {
@@ -178,7 +178,7 @@ func TestACopyThatFailedIsTriedAgainAfterAPauseOnceTheVolumeIsDetached(t *testin
 
 	s.Volume.Spec.NodeID = ""
 	require.True(t, s.settle())
-	require.Empty(t, cloneStatus(Decide(s.World)), "the engine still tells of the failure")
+	require.Empty(t, cloneStatus(Decide(s.World)), "the engine still reports the failure")
 	e.Status.CloneStatus = nil
 	said := cloneStatus(Decide(s.World))
 	require.Equal(t, v1beta2.CloneInitiated, said["state"])

@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// close stops frontend, engine and replicas in this order, and tells whether everything is proven stopped. An instance on
-// a node that is down does not hold up the next step; its end is waited for last.
+// close stops frontend, engine and replicas in this order, and reports whether everything is proven stopped. An instance on a down node
+// does not delay the next step; close waits for its end last.
 func (p *pass) close() bool {
 	if p.secondFront == nil && !p.stopSide(p.frontend, nil) {
 		return false // it may lead to either engine
@@ -29,14 +29,14 @@ func (p *pass) close() bool {
 	return p.forgetModes()
 }
 
-// stopSide stops a frontend and then its engine; true when neither stands in the way of the next step.
+// stopSide stops a frontend and then its engine; it reports whether neither delays the next step.
 func (p *pass) stopSide(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 	if f != nil {
 		if f.Spec.DesireState != v1beta2.InstanceStateStopped {
 			p.patch(StageStop, f, "desireState", v1beta2.InstanceStateStopped)
 		}
 		if i := ofFrontend(f); !p.stopped(i) && !p.passedOver(i) {
-			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and shall stop.", f.Name, i.node, p.is(i)))
+			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and must stop.", f.Name, i.node, p.is(i)))
 		}
 	}
 	if e != nil {
@@ -44,7 +44,7 @@ func (p *pass) stopSide(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 			p.patch(StageStop, e, "desireState", v1beta2.InstanceStateStopped)
 		}
 		if i := ofEngine(e); !p.stopped(i) && !p.passedOver(i) {
-			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and shall stop.", e.Name, i.node, p.is(i)))
+			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and must stop.", e.Name, i.node, p.is(i)))
 		}
 	}
 	return true
@@ -54,8 +54,8 @@ func (p *pass) passedOver(i instance) bool {
 	return p.down(i.node) && !p.Rules.off(RuleDownHoldsNothing)
 }
 
-// failByLastModes keeps what the engines said of their replicas last: the next run must not mix replicas that differ. Those
-// that were dropped come first: a replica whose instance failed since may be the only one with the newest data.
+// failByLastModes records the replica modes that the engines reported last: the next run must not mix replicas that differ. Dropped
+// replicas come first: a replica whose instance failed since may be the only one with the newest data.
 func (p *pass) failByLastModes() {
 	p.healByLastModes()
 	for _, r := range p.Replicas {
@@ -72,8 +72,8 @@ func (p *pass) failByLastModes() {
 	}
 }
 
-// healByLastModes marks the replicas whose rebuild ended just before their engine did: one of them may have the newest data. That
-// is written before any other one is marked as failed.
+// healByLastModes marks the replicas whose rebuild ended just before their engine did: one of them may have the newest data. They are
+// marked before any other replica is marked as failed.
 func (p *pass) healByLastModes() {
 	for _, r := range p.Replicas {
 		for _, e := range p.Engines {
@@ -88,8 +88,8 @@ func (p *pass) healByLastModes() {
 	}
 }
 
-// failDown marks the replicas on nodes that are down, before the first reachable one is stopped: from then on the engine
-// on a node that is down could write to them alone. With no reachable healthy one nothing is concluded.
+// failDown marks the replicas on down nodes before the first reachable one is stopped: from then on an engine on a down node could write
+// to them alone. Without a reachable healthy replica nothing is concluded.
 func (p *pass) failDown() {
 	if p.Rules.off(RuleFailFirst) || !p.oldSideMayWrite() {
 		return
@@ -101,7 +101,7 @@ func (p *pass) failDown() {
 	}
 }
 
-// oldSideMayWrite reports whether an engine ran over the replicas, and may still.
+// oldSideMayWrite reports whether an engine ran over the replicas, and may still run.
 func (p *pass) oldSideMayWrite() bool {
 	for _, e := range p.Engines {
 		if !p.stopped(ofEngine(e)) || p.state == v1beta2.VolumeStateDetaching && len(e.Spec.ReplicaAddressMap) > 0 {
@@ -124,7 +124,7 @@ func (p *pass) stopReplicas() bool {
 		}
 		if i := ofReplica(r); !p.stopped(i) {
 			stopped = p.wait(v1beta2.ReasonWaitingForReplicas,
-				fmt.Sprintf("Replica %s on %s is %s and shall stop.", r.Name, i.node, p.is(i)))
+				fmt.Sprintf("Replica %s on %s is %s and must stop.", r.Name, i.node, p.is(i)))
 		}
 	}
 	return stopped
@@ -158,8 +158,8 @@ func (p *pass) dropSecond() {
 	}
 }
 
-// forgetModes takes those replicas out of the engine's address map whose modes would else be taken for those of the next
-// run. The others stay: what the engine says of them late, when its node is back, still counts.
+// forgetModes removes those replicas from the engine's address map whose modes would else count for the next run. The others stay: what
+// the engine reports of them when its node is back still counts.
 func (p *pass) forgetModes() bool {
 	e := p.engine
 	if e == nil || p.state != v1beta2.VolumeStateDetaching {

@@ -20,7 +20,7 @@ func leaving(t *testing.T, dataEngine string, nodes ...string) *fixture {
 	return s
 }
 
-func TestWhatTheEngineSaidLastIsKeptBeforeTheVolumeIsDetached(t *testing.T) {
+func TestLastReplicaModesAreRecordedBeforeDetach(t *testing.T) {
 	for name, one := range map[string]struct {
 		modes  map[string]string
 		failed []string
@@ -29,7 +29,7 @@ func TestWhatTheEngineSaidLastIsKeptBeforeTheVolumeIsDetached(t *testing.T) {
 		"one dropped":         {map[string]string{"vol-r-0": "RW", "vol-r-1": "ERR"}, []string{"vol-r-1"}},
 		"all dropped":         {map[string]string{"vol-r-0": "ERR", "vol-r-1": "ERR"}, []string{"vol-r-0"}},
 		"one not rebuilt yet": {map[string]string{"vol-r-0": "RW", "vol-r-1": "WO"}, nil},
-		"never looked at":     {nil, nil},
+		"never polled":        {nil, nil},
 		"one that is not its": {map[string]string{"vol-r-0": "RW", "vol-r-1": "RW", "vol-r-2": "ERR"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAnEngineThatDroppedAReplicaForgetsItAtTheEnd(t *testing.T) {
 	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
 	require.True(t, s.settle())
 	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-1")
-	require.Contains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0", "what the engine says of it late still counts")
+	require.Contains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0", "a late report of the engine still counts")
 	s = leaving(t, v1beta2.DataEngineV1, "x", "y")
 	require.True(t, s.settle())
 	require.NotEmpty(t, s.Engines[0].Spec.ReplicaAddressMap, "without need nothing is written")

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// pass is one decision under way. What it writes it also remembers, so that later steps of the same pass count on it.
+// pass is one evaluation under way. It remembers its own writes, so that later steps of the same pass count on them.
 type pass struct {
 	World
 	collect
@@ -16,26 +16,26 @@ type pass struct {
 	engine, second        *v1beta2.Engine
 	frontend, secondFront *v1beta2.EngineFrontend
 
-	// What status shall say.
+	// Values for the status.
 	state, current, migration string
 	faulted                   bool
-	// because is why the volume is faulted, where this pass found out, or what is waited for to end that.
+	// because is why the volume is faulted, if this pass found out, or what must end for that to change.
 	because string
 	// failed are replicas that this pass found to have failed.
 	failed map[string]bool
 	// rebuiltNow are replicas that this pass found to be rebuilt.
 	rebuiltNow map[string]bool
-	// givenUp reports whether the volume's engine is given up, or about to be.
+	// givenUp reports whether the volume fails over from its engine, or is about to.
 	givenUp bool
-	// makes reports whether this pass makes an engine to take over.
+	// makes reports whether this pass creates an engine to take over.
 	makes bool
-	// why is the reason of what is not so yet.
+	// why is the reason for which the wanted state is not reached.
 	why waiting
-	// reverted is what there is to say of what a person asked to revert to; nil: nothing new.
+	// reverted is the condition on the revert that a user requested; nil: nothing new.
 	reverted *v1beta2.Condition
 }
 
-// waiting says what a volume waits for, as a reason and a sentence.
+// waiting is what a volume waits for, as a reason and a sentence.
 type waiting struct{ reason, message string }
 
 func (p *pass) wait(reason, message string) bool {
@@ -45,8 +45,8 @@ func (p *pass) wait(reason, message string) bool {
 	return false
 }
 
-// Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
-// somebody else moves.
+// Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until another writer changes
+// the world.
 func Decide(w World) Verdict {
 	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}, rebuiltNow: map[string]bool{}}
 	p.state, p.current, p.migration = p.v.Status.State, p.v.Status.CurrentNodeID, p.v.Status.CurrentMigrationNodeID
@@ -74,7 +74,7 @@ func Decide(w World) Verdict {
 	return p.out
 }
 
-// pick finds which engine is the volume's, and which one is on its way in or out.
+// pick finds the volume's engine, and the second one that starts or stops.
 func (p *pass) pick() {
 	for _, e := range p.Engines {
 		if e.Spec.Active && (p.engine == nil || p.betterEngine(e)) {
@@ -103,8 +103,7 @@ func (p *pass) pick() {
 	}
 }
 
-// betterEngine prefers, of two active engines, the one where the volume is: after a crash in the middle of a hand-over
-// both are active.
+// betterEngine prefers, of two active engines, the one on the volume's node: after a crash during a hand-over both are active.
 func (p *pass) betterEngine(e *v1beta2.Engine) bool {
 	if p.current == "" || p.engine.Spec.NodeID == p.current {
 		return false

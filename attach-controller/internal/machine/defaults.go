@@ -11,11 +11,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// defaults fills in what a webhook fills in elsewhere, and makes the volume's engine, and for v2 its frontend.
+// defaults fills in what a webhook fills in elsewhere, and creates the volume's engine, and for v2 its frontend.
 func (p *pass) defaults() {
 	p.fill()
 	if p.v.Spec.DataEngine == "" || !slices.Contains(p.v.Finalizers, v1beta2.Finalizer) {
-		return // the rest waits until the data engine is written down, and until the volume cannot go before what belongs to it
+		return // the rest waits until the data engine is recorded, and the volume has its finalizer
 	}
 	if p.engine == nil {
 		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newEngine(p.next("-e-"), true)})
@@ -47,7 +47,7 @@ func (p *pass) fill() {
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
 	put(s.Image == "" && p.Settings.DefaultEngineImage != "", "image", p.Settings.DefaultEngineImage)
-	// Engine and replicas must agree on it for ever, so that it is decided once, before there is any.
+	// Engine and replicas must agree on it for ever: it is decided once, before any of them exists.
 	fresh := p.engine == nil && len(p.Replicas) == 0 && !p.isV2()
 	put(fresh && !s.RevisionCounterDisabled && (p.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal),
 		"revisionCounterDisabled", true)
@@ -62,7 +62,7 @@ func (p *pass) fill() {
 	}
 }
 
-// next is a name of the form `<volume><infix><n>` that none of the volume's objects has.
+// next returns a name of the form `<volume><infix><n>` that none of the volume's objects has.
 func (p *pass) next(infix string) string {
 	last := -1
 	note := func(name string) {
@@ -103,7 +103,7 @@ func (p *pass) newEngine(name string, active bool) *v1beta2.Engine {
 	}}
 }
 
-// secondEngine is the engine at the target of a migration, over the replicas that are RW in the first one.
+// secondEngine returns the engine at the target of a migration, over the replicas that are RW in the first one.
 func (p *pass) secondEngine(node string) *v1beta2.Engine {
 	e := p.newEngine(p.next("-e-"), false)
 	e.Labels[v1beta2.LabelNode] = node
@@ -112,7 +112,7 @@ func (p *pass) secondEngine(node string) *v1beta2.Engine {
 	return e
 }
 
-// rwReplicas are the addresses of the replicas that are RW in the volume's engine.
+// rwReplicas returns the addresses of the replicas that are RW in the volume's engine.
 func (p *pass) rwReplicas() map[string]string {
 	out := map[string]string{}
 	for name, where := range p.engine.Spec.ReplicaAddressMap {
@@ -123,7 +123,7 @@ func (p *pass) rwReplicas() map[string]string {
 	return out
 }
 
-// newFrontend is the initiator of an engine; with a node it is to run at once.
+// newFrontend returns the initiator of an engine; with a node it must run at once.
 func (p *pass) newFrontend(e *v1beta2.Engine, node string) *v1beta2.EngineFrontend {
 	s := p.v.Spec
 	f := &v1beta2.EngineFrontend{ObjectMeta: p.meta(p.next("-ef-"), node), Spec: v1beta2.EngineFrontendSpec{

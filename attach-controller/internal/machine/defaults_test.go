@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Else a volume that is deleted at once would leave an engine behind that nobody lets go.
-func TestNothingIsMadeBeforeTheVolumeHasItsFinalizer(t *testing.T) {
+// Else a volume that is deleted at once would leave an engine behind that no controller releases.
+func TestNothingIsCreatedBeforeTheVolumeHasItsFinalizer(t *testing.T) {
 	s := newFixture(v1beta2.DataEngineV2, "x")
 	s.Volume.Finalizers = nil
 	writes := Decide(s.World).Writes
@@ -20,7 +20,7 @@ func TestNothingIsMadeBeforeTheVolumeHasItsFinalizer(t *testing.T) {
 	require.Equal(t, Create, Decide(s.World).Writes[0].Kind)
 }
 
-func TestWhatIsSaidAlreadyIsLeftAlone(t *testing.T) {
+func TestDefaultsKeepFieldsThatAreSet(t *testing.T) {
 	s := newFixture(v1beta2.DataEngineV1, "x")
 	spec := &s.Volume.Spec
 	spec.NumberOfReplicas, spec.AccessMode, spec.DataLocality, spec.Frontend, spec.Image = 7, "rwx", "best-effort", "iscsi", "mine"
@@ -36,7 +36,7 @@ func TestAVolumeWithoutAFrontendGetsNone(t *testing.T) {
 	require.Equal(t, "blockdev", writeOf(t, Decide(s.World), s.Volume).Spec["frontend"])
 }
 
-func TestAnEngineThatIsDeletedWhileItIsStoppedIsMadeAnew(t *testing.T) {
+func TestAStoppedEngineThatIsDeletedIsCreatedAgain(t *testing.T) {
 	s := newFixture(v1beta2.DataEngineV2, "x")
 	require.True(t, s.settle())
 	deleted(s.Engines[0])
@@ -58,7 +58,7 @@ func TestAnEngineThatIsDeletedWhileItRunsStays(t *testing.T) {
 }
 
 // A16: whoever deleted it sees what became of that, and what to do.
-func TestAnEngineThatIsDeletedInUseIsToldAndMadeAnewAtTheNextDetach(t *testing.T) {
+func TestAnEngineThatIsDeletedInUseIsReportedAndCreatedAgainAfterDetach(t *testing.T) {
 	for name, of := range map[string]func(*fixture) string{
 		"the engine":   func(s *fixture) string { deleted(s.Engines[0]); return "Engine vol-e-0" },
 		"the frontend": func(s *fixture) string { deleted(s.Frontends[0]); return "Frontend " + s.Frontends[0].Name },
@@ -72,7 +72,7 @@ func TestAnEngineThatIsDeletedInUseIsToldAndMadeAnewAtTheNextDetach(t *testing.T
 			require.Equal(t, v1beta2.ConditionTrue, c.Status)
 			require.Equal(t, v1beta2.ReasonDeletedInUse, c.Reason)
 			require.Contains(t, c.Message, which+" is being deleted, but is in use")
-			require.NotContains(t, reasons(Decide(s.World)), EventDeletedInUse, "told once")
+			require.NotContains(t, reasons(Decide(s.World)), EventDeletedInUse, "reported once")
 
 			s.Volume.Spec.NodeID = ""
 			require.True(t, s.settle())

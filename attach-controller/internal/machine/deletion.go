@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// remove takes a volume that is being deleted down: it is detached, then what belongs to it is deleted, and its finalizer
-// goes when nothing is left. The garbage collector is not relied upon.
+// remove takes a deleted volume down: it is detached, then its objects are deleted, and its finalizer is dropped when nothing is left. It
+// does not rely on the garbage collector.
 func (p *pass) remove() {
 	if p.state != v1beta2.VolumeStateDeleting {
 		p.state = v1beta2.VolumeStateDeleting
@@ -37,7 +37,7 @@ func (p *pass) remove() {
 	switch {
 	case len(p.Replicas) > 0:
 		p.wait(v1beta2.ReasonWaitingForReplicas,
-			fmt.Sprintf("Waiting for the end of %d replicas; their condition DataRemoved says why one stays.", len(p.Replicas)))
+			fmt.Sprintf("Waiting for the end of %d replicas; see their condition DataRemoved.", len(p.Replicas)))
 	case len(p.Engines)+len(p.Frontends) > 0 || p.Attachment != nil:
 		p.wait(v1beta2.ReasonWaitingForEngine, "Waiting for the end of the volume's engine and attachment.")
 	case p.Snapshots > 0:
@@ -49,7 +49,7 @@ func (p *pass) remove() {
 	}
 }
 
-// drop deletes an object, and lets it go once it is being deleted. Nothing of it runs any more.
+// drop deletes an object, and drops its finalizer once it is being deleted. No instance of it runs any more.
 func (p *pass) drop(object metav1.Object) {
 	if object.GetDeletionTimestamp() == nil {
 		p.add(Write{Kind: Delete, Stage: StageRemove, Object: object})
@@ -64,8 +64,8 @@ func (p *pass) drop(object metav1.Object) {
 	p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: object})
 }
 
-// abandon records the instances of an engine that may still run somewhere: where its node is away, or an earlier one of its name was left
-// behind. Without its object nobody could tell such an instance from one whose object was lost.
+// abandon records the instances of an engine that may still run: its node is not reachable, or an earlier instance of its name was left
+// behind. Without its object, such an instance looks like one whose object was lost.
 func (p *pass) abandon(e *v1beta2.Engine) {
 	holder := abandoned.Holder{Name: e.Name, Volume: v1beta2.VolumeUIDOf(e), Node: e.Spec.NodeID}
 	if i := ofEngine(e); i.nodeDown {

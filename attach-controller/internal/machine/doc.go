@@ -1,6 +1,6 @@
-// Package machine is the volume's attach and detach machine: from where a volume is wanted (spec.nodeID) and what its
-// Engine, EngineFrontend and Replica objects say, it decides which of them shall run, and what Volume.status says. It
-// knows no ticket, no place for a replica, and nothing of the data plane.
+// Package machine decides which instances of a volume run. Its input is where the volume is wanted (spec.nodeID) and the volume's Engine,
+// EngineFrontend and Replica objects. Its output is the specs of these objects and Volume.status. It does not handle tickets, replica
+// placement or the data plane.
 //
 //	creating ──► detached ──► attaching ──► attached
 //	                ▲                          │

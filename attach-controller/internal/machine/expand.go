@@ -8,11 +8,11 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// expand lets the running engine grow, and the replicas' objects say so once it did. A further size waits until the engine has the one
-// before: after an expansion that failed halfway its replicas may have that size, and an engine that starts accepts replicas of its old
-// size or of the wanted one alone.
+// expand lets the running engine grow, and then records the size in the Replicas. A further size waits until the engine has the previous
+// one: after an expansion that failed halfway its replicas may have that size, and an engine that starts accepts replicas of its old size
+// or of the wanted one alone.
 func (p *pass) expand() {
-	if !p.engineUp() || p.v.Status.AcceptedSize == 0 { // whether there is room is not known yet
+	if !p.engineUp() || p.v.Status.AcceptedSize == 0 { // the free space is not known yet
 		return
 	}
 	wanted, e := v1beta2.SizeOf(p.v), p.engine
@@ -34,7 +34,7 @@ func (p *pass) expand() {
 	}
 }
 
-// sizeGiven gives engine and frontend the size that the volume had not when they were made.
+// sizeGiven writes the volume's size to an engine and frontend that were created without it.
 func (p *pass) sizeGiven() {
 	wanted := v1beta2.SizeOf(p.v)
 	if wanted <= 0 {
@@ -53,7 +53,7 @@ func (p *pass) resizeFrontend(to int64) {
 	p.patch(StageStop, p.frontend, "volumeSize", size(to))
 }
 
-// expansionSaid reports whether an expansion failed, until the volume has its size.
+// expansionSaid adds the condition of a failed expansion, until the volume has its size.
 func (p *pass) expansionSaid(list []v1beta2.Condition) []v1beta2.Condition {
 	e := p.engine
 	if e == nil {

@@ -12,7 +12,7 @@ import (
 const twice = int64(2) << 30
 
 // A23: the column SIZE has a unit, and follows the spec.
-func TestAVolumeTellsItsSizeWithAUnit(t *testing.T) {
+func TestAVolumeReportsItsSizeWithAUnit(t *testing.T) {
 	for size, want := range map[int64]string{20 << 30: "20Gi", 3 << 29: "1536Mi", 1 << 40: "1Ti", 20<<30 + 1: "21474836481"} {
 		s := newFixture(v1beta2.DataEngineV1, "x")
 		s.Volume.Spec.Size = size
@@ -28,8 +28,8 @@ func TestAVolumeGrowsStepByStep(t *testing.T) {
 		required                  bool
 	}{
 		"asked for":                          {func(*fixture) {}, true, true, false, true},
-		"the engine was told":                {func(s *fixture) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
-		"both were told":                     {reported, false, false, false, true},
+		"the engine has the new size":        {func(s *fixture) { s.Engines[0].Spec.VolumeSize = twice }, false, true, false, true},
+		"both have the new size":             {reported, false, false, false, true},
 		"whether there is room is not known": {func(s *fixture) { s.Volume.Status.AcceptedSize = 0 }, false, false, false, true},
 		"there is no room":                   {func(s *fixture) { s.Volume.Status.AcceptedSize = twice / 2 }, false, false, false, false},
 		"it grows":                           {growing, false, false, false, false},
@@ -87,7 +87,7 @@ func grown(s *fixture) {
 	s.Engines[0].Status.IsExpanding = false
 }
 
-func TestADetachedVolumeThatShallGrowSaysSo(t *testing.T) {
+func TestADetachedVolumeReportsThatItWaitsToGrow(t *testing.T) {
 	s := newFixture(v1beta2.DataEngineV1, "x")
 	require.True(t, s.settle())
 	s.Volume.Spec.Size = twice
@@ -96,7 +96,7 @@ func TestADetachedVolumeThatShallGrowSaysSo(t *testing.T) {
 	require.Empty(t, verdict.Writes)
 }
 
-// A frontend that is made while the engine has not grown yet begins with what the engine has.
+// A frontend that is created before the engine has grown starts with the engine's size.
 func TestAFrontendIsAsLargeAsItsEngine(t *testing.T) {
 	s := attached(v1beta2.DataEngineV2, "x", "y")
 	s.Volume.Spec.MigrationNodeID = "y"

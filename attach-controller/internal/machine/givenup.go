@@ -7,57 +7,58 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// goneFor is how long a target on a node that is down has to answer once its frontend is cut off from it.
+// goneFor is how long a target on a down node has to answer after its frontend was fenced from it.
 const goneFor = 5 * time.Second
 
-// A target away from home is given up when its node is down and it shall be elsewhere: the next engine goes on without the replica there.
-// Kubernetes may be late, though, and the node back with nobody knowing; what its target acknowledged then, the next one would lack.
-// [UPG-1] So the frontend is cut off from it before anything is concluded:
+// The volume fails over from a relocated target when its node is down and the target is wanted elsewhere: the next engine continues
+// without the replica on that node. Kubernetes may report the node late, so that the node is already back, and the next engine would lack
+// what its target acknowledged meanwhile. [UPG-1] So the frontend is fenced from the target before anything is concluded:
 //
-//	a copy is left elsewhere      → the frontend is asked to hold all I/O
-//	it holds                      → the target is asked for a look, and the time of that becomes the frontend's new request
-//	it answers, or goneFor is up  → what it says, or said last, decides: its replicas there are marked, the next engine is made, the frontend moves
-//	the frontend leads where its spec says since, to an engine that runs and was looked at, with its replicas marked as it says → I/O goes on
+//	a copy is left elsewhere      → request the frontend to suspend all I/O
+//	it is suspended               → poll the target; the time of that poll is the frontend's new request
+//	it answers, or goneFor is up  → by the last reported modes mark its replicas there, create the next engine, move the frontend
+//	the frontend leads where its spec says, to an engine that runs and was polled, with its replicas marked → resume I/O
 //
-// All of it is in the objects. A target that is back before the frontend has left is the volume's again.
+// All of this is in the objects. A target that is back before the frontend has left is the volume's again.
 
-// cutOff reports whether the volume's engine acknowledges nothing any more, and was asked since then what it knows.
+// cutOff reports whether the volume's engine acknowledges no more I/O, and was polled since then.
 func (p *pass) cutOff() bool {
 	if p.Rules.off(RuleCutOffFirst) {
 		return true
 	}
 	p.givenUp = true
 	f, request, now := p.frontend, p.frontend.Spec.SuspendRequestedAt, p.Now.UTC().Format(time.RFC3339Nano)
-	why := fmt.Sprintf("All I/O is held: node %s is down, and the target there is given up;", p.engine.Spec.NodeID)
+	why := fmt.Sprintf("All I/O is suspended: node %s is down, and the volume fails over from the target there;", p.engine.Spec.NodeID)
 	switch asked, err := time.Parse(time.RFC3339Nano, request); {
 	case err != nil, lost(f):
 		p.patch(StageStop, f, "suspendRequestedAt", now)
 		w := p.writeTo(StageStop, f)
-		w.Events = append(w.Events, Event{Reason: EventIOHeld, Warning: true, Note: why + " another one takes over."})
-		return p.held(v1beta2.ReasonNodeDown, why+" that is asked for.")
+		w.Events = append(w.Events, Event{Reason: EventIOHeld, Warning: true, Note: why + " another target takes over."})
+		return p.held(v1beta2.ReasonNodeDown, why+" the suspension is being requested.")
 	case !answered(f) || f.Status.CurrentState != v1beta2.InstanceStateSuspended:
-		return p.held(v1beta2.ReasonNodeDown, fmt.Sprintf("%s that was asked for, and the frontend is %s.", why, f.Status.CurrentState))
+		return p.held(v1beta2.ReasonNodeDown,
+			fmt.Sprintf("%s the suspension was requested, and the frontend is %s.", why, f.Status.CurrentState))
 	case p.engine.Spec.LookRequestedAt != request:
 		p.patch(StageStop, p.engine, "lookRequestedAt", now)
 		p.patch(StageStop, f, "suspendRequestedAt", now)
-		return p.held(v1beta2.ReasonNodeDown, why+" it is asked once more what it knows.")
+		return p.held(v1beta2.ReasonNodeDown, why+" the target is polled once more.")
 	case !polledAfter(p.engine, asked) && p.Now.Before(asked.Add(goneFor)):
 		p.requeueAt(asked.Add(goneFor))
-		return p.held(v1beta2.ReasonNodeDown, why+" it is asked once more what it knows.")
+		return p.held(v1beta2.ReasonNodeDown, why+" the target is polled once more.")
 	}
 	p.out.Fresh, p.out.FreshFrontends = true, true
-	p.held(v1beta2.ReasonNodeDown, why+" another one takes over.")
+	p.held(v1beta2.ReasonNodeDown, why+" another target takes over.")
 	return true
 }
 
-// held says why I/O is held, whatever else is waited for.
+// held sets why I/O is suspended; it precedes other reasons to wait.
 func (p *pass) held(reason, message string) bool {
 	p.why = waiting{reason, message}
 	return false
 }
 
-// holdOn is the request for a frontend that is told to go elsewhere: a new one, so that its answer says where it leads since. One that
-// starts anew holds nothing.
+// holdOn returns the suspend request for a frontend that is ordered to switch to another target: a new one, so that its answer reports
+// where the frontend leads since then. A frontend that restarts suspends nothing.
 func (p *pass) holdOn(i instance) string {
 	if !i.wanted {
 		return ""
@@ -65,29 +66,29 @@ func (p *pass) holdOn(i instance) string {
 	return p.Now.UTC().Format(time.RFC3339Nano)
 }
 
-// answered reports whether the request to hold I/O was answered.
+// answered reports whether the suspend request was answered.
 func answered(f *v1beta2.EngineFrontend) bool {
 	return f.Spec.SuspendRequestedAt != "" && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
 }
 
-// turning reports whether a frontend that holds its I/O did not say yet what became of what it was told last. Until then it is told nothing
-// else: what it says of where it leads may be of before, and turning it back and forth would never end.
+// turning reports whether a suspended frontend did not yet report the result of its last order. Until then it gets no other order: the
+// target that it reports may be outdated, and reversing the order could repeat for ever.
 func (p *pass) turning(f *v1beta2.EngineFrontend) bool {
 	return ofFrontend(f).wanted && f.Spec.SuspendRequestedAt != "" && !answered(f)
 }
 
-// lost reports whether it was answered, and that the frontend holds its I/O no more.
+// lost reports whether the suspend request was answered, and the frontend no longer suspends its I/O.
 func lost(f *v1beta2.EngineFrontend) bool {
 	return answered(f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
 }
 
-// polledAfter reports whether an engine answered a look which was requested then, or later.
+// polledAfter reports whether an engine answered a poll that was requested at this time or later.
 func polledAfter(e *v1beta2.Engine, requested time.Time) bool {
 	polled, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
 	return err == nil && !polled.Before(requested)
 }
 
-// hasHealthySuccessor reports whether another engine could go on without the replicas on nodes that are down.
+// hasHealthySuccessor reports whether another engine could continue without the replicas on down nodes.
 func (p *pass) hasHealthySuccessor() bool {
 	for _, r := range p.Replicas {
 		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.healthy(r) && !p.down(r.Spec.NodeID) && p.running(ofReplica(r)) {
@@ -97,7 +98,7 @@ func (p *pass) hasHealthySuccessor() bool {
 	return false
 }
 
-// resumeIO lets I/O go on that was held, where it finds everything that was acknowledged.
+// resumeIO resumes suspended I/O once its target has everything that was acknowledged.
 func (p *pass) resumeIO() {
 	f, e := p.frontend, p.engine
 	if f == nil || f.Spec.SuspendRequestedAt == "" || p.givenUp || !ofFrontend(f).wanted {
@@ -106,29 +107,30 @@ func (p *pass) resumeIO() {
 	asked, err := time.Parse(time.RFC3339Nano, f.Spec.SuspendRequestedAt)
 	switch {
 	case e == nil || !answered(f) || !leadsTo(f, e) || f.Spec.EngineName != e.Name || f.Status.SwitchoverInProgress():
-		p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held until its frontend leads to its target.")
+		p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is suspended until its frontend leads to its target.")
 		return
 	case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():
-		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is held until its target on node %s, or another one, is up.",
+		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is suspended until its target on node %s, or another one, is up.",
 			e.Spec.NodeID))
 		return
-	case !p.engineUp() || err != nil: // nothing was concluded from its absence, and nobody takes over
+	case !p.engineUp() || err != nil: // nothing was concluded from its absence, and no engine takes over
 	case !polledAfter(e, asked):
 		if requested, err := time.Parse(time.RFC3339Nano, e.Spec.LookRequestedAt); err != nil || requested.Before(asked) {
 			p.patch(StageStop, e, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
 		}
-		p.held(v1beta2.ReasonWaitingForEngine, "All I/O is held until its target was looked at.")
+		p.held(v1beta2.ReasonWaitingForEngine, "All I/O is suspended until its target was polled.")
 		return
-	case len(p.alone()) > 0: // else they would count as failed, and alone have what is written now
-		p.held(v1beta2.ReasonWaitingForEngine, "All I/O is held until the replica that its target serves from is no more marked as failed.")
+	case len(p.alone()) > 0: // else they would count as failed, and be the only ones with what is written now
+		p.held(v1beta2.ReasonWaitingForEngine,
+			"All I/O is suspended until the replica that its target serves from is no longer marked as failed.")
 		return
 	}
 	p.patch(StageStop, f, "suspendRequestedAt", "")
 	w := p.writeTo(StageStop, f)
-	w.Events = append(w.Events, Event{Reason: EventIOGoesOn, Note: fmt.Sprintf("I/O goes on, to engine %s on %s.", e.Name, e.Spec.NodeID)})
+	w.Events = append(w.Events, Event{Reason: EventIOGoesOn, Note: fmt.Sprintf("I/O resumes, to engine %s on %s.", e.Name, e.Spec.NodeID)})
 }
 
-// marked reports whether a replica counts as failed which the engine, as far as it said, reads and writes.
+// marked reports whether a replica counts as failed that the engine, by its last report, reads and writes.
 func (p *pass) marked() bool {
 	for _, r := range p.Replicas {
 		if p.mode(r.Name) == v1beta2.ReplicaModeRW && (r.Spec.FailedAt != "" || p.failed[r.Name]) {

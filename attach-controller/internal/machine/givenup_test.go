@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// down is a volume on x whose target is on y, which is down, and shall be on z. The copy on x is out, as in an upgrade of x.
+// down is a volume on x whose target is on y, which is down, and is wanted on z. The copy on x is out, as in an upgrade of x.
 func down(t require.TestingT) *fixture {
 	s := moved(t, "x", "y", "z")
 	out := s.Replicas[0]
@@ -40,7 +40,7 @@ func (s *fixture) rounds(t require.TestingT, until func() bool, what string) {
 	require.Fail(t, "never: "+what, "%s", s)
 }
 
-// back lets the node of the target be up again, with what its engine says now.
+// back marks the node of the target as up again, with the modes that its engine reports now.
 func (s *fixture) back(modes map[string]string) {
 	s.Nodes["y"] = Node{Known: true}
 	e := s.engineOn("y")
@@ -59,8 +59,8 @@ func (s *fixture) goesOn() bool {
 
 var alone = map[string]string{"vol-r-1": v1beta2.ReplicaModeRW, "vol-r-2": v1beta2.ReplicaModeERR}
 
-// UPG-1: the frontend is cut off from a target that is given up before anything is concluded from that, and until it leads to the next one.
-func TestNothingIsAcknowledgedByATargetThatIsGivenUp(t *testing.T) {
+// UPG-1: the frontend is fenced from its target before a fail-over is decided, and until it leads to the next target.
+func TestATargetAcknowledgesNothingDuringFailOver(t *testing.T) {
 	s := down(t)
 	said := map[string]bool{}
 	s.rounds(t, func() bool {
@@ -75,32 +75,32 @@ func TestNothingIsAcknowledgedByATargetThatIsGivenUp(t *testing.T) {
 			require.True(t, s.holds(), "%s", s)
 		}
 		return s.goesOn() && len(s.Engines) == 2 && left
-	}, "I/O goes on to the next target")
+	}, "I/O resumes to the next target")
 	require.True(t, leadsTo(s.Frontends[0], s.engineOn("z")), "%s", s)
 	require.NotEmpty(t, s.Replicas[1].Spec.FailedAt)
 	require.Contains(t, said, EventIOHeld)
 	require.Contains(t, said, EventIOGoesOn)
 	oneWay := s.Volume.Status.Conditions[0]
-	require.NotContains(t, oneWay.Message, "All I/O is held", "%s", oneWay.Message)
+	require.NotContains(t, oneWay.Message, "All I/O is suspended", "%s", oneWay.Message)
 }
 
-func TestWhyIOIsHeldIsSaid(t *testing.T) {
+func TestTheConditionExplainsSuspendedIO(t *testing.T) {
 	s := down(t)
 	s.step()
 	require.Contains(t, s.Volume.Status.Conditions[0].Message,
-		"All I/O is held: node y is down, and the target there is given up; that is asked for.")
+		"All I/O is suspended: node y is down, and the volume fails over from the target there; the suspension is being requested.")
 	s.imMonitor()
 	s.step()
 	s.imMonitor()
 	s.step()
-	require.Contains(t, s.Volume.Status.Conditions[0].Message, "it is asked once more what it knows")
+	require.Contains(t, s.Volume.Status.Conditions[0].Message, "the target is polled once more")
 }
 
-// It has goneFor to answer from when all I/O is held, not from when that was asked for.
-func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
+// The target has goneFor to answer from when all I/O is suspended, not from when that was requested.
+func TestATargetHasTimeToAnswerOnceTheIOIsSuspended(t *testing.T) {
 	s := down(t)
 	s.step()
-	s.Now = s.Now.Add(time.Hour) // the frontend's instance manager was away
+	s.Now = s.Now.Add(time.Hour) // the frontend's instance manager was not reachable
 	s.step()
 	require.Empty(t, s.Replicas[1].Spec.FailedAt)
 	s.imMonitor()
@@ -123,10 +123,10 @@ func TestATargetThatIsGivenUpHasAMomentToAnswerOnceTheIOIsHeld(t *testing.T) {
 // acknowledged.
 func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
 	for name, until := range map[string]func(*fixture) bool{
-		"asked":  func(s *fixture) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
-		"held":   func(s *fixture) bool { return s.holds() },
-		"marked": func(s *fixture) bool { return s.Replicas[1].Spec.FailedAt != "" },
-		"made":   func(s *fixture) bool { return len(s.Engines) == 2 },
+		"asked":     func(s *fixture) bool { return s.Frontends[0].Spec.SuspendRequestedAt != "" },
+		"suspended": func(s *fixture) bool { return s.holds() },
+		"marked":    func(s *fixture) bool { return s.Replicas[1].Spec.FailedAt != "" },
+		"created":   func(s *fixture) bool { return len(s.Engines) == 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := down(t)
@@ -139,7 +139,7 @@ func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
 			}
 			s.back(alone)
 			s.Volume.Spec.TargetNodeID = "y"
-			s.rounds(t, func() bool { return s.goesOn() && len(s.Engines) == 1 }, "I/O goes on where it was")
+			s.rounds(t, func() bool { return s.goesOn() && len(s.Engines) == 1 }, "I/O resumes to the same target")
 			require.True(t, leadsTo(s.Frontends[0], s.engineOn("y")), "%s", s)
 			require.Empty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
 			s.round()
@@ -148,8 +148,9 @@ func TestATargetThatIsBackBeforeTheFrontendHasLeftIsTakenBack(t *testing.T) {
 	}
 }
 
-// One that is back when the frontend was told to leave acknowledges nothing: the frontend leaves, or comes back, but with all I/O held.
-func TestATargetThatIsBackWhenTheFrontendLeavesStaysCutOff(t *testing.T) {
+// A target that is back after the frontend was ordered to leave acknowledges nothing: the frontend leaves or switches back, but with all
+// I/O suspended.
+func TestATargetThatIsBackWhenTheFrontendLeavesStaysFenced(t *testing.T) {
 	s := down(t)
 	for s.Frontends[0].Spec.EngineName != "vol-e-2" {
 		s.step()
@@ -160,18 +161,18 @@ func TestATargetThatIsBackWhenTheFrontendLeavesStaysCutOff(t *testing.T) {
 	}
 	s.back(alone)
 	s.step()
-	require.Equal(t, "vol-e-2", s.Frontends[0].Spec.EngineName, "it is told nothing else before it said what became of that:\n%s", s)
+	require.Equal(t, "vol-e-2", s.Frontends[0].Spec.EngineName, "it gets no other order before it reported the result:\n%s", s)
 	s.rounds(t, func() bool {
 		left := leadsTo(s.Frontends[0], s.engineOn("z"))
 		require.True(t, left || s.holds() || !answered(s.Frontends[0]), "%s", s)
 		return s.goesOn() && left
-	}, "I/O goes on to the next target")
+	}, "I/O resumes to the next target")
 	require.NotEmpty(t, s.Replicas[1].Spec.LastFailedAt)
 	require.Empty(t, s.Replicas[2].Spec.FailedAt, "%s", s)
 }
 
-// I/O does not go on before the replica that alone has it all counts as good again, nor before the engine was looked at.
-func TestIOGoesOnOnlyWhereWhatItWritesCounts(t *testing.T) {
+// I/O does not resume before the only replica with all data counts as healthy again, nor before the engine was polled.
+func TestIOResumesOnlyToACountedReplica(t *testing.T) {
 	s := down(t)
 	s.rounds(t, func() bool { return s.Replicas[1].Spec.FailedAt != "" }, "marked")
 	s.back(alone)
@@ -202,7 +203,7 @@ func TestATargetThatAnswersAfterTheCutIsBelieved(t *testing.T) {
 			for range 30 {
 				s.step()
 				s.imMonitor()
-				if s.holds() { // nobody looked before
+				if s.holds() { // no poll before
 					e.Status.LookedAt, e.Status.ReplicaModeMap = e.Spec.LookRequestedAt, c.modes
 				}
 				s.Now = s.Now.Add(100 * time.Millisecond) // it is far from gone
@@ -214,7 +215,7 @@ func TestATargetThatAnswersAfterTheCutIsBelieved(t *testing.T) {
 	}
 }
 
-func TestIOIsNotHeldWhereNothingCouldTakeOver(t *testing.T) {
+func TestIOIsNotSuspendedWithoutASuccessor(t *testing.T) {
 	s := down(t)
 	s.Replicas[2].Status.CurrentState = v1beta2.InstanceStateUnknown
 	for range 5 {
@@ -230,20 +231,20 @@ func TestIOIsNotHeldWhereNothingCouldTakeOver(t *testing.T) {
 	require.Empty(t, s.Frontends[0].Spec.SuspendRequestedAt, "%s", s)
 }
 
-// Where it cannot go any more, and nothing was concluded, I/O goes on: the target may serve although Kubernetes misses its node.
-func TestIOGoesOnWhenNothingTakesOverAfterAll(t *testing.T) {
+// When the fail-over becomes impossible, and nothing was concluded, I/O resumes: the target may serve although Kubernetes misses its node.
+func TestIOResumesWhenTheFailOverBecomesImpossible(t *testing.T) {
 	s := down(t)
-	s.rounds(t, s.holds, "held")
+	s.rounds(t, s.holds, "suspended")
 	s.Nodes["z"] = Node{Known: true, Down: true}
-	s.rounds(t, s.goesOn, "I/O goes on")
+	s.rounds(t, s.goesOn, "I/O resumes")
 	require.Empty(t, s.Replicas[1].Spec.FailedAt)
 }
 
-func TestAHoldThatWasLostIsAskedForAnew(t *testing.T) {
+func TestALostSuspensionIsRequestedAgain(t *testing.T) {
 	s := down(t)
 	s.rounds(t, func() bool {
 		return s.holds() && s.engineOn("y").Spec.LookRequestedAt == s.Frontends[0].Spec.SuspendRequestedAt
-	}, "held and asked")
+	}, "suspended and polled")
 	lost := s.Frontends[0].Spec.SuspendRequestedAt
 	s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateRunning
 	s.Now = s.Now.Add(2 * goneFor)
@@ -253,9 +254,9 @@ func TestAHoldThatWasLostIsAskedForAnew(t *testing.T) {
 	require.Len(t, s.Engines, 1)
 }
 
-func TestAVolumeThatIsAttachedAnewHoldsNothing(t *testing.T) {
+func TestAVolumeThatIsAttachedAgainSuspendsNothing(t *testing.T) {
 	s := down(t)
-	s.rounds(t, s.holds, "held")
+	s.rounds(t, s.holds, "suspended")
 	s.Volume.Spec.NodeID = ""
 	s.Nodes["y"] = Node{Known: true}
 	s.rounds(t, func() bool { return s.Volume.Status.State == v1beta2.VolumeStateDetached }, "detached")
@@ -264,9 +265,9 @@ func TestAVolumeThatIsAttachedAnewHoldsNothing(t *testing.T) {
 	require.True(t, s.goesOn(), "%s", s)
 }
 
-// Whatever comes and goes: the frontend is told to leave a target that cannot be seen only while it holds, it never holds for ever, and
-// whoever dies in between finds his way.
-func TestAFrontendLeavesWhatCannotBeSeenOnlyWhileItHolds(t *testing.T) {
+// In any order of failures: the frontend is ordered to leave an unreachable target only while it suspends I/O, it never suspends for ever,
+// and every crash is recovered from.
+func TestAFrontendLeavesAnUnreachableTargetOnlyWhileSuspended(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := down(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -277,7 +278,7 @@ func TestAFrontendLeavesWhatCannotBeSeenOnlyWhileItHolds(t *testing.T) {
 				s.Volume.Spec.TargetNodeID = rapid.SampledFrom([]string{"", "y", "z"}).Draw(t, "target")
 			case 2:
 				s.Now = s.Now.Add(goneFor)
-			case 3: // the server of the frontend starts anew
+			case 3: // the server of the frontend restarts
 				if s.Frontends[0].Status.CurrentState == v1beta2.InstanceStateSuspended {
 					s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateRunning
 				}
@@ -294,7 +295,7 @@ func TestAFrontendLeavesWhatCannotBeSeenOnlyWhileItHolds(t *testing.T) {
 	})
 }
 
-// stepSeen decides, and holds what the frontend is told against what can be seen.
+// stepSeen decides, and compares the frontend's order with the reachable instances.
 func (s *fixture) stepSeen(t *rapid.T) {
 	p := &pass{World: s.World, v: s.Volume, failed: map[string]bool{}}
 	p.pick()

@@ -7,14 +7,14 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// healthy reports whether a replica has all data as far as anybody knows. Before the first attachment ever, every replica is.
+// healthy reports whether a replica has all data as far as is known. Before the first attachment ever, every replica is healthy.
 func (p *pass) healthy(r *v1beta2.Replica) bool {
 	return r.Spec.FailedAt == "" && !p.failed[r.Name] && r.DeletionTimestamp == nil &&
 		(r.Spec.HealthyAt != "" || p.rebuiltNow[r.Name] || !p.everHealthy())
 }
 
-// everHealthy reports whether the volume was attached once: a replica without HealthyAt is then one that is yet to be rebuilt. The
-// volume remembers it, too, for the replicas that do may be gone.
+// everHealthy reports whether the volume was attached once: a replica without HealthyAt is then one that must be rebuilt. The volume
+// records it, too, since its replicas may be gone.
 func (p *pass) everHealthy() bool {
 	if v1beta2.EverAttached(p.v) {
 		return true
@@ -61,7 +61,7 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	return true
 }
 
-// engineUp reports whether the volume's engine runs, as far as can be seen.
+// engineUp reports whether the volume's engine runs and is observed.
 func (p *pass) engineUp() bool {
 	i := ofEngine(p.engine)
 	return i.exists && i.wanted && p.running(i) && !p.down(i.node)
@@ -76,7 +76,7 @@ func (p *pass) allFailed() bool {
 	return len(p.Replicas) > 0
 }
 
-// findFaults notices that the volume cannot go on as it is: it detaches, and what is left decides what comes next.
+// findFaults finds whether the volume cannot continue: it detaches, and the remaining replicas decide the next step.
 func (p *pass) findFaults() {
 	if p.faulted || p.current == "" && p.state != v1beta2.VolumeStateAttaching {
 		if !p.faulted && p.state == v1beta2.VolumeStateDetached && p.allFailed() {
@@ -100,8 +100,8 @@ func (p *pass) findFaults() {
 	}
 }
 
-// serves reports whether the running engine has a copy that did not fail: one that is being deleted stays in it as long as it is
-// the last.
+// serves reports whether the running engine has a copy that did not fail: a replica that is being deleted stays in the engine as long as
+// it is the last.
 func (p *pass) serves() bool {
 	for _, r := range p.Replicas {
 		if p.engineUp() && p.mode(r.Name) == v1beta2.ReplicaModeRW && r.Spec.FailedAt == "" && !p.failed[r.Name] {
@@ -111,8 +111,8 @@ func (p *pass) serves() bool {
 	return p.usesUnnamed()
 }
 
-// usesUnnamed reports whether the running engine reads and writes a replica that no object names: the objects may be those of an earlier
-// day, when the volume had other replicas. It serves its users as long as nobody stops it.
+// usesUnnamed reports whether the running engine reads and writes a replica without an object: the objects may be restored from an earlier
+// time, when the volume had other replicas. The engine serves its users as long as it is not stopped.
 func (p *pass) usesUnnamed() bool {
 	if !p.engineUp() {
 		return false
@@ -126,7 +126,7 @@ func (p *pass) usesUnnamed() bool {
 	return false
 }
 
-// allDropped reports whether the running engine serves from nothing any more.
+// allDropped reports whether the running engine has no replica left to serve from.
 func (p *pass) allDropped() bool {
 	if p.usesUnnamed() {
 		return false
@@ -152,12 +152,12 @@ func (p *pass) failReplicas() {
 	up := p.engineUp()
 	e := ofEngine(p.engine)
 	if started := e.exists && e.uuid != ""; started && !up && e.state != v1beta2.InstanceStateError && !p.Rules.off(RuleModesOfThisRun) {
-		return // the engine cannot be seen: nothing that it said is of now
+		return // the engine is not observed: its reports are outdated
 	}
 	if up {
 		p.takeBack()
 	}
-	if up || e.state == v1beta2.InstanceStateError { // the last word of an engine that failed comes before its replicas' own
+	if up || e.state == v1beta2.InstanceStateError { // the last report of a failed engine precedes its replicas' states
 		p.failDropped()
 	}
 	if up || p.state == v1beta2.VolumeStateDetaching || p.Rules.off(RuleAttachError) {
@@ -181,7 +181,7 @@ func (p *pass) failDropped() {
 	}
 }
 
-// mode is what the running engine says of a replica that it was given; empty is nothing.
+// mode returns the mode that the running engine reports of a replica in its spec; empty if none.
 func (p *pass) mode(replica string) string {
 	if p.engine == nil {
 		return ""

@@ -63,7 +63,7 @@ func TestTheLastHealthyReplicaNeverGetsFailedAt(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatDroppedAllItsReplicasIsAFaultAndSaysSo(t *testing.T) {
+func TestAnEngineThatDroppedAllItsReplicasFaultsTheVolume(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	for _, r := range s.Replicas {
 		s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
@@ -76,7 +76,7 @@ func TestAnEngineThatDroppedAllItsReplicasIsAFaultAndSaysSo(t *testing.T) {
 }
 
 // A15b.
-func TestAVolumeGoesOnOverTheLastReplicaThatIsBeingDeleted(t *testing.T) {
+func TestAVolumeKeepsTheLastReplicaThatIsBeingDeleted(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x")
 	deleted(s.Replicas[0])
 	verdict := Decide(s.World)
@@ -84,7 +84,7 @@ func TestAVolumeGoesOnOverTheLastReplicaThatIsBeingDeleted(t *testing.T) {
 	require.Empty(t, verdict.Writes)
 }
 
-func TestARobustnessIsWhatTheRunningEngineSays(t *testing.T) {
+func TestRobustnessFollowsTheRunningEngine(t *testing.T) {
 	rw, wo, err := v1beta2.ReplicaModeRW, v1beta2.ReplicaModeWO, v1beta2.ReplicaModeERR
 	for name, one := range map[string]struct {
 		modes  map[string]string
@@ -96,7 +96,7 @@ func TestARobustnessIsWhatTheRunningEngineSays(t *testing.T) {
 		"fewer than wanted":        {map[string]string{"vol-r-0": rw, "vol-r-1": rw}, 3, v1beta2.VolumeRobustnessDegraded},
 		"one that is rebuilt":      {map[string]string{"vol-r-0": rw, "vol-r-1": wo}, 2, v1beta2.VolumeRobustnessDegraded},
 		"one that was dropped":     {map[string]string{"vol-r-0": rw, "vol-r-1": err}, 2, v1beta2.VolumeRobustnessDegraded},
-		"not looked at yet":        {nil, 2, v1beta2.VolumeRobustnessUnknown},
+		"not polled yet":           {nil, 2, v1beta2.VolumeRobustnessUnknown},
 		"only of unknown replicas": {map[string]string{"UNKNOWN-tcp://a:1": rw}, 2, v1beta2.VolumeRobustnessUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestARobustnessIsWhatTheRunningEngineSays(t *testing.T) {
 	}
 }
 
-// What the engine of an earlier run said, or one that cannot be seen, is not of now.
-func TestModesOfAnEngineThatCannotBeSeenDoNotCount(t *testing.T) {
+// Modes that an earlier run of the engine reported, or an unreachable engine, are outdated.
+func TestModesOfAnUnreachableEngineDoNotCount(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y", "z")
 	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
 	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown

@@ -2,7 +2,7 @@ package machine
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// newImage says that a running v1 engine keeps its image: another one in spec.image is used from the next attachment on.
+// newImage reports that a running v1 engine keeps its image: another one in spec.image is used from the next attachment on.
 func (p *pass) newImage() {
 	if p.isV2() || p.state != v1beta2.VolumeStateAttached || p.engine == nil || p.engine.Spec.Image == "" ||
 		p.engine.Spec.Image == p.image() {

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestAnAttachedVolumeSaysThatAnotherEngineImageWaitsForTheNextAttachment(t *testing.T) {
+func TestAnAttachedVolumeReportsAnImageForTheNextAttachment(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x")
 	s.Engines[0].Spec.Image = "image"
 	require.Equal(t, "The volume is attached to x.", waitsFor(Decide(s.World)))

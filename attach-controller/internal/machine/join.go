@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// join keeps the running engine's replicas: those that were rebuilt become healthy, new ones come in once they run, those
-// that failed or leave go out.
+// join maintains the running engine's replicas: rebuilt ones become healthy, new ones are added once they run, and those that failed or
+// leave are removed.
 func (p *pass) join() {
 	if !p.engineUp() || p.engine.Spec.NodeID != p.engineNode(p.v.Spec.NodeID) {
 		return
@@ -45,7 +45,7 @@ func (p *pass) join() {
 	}
 }
 
-// leaveOut takes a replica that failed out. One that the engine still relies on, or may, stays until it has another. [UPG-1]
+// leaveOut removes a failed replica. One that the engine still relies on, or may rely on, stays until it has another. [UPG-1]
 func (p *pass) leaveOut(r *v1beta2.Replica, wanted map[string]string) {
 	if p.mode(r.Name) == v1beta2.ReplicaModeERR {
 		delete(wanted, r.Name)
@@ -61,8 +61,8 @@ func (p *pass) halt(r *v1beta2.Replica) {
 	}
 }
 
-// letGo takes a replica out, if another one that is RW in a fresh look stays. It runs until the engine lists it no more: if
-// the other one is lost before that, it comes back. [UPG-1]
+// letGo removes a replica if another one that is RW in a fresh poll stays. It runs until the engine no longer lists it: if the other one
+// is lost before that, it is added again. [UPG-1]
 func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
 	_, mapped := wanted[r.Name]
 	_, listed := p.engine.Status.ReplicaModeMap[r.Name]
@@ -86,7 +86,7 @@ func (p *pass) otherRW(except string, among map[string]string) bool {
 	return false
 }
 
-// anyRW reports whether the engine has a good replica among these, be it one that shall go, too.
+// anyRW reports whether the engine has an RW replica among these, including one that must leave.
 func (p *pass) anyRW(among map[string]string) bool {
 	for name := range among {
 		if p.mode(name) == v1beta2.ReplicaModeRW {
@@ -96,7 +96,7 @@ func (p *pass) anyRW(among map[string]string) bool {
 	return false
 }
 
-// rebuilt marks a replica as healthy that the engine uses, and one that is being rebuilt as not.
+// rebuilt marks a replica that the engine uses as healthy, and one that is being rebuilt as not healthy.
 func (p *pass) rebuilt(r *v1beta2.Replica) {
 	switch mode := p.mode(r.Name); {
 	case mode == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "":
@@ -116,19 +116,19 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 	}
 }
 
-// serving reports whether a healthy replica is good in the running engine, although that was not given it. Somebody emptied the
-// map: as long as the engine has no other good one in it, it keeps all that it has, so that this one still has all data.
+// serving reports whether a healthy replica is RW in the running engine, although it is not in the engine's spec. Its map was emptied: as
+// long as the engine has no other RW replica in the map, it keeps all that it has, so that this one still has all data.
 func (p *pass) serving(r *v1beta2.Replica) bool {
 	i := ofReplica(r)
 	return r.Spec.HealthyAt != "" && i.wanted && p.running(i) && !p.down(i.node) && r.Status.Port != 0 &&
 		p.engine.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW
 }
 
-// bring starts a replica that the engine lacks, and gives it to the engine once it runs. Until it was rebuilt it does not
-// count as healthy: that is written before the engine hears of it.
+// bring starts a replica that the engine lacks, and adds it to the engine once it runs. Until the rebuild is complete the replica does not
+// count as healthy: that is written before the engine gets the replica.
 func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
 	if _, mapped := wanted[r.Name]; mapped {
-		p.assign(r) // it may have come over from the engine that the volume had before it migrated
+		p.assign(r) // it may be assigned to the engine from before a migration
 		return
 	}
 	if r.Spec.NodeID == "" || p.down(r.Spec.NodeID) {
@@ -142,7 +142,7 @@ func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
 	switch {
 	case !i.wanted && p.stopped(i):
 		p.start(r)
-	case listed && p.anyRW(wanted): // by what it was before it came back; the engine removes it first
+	case listed && p.anyRW(wanted): // as it was before it returned; the engine removes it first
 	case i.wanted && i.state == v1beta2.InstanceStateError: // another one may be placed
 		p.fail(r, "it could not start to be rebuilt")
 		p.halt(r)

@@ -78,7 +78,7 @@ func TestAnAddedReplicaIsStartedAndThenGivenToTheEngine(t *testing.T) {
 	}
 }
 
-func TestAReplicaIsHealthyWhenTheEngineSaysRW(t *testing.T) {
+func TestAReplicaIsHealthyWhenTheEngineReportsRW(t *testing.T) {
 	s, r := added("z")
 	run(r)
 	s.Engines[0].Spec.ReplicaAddressMap[r.Name] = "ip-z:10003"
@@ -91,7 +91,7 @@ func TestAReplicaIsHealthyWhenTheEngineSaysRW(t *testing.T) {
 	require.Equal(t, EventRebuilt, w.Events[0].Reason)
 }
 
-func TestARebuildThatTheEngineGivesUpHasFailed(t *testing.T) {
+func TestARebuildThatTheEngineDropsHasFailed(t *testing.T) {
 	s, r := added("z")
 	run(r)
 	s.Engines[0].Spec.ReplicaAddressMap[r.Name] = "ip-z:10003"
@@ -145,7 +145,7 @@ func TestAReplicaThatCannotStartToBeRebuiltHasFailed(t *testing.T) {
 	require.Equal(t, EventReplicaFailed, w.Events[0].Reason)
 }
 
-// UPG-1: whoever empties the engine's map does not make the copies that it serves from count as empty.
+// UPG-1: an emptied map of the engine does not make the copies that it serves from count as empty.
 func TestAnEngineWhoseMapWasEmptiedKeepsItsReplicas(t *testing.T) {
 	for name, left := range map[string]map[string]string{"empty": {}, "nil": nil, "only one that has no data": {"vol-r-2": "ip-z:10000"}} {
 		t.Run(name, func(t *testing.T) {

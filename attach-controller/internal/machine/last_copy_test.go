@@ -39,7 +39,7 @@ func markedHealthy(writes []Write) []string {
 }
 
 // UPG-1: the cache may not show yet that the other replica was marked a moment ago.
-func TestAReplicaIsMarkedOnlyOnReplicasReadPastTheCache(t *testing.T) {
+func TestAReplicaIsMarkedOnlyOnUncachedReplicas(t *testing.T) {
 	s := newFixture(v1beta2.DataEngineV1, "x", "y")
 	s.Volume.Spec.NodeID = "x"
 	s.Volume.Status.State = v1beta2.VolumeStateAttaching
@@ -86,7 +86,7 @@ func TestAReplicaThatTheEngineWasAskedForOverIsNotMarkedBeforeTheEngineSpeaks(t 
 	untouched(t, Decide(s.World), s.Replicas[1])
 }
 
-// UPG-1: whatever its object says, the last replica that the engine uses stays with it.
+// UPG-1: the last replica that the engine uses stays with the engine, whatever the Replica's fields are.
 func TestAReplicaThatIsMarkedStaysInTheEngineUntilAnotherOneIsRW(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	s.Replicas[1].Spec.FailedAt = "2026-01-01T00:00:00Z"
@@ -110,7 +110,7 @@ func spec(verdict Verdict, of metav1.Object) map[string]any {
 	return nil
 }
 
-// A second engine over a replica that the first one dropped would never start, or would go on with old data.
+// A second engine over a replica that the first one dropped would never start, or would serve stale data.
 func TestASecondEngineOverAReplicaThatTheFirstOneDroppedIsReplaced(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")
 	s.Volume.Spec.MigrationNodeID = "y"

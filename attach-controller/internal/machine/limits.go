@@ -1,6 +1,6 @@
 package machine
 
-// limits lets those of the volume, and whether trimming removes snapshots, reach its running engines.
+// limits copies the volume's snapshot limits and trim setting to its running engines.
 func (p *pass) limits() {
 	s := p.v.Spec
 	for _, e := range p.Engines {

@@ -21,13 +21,13 @@ func TestTheLimitsOfAVolumeReachItsRunningEngine(t *testing.T) {
 	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]))
 }
 
-// R5: engine and replicas are started with what the volume says, or else the setting.
-func TestWhatStartsIsToldWhetherATrimRemovesSnapshots(t *testing.T) {
+// R5: engine and replicas are started with the volume's value, or else the setting's.
+func TestEngineAndReplicasStartWithTheTrimSetting(t *testing.T) {
 	for name, c := range map[string]struct {
 		volume            string
 		setting, reported bool
 	}{
-		"the volume says so": {"enabled", false, true}, "the volume says not": {"disabled", true, false},
+		"the volume enables it": {"enabled", false, true}, "the volume disables it": {"disabled", true, false},
 		"the setting": {"ignored", true, true}, "neither": {"", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

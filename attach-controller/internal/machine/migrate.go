@@ -7,11 +7,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// pollAge is how old the request of a look at the running engine may be when something relies on its answer, such as a second
-// engine over the same replicas.
+// pollAge is how old the request of an engine poll may be when a decision relies on its answer, such as a second engine over the same
+// replicas.
 const pollAge = 10 * time.Second
 
-// migrate brings a second engine up beside the first, hands the volume over to it, or takes it away again.
+// migrate starts a second engine beside the first, then hands the volume over to it or removes it again.
 func (p *pass) migrate(wanted string) {
 	target := p.v.Spec.MigrationNodeID
 	switch {
@@ -38,7 +38,7 @@ func (p *pass) migrate(wanted string) {
 	}
 }
 
-// startSecond makes the second engine over the replicas that are RW in a fresh look, and for v2 its frontend.
+// startSecond creates the second engine over the replicas that are RW in a fresh poll, and for v2 its frontend.
 func (p *pass) startSecond(target string) {
 	if p.down(target) || !p.engineUp() {
 		p.wait(v1beta2.ReasonMigrating, "The migration to "+target+" waits for both nodes.")
@@ -48,11 +48,11 @@ func (p *pass) startSecond(target string) {
 		if p.freshPoll() {
 			p.add(Write{Kind: Create, Stage: StageMake, Object: p.secondEngine(target)})
 		}
-		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be made.")
+		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be created.")
 		return
 	}
 	if p.leftOver(target) || p.outrun() {
-		p.endSecond() // another one is made
+		p.endSecond() // another one is created
 		return
 	}
 	if !p.running(ofEngine(p.second)) || !p.hasFrontend() {
@@ -65,14 +65,14 @@ func (p *pass) startSecond(target string) {
 	p.orderFrontend(p.secondFront, p.second, target)
 }
 
-// leftOver reports whether the second engine is that of a migration which was rolled back, or went elsewhere.
+// leftOver reports whether the second engine belongs to a migration that was rolled back or retargeted.
 func (p *pass) leftOver(target string) bool {
 	e, f := ofEngine(p.second), p.secondFront
 	return p.second.DeletionTimestamp != nil || !e.wanted || e.node != target || f != nil && f.DeletionTimestamp != nil
 }
 
-// outrun reports whether the first engine dropped a replica which the second one was given, and does not know to be dropped. Such
-// a second engine must not be used: it would never start, or goes on with data that the first one has written past.
+// outrun reports whether the first engine dropped a replica that the second one was given, and the second one has not dropped it. Such a
+// second engine must not be used: it would never start, or would serve stale data.
 func (p *pass) outrun() bool {
 	running := p.running(ofEngine(p.second))
 	for name := range p.second.Spec.ReplicaAddressMap {
@@ -85,13 +85,12 @@ func (p *pass) outrun() bool {
 	return false
 }
 
-// freshPoll asks for a look at the engine where the last one is too old. Times are those of this clock: the answer is the
-// request.
+// freshPoll requests an engine poll if the last one is too old. Times are those of this clock: the answer repeats the request.
 func (p *pass) freshPoll() bool {
 	asked, errAsked := time.Parse(time.RFC3339Nano, p.engine.Spec.LookRequestedAt)
 	polled, errPolled := time.Parse(time.RFC3339Nano, p.engine.Status.LookedAt)
 	age := p.Now.Sub(asked)
-	recent := errAsked == nil && age >= 0 && age < pollAge // a request of the future is one of another clock
+	recent := errAsked == nil && age >= 0 && age < pollAge // a request in the future comes from another clock
 	if recent && errPolled == nil && !polled.Before(asked) {
 		return true
 	}
@@ -101,7 +100,7 @@ func (p *pass) freshPoll() bool {
 	return false
 }
 
-// handOver ends the first engine and lets the second be the volume's. Where that cannot be, everything is detached, and
+// handOver stops the first engine and makes the second one the volume's. If that is impossible, it detaches everything, and the volume is
 // attached again at the target.
 func (p *pass) handOver(target string) {
 	first, second := ofEngine(p.engine), ofEngine(p.second)
@@ -131,7 +130,7 @@ func (p *pass) handOver(target string) {
 		p.patch(StageStop, f, "active", true)
 	}
 	if !p.stopSide(p.frontend, p.engine) || !p.stopped(first) || !p.stopped(ofFrontend(p.frontend)) {
-		p.wait(v1beta2.ReasonMigrating, fmt.Sprintf("The engine on %s ends; %s takes over.", first.node, target))
+		p.wait(v1beta2.ReasonMigrating, fmt.Sprintf("The engine on %s stops; the engine on %s takes over.", first.node, target))
 		return
 	}
 	if p.second.Spec.Active {
@@ -147,7 +146,7 @@ func (p *pass) handOver(target string) {
 // endSecond stops and deletes the second engine: the migration was rolled back.
 func (p *pass) endSecond() bool {
 	if !p.stopSide(p.secondFront, p.second) || !p.stopped(ofEngine(p.second)) || !p.stopped(ofFrontend(p.secondFront)) {
-		return p.wait(v1beta2.ReasonMigrating, "The second engine ends.")
+		return p.wait(v1beta2.ReasonMigrating, "The second engine stops.")
 	}
 	p.dropSecond()
 	return true

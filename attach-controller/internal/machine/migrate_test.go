@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// asked is a volume on x that shall move to y, from where nothing was done yet.
+// asked is a volume on x that is wanted on y; no step was done yet.
 func asked(dataEngine string) *fixture {
 	s := attached(dataEngine, "x", "y")
 	s.Volume.Spec.MigrationNodeID, s.Volume.Status.CurrentMigrationNodeID = "y", "y"
@@ -17,7 +17,7 @@ func asked(dataEngine string) *fixture {
 }
 
 // A10, M7.
-func TestTheSecondEngineIsMadeOverALookThatAnswersItsRequest(t *testing.T) {
+func TestTheSecondEngineIsCreatedAfterAFreshPoll(t *testing.T) {
 	at := func(s *fixture, ago time.Duration) string { return s.Now.Add(-ago).Format(time.RFC3339Nano) }
 	for name, one := range map[string]struct {
 		requested, polled time.Duration // ago; negative is never
@@ -25,7 +25,7 @@ func TestTheSecondEngineIsMadeOverALookThatAnswersItsRequest(t *testing.T) {
 	}{
 		"never asked":                  {-1, -1, false, true},
 		"asked just now":               {time.Second, -1, false, false},
-		"asked, and looked at before":  {time.Second, 2 * time.Second, false, false},
+		"asked, and polled before":     {time.Second, 2 * time.Second, false, false},
 		"asked and answered":           {2 * time.Second, time.Second, true, false},
 		"answered at the same instant": {time.Second, time.Second, true, false},
 		"answered too long ago":        {2 * pollAge, pollAge, false, true},
@@ -64,7 +64,7 @@ func TestTheSecondEngineGetsTheReplicasThatAreRW(t *testing.T) {
 	require.False(t, second.Spec.Active)
 }
 
-func TestNoSecondEngineIsMadeWhileEitherNodeIsDown(t *testing.T) {
+func TestNoSecondEngineIsCreatedWhileEitherNodeIsDown(t *testing.T) {
 	for _, node := range []string{"x", "y"} {
 		s := asked(v1beta2.DataEngineV1)
 		e := s.Engines[0]
@@ -92,7 +92,7 @@ func TestAMigrationEndsWithOneEngine(t *testing.T) {
 		}{
 			"confirmed":   {"y", "", "vol-e-1"},
 			"rolled back": {"x", "", "vol-e-0"},
-			"given up":    {"", "", ""},
+			"cancelled":   {"", "", ""},
 		} {
 			t.Run(dataEngine+" "+name, func(t *testing.T) {
 				s := moving(t, dataEngine)

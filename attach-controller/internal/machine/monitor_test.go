@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// imMonitor brings every instance one step on: what shall run runs, what shall stop stops; on nodes that are down nothing
-// is seen, and what shall be stopped there is concluded once every reachable replica is.
+// imMonitor advances every instance one step: what must run runs, what must stop stops. On down nodes nothing is observed, and an instance
+// that must stop is concluded stopped once every reachable replica is stopped.
 func (s *fixture) imMonitor() bool {
 	changed := false
 	set := func(node, desired string, state, uuid *string, conditions *[]v1beta2.Condition, may bool) {
@@ -60,7 +60,7 @@ func (s *fixture) imMonitor() bool {
 	return changed
 }
 
-// hold lets a frontend that runs hold its I/O as long as that is asked for.
+// hold suspends the I/O of a running frontend as long as that is requested.
 func (s *fixture) hold(f *v1beta2.EngineFrontend, held bool) {
 	switch asked := f.Spec.SuspendRequestedAt; {
 	case f.Status.CurrentState != v1beta2.InstanceStateRunning:
@@ -100,7 +100,7 @@ func (s *fixture) cutOff() bool {
 	return true
 }
 
-// poll is what the running engine says of its replicas: those that do not run are ERR, a new one is rebuilt at once.
+// poll sets what the running engine reports of its replicas: those that do not run are ERR, a new one is rebuilt at once.
 func (s *fixture) poll(e *v1beta2.Engine, fresh bool) bool {
 	modes := map[string]string{}
 	for name := range e.Spec.ReplicaAddressMap {

@@ -8,14 +8,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// open starts replicas, then the engine, then for v2 the frontend, on the node, and tells whether the volume is usable
-// there.
+// open starts the replicas, then the engine, then for v2 the frontend, on the node. It reports whether the volume is usable there.
 func (p *pass) open(node string) bool {
 	if p.down(node) {
 		return p.wait(v1beta2.ReasonNodeDown, "Node "+node+" is down.")
 	}
 	if p.engine == nil {
-		return p.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be made.")
+		return p.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be created.")
 	}
 	at := p.engineNode(node)
 	if e := ofEngine(p.engine); !(e.wanted && e.node == at && p.running(e)) && !p.startEngine(at) {
@@ -30,13 +29,14 @@ func (p *pass) startEngine(node string) bool {
 		return p.stopSide(p.frontend, p.engine) && p.wait(v1beta2.ReasonWaitingForEngine, "The engine leaves "+e.node+".")
 	}
 	if p.Nodes[node].Upgrading && !e.wanted {
-		return p.wait(v1beta2.ReasonNodeUpgrading, "The data engine of node "+node+" is being upgraded; no engine starts there meanwhile.")
+		return p.wait(v1beta2.ReasonNodeUpgrading,
+			"The data engine of node "+node+" is being upgraded; no engine starts there until that ends.")
 	}
 	if !p.nothingUnknown() {
 		return false
 	}
 	if !e.wanted && !p.Rules.off(RuleModesAtClose) {
-		p.failByLastModes() // they may have come after the volume was detached
+		p.failByLastModes() // the modes may have arrived after the volume was detached
 	}
 	p.sizeGiven()
 	addresses, ready := p.startReplicas()
@@ -50,7 +50,7 @@ func (p *pass) startEngine(node string) bool {
 		NotStarted(p.engine.Status.Conditions)))
 }
 
-// nothingUnknown: an engine whose state is not known may still write.
+// nothingUnknown reports whether the state of every engine and frontend is known: an engine in an unknown state may still write.
 func (p *pass) nothingUnknown() bool {
 	for _, e := range p.Engines {
 		if i := ofEngine(e); p.is(i) == v1beta2.InstanceStateUnknown {
@@ -65,8 +65,8 @@ func (p *pass) nothingUnknown() bool {
 	return true
 }
 
-// startReplicas lets every healthy replica run that can, marks those on nodes that are down, and returns the addresses
-// when all of them run.
+// startReplicas starts every healthy replica that can run, marks those on down nodes as failed, and returns the addresses when all of them
+// run.
 func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 	var usable []*v1beta2.Replica
 	for _, r := range p.Replicas {
@@ -96,7 +96,7 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 			p.start(r)
 		}
 		if !i.wanted || !p.running(i) || r.Status.Port == 0 {
-			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and shall run.%s", r.Name, i.node, p.is(i),
+			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and must run.%s", r.Name, i.node, p.is(i),
 				NotStarted(r.Status.Conditions)))
 			continue
 		}
@@ -113,7 +113,7 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 	return addresses, ready
 }
 
-// start lets a replica run, and says for which engine.
+// start starts a replica, and records for which engine.
 func (p *pass) start(r *v1beta2.Replica) {
 	p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
 	if r.Spec.UnmapMarkDiskChainRemovedEnabled != p.unmaps() {
@@ -128,7 +128,7 @@ func (p *pass) assign(r *v1beta2.Replica) {
 	}
 }
 
-// ordered reports whether the engine was asked for over this replica, and may have opened it: what it says decides then.
+// ordered reports whether the engine was requested over this replica, and may have opened it: then the mode that it reports decides.
 func (p *pass) ordered(replica string) bool {
 	_, mapped := p.engine.Spec.ReplicaAddressMap[replica]
 	return mapped && ofEngine(p.engine).wanted
@@ -155,10 +155,10 @@ func (p *pass) noReplica() string {
 	return "No replica can be used."
 }
 
-// orderEngine asks for the engine on the node over these replicas.
+// orderEngine requests the engine on the node over these replicas.
 func (p *pass) orderEngine(node string, addresses map[string]string) {
 	e := p.engine
-	p.out.Fresh = true // whoever has the data and is left out must be marked
+	p.out.Fresh = true // a replica that has the data and is left out must be marked
 	p.begin(addresses)
 	for key, value := range p.engineSpec(node) {
 		p.patch(StageStop, e, key, value)
@@ -170,8 +170,8 @@ func (p *pass) orderEngine(node string, addresses map[string]string) {
 	p.label(StageStop, e, v1beta2.LabelNode, node)
 }
 
-// begin marks the replicas of the first open ever as healthy before their engine hears of them: from its first write on, a
-// replica that is placed later is one that has to be rebuilt, however early the engine is lost.
+// begin marks the replicas of the first attachment as healthy before their engine starts: from its first write on, a replica that is
+// placed later must be rebuilt, however early the engine is lost.
 func (p *pass) begin(addresses map[string]string) {
 	if p.everHealthy() {
 		return
@@ -184,7 +184,7 @@ func (p *pass) begin(addresses map[string]string) {
 	}
 }
 
-// engineSpec is what an engine that starts on the node is told, but for its replicas.
+// engineSpec returns the spec of an engine that starts on the node, without its replicas.
 func (p *pass) engineSpec(node string) map[string]any {
 	s := p.v.Spec
 	return map[string]any{
@@ -194,7 +194,7 @@ func (p *pass) engineSpec(node string) map[string]any {
 	}
 }
 
-// unmaps reports whether trimming the filesystem removes the snapshots that hold what was trimmed.
+// unmaps reports whether trimming the filesystem removes the snapshots that contain the trimmed data.
 func (p *pass) unmaps() bool {
 	switch p.v.Spec.UnmapMarkSnapChainRemoved {
 	case "enabled":
@@ -212,7 +212,8 @@ func (p *pass) image() string {
 	return p.Settings.DefaultEngineImage
 }
 
-// salvaging: an engine whose replicas all failed once is told so, for it must not insist on their counters.
+// salvaging reports whether the replicas all failed once: the engine is then started with salvageRequested, so that it does not insist on
+// their revision counters.
 func (p *pass) salvaging() bool {
 	for _, r := range p.Replicas {
 		if r.Spec.SalvageRequested {
@@ -225,7 +226,7 @@ func (p *pass) salvaging() bool {
 // startFrontend connects the initiator on the node to the running engine.
 func (p *pass) startFrontend(node string) bool {
 	if p.frontend == nil {
-		return p.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be made.")
+		return p.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be created.")
 	}
 	if p.handing() {
 		return p.orderFrontend(p.frontend, p.second, node)
@@ -236,7 +237,7 @@ func (p *pass) startFrontend(node string) bool {
 func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node string) bool {
 	i := ofFrontend(f)
 	if p.turning(f) {
-		return p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is held, and its frontend is on its way.")
+		return p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is suspended until its frontend leads to its target.")
 	}
 	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port ||
 		f.Spec.EngineName != e.Name {

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// startPatience is how long a replica may take to start while another healthy one runs; then the volume goes on without it. Its node
-	// may be ready, and its instance manager unable to run all the same.
+	// startPatience is how long a replica may take to start while another healthy one runs; then the volume continues without it. Its node
+	// may be ready while its instance manager cannot run.
 	startPatience = 2 * time.Minute
-	// startSlow is from when on a replica that does not start is named as what blocks the volume.
+	// startSlow is the time after which a replica that does not start is reported as what blocks the volume.
 	startSlow = 10 * time.Second
 )
 
-// Starts reports whether a replica shall run on a node that is in service, neither runs nor has failed, and so is waited for.
+// Starts reports whether a replica must run on a node in service, neither runs nor has failed, and so delays the volume.
 func (w *World) Starts(r *v1beta2.Replica) bool {
 	i := ofReplica(r)
 	runs := w.running(i) && r.Status.Port != 0
@@ -23,7 +23,7 @@ func (w *World) Starts(r *v1beta2.Replica) bool {
 		!w.down(i.node)
 }
 
-// overdue reports whether a replica was waited for long enough.
+// overdue reports whether the time to wait for a replica is over.
 func (p *pass) overdue(r *v1beta2.Replica) bool {
 	since, known := p.StartsSince[r.Name]
 	if !known || !p.Starts(r) {
@@ -36,10 +36,10 @@ func (p *pass) overdue(r *v1beta2.Replica) bool {
 	return !p.Now.Before(due)
 }
 
-// tooLate is why such a replica is marked.
+// tooLate returns why such a replica is marked.
 func tooLate() string { return "it did not start within " + startPatience.String() }
 
-// slow names a replica that does not start as what blocks the volume; false where it is too early to.
+// slow reports a replica that does not start as what blocks the volume; false if it is too early.
 func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
 	since, known := p.StartsSince[r.Name]
 	if !known || !p.Starts(r) {
@@ -49,9 +49,9 @@ func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
 		p.requeueAt(at)
 		return false
 	}
-	then := "the volume goes on without it at " + stamp(since.Add(startPatience)) + "."
+	then := "the volume continues without it at " + stamp(since.Add(startPatience)) + "."
 	if last {
-		then = "no other healthy replica runs: look at the instance manager of that node."
+		then = "no other healthy replica runs: check the instance manager of that node."
 	}
 	p.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID,
 		p.is(ofReplica(r)), then))
@@ -68,7 +68,7 @@ func (p *pass) another(except *v1beta2.Replica, of []*v1beta2.Replica) bool {
 	return false
 }
 
-// requeueAt asks for another look when time alone changes the verdict.
+// requeueAt requests another evaluation when time alone changes the verdict.
 func (p *pass) requeueAt(at time.Time) {
 	if p.out.RequeueAt.IsZero() || at.Before(p.out.RequeueAt) {
 		p.out.RequeueAt = at

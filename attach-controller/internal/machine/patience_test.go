@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// stuck is a volume that shall be attached to x, of which the replica on y does not start.
+// stuck is a volume that is wanted on x, whose replica on y does not start.
 func stuck(state string, nodes ...string) (*fixture, *v1beta2.Replica) {
 	s := attached(v1beta2.DataEngineV1, nodes...)
 	s.Volume.Spec.NodeID = ""
@@ -25,7 +25,7 @@ func stuck(state string, nodes ...string) (*fixture, *v1beta2.Replica) {
 	return s, r
 }
 
-func TestAReplicaThatDoesNotStartIsGivenUpAfterTwoMinutes(t *testing.T) {
+func TestAReplicaThatDoesNotStartFailsAfterTwoMinutes(t *testing.T) {
 	for _, state := range []string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateStarting, v1beta2.InstanceStateUnknown} {
 		s, r := stuck(state, "x", "y")
 		began := s.Now
@@ -69,7 +69,7 @@ func TestTheLastReplicaThatCouldRunIsWaitedForForEver(t *testing.T) {
 	require.Empty(t, Decide(two.World).Writes, "none of them runs: none is marked")
 }
 
-func TestAReplicaThatDoesNotStartToBeRebuiltIsGivenUpAfterTwoMinutes(t *testing.T) {
+func TestAReplicaThatDoesNotStartItsRebuildFailsAfterTwoMinutes(t *testing.T) {
 	s, r := added("z")
 	r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped
 	began := s.Now

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// fixture is a World with the machine's neighbours played in memory: it applies verdicts as the shell does, and does what
+// fixture is a World with the machine's peer controllers simulated in memory: it applies verdicts as the reconciler does, and does what
 // im-monitor would do next.
 type fixture struct {
 	World
@@ -43,7 +43,7 @@ func newFixture(dataEngine string, replicaNodes ...string) *fixture {
 	return s
 }
 
-// step decides once, makes the verdict true, and tells whether anything changed.
+// step decides once, applies the verdict, and reports whether anything changed.
 func (s *fixture) step() bool {
 	verdict := Decide(s.World)
 	for _, w := range verdict.Writes {
@@ -131,7 +131,7 @@ func patchSpec(spec map[string]any, set map[string]func(any)) {
 	}
 }
 
-// gone deletes at once what nobody else holds.
+// gone deletes an object at once unless another finalizer is left.
 func gone[T metav1.Object](list []T, o T, kind Kind) []T {
 	switch kind {
 	case Delete:
@@ -205,7 +205,7 @@ func (s *fixture) String() string {
 			e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Status.ReplicaModeMap)
 	}
 	for _, f := range s.Frontends {
-		fmt.Fprintf(&b, "  %s on %q %s → %s to %s, asked to hold %q, answered %q\n", f.Name, f.Spec.NodeID, f.Status.CurrentState,
+		fmt.Fprintf(&b, "  %s on %q %s → %s to %s, asked to suspend %q, answered %q\n", f.Name, f.Spec.NodeID, f.Status.CurrentState,
 			f.Spec.DesireState, f.Spec.EngineName, f.Spec.SuspendRequestedAt, f.Status.SuspendedAt)
 	}
 	for _, r := range s.Replicas {

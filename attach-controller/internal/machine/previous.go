@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// endAllPrevious lets go what a volume of the same name has left behind, once it is being deleted: frontends, then engines, then
-// the instances of replicas. What is not being deleted is left alone.
+// endAllPrevious stops and releases the objects of a previous volume of the same name, once they are being deleted: frontends, then
+// engines, then replicas. Objects that are not being deleted are left alone.
 func (p *pass) endAllPrevious() {
 	ended := true
 	for _, s := range p.Previous {
@@ -33,7 +33,7 @@ func (p *pass) endAllPrevious() {
 	}
 }
 
-// endPrevious stops one and lets it go then; true once it has ended.
+// endPrevious stops one object and then releases it; it reports whether the object has stopped.
 func (p *pass) endPrevious(object metav1.Object, i instance) bool {
 	if i.wanted {
 		p.patch(StageStop, object, "desireState", v1beta2.InstanceStateStopped)

@@ -24,7 +24,7 @@ func TestWhatAnEarlierVolumeOfTheNameLeftIsNeitherUsedNorInTheWay(t *testing.T) 
 	s.Volume.Spec.NodeID = "x"
 	require.True(t, s.settle())
 	require.Equal(t, "x", s.Volume.Status.CurrentNodeID)
-	require.Equal(t, "vol-e-1", s.Engines[0].Name, "another name than the stranger's")
+	require.Equal(t, "vol-e-1", s.Engines[0].Name, "another name than the previous volume's engine")
 	require.Equal(t, v1beta2.InstanceStateRunning, old.Engines[0].Spec.DesireState)
 	require.Nil(t, old.Replicas[0].DeletionTimestamp)
 	now := metav1.Now()
@@ -37,7 +37,7 @@ func TestWhatAnEarlierVolumeOfTheNameLeftIsNeitherUsedNorInTheWay(t *testing.T) 
 	require.Nil(t, old.Replicas[0].DeletionTimestamp, "its data is not ours to destroy")
 }
 
-func TestAStrangerThatIsBeingDeletedEndsInOrder(t *testing.T) {
+func TestDeletedObjectsOfAPreviousVolumeStopInOrder(t *testing.T) {
 	s := attached(v1beta2.DataEngineV2, "x")
 	old := attached(v1beta2.DataEngineV2, "x")
 	e, f, r := old.Engines[0], old.Frontends[0], old.Replicas[0]

@@ -1,6 +1,6 @@
 package machine
 
-// progress keeps what a new volume takes its data from.
+// progress runs what fills a new volume with data.
 func (p *pass) progress() {
 	if p.v.Spec.FromBackup != "" {
 		p.restore()

@@ -45,7 +45,7 @@ func anyConditions(t *rapid.T) []v1beta2.Condition {
 	return []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
 }
 
-// anyWorld is any volume with any objects in any states, also such as nobody should bring about.
+// anyWorld is any volume with any objects in any states, also in states that no controller brings about.
 func anyWorld(t *rapid.T) World {
 	s := newFixture(any1(t, "data engine", []string{"", "v1", "v2"}))
 	w := s.World
@@ -79,7 +79,7 @@ func anyWorld(t *rapid.T) World {
 		f.Spec.NodeID, f.Spec.DesireState, f.Spec.EngineName = any1(t, "node", somewhere), any1(t, "desire", desires),
 			any1(t, "engine", []string{"", "vol-e-0", "vol-e-1"})
 		f.Status.CurrentState, f.Status.Conditions = any1(t, "is", append(slices.Clone(instanceStates), "suspended")), anyConditions(t)
-		f.Spec.SuspendRequestedAt, f.Status.SuspendedAt = any1(t, "hold", times), any1(t, "answered", times)
+		f.Spec.SuspendRequestedAt, f.Status.SuspendedAt = any1(t, "suspend", times), any1(t, "answered", times)
 		if len(w.Engines) > 0 && rapid.Bool().Draw(t, "connected") {
 			to := w.Engines[rapid.IntRange(0, len(w.Engines)-1).Draw(t, "to")]
 			f.Status.TargetIP, f.Status.TargetPort = to.Status.StorageIP, to.Status.Port
@@ -95,7 +95,7 @@ func anyWorld(t *rapid.T) World {
 	if rapid.Bool().Draw(t, "attachment") {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
 	}
-	if rapid.Bool().Draw(t, "a stranger") {
+	if rapid.Bool().Draw(t, "an object of a previous volume") {
 		w.Previous = []metav1.Object{anyEngine(t, "vol-e-7", nil), anyReplica(t, "vol-r-7")}
 	}
 	v.Status.CurrentImage = any1(t, "image", []string{"", "image"})
@@ -126,7 +126,7 @@ func anyEngine(t *rapid.T, name string, replicas []*v1beta2.Replica) *v1beta2.En
 	e := &v1beta2.Engine{ObjectMeta: anyMeta(t, name)}
 	e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState = rapid.Bool().Draw(t, "active"), any1(t, "node", somewhere),
 		any1(t, "desire", desires)
-	e.Spec.LookRequestedAt, e.Status.LookedAt = any1(t, "asked", times), any1(t, "looked", times)
+	e.Spec.LookRequestedAt, e.Status.LookedAt = any1(t, "asked", times), any1(t, "polled", times)
 	e.Status.CurrentState, e.Status.Conditions, e.Status.UUID = any1(t, "is", instanceStates), anyConditions(t),
 		any1(t, "uuid", []string{"", "run"})
 	e.Status.StorageIP, e.Status.Port = "ip-"+name, rapid.IntRange(0, 1).Draw(t, "engine's port")

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// NotStarted is what im-monitor says against the start of an instance, as a sentence behind another one; empty where it says nothing.
+// NotStarted returns im-monitor's reason against the start of an instance, as a sentence to append; empty if there is none.
 func NotStarted(list []v1beta2.Condition) string {
 	if c := conditions.Get(list, v1beta2.WaitForBackingImage); c != nil && c.Status == v1beta2.ConditionTrue {
 		return " " + c.Message
@@ -18,9 +18,9 @@ func NotStarted(list []v1beta2.Condition) string {
 	return ""
 }
 
-// refused asks for a salvage where a v1 engine ended because it could use none of its replicas (v1beta2.ExitNoUsableReplica): all of them
-// have errors, or their counters do not fit, and the next engine takes what is newest. They are not marked as failed: one of them may have
-// the only data. One that was opened that way before, and is refused all the same, needs a person: the volume says what its engine said.
+// refused requests a salvage if a v1 engine ended because it could use none of its replicas (v1beta2.ExitNoUsableReplica): all of them
+// have errors, or their revision counters do not match, and the next engine takes the newest. They are not marked as failed: one of them
+// may have the only data. If a salvaging engine is refused too, a user must act: the volume reports the engine's message.
 func (p *pass) refused() {
 	c := conditions.Get(p.engine.Status.Conditions, v1beta2.InstanceCreation)
 	if p.isV2() || !p.Settings.AutoSalvage || c == nil || c.Status != v1beta2.ConditionFalse ||

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// said is a volume whose engine ended with these last words.
+// said is a volume whose engine ended with this message.
 func said(dataEngine, words string) *fixture {
 	s := attached(dataEngine, "x", "y")
 	e := s.Engines[0]
@@ -34,7 +34,7 @@ func TestReplicasThatTheirEngineRefusesAreOpenedAsASalvageAndNoneIsMarkedAsFaile
 	s := said(v1beta2.DataEngineV1, refused)
 	v := Decide(s.World)
 	require.Equal(t, []string{"vol-r-0", "vol-r-1"}, asked(v))
-	require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeFaulted).Message, refused, "the volume says why")
+	require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeFaulted).Message, refused, "the volume reports why")
 	for _, r := range s.Replicas {
 		r.Spec.SalvageRequested = true
 	}
@@ -42,11 +42,11 @@ func TestReplicasThatTheirEngineRefusesAreOpenedAsASalvageAndNoneIsMarkedAsFaile
 	by := said(v1beta2.DataEngineV1, refused)
 	by.Settings.AutoSalvage = false
 	require.Empty(t, asked(Decide(by.World)), "a person decides")
-	require.Empty(t, asked(Decide(said(v1beta2.DataEngineV1, "exit status 1").World)), "nobody answered, which is worth a new try")
+	require.Empty(t, asked(Decide(said(v1beta2.DataEngineV1, "exit status 1").World)), "no server answered: a retry may succeed")
 	require.Empty(t, asked(Decide(said(v1beta2.DataEngineV2, refused).World)))
 }
 
-func TestAVolumeThatWaitsForAnInstanceSaysWhatStandsAgainstIt(t *testing.T) {
+func TestAVolumeThatWaitsForAnInstanceReportsWhatBlocksIt(t *testing.T) {
 	s, r := stuck(v1beta2.InstanceStateStopped, "x", "y")
 	r.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceCreation, Status: v1beta2.ConditionFalse,
 		Reason:  v1beta2.ReasonEngineImageNotDeployed,
@@ -56,7 +56,7 @@ func TestAVolumeThatWaitsForAnInstanceSaysWhatStandsAgainstIt(t *testing.T) {
 	require.Contains(t, said.Message, "status.nodeDeploymentMap")
 	r.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.WaitForBackingImage, Status: v1beta2.ConditionTrue,
 		Message: "It waits for bi-1."}}
-	require.Contains(t, conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeAttached).Message, "shall run. It waits for bi-1.")
+	require.Contains(t, conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeAttached).Message, "must run. It waits for bi-1.")
 	r.Status.Conditions[0].Status = v1beta2.ConditionFalse
 	require.NotContains(t, conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeAttached).Message, "bi-1")
 }

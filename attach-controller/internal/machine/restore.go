@@ -25,13 +25,13 @@ func BackupOf(text string) (backup, volume string) {
 }
 
 // restore fills a new volume from its backup. A standby volume is filled again with each later backup of the same backup volume, until a
-// person activates it (spec.Standby false).
+// user activates it (spec.Standby false).
 func (p *pass) restore() {
 	first, remote := BackupOf(p.v.Spec.FromBackup)
 	s := p.v.Status
 	if first == "" {
 		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; "+
-			"create the volume anew.", p.v.Spec.FromBackup))
+			"create the volume again.", p.v.Spec.FromBackup))
 		return
 	}
 	if !s.RestoreInitiated {
@@ -51,7 +51,8 @@ func (p *pass) restore() {
 		return
 	}
 	if !p.v.Spec.DisableFrontend {
-		p.wait(v1beta2.ReasonRestoring, "The restore waits until the volume is attached without a frontend: nobody may use it meanwhile.")
+		p.wait(v1beta2.ReasonRestoring,
+			"The restore waits until the volume is attached without a frontend: it must not be in use meanwhile.")
 		return
 	}
 	if s.IsStandby && p.engine.Spec.RequestedBackupRestore != backup && !p.fits() {
@@ -69,8 +70,8 @@ func (p *pass) restore() {
 	p.restored(backup)
 }
 
-// fits lets a standby volume grow with its backups before it is filled with a larger one, and reports whether it has their size. What the
-// target holds of an encrypted volume with room for its header is larger than the volume by that room.
+// fits expands a standby volume before it is filled with a larger backup, and reports whether the volume has the backup's size. The stored
+// size of an encrypted volume with room for its header is larger than the volume by that room.
 func (p *pass) fits() bool {
 	b := p.BackupVolume
 	if b == nil || b.Status.Size == "" {
@@ -99,11 +100,11 @@ func (p *pass) fits() bool {
 	return true
 }
 
-// What a BackupVolume's label says of an encrypted volume whose backups hold the LUKS header, too.
+// The label of a BackupVolume that marks an encrypted volume whose backups contain the LUKS header.
 const labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
 
-// latest is the backup that the volume is to have: the newest of its backup volume while it is a standby volume, else the one that it was
-// made from.
+// latest returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
+// spec.fromBackup.
 func (p *pass) latest(first string) string {
 	s := p.v.Status
 	if !s.IsStandby || p.BackupVolume == nil || p.BackupVolume.Status.LastBackupName == "" {
@@ -114,7 +115,7 @@ func (p *pass) latest(first string) string {
 	return p.BackupVolume.Status.LastBackupName
 }
 
-// restored ends the restore once the engine has the backup; that of a standby volume goes on until a person activates it.
+// restored ends the restore once the engine has the backup; the restore of a standby volume continues until a user activates it.
 func (p *pass) restored(backup string) {
 	for _, one := range p.engine.Status.RestoreStatus {
 		if one.IsRestoring {
@@ -139,7 +140,7 @@ func (p *pass) restored(backup string) {
 	p.say(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
 }
 
-// OperationFailed is what an engine says of the operations that fail; empty where none does.
+// OperationFailed returns the failures that an engine reports in its condition Operations; empty if there is none.
 func OperationFailed(list []v1beta2.Condition) string {
 	if c := conditions.Get(list, v1beta2.EngineOperations); c != nil && c.Status == v1beta2.ConditionFalse {
 		return c.Message
@@ -147,7 +148,7 @@ func OperationFailed(list []v1beta2.Condition) string {
 	return ""
 }
 
-// notBegun says that the engine was asked for something and has not begun, and what fails there.
+// notBegun describes a request that the engine has not begun, and the failure that it reports.
 func (p *pass) notBegun(what string) string {
 	text := "Engine " + p.engine.Name + " was asked to " + what + " and has not begun."
 	if failed := OperationFailed(p.engine.Status.Conditions); failed != "" {
@@ -156,8 +157,8 @@ func (p *pass) notBegun(what string) string {
 	return text
 }
 
-// leftUnfilled marks the replicas that failed to restore a backup which others have: they are rebuilt once the volume has its data. Where
-// no replica has it the volume is faulted, and filled again after a pause. Only what the engine said in this run counts.
+// leftUnfilled marks the replicas that failed to restore a backup that others have: they are rebuilt once the volume has its data. If no
+// replica has the backup, the volume is faulted, and filled again after a pause. Only reports of this engine run count.
 func (p *pass) leftUnfilled(backup string) bool {
 	failed := restoreErrors(p.engine, backup)
 	if len(failed) == 0 || p.robustness() == v1beta2.VolumeRobustnessUnknown {
@@ -186,7 +187,7 @@ func (p *pass) leftUnfilled(backup string) bool {
 // restoreAgain is how long a volume stays detached after a restore that failed on all its replicas.
 const restoreAgain = 5 * time.Minute
 
-// notRestored says that no replica of the volume has the backup that it waits for, and why; empty where that is not so.
+// notRestored explains that no replica of the volume has the wanted backup; empty if that is not so.
 func (p *pass) notRestored(backup string) string {
 	e := p.engine
 	if e == nil || !p.v.Status.RestoreRequired || backup == "" {
@@ -205,8 +206,8 @@ func (p *pass) notRestored(backup string) string {
 	return fmt.Sprintf("Restoring backup %s failed on all replicas: %s.", backup, failed[names[0]])
 }
 
-// restoreErrors are what an engine says of its replicas that failed to restore the backup, by the replica's name. A failure with an earlier
-// backup, which the engine keeps until the next restore begins, says nothing of it.
+// restoreErrors returns the errors that an engine reports of restoring the backup, by the replica's name. The failure of an earlier
+// backup, which the engine keeps until the next restore begins, does not count.
 func restoreErrors(e *v1beta2.Engine, backup string) map[string]string {
 	out := map[string]string{}
 	for name, where := range e.Spec.ReplicaAddressMap {

@@ -22,12 +22,12 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 		says           string
 	}{
 		"the backups have its size": {stored: was, engine: was, asked: true},
-		"nobody tells their size":   {engine: was, asked: true},
+		"their size is unknown":     {engine: was, asked: true},
 		"they are larger": {stored: 2 * was, engine: was, size: strconv.FormatInt(2*was, 10),
 			says: "it grows first"},
 		"its engine is smaller": {stored: was, engine: was / 2, says: "before the next backup"},
 		"they are smaller":      {stored: was / 2, engine: was, says: "of its own size only"},
-		"they hold the header of an encrypted volume": {stored: was + v1beta2.LUKSHeaderBytes, engine: was, encrypted: true,
+		"they contain the header of an encrypted volume": {stored: was + v1beta2.LUKSHeaderBytes, engine: was, encrypted: true,
 			labels: map[string]string{"volume-encrypted": "enabled"}, asked: true},
 		"an encrypted volume whose backups do not": {stored: was, engine: was, encrypted: true, asked: true},
 	} {
@@ -66,7 +66,7 @@ func restoring(nodes ...string) *fixture {
 	return s
 }
 
-// restores says what the engine says of a restore to one of the volume's replicas.
+// restores sets what the engine reports of a restore to one of the volume's replicas.
 func (s *fixture) restores(replica int, status v1beta2.RestoreStatus) {
 	e := s.Engines[0]
 	if e.Status.RestoreStatus == nil {
@@ -85,7 +85,7 @@ func TestAReplicaThatFailsItsRestoreIsFailedWhenTheOthersHaveEnded(t *testing.T)
 		"the others have it":              {done, failed, "vol-r-1"},
 		"the first of them failed":        {failed, done, "vol-r-0"},
 		"another one still restores":      {busy, failed, ""},
-		"nobody failed":                   {done, done, ""},
+		"no replica failed":               {done, done, ""},
 		"it failed with another backup":   {done, v1beta2.RestoreStatus{Error: "no", BackupURL: "s3://t?backup=b-0&volume=old"}, ""},
 		"it failed with this very backup": {done, v1beta2.RestoreStatus{Error: "no", BackupURL: "s3://t?backup=b-1&volume=old"}, "vol-r-1"},
 	} {
@@ -108,7 +108,7 @@ func TestAReplicaThatFailsItsRestoreIsFailedWhenTheOthersHaveEnded(t *testing.T)
 	}
 }
 
-func TestARestoreGoesOnWithoutAReplicaThatFailed(t *testing.T) {
+func TestARestoreContinuesWithoutAReplicaThatFailed(t *testing.T) {
 	s := restoring("x", "y")
 	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"})
 	s.restores(1, v1beta2.RestoreStatus{Error: "no space"})
@@ -128,7 +128,7 @@ func TestAVolumeWhoseRestoreFailedOnAllReplicasIsFaultedWithTheErrorAndTriedAgai
 	fault := func() string { return conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted).Message }
 	require.Equal(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
 	require.Equal(t, why, fault())
-	require.Empty(t, Decide(s.World).Events, "it is told once")
+	require.Empty(t, Decide(s.World).Events, "it is reported once")
 	for _, r := range s.Replicas {
 		require.Empty(t, r.Spec.FailedAt)
 	}
@@ -147,7 +147,7 @@ func TestAVolumeWhoseRestoreFailedOnAllReplicasIsFaultedWithTheErrorAndTriedAgai
 	require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
 }
 
-func TestWhatAnEarlierRunOfTheEngineSaidOfARestoreFaultsNothing(t *testing.T) {
+func TestTheRestoreErrorOfAnEarlierEngineRunFaultsNothing(t *testing.T) {
 	s := restoring("x")
 	s.restores(0, v1beta2.RestoreStatus{Error: "no such backup"})
 	s.Engines[0].Status.ReplicaModeMap = nil // this run was not polled yet

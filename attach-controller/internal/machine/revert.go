@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// revertRequest is what a person asks for, as <snapshot>@<time>; empty: nothing.
+// revertRequest is the user's request, as <snapshot>@<time>; empty: nothing.
 func (p *pass) revertRequest() string {
 	at := p.v.Spec.RevertRequestedAt
 	if _, err := time.Parse(time.RFC3339Nano, at); err != nil || p.v.Spec.RevertToSnapshot == "" {
@@ -16,9 +16,9 @@ func (p *pass) revertRequest() string {
 	return p.v.Spec.RevertToSnapshot + "@" + at
 }
 
-// revert leads what a person asked for to the engine, and reads how it went. It happens only while nobody can write, and
-// what came to its end is not done again: an engine that was asked and whose volume is let go before it answered is not
-// asked a second time, for by then somebody may have written.
+// revert passes the user's request to the engine, and reads the result. It happens only without writers, and a finished request is not
+// repeated: if the volume is released before the engine answers, the engine gets no second request, for by then there may have been
+// writes.
 func (p *pass) revert() {
 	request, e := p.revertRequest(), p.engine
 	if e == nil {
@@ -38,7 +38,7 @@ func (p *pass) revert() {
 			e.Status.LastRevertError)
 	case asked && reason == v1beta2.ReasonWaitingForMaintenance:
 		p.endRevert(request, v1beta2.ReasonFailed,
-			"The volume was let go before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, "+
+			"The volume was released before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, "+
 				"or leave it.")
 	case asked:
 		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.v.Spec.RevertToSnapshot+".")
@@ -51,21 +51,21 @@ func (p *pass) revert() {
 	}
 }
 
-// revertBlocker says what stands against reverting now.
+// revertBlocker returns what blocks the revert now.
 func (p *pass) revertBlocker() (reason, message string) {
 	s := p.v.Status
 	switch {
 	case p.isV2():
-		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: make a new one with spec.dataSource snap://" + p.v.Name + "/" +
+		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: create a new one with spec.dataSource snap://" + p.v.Name + "/" +
 			p.v.Spec.RevertToSnapshot + "."
 	case p.v.Spec.MigrationNodeID != "" || s.CurrentMigrationNodeID != "":
 		return v1beta2.ReasonMigrating, "The volume moves to another node; it is reverted when that is done."
 	case p.state != v1beta2.VolumeStateAttached || !p.engineUp() || !p.v.Spec.DisableFrontend || !s.FrontendDisabled ||
 		p.v.Spec.NodeID != p.current:
 		return v1beta2.ReasonWaitingForMaintenance,
-			"It is reverted while nobody can write: have it attached by a ticket with disableFrontend \"true\" and no other."
+			"It is reverted only without writers: have it attached by a ticket with disableFrontend \"true\" and no other."
 	case s.RestoreRequired || s.CloneStatus.State == v1beta2.CloneInitiated:
-		return v1beta2.ReasonWaitingForMaintenance, "The volume still waits for its data."
+		return v1beta2.ReasonWaitingForMaintenance, "The volume is still being filled with its data."
 	}
 	for _, mode := range p.engine.Status.ReplicaModeMap {
 		if mode == v1beta2.ReplicaModeWO {
@@ -75,7 +75,7 @@ func (p *pass) revertBlocker() (reason, message string) {
 	return "", ""
 }
 
-// withdrawRevert takes back what an engine was asked for.
+// withdrawRevert withdraws the request from the engine.
 func (p *pass) withdrawRevert() {
 	if p.engine.Spec.RequestedRevert != "" {
 		p.patch(StageStop, p.engine, "requestedRevert", "")
@@ -99,7 +99,7 @@ func (p *pass) sayRevert(reason, message string) {
 	}
 }
 
-// revertSaid puts into a list what there is to say; the end of a request stays, until another one.
+// revertSaid puts the revert condition into a list; the result of a request stays until another request.
 func (p *pass) revertSaid(list []v1beta2.Condition) []v1beta2.Condition {
 	switch {
 	case p.reverted != nil:

@@ -11,7 +11,7 @@ import (
 
 const request = "snap-1@2026-08-01T12:00:00Z"
 
-// maintained is a v1 volume that nobody can write to, and that a person wants reverted.
+// maintained is a v1 volume without a writer, which a user wants reverted.
 func maintained(s *fixture) {
 	s.Volume.Spec.RevertToSnapshot, s.Volume.Spec.RevertRequestedAt = "snap-1", "2026-08-01T12:00:00Z"
 	s.Volume.Spec.DisableFrontend, s.Volume.Status.FrontendDisabled = true, true
@@ -27,7 +27,7 @@ func revertAnswered(s *fixture) {
 	s.Engines[0].Status.LastRevert = request
 }
 
-func TestAVolumeIsRevertedWhileNobodyCanWrite(t *testing.T) {
+func TestAVolumeIsRevertedOnlyWithoutWriters(t *testing.T) {
 	for name, one := range map[string]struct {
 		is func(*fixture)
 		// asks is what the engine is asked for, "" to take it back, nil for nothing new.
@@ -35,7 +35,7 @@ func TestAVolumeIsRevertedWhileNobodyCanWrite(t *testing.T) {
 		reason string
 		ended  bool
 	}{
-		"nobody asks":         {func(*fixture) {}, nil, "", false},
+		"no request":          {func(*fixture) {}, nil, "", false},
 		"a time that is none": {func(s *fixture) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, "", false},
 		"somebody asks":       {maintained, request, v1beta2.ReasonReverting, false},
 		"the engine is asked": {revertAsked, nil, v1beta2.ReasonReverting, false},
@@ -43,7 +43,7 @@ func TestAVolumeIsRevertedWhileNobodyCanWrite(t *testing.T) {
 		"the engine refused": {func(s *fixture) { revertAnswered(s); s.Engines[0].Status.LastRevertError = "no such snapshot" }, nil,
 			v1beta2.ReasonFailed, true},
 		"what ended stays ended": {func(s *fixture) { revertAnswered(s); s.Volume.Status.LastRevert = request }, "", "", false},
-		"another time asks anew": {func(s *fixture) { maintained(s); s.Volume.Status.LastRevert = "snap-1@2026-07-31T12:00:00Z" }, request,
+		"another time asks again": {func(s *fixture) { maintained(s); s.Volume.Status.LastRevert = "snap-1@2026-07-31T12:00:00Z" }, request,
 			v1beta2.ReasonReverting, false},
 		"a frontend is there": {func(s *fixture) { maintained(s); s.Volume.Status.FrontendDisabled = false }, nil,
 			v1beta2.ReasonWaitingForMaintenance, false},

@@ -9,14 +9,14 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// retryAfter is how long a volume stays detached after its engine or frontend failed over healthy replicas, so that one
-// that fails every time is not started without a pause.
+// retryAfter is how long a volume stays detached after its engine or frontend failed over healthy replicas, so that one that fails every
+// time is not started without a pause.
 const retryAfter = 5 * time.Second
 
-// latest is how far apart the failures of replicas lie that failed together.
+// latest is the longest time between failures of replicas that count as failed together.
 const latest = time.Second
 
-// salvage ends the fault of a detached volume, where something usable is left.
+// salvage ends the fault of a detached volume, if something usable is left.
 func (p *pass) salvage() {
 	if !p.faulted || p.state != v1beta2.VolumeStateDetached || p.current != "" || p.v.Spec.NodeID != "" {
 		return
@@ -28,13 +28,13 @@ func (p *pass) salvage() {
 	case p.waitsForHealthy():
 	case !p.Settings.AutoSalvage:
 		p.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear spec.failedAt of "+
-			"the replica that shall be used.")
+			"the replica to use.")
 	default:
 		p.salvageLatest()
 	}
 }
 
-// retry lets a volume be attached again whose replicas are fine, after a pause.
+// retry attaches a volume with healthy replicas again, after a pause.
 func (p *pass) retry() {
 	pause, why := retryAfter, ""
 	if p.engine != nil {
@@ -55,7 +55,7 @@ func (p *pass) retry() {
 	p.remount()
 }
 
-// waitsForHealthy: a healthy replica on a node that is down has newer data than those that failed.
+// waitsForHealthy reports whether a healthy replica is on a down node: it has newer data than those that failed.
 func (p *pass) waitsForHealthy() bool {
 	if p.Rules.off(RuleSalvageWaits) {
 		return false
@@ -73,7 +73,7 @@ func (p *pass) waitsForHealthy() bool {
 	return len(names) > 0
 }
 
-// salvageLatest takes those replicas that failed last: what failed earlier has older data.
+// salvageLatest takes the replicas that failed last: those that failed earlier have older data.
 func (p *pass) salvageLatest() {
 	var newest time.Time
 	at := map[string]time.Time{}
@@ -112,11 +112,11 @@ func (p *pass) salvageLatest() {
 	p.faulted = false
 	p.remount()
 	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
-	p.report(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume goes on from " +
+	p.report(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume continues from " +
 		strings.Join(taken, ", ") + "."})
 }
 
-// remount asks for pods that mount the volume anew, which package podrecovery sees to: the device went away under those of before.
+// remount requests new mounts in the pods of the volume, which package podrecovery handles: the old mounts lost their device.
 func (p *pass) remount() {
 	p.set("remountRequestedAt", p.v.Status.RemountRequestedAt, stamp(p.Now))
 }

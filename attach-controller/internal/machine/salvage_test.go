@@ -16,7 +16,7 @@ const (
 	soon  = "2025-12-31T12:00:01Z"
 )
 
-// faulted is detached, and faulted since the beginning of the test; its replicas failed when times says.
+// faulted is detached, and faulted since the start of the test; its replicas failed at the given times.
 func faulted(t *testing.T, times ...string) *fixture {
 	t.Helper()
 	s := newFixture(v1beta2.DataEngineV1, []string{"x", "y", "z"}[:len(times)]...)
@@ -56,7 +56,7 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 			[]string{"vol-r-0"}, ""},
 		"not one that may still run": {[]string{late}, func(s *fixture) {
 			s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateUnknown
-		}, nil, "shall stop"},
+		}, nil, "must stop"},
 		"not one that never had the data": {[]string{early, late}, func(s *fixture) {
 			s.Replicas[1].Spec.HealthyAt, s.Replicas[1].Spec.LastHealthyAt = "", ""
 		}, []string{"vol-r-0"}, ""},

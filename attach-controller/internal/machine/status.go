@@ -33,7 +33,7 @@ const (
 	EventRevertFailed  = "RevertFailed"
 )
 
-// say is for what the status tells, tell for what the patch of a replica does.
+// say adds an event of a status change; report adds an event of a patch of a replica.
 func (p *pass) say(h Event) { p.out.Events = append(p.out.Events, h) }
 
 func (p *pass) report(r *v1beta2.Replica, h Event) {
@@ -41,7 +41,7 @@ func (p *pass) report(r *v1beta2.Replica, h Event) {
 	w.Events = append(w.Events, h)
 }
 
-// set writes one key of the status where it changes.
+// set writes one key of the status if it changes.
 func (p *pass) set(key string, from, to any) {
 	if reflect.DeepEqual(from, to) {
 		return
@@ -52,7 +52,7 @@ func (p *pass) set(key string, from, to any) {
 	p.out.Status[key] = to
 }
 
-// status is everything that Volume.status says now.
+// status computes Volume.status.
 func (p *pass) status() {
 	s := p.v.Status
 	p.set("state", s.State, p.state)
@@ -71,7 +71,7 @@ func (p *pass) status() {
 	}
 	if arrived := p.state == v1beta2.VolumeStateAttached && s.State != p.state; arrived {
 		p.set("frontendDisabled", s.FrontendDisabled, p.v.Spec.DisableFrontend)
-		// never empty: it tells that there is data
+		// never empty: it shows that there is data
 		p.set("currentImage", s.CurrentImage, cmp.Or(p.image(), p.engine.Status.CurrentImage, p.engine.Status.InstanceManagerName))
 	}
 	if p.engine != nil && p.v.DeletionTimestamp == nil {
@@ -82,7 +82,7 @@ func (p *pass) status() {
 	p.transitions(robustness)
 }
 
-// robustness is how much of the data is safe, as the running engine says.
+// robustness rates the safety of the data by what the running engine reports.
 func (p *pass) robustness() string {
 	if p.faulted {
 		return v1beta2.VolumeRobustnessFaulted
@@ -109,13 +109,13 @@ func (p *pass) robustness() string {
 	return v1beta2.VolumeRobustnessDegraded
 }
 
-// owned are the conditions of a Volume that are this package's.
+// owned are the conditions of a Volume that this package writes.
 var owned = []string{v1beta2.VolumeAttached, v1beta2.VolumeFaulted, v1beta2.VolumeReverted, v1beta2.VolumeExpanded}
 
-// Owned are those conditions of a list that are this package's.
+// Owned filters a list for the conditions that this package writes.
 func Owned(list []v1beta2.Condition) []v1beta2.Condition { return conditions.Owned(list, owned...) }
 
-// conditions say where the volume is, and why it is not where it should be.
+// conditions report where the volume is, and why it is not where it is wanted.
 func (p *pass) conditions(robustness string) []v1beta2.Condition {
 	list := p.expansionSaid(p.revertSaid(Owned(p.v.Status.Conditions)))
 	list = conditions.Set(list, p.attachedCondition(), p.Now)
@@ -137,14 +137,14 @@ func (p *pass) attachedCondition() v1beta2.Condition {
 		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, "The volume is attached to "+p.current+"."
 		if going := p.deletedInUse(); going != "" {
 			c.Reason = v1beta2.ReasonDeletedInUse
-			c.Message += " " + going + " is being deleted, but is in use: it stays until the volume is detached, and is then made anew."
+			c.Message += " " + going + " is being deleted, but is in use: it stays until the volume is detached, and is then created again."
 		}
 		if p.why.message != "" {
 			c.Message += " " + p.why.message
 		}
 	case c.Reason != "":
 	case p.state == v1beta2.VolumeStateDetached:
-		c.Reason, c.Message = v1beta2.ReasonDetached, "Nobody wants the volume attached."
+		c.Reason, c.Message = v1beta2.ReasonDetached, "No ticket wants the volume attached."
 	case p.state == v1beta2.VolumeStateDeleting:
 		c.Reason, c.Message = v1beta2.ReasonVolumeDeleting, "The volume is being deleted."
 	default:
@@ -153,7 +153,7 @@ func (p *pass) attachedCondition() v1beta2.Condition {
 	return c
 }
 
-// deletedInUse names what of an attached volume somebody deleted under it; "" is nothing.
+// deletedInUse returns the object of an attached volume that was deleted while in use; "" if there is none.
 func (p *pass) deletedInUse() string {
 	switch {
 	case p.engine != nil && p.engine.DeletionTimestamp != nil:
@@ -164,7 +164,7 @@ func (p *pass) deletedInUse() string {
 	return ""
 }
 
-// transitions are the events of what changed.
+// transitions adds the events of what changed.
 func (p *pass) transitions(robustness string) {
 	s := p.v.Status
 	switch {
@@ -176,7 +176,7 @@ func (p *pass) transitions(robustness string) {
 	if going := p.deletedInUse(); going != "" && p.state == v1beta2.VolumeStateAttached &&
 		conditions.Reason(s.Conditions, v1beta2.VolumeAttached) != v1beta2.ReasonDeletedInUse {
 		p.say(Event{Reason: EventDeletedInUse, Warning: true, Note: going +
-			" is being deleted, but is in use: it stays until the volume is detached, and is then made anew."})
+			" is being deleted, but is in use: it stays until the volume is detached, and is then created again."})
 	}
 	switch {
 	case robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness:

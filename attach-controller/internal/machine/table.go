@@ -30,12 +30,12 @@ func (p *pass) move() {
 		if p.open(wanted) {
 			p.arrive(wanted)
 		}
-	default: // attached where it is wanted, or migrating
+	default: // attached on the wanted node, or migrating
 		p.stay(wanted)
 	}
 }
 
-// leaves tells the rows that close: nobody wants the volume, or it is not where it is wanted.
+// leaves reports whether a closing row of the table applies: no ticket wants the volume, or it is not on the wanted node.
 func (p *pass) leaves(wanted string) bool {
 	attached := p.state == v1beta2.VolumeStateAttached
 	switch {
@@ -49,8 +49,8 @@ func (p *pass) leaves(wanted string) bool {
 	return !(attached && p.migration != "")
 }
 
-// strayed reports whether an engine or frontend runs, or may run, that is not the one which is wanted here: it ends first, and
-// so do the replicas that it may write to.
+// strayed reports whether an engine or frontend runs, or may run, that is not the wanted one: it stops first, and so do the replicas that
+// it may write to.
 func (p *pass) strayed(wanted string) bool {
 	stray := func(i instance) bool { return !p.stopped(i) && (i.node != wanted || !i.wanted) }
 	for _, e := range p.Engines {
@@ -93,7 +93,7 @@ func (p *pass) stay(wanted string) {
 		return
 	}
 	p.migrate(wanted)
-	moving := p.makes || p.movable(wanted) && ofEngine(p.second).wanted // what the first engine gets meanwhile the second one lacks
+	moving := p.makes || p.movable(wanted) && ofEngine(p.second).wanted // the second engine lacks what the first one gets meanwhile
 	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted && !moving {
 		p.join()
 		p.expand()

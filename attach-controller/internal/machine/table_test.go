@@ -11,8 +11,8 @@ import (
 var states = []string{"", v1beta2.VolumeStateCreating, v1beta2.VolumeStateAttached, v1beta2.VolumeStateAttaching,
 	v1beta2.VolumeStateDetaching, v1beta2.VolumeStateDetached}
 
-// A6, ATT-1: every combination of what is wanted, what is said and what runs converges: with a node wanted the volume ends
-// attached there, without one detached, and never do two engines run with nobody migrating.
+// A6, ATT-1: every combination of spec, status and running instances converges: with a node wanted the volume ends attached there, without
+// one detached, and two engines never run unless the volume migrates.
 func TestEveryCombinationConverges(t *testing.T) {
 	count := 0
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
@@ -29,7 +29,7 @@ func TestEveryCombinationConverges(t *testing.T) {
 									s)
 								want := wanted
 								if wanted == down {
-									want = "" // nobody is attached to a node that is down; tickets see to the rest
+									want = "" // no volume attaches to a down node; tickets handle the rest
 								}
 								if want == "" && wanted == "" {
 									require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State, "began as\n%s and is\n%s", before,
@@ -54,10 +54,10 @@ func TestEveryCombinationConverges(t *testing.T) {
 	require.Equal(t, 1944, count)
 }
 
-// combination is a volume whose engine and replicas run where runs says, whatever status says.
+// combination is a volume whose engine and replicas run at the node in runs, whatever status shows.
 func combination(engine, wanted, current, state, runs, down string, healthy bool) *fixture {
 	s := newFixture(engine, "y", "z")
-	s.step() // makes the engine, and for v2 the frontend
+	s.step() // creates the engine, and for v2 the frontend
 	s.step()
 	v := s.Volume
 	v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State = wanted, current, state

@@ -7,21 +7,21 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// retryTarget is how long an engine that is made for a move has to become fit: one that failed stands until then, so that a node on which
-// every engine fails is not asked without a pause.
+// retryTarget is how long a new second engine may take to become ready. A failed one is kept that long, so that a node on which every
+// engine fails gets no retry without a pause.
 const retryTarget = 10 * time.Second
 
-// The target of an attached v2 volume moves under its frontend, which stays (`spec.targetNodeID`; empty is home, where the volume is
-// attached):
+// The target of an attached v2 volume moves under its frontend, which stays (`spec.targetNodeID`; empty means the original node, where the
+// volume is attached):
 //
-//	no second engine       → one is made on the wanted node, over the replicas that are RW in a fresh look, without a frontend
-//	it runs, all RW in it  → the frontend's spec names it; im-monitor moves the paths
-//	the frontend is there  → it is the volume's engine, whatever else was meant; the other one ends
-//	it does not come up, or is not wanted any more → the frontend stays, or goes back, before it ends
+//	no second engine       → create it on the wanted node, over the replicas that are RW in a fresh poll, without a frontend
+//	it runs, all are RW   → write it to the frontend's spec; im-monitor moves the paths
+//	the frontend leads to it → it is the volume's engine; stop the other one
+//	it does not start, or is no longer wanted → the frontend stays, or switches back, before the second engine stops
 //
-// Which engine is the volume's is what EngineFrontend.status says, so that an I/O target exists at every moment. [UPG-3]
+// EngineFrontend.status decides which engine is the volume's, so that an I/O target exists at every moment. [UPG-3]
 
-// served is the engine that the volume's only frontend leads to; nil where nobody knows.
+// served returns the engine that the volume's only frontend leads to; nil if that is unknown.
 func (p *pass) served() *v1beta2.Engine {
 	if len(p.Frontends) != 1 {
 		return nil
@@ -41,20 +41,20 @@ func leadsTo(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 	return s.TargetIP != "" && s.TargetPort != 0 && s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port
 }
 
-// movable reports whether the volume is attached at home with one frontend there, so that its engine may be elsewhere.
+// movable reports whether the volume is attached with one frontend on its node, so that its engine may be relocated.
 func (p *pass) movable(home string) bool {
 	f := ofFrontend(p.frontend)
 	return p.hasFrontend() && p.engine != nil && p.state == v1beta2.VolumeStateAttached && home != "" && p.current == home &&
 		p.secondFront == nil && f.wanted && f.node == home
 }
 
-// away reports whether the target is, for the moment, not where the volume is attached.
+// away reports whether the target is relocated: it is not on the node where the volume is attached.
 func (p *pass) away() bool {
 	e := ofEngine(p.engine)
 	return p.movable(p.current) && e.wanted && e.node != "" && e.node != p.current
 }
 
-// engineNode is where the engine of a volume is to be that is wanted on a node.
+// engineNode returns the node for the engine of a volume that is wanted on a node.
 func (p *pass) engineNode(node string) string {
 	if p.current == node && p.away() {
 		return p.engine.Spec.NodeID
@@ -62,7 +62,7 @@ func (p *pass) engineNode(node string) string {
 	return node
 }
 
-// handing reports whether the frontend was told to go to the second engine, which runs.
+// handing reports whether the frontend was ordered to switch to the second engine, which runs.
 func (p *pass) handing() bool {
 	return p.second != nil && p.frontend != nil && p.secondFront == nil && p.state == v1beta2.VolumeStateAttached &&
 		p.frontend.Spec.EngineName == p.second.Name && p.running(ofEngine(p.second))
@@ -78,7 +78,7 @@ func (p *pass) moveTarget(home string) {
 		p.beginMove(goal)
 	case p.targetReady(goal):
 		p.carryOn(home, goal)
-	case p.arriving(goal): // to be left again from there: turning back and forth would never end
+	case p.arriving(goal): // it moves on from there: reversing on the way could repeat for ever
 		p.orderFrontend(p.frontend, p.second, home)
 	default:
 		p.endMove(home)
@@ -88,7 +88,7 @@ func (p *pass) moveTarget(home string) {
 	}
 }
 
-// goal is where the target shall be: where it is as long as it cannot go where it is wanted.
+// goal returns the node for the target: its current node as long as it cannot move to the wanted one.
 func (p *pass) goal(home string) string {
 	at, wanted := p.engine.Spec.NodeID, p.v.Spec.TargetNodeID
 	if wanted == "" {
@@ -107,13 +107,13 @@ func (p *pass) goal(home string) string {
 	return wanted
 }
 
-// broken reports whether the target is away and has failed, while copies are left that it served from: another engine takes over from it
-// under the frontend, since the volume could not be attached anew where it is.
+// broken reports whether the relocated target has failed while copies are left that it served from: another engine takes over under the
+// frontend, since the volume could not be attached again where it is.
 func (p *pass) broken() bool {
 	return p.away() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
 }
 
-// beginMove makes the second engine.
+// beginMove creates the second engine.
 func (p *pass) beginMove(goal string) {
 	at := p.engine.Spec.NodeID
 	switch {
@@ -138,7 +138,7 @@ func (p *pass) makeTarget(node string) {
 	}
 }
 
-// dropFailed leaves those replicas in a map that did not fail, and counts them.
+// dropFailed removes failed replicas from a map and counts them.
 func (p *pass) dropFailed(addresses map[string]string) int {
 	for _, r := range p.Replicas {
 		if r.Spec.FailedAt != "" || p.failed[r.Name] {
@@ -148,7 +148,7 @@ func (p *pass) dropFailed(addresses map[string]string) int {
 	return len(addresses)
 }
 
-// unfinished reports whether the engine does something that no other engine could go on with, or has not said of each replica how it is.
+// unfinished reports whether the engine does something that no other engine could continue, or has not reported the mode of each replica.
 func (p *pass) unfinished() bool {
 	e := p.engine
 	for name := range e.Spec.ReplicaAddressMap {
@@ -161,14 +161,14 @@ func (p *pass) unfinished() bool {
 			return true // the engine is about to notice
 		}
 		if e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.FailedAt != "" {
-			return true // it lets that go first: a frontend that came back would read there what it wrote elsewhere
+			return true // it drops that replica first: a frontend that switched back would read stale data from it
 		}
 	}
 	return e.Status.IsExpanding || e.Spec.VolumeSize < v1beta2.SizeOf(p.v) || p.v.Status.RestoreRequired ||
 		p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
 }
 
-// failUnreachable marks the replicas that the next engine will not have; true when there were any.
+// failUnreachable marks the replicas that the next engine will not have; it reports whether there were any.
 func (p *pass) failUnreachable() bool {
 	any := false
 	for _, r := range p.Replicas {

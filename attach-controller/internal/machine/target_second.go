@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// targetReady reports whether the second engine may become the volume's: it is where it shall be, and neither failed nor knows of fewer
-// good replicas than the first one. One that is not has a moment to become so.
+// targetReady reports whether the second engine may become the volume's: it is on the wanted node, did not fail, and has all RW replicas
+// of the first one. One that is not ready has retryTarget to become so.
 func (p *pass) targetReady(goal string) bool {
 	e := ofEngine(p.second)
 	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.broken() {
@@ -34,14 +34,13 @@ func (p *pass) unsound() bool {
 	return bad
 }
 
-// arriving reports whether the frontend is on its way to the second engine, which is sound, and that neither engine is where the target
-// shall be.
+// arriving reports whether the frontend is switching to the second engine, which is sound, while neither engine is on the wanted node.
 func (p *pass) arriving(goal string) bool {
 	return p.handing() && p.second.DeletionTimestamp == nil && ofEngine(p.second).wanted && !p.down(p.second.Spec.NodeID) && !p.unsound() &&
 		p.engine.Spec.NodeID != goal && p.second.Spec.NodeID != goal
 }
 
-// carryOn lets the frontend go to the second engine once that runs and has all its replicas.
+// carryOn switches the frontend to the second engine once that runs and has all its replicas.
 func (p *pass) carryOn(home, goal string) {
 	if p.ready(home) {
 		p.orderFrontend(p.frontend, p.second, home)
@@ -49,7 +48,7 @@ func (p *pass) carryOn(home, goal string) {
 	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", p.engine.Spec.NodeID, goal))
 }
 
-// ready reports whether the second engine may take over, or that the frontend was told so already.
+// ready reports whether the second engine may take over, or the frontend was already ordered to switch.
 func (p *pass) ready(home string) bool {
 	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineUp() && p.outrun() {
 		return false
@@ -72,10 +71,10 @@ func (p *pass) ready(home string) bool {
 	return true
 }
 
-// endMove ends the engine that is not the volume's, or not any more: never before the frontend leads to the other one. [UPG-3]
+// endMove stops the engine that is not the volume's, never before the frontend leads to the other one. [UPG-3]
 func (p *pass) endMove(home string) {
 	e := p.second
-	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target is on node %s; the engine on node %s ends.", p.engine.Spec.NodeID,
+	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target is on node %s; the engine on node %s stops.", p.engine.Spec.NodeID,
 		e.Spec.NodeID))
 	if p.frontend.Spec.EngineName == e.Name {
 		if p.running(ofEngine(p.engine)) && p.engine.Status.Port != 0 {
@@ -100,13 +99,12 @@ func (p *pass) endMove(home string) {
 		p.drop(e)
 		return
 	}
-	if len(e.Spec.ReplicaAddressMap) > 0 { // its node is down: what it says when that is back is of the past
+	if len(e.Spec.ReplicaAddressMap) > 0 { // its node is down: its reports are outdated when the node is back
 		p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
 	}
 }
 
-// believe marks the replicas that the engine which ends had dropped, and that the volume's engine knows nothing of: they may lack what it
-// wrote.
+// believe marks the replicas that the stopping engine dropped, and that the volume's engine has not reported: they may lack what it wrote.
 func (p *pass) believe(e *v1beta2.Engine) {
 	for _, r := range p.Replicas {
 		_, mapped := e.Spec.ReplicaAddressMap[r.Name]
@@ -116,7 +114,7 @@ func (p *pass) believe(e *v1beta2.Engine) {
 	}
 }
 
-// endOthers stops the engines that are left over beside the two that count, and lets them go.
+// endOthers stops and deletes the engines beside the two that count.
 func (p *pass) endOthers() (stopped bool) {
 	stopped = true
 	for _, e := range p.others() {

@@ -20,14 +20,14 @@ func moved(t require.TestingT, replicas ...string) *fixture {
 	return s
 }
 
-// hasWay is UPG-3: the frontend leads to an engine that is there and shall run.
+// hasWay is UPG-3: the frontend leads to an engine that exists and must run.
 func hasWay(s *fixture) bool {
 	return len(s.Frontends) == 1 && slices.ContainsFunc(s.Engines, func(e *v1beta2.Engine) bool {
 		return leadsTo(s.Frontends[0], e) && ofEngine(e).wanted
 	})
 }
 
-// watched settles and holds at each step that the volume stays attached at x and has a way for its I/O.
+// watched settles, and checks at each step that the volume stays attached at x and has an I/O target.
 func watched(t require.TestingT, s *fixture) {
 	for range 60 {
 		changed := s.step()
@@ -120,7 +120,7 @@ func TestNoEngineStopsBeforeTheFrontendWhenAVolumeIsDetachedInTheMiddleOfAMove(t
 	}
 }
 
-// secondIs brings a move to where the second engine runs and the frontend was not told of it.
+// secondIs advances a move until the second engine runs and the frontend is not yet ordered to switch.
 func secondIs(t *testing.T) *fixture {
 	t.Helper()
 	s := attached(v1beta2.DataEngineV2, "x", "y", "z")
@@ -134,7 +134,7 @@ func secondIs(t *testing.T) *fixture {
 	return s
 }
 
-// switching is secondIs once the frontend was told to go to the second engine.
+// switching is secondIs once the frontend is ordered to switch to the second engine.
 func switching(t *testing.T) *fixture {
 	t.Helper()
 	s := secondIs(t)
@@ -146,13 +146,13 @@ func switching(t *testing.T) *fixture {
 
 func TestWhatStandsAgainstAMove(t *testing.T) {
 	for name, happens := range map[string]func(*fixture){
-		"the wanted node is down":              func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} },
-		"the wanted node is being upgraded":    func(s *fixture) { s.Nodes["y"] = Node{Known: true, Upgrading: true} },
-		"a replica is being rebuilt":           func(s *fixture) { s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO },
-		"the engine grows":                     func(s *fixture) { s.Engines[0].Status.IsExpanding = true },
-		"nobody knows where the frontend is":   func(s *fixture) { s.Frontends[0].Status.TargetIP = "" },
-		"nobody knows whether the frontend is": func(s *fixture) { s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
-		"nobody knows whether the engine is":   func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+		"the wanted node is down":           func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} },
+		"the wanted node is being upgraded": func(s *fixture) { s.Nodes["y"] = Node{Known: true, Upgrading: true} },
+		"a replica is being rebuilt":        func(s *fixture) { s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO },
+		"the engine grows":                  func(s *fixture) { s.Engines[0].Status.IsExpanding = true },
+		"the frontend's target is unknown":  func(s *fixture) { s.Frontends[0].Status.TargetIP = "" },
+		"the frontend's state is unknown":   func(s *fixture) { s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+		"the engine's state is unknown":     func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y", "z")
@@ -202,7 +202,7 @@ func TestASecondEngineThatIsNotFitIsReplaced(t *testing.T) {
 	})
 }
 
-func TestTheFrontendIsToldOnlyAfterAFreshLookAtTheFirstEngine(t *testing.T) {
+func TestTheFrontendSwitchesOnlyAfterAFreshPollOfTheFirstEngine(t *testing.T) {
 	s := secondIs(t)
 	s.Engines[0].Spec.LookRequestedAt, s.Engines[0].Status.LookedAt = "", ""
 	verdict := Decide(s.World)
@@ -227,7 +227,7 @@ func TestAnEngineEndsOnlyAfterAFreshReadOfItsFrontend(t *testing.T) {
 }
 
 // UPG-1: who reads through the second engine finds what every replica has.
-func TestTheFrontendIsToldOfNoEngineThatLacksAReplica(t *testing.T) {
+func TestTheFrontendSwitchesToNoEngineThatLacksAReplica(t *testing.T) {
 	s := secondIs(t)
 	s.Engines[1].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeWO
 	s.step()
@@ -268,7 +268,7 @@ func TestATargetIsNotSentToANodeThatIsDown(t *testing.T) {
 }
 
 // UPG-1: what the first target acknowledges meanwhile the second one lacks.
-func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
+func TestAFrontendThatLostItsSuspensionOnTheWaySwitchesBack(t *testing.T) {
 	s := switching(t)
 	f := s.Frontends[0]
 	f.Spec.SuspendRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
@@ -276,8 +276,8 @@ func TestAFrontendThatLostItsHoldOnTheWayIsLedBack(t *testing.T) {
 	require.Equal(t, "vol-e-0", writeOf(t, Decide(s.World), f).Spec["engineName"])
 }
 
-// A move that is called off when the frontend was told already: it goes back before the second engine ends.
-func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
+// A move that is cancelled after the frontend was ordered to switch: it switches back before the second engine stops.
+func TestACancelledMoveSwitchesTheFrontendBackFirst(t *testing.T) {
 	s := switching(t)
 	s.Volume.Spec.TargetNodeID = ""
 	s.step()
@@ -287,7 +287,7 @@ func TestAMoveThatIsCalledOffBringsTheFrontendBackFirst(t *testing.T) {
 	oneEngine(t, s, "vol-e-0", "x")
 }
 
-// What the first engine said last counts: the second one does not know.
+// The last report of the first engine counts: the second one does not know the replica.
 func TestAReplicaThatTheFirstEngineDroppedIsRebuiltAfterTheMove(t *testing.T) {
 	s := secondIs(t)
 	for !leadsTo(s.Frontends[0], s.Engines[1]) {
@@ -303,7 +303,7 @@ func TestAReplicaThatTheFirstEngineDroppedIsRebuiltAfterTheMove(t *testing.T) {
 	require.NotContains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-2")
 }
 
-func TestATargetThatFailsAwayFromHomeIsMadeAnewUnderTheFrontend(t *testing.T) {
+func TestARelocatedTargetThatFailsIsReplacedUnderTheFrontend(t *testing.T) {
 	s := moved(t, "x", "y", "z")
 	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
 	watched(t, s)

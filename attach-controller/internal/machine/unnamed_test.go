@@ -18,7 +18,7 @@ func TestAnEngineThatServesFromReplicasWithoutObjectsIsNotStopped(t *testing.T) 
 			for _, r := range s.Replicas {
 				s.Engines[0].Status.ReplicaModeMap[r.Name] = v1beta2.ReplicaModeERR
 			}
-			s.Engines[0].Status.ReplicaModeMap["made-since"] = mode
+			s.Engines[0].Status.ReplicaModeMap["created-since"] = mode
 			for range 5 {
 				s.step()
 			}

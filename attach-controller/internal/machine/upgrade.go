@@ -9,13 +9,13 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State, Image string
-	// Listed reports whether the volume is one of those that the upgrade leads around the node. Replica is the one that it has there,
-	// Original where its target was before; either may be empty.
+	// Listed reports whether the upgrade relocates the volume. Replica is the volume's replica on the node, Original the node of its
+	// target before; either may be empty.
 	Listed            bool
 	Replica, Original string
 }
 
-// apart reports whether what the volume has on the node is out of its engine, and stays so.
+// apart reports whether the volume's replica on the node is out of its engine, and stays so.
 func (u *Upgrade) apart() bool {
 	switch u.State {
 	case v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack:
@@ -24,7 +24,7 @@ func (u *Upgrade) apart() bool {
 	return false
 }
 
-// leaves reports whether no engine may come to the node, because its instance manager goes.
+// leaves reports whether no engine may start on the node, because its instance manager is being replaced.
 func (u *Upgrade) leaves() bool {
 	return u.State == v1beta2.UpgradeStateDetachingReplicas || u.State == v1beta2.UpgradeStateUpgradingInstanceManager
 }
@@ -44,8 +44,8 @@ func (p *pass) takenOut(r *v1beta2.Replica) bool {
 	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && p.isV2()
 }
 
-// leftOut reports whether an engine which starts anew does without a replica, since another healthy one can be had: the instance manager of
-// its node is being replaced.
+// leftOut reports whether an engine that starts excludes a replica, since another healthy one is available: the instance manager of its
+// node is being replaced.
 func (p *pass) leftOut(r *v1beta2.Replica) bool {
 	u := p.upgradeOf(r.Spec.NodeID)
 	if u == nil || !u.apart() || !p.isV2() {
@@ -59,8 +59,8 @@ func (p *pass) leftOut(r *v1beta2.Replica) bool {
 	return false
 }
 
-// takeOut takes a replica out of the running engine, unless it is the last good one. It counts as failed before the engine goes on without
-// it: what is written from then on it does not have. [UPG-1]
+// takeOut removes a replica from the running engine, unless it is the last RW one. It is marked as failed before the engine continues
+// without it: it lacks what is written from then on. [UPG-1]
 func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 	_, mapped := wanted[r.Name]
 	u := p.upgradeOf(r.Spec.NodeID)
@@ -71,13 +71,13 @@ func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 		p.halt(r)
 	case !p.otherStays(r, wanted):
 		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last "+
-			"good one.", r.Name, u.Node))
+			"RW one.", r.Name, u.Node))
 	case p.freshPoll() && p.fail(r, why):
 		delete(wanted, r.Name)
 	}
 }
 
-// otherStays reports whether another replica is good, stays in the engine, and is on a node that is neither down nor about to lose it.
+// otherStays reports whether another replica is RW, stays in the engine, and is on a node that is neither down nor about to lose it.
 func (p *pass) otherStays(except *v1beta2.Replica, among map[string]string) bool {
 	for _, r := range p.Replicas {
 		_, mapped := among[r.Name]
@@ -88,7 +88,7 @@ func (p *pass) otherStays(except *v1beta2.Replica, among map[string]string) bool
 	return false
 }
 
-// upgraded writes the image down under which the target runs again at home.
+// upgraded records the image under which the target runs again on its original node.
 func (p *pass) upgraded(home string) {
 	u := p.upgradeOf(home)
 	back := u != nil && u.Listed && u.Original == home && u.Image != "" && p.engine.Spec.NodeID == home &&

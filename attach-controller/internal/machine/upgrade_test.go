@@ -29,7 +29,7 @@ func TestAReplicaIsTakenOutOfARunningEngineForAnUpgrade(t *testing.T) {
 		for n := 0; s.Replicas[0].Spec.FailedAt == ""; n++ {
 			verdict := Decide(s.World)
 			if one := findWrite(verdict, s.Replicas[0]); one != nil && one.Spec["failedAt"] != nil {
-				require.Equal(t, StageFail, one.Stage, "it counts as failed before the engine goes on without it")
+				require.Equal(t, StageFail, one.Stage, "it counts as failed before the engine continues without it")
 				require.True(t, verdict.Fresh)
 			}
 			require.Less(t, n, 30, "%s", s)
@@ -44,13 +44,13 @@ func TestAReplicaIsTakenOutOfARunningEngineForAnUpgrade(t *testing.T) {
 	}
 }
 
-// UPG-1: what is written from then on it does not have, so it has failed by then; and nobody knows which are good without a fresh look.
-func TestAReplicaHasFailedBeforeTheEngineGoesOnWithoutIt(t *testing.T) {
+// UPG-1: the replica lacks later writes, so it is failed by then; and only a fresh poll shows which replicas are RW.
+func TestAReplicaIsFailedBeforeTheEngineContinuesWithoutIt(t *testing.T) {
 	s := upgrades(t, v1beta2.UpgradeStateDetachingReplicas)
 	s.Engines[0].Spec.LookRequestedAt, s.Engines[0].Status.LookedAt = "", ""
 	verdict := Decide(s.World)
 	untouched(t, verdict, s.Replicas[0])
-	require.NotNil(t, writeOf(t, verdict, s.Engines[0]).Spec["lookRequestedAt"], "it is looked at first")
+	require.NotNil(t, writeOf(t, verdict, s.Engines[0]).Spec["lookRequestedAt"], "it is polled first")
 	for n := 0; ; n++ {
 		require.Less(t, n, 30, "%s", s)
 		verdict := Decide(s.World)
@@ -91,7 +91,7 @@ func TestTheLastGoodReplicaIsNeverTakenOut(t *testing.T) {
 			s.Engines[0].Status.ReplicaModeMap["vol-r-2"] = v1beta2.ReplicaModeWO
 		},
 		"the others' nodes are down": func(s *fixture) {
-			s.Volume.Spec.TargetNodeID = "" // it came home meanwhile
+			s.Volume.Spec.TargetNodeID = "" // it switched back meanwhile
 			s.settle()
 			s.Nodes["y"], s.Nodes["z"] = Node{Known: true, Down: true}, Node{Known: true, Down: true}
 		},
@@ -105,7 +105,7 @@ func TestTheLastGoodReplicaIsNeverTakenOut(t *testing.T) {
 				require.Empty(t, s.Replicas[0].Spec.FailedAt, "%s", s)
 				require.Contains(t, s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0")
 			}
-			require.Contains(t, conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeAttached).Message, "it is the last good one")
+			require.Contains(t, conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeAttached).Message, "it is the last RW one")
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestAnUpgradeLeavesAGoodReplica(t *testing.T) {
 	})
 }
 
-func TestWhatComesToTheNodeOfAnUpgradeIsHeldBack(t *testing.T) {
+func TestNothingStartsOnTheNodeOfAnUpgrade(t *testing.T) {
 	s := upgrades(t, v1beta2.UpgradeStateUpgradingInstanceManager)
 	require.True(t, s.settle())
 	s.Replicas[0].Spec.FailedAt, s.Replicas[0].Spec.HealthyAt = "", "" // somebody took it back
@@ -147,7 +147,7 @@ func TestWhatComesToTheNodeOfAnUpgradeIsHeldBack(t *testing.T) {
 }
 
 // No new engine but the switch-back's.
-func TestNoTargetComesHomeWhileTheInstanceManagerGoes(t *testing.T) {
+func TestNoTargetSwitchesBackWhileTheInstanceManagerIsReplaced(t *testing.T) {
 	for state, comes := range map[string]bool{
 		v1beta2.UpgradeStateDetachingReplicas: false, v1beta2.UpgradeStateUpgradingInstanceManager: false,
 		v1beta2.UpgradeStateSwitchingBack: true, v1beta2.UpgradeStateRollingBack: true,
@@ -159,7 +159,7 @@ func TestNoTargetComesHomeWhileTheInstanceManagerGoes(t *testing.T) {
 	}
 }
 
-func TestTheNewImageIsWrittenDownOnceTheTargetIsHome(t *testing.T) {
+func TestTheNewImageIsRecordedOnceTheTargetSwitchedBack(t *testing.T) {
 	s := upgrades(t, v1beta2.UpgradeStateSwitchingBack)
 	s.settle()
 	require.Equal(t, "image", s.Volume.Spec.Image, "not before")
@@ -174,7 +174,7 @@ func TestTheNewImageIsWrittenDownOnceTheTargetIsHome(t *testing.T) {
 	require.Equal(t, "image", elsewhere.Volume.Spec.Image)
 }
 
-// A volume that is attached anew meanwhile does without what it has on the node, where it can.
+// A volume that is attached again meanwhile does without its replica on the node, if it can.
 func TestAVolumeOpensWithoutItsReplicaOnTheNodeOfAnUpgrade(t *testing.T) {
 	for _, replicas := range [][]string{{"x", "y"}, {"x"}} {
 		s := attached(v1beta2.DataEngineV2, replicas...)

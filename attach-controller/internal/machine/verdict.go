@@ -22,24 +22,24 @@ const (
 	Patch         Kind = "patch"
 	Delete        Kind = "delete"
 	DropFinalizer Kind = "drop-finalizer"
-	// Abandon records instances of the Node as given up.
+	// Abandon records instances of the Node as abandoned.
 	Abandon Kind = "abandon"
 )
 
-// Stage orders writes: those of an earlier stage are done before those of a later one begin.
+// Stage orders writes: those of an earlier stage are complete before those of a later one begin.
 type Stage int
 
-// The stages of a pass.
+// The stages of writes.
 const (
-	StageMake    Stage = iota // the volume's own defaults, new engines and frontends
-	StageFail                 // failedAt: before anything that it protects from is stopped
+	StageMake    Stage = iota // defaults of the volume, new engines and frontends
+	StageFail                 // failedAt: before any instance stops
 	StageStop                 // engines and replicas that change where they run
-	StageAbandon              // what is given up is recorded before its finalizer goes
+	StageAbandon              // abandoned instances are recorded before their finalizer is dropped
 	StageRemove               // deletions and finalizers
 	stages       = int(StageRemove) + 1
 )
 
-// Write is one narrow change of one object. Every write carries the version of Object that was judged.
+// Write is one narrow change of one object. Every write carries the resourceVersion of Object that was evaluated.
 type Write struct {
 	Kind   Kind
 	Stage  Stage
@@ -49,40 +49,40 @@ type Write struct {
 	Labels map[string]string
 	// Finalizer adds Longhorn's finalizer.
 	Finalizer bool
-	// Record is what Abandon stores on a Node; Object is what is let go then.
+	// Record is what Abandon stores on a Node; Object is then released.
 	Record abandoned.Record
-	// Events are said on the Volume once this write was done, whatever becomes of the later ones.
+	// Events are emitted on the Volume once this write succeeded, whatever becomes of the later ones.
 	Events []Event
 }
 
-// Event is one event on the Volume, said after the write that it tells of succeeded.
+// Event is one event on the Volume, emitted after the write that it describes succeeded.
 type Event struct {
 	Reason, Note string
 	Warning      bool
 }
 
-// Verdict is everything that one look at the World leads to.
+// Verdict is the result of one evaluation of the World.
 type Verdict struct {
-	// Fresh wants Engines and Replicas read uncached, and the verdict on that instead of this one: whether a replica is
-	// marked as failed or healthy, and which ones an engine is asked for over, hangs on what the engine said last and on how
-	// the others were marked a moment ago, which the cache may not show yet. [UPG-1]
+	// Fresh requests uncached Engines and Replicas, and a second evaluation on them that replaces this one: whether a replica is marked as
+	// failed or healthy, and over which replicas an engine starts, depends on what the engine reported last and on recent marks, which the
+	// cache may not show yet. [UPG-1]
 	Fresh bool
-	// FreshFrontends wants the frontends read uncached, too: an engine is about to end, or to serve, because of where a
-	// frontend leads to. It comes with Fresh. [UPG-3]
+	// FreshFrontends requests uncached frontends, too: an engine is about to stop, or to serve, because of the engine that a frontend
+	// leads to. It comes with Fresh. [UPG-3]
 	FreshFrontends bool
 	// Writes are in order of their stages.
 	Writes []Write
 	// Status are the keys of Volume.status that change.
 	Status map[string]any
-	// Conditions are all of attach-controller's own on the Volume.
+	// Conditions are all of attach-controller's conditions on the Volume.
 	Conditions []v1beta2.Condition
-	// Events are said when Status was written.
+	// Events are emitted after Status was written.
 	Events []Event
-	// RequeueAt is when time alone changes the verdict; zero is never.
+	// RequeueAt is when time alone changes the verdict; zero means never.
 	RequeueAt time.Time
 }
 
-// LetsGo reports whether the volume's finalizer goes: nothing that belongs to it was seen.
+// LetsGo reports whether the volume's finalizer is dropped: no object that belongs to the volume is left.
 func (v Verdict) LetsGo(volume *v1beta2.Volume) bool {
 	return slices.ContainsFunc(v.Writes, func(w Write) bool {
 		of, ok := w.Object.(*v1beta2.Volume)
@@ -90,13 +90,13 @@ func (v Verdict) LetsGo(volume *v1beta2.Volume) bool {
 	})
 }
 
-// collect gathers the writes of a pass: one patch for each object, at the earliest stage that any of its keys needs, since
-// a second one would no longer meet the version that was judged.
+// collect gathers the writes of a pass: one patch for each object, at the earliest stage that any of its keys needs, since a second patch
+// would fail on the resourceVersion.
 type collect struct {
 	writes []*Write
 }
 
-// add adds a write that is no patch; what ends already does not end twice.
+// add adds a write that is no patch; an object that is already deleted in this pass is not deleted twice.
 func (c *collect) add(w Write) {
 	if c.find(w.Object, w.Kind) == nil {
 		c.writes = append(c.writes, &w)
@@ -136,7 +136,7 @@ func (c *collect) find(object metav1.Object, kind Kind) *Write {
 	return nil
 }
 
-// list is in order of the stages. What is patched is not deleted in the same pass, for its version moves.
+// list returns the writes in order of their stages. A patched object is not deleted in the same pass, because its resourceVersion changes.
 func (c *collect) list() []Write {
 	var out []Write
 	for stage := range Stage(stages) {
@@ -150,7 +150,7 @@ func (c *collect) list() []Write {
 	return out
 }
 
-// exactly is the merge patch that turns a map into another one: what goes is null.
+// exactly returns the merge patch that changes one map into another; a removed key is null.
 func exactly(from, to map[string]string) map[string]any {
 	out := map[string]any{}
 	for k := range from {

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Node is what the machine needs to know of a node.
+// Node is what the machine reads of a node.
 type Node struct {
 	// Known is false where no Node of that name exists; Down is positive evidence, and true then, too.
 	Known, Down bool
@@ -18,12 +18,12 @@ type Node struct {
 	Upgrading bool
 }
 
-// Settings are those that the machine obeys.
+// Settings are those that the machine applies.
 type Settings struct {
 	AutoSalvage        bool
 	DefaultEngineImage string
 	DefaultReplicas    int
-	// RemoveSnapshotsOnTrim holds where the volume leaves it to the setting; DisableRevisionCounter for new v1 volumes.
+	// RemoveSnapshotsOnTrim applies if the volume leaves it to the setting; DisableRevisionCounter applies to new v1 volumes.
 	RemoveSnapshotsOnTrim, DisableRevisionCounter bool
 }
 
@@ -35,29 +35,29 @@ type World struct {
 	Engines   []*v1beta2.Engine
 	Frontends []*v1beta2.EngineFrontend
 	Replicas  []*v1beta2.Replica
-	// Previous are Engines, EngineFrontends and Replicas of another volume, which had the same name before: they are neither used nor
-	// destroyed, and what is made new has other names.
+	// Previous are Engines, EngineFrontends and Replicas of a previous volume of the same name: they are neither used nor destroyed, and
+	// new objects get other names.
 	Previous []metav1.Object
-	// Nodes are those that any of the above names.
+	// Nodes are those that any of the above refers to.
 	Nodes map[string]Node
 	// Listed are the instances that instance managers list under the name of an engine that is being deleted.
 	Listed map[string][]abandoned.Listing
 	// Attachment reports whether the VolumeAttachment exists; nil when it does not.
 	Attachment *v1beta2.VolumeAttachment
-	// StartsSince is since when each replica, by its name, has been waited for (Starts); one that is missing is so from now on.
+	// StartsSince is since when the volume waits for each replica, by its name (Starts); a missing one starts waiting now.
 	StartsSince map[string]time.Time
-	// Snapshots is how many Snapshot objects name the volume; it is read only while the volume is being deleted.
+	// Snapshots is how many Snapshot objects refer to the volume; it is read only while the volume is being deleted.
 	Snapshots int
 	// FirstSnapshot is the first of their names.
 	FirstSnapshot string
-	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above names, one for each node.
+	// Upgrades are the live upgrades under way that list the volume, or are of a node that any of the above refers to, one for each node.
 	Upgrades []Upgrade
-	// Source is the running engine of the volume that this one is cloned from; nil where it does not run. SourceVolume is that volume; nil
-	// where it does not exist, or the copy has ended. SourceSnapshot is the Snapshot named CopiedSnapshot; nil where there is none.
+	// Source is the running engine of the volume that this one is cloned from; nil if it does not run. SourceVolume is that volume; nil if
+	// it does not exist, or the copy has ended. SourceSnapshot is the Snapshot named CopiedSnapshot; nil if there is none.
 	Source         *v1beta2.Engine
 	SourceVolume   *v1beta2.Volume
 	SourceSnapshot *v1beta2.Snapshot
-	// BackupVolume is what the volume's backup target holds of the volume that spec.fromBackup names; nil where no object describes it.
+	// BackupVolume describes the backups of the volume in spec.fromBackup; nil if there is no such object.
 	BackupVolume *v1beta2.BackupVolume
 	Settings     Settings
 	Rules        Rules
@@ -79,7 +79,7 @@ type instance struct {
 	node     string
 	wanted   bool
 	state    string
-	nodeDown bool // the state is concluded, not seen
+	nodeDown bool // the state is concluded, not observed
 	uuid     string
 }
 
@@ -96,7 +96,7 @@ func ofFrontend(e *v1beta2.EngineFrontend) instance {
 		return instance{}
 	}
 	state := e.Status.CurrentState
-	if state == v1beta2.InstanceStateSuspended { // it holds its I/O, and is there
+	if state == v1beta2.InstanceStateSuspended { // it suspends its I/O, and exists
 		state = v1beta2.InstanceStateRunning
 	}
 	return instance{true, e.Spec.NodeID, e.Spec.DesireState == v1beta2.InstanceStateRunning, state,
@@ -108,8 +108,8 @@ func ofReplica(r *v1beta2.Replica) instance {
 		conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown), r.Status.UUID}
 }
 
-// is returns the state that may be relied upon. What was concluded of a node that is back is unknown until it is seen. An
-// object without a state was never started: that is written before the first call.
+// is returns the state that may be relied upon. A state that was concluded while the node was down is unknown until it is observed. An
+// object without a state was never started: the state is written before the first call.
 func (w *World) is(i instance) string {
 	switch {
 	case !i.exists || i.state == "":

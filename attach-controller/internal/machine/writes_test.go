@@ -12,7 +12,7 @@ import (
 
 func key(o metav1.Object) string { return fmt.Sprintf("%T %s", o, o.GetName()) }
 
-// A second patch of the same pass would not meet the version that was judged any more.
+// A second patch of the same pass would fail on the resourceVersion.
 func TestEveryObjectIsWrittenOnceInAPass(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		s := newFixture(engine, "x", "y", "z")
@@ -57,7 +57,7 @@ func TestTheFinalizerComesWithTheDefaults(t *testing.T) {
 	require.Equal(t, "vol", writes[0].Labels[v1beta2.LabelVolume])
 }
 
-// Whatever becomes of the later writes of the pass: a replica that is marked is told of.
+// The event of a marked replica is emitted whatever becomes of the later writes of the pass.
 func TestTheEventOfAReplicaGoesWithItsPatch(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y", "z")
 	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
