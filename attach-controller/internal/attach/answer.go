@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// answers is what each ticket shall be told, by id, once the wanted spec is stored.
+// answers returns the answer to each ticket, by id, once the wanted spec is stored.
 func (t table) answers(wanted Spec) map[string]v1beta2.AttachmentTicketStatus {
 	out := make(map[string]v1beta2.AttachmentTicketStatus, len(t.tickets))
 	share := t.shareRuns(wanted)
@@ -24,7 +24,7 @@ func (t table) answers(wanted Spec) map[string]v1beta2.AttachmentTicketStatus {
 	return out
 }
 
-// answer is the answer to a ticket.
+// answer returns the answer to a ticket.
 func (t table) answer(x v1beta2.AttachmentTicket, c v1beta2.Condition) v1beta2.AttachmentTicketStatus {
 	c.Type = v1beta2.TicketSatisfied
 	stored := t.Attachment.Stored.AttachmentTicketStatuses[x.ID]
@@ -34,7 +34,7 @@ func (t table) answer(x v1beta2.AttachmentTicket, c v1beta2.Condition) v1beta2.A
 	}
 }
 
-// satisfied is S1 and S2: what is stored, and stays.
+// satisfied is S1 and S2: it reports whether the stored state satisfies a ticket, and will stay.
 func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
 	if x.NodeID == "" || v.State != v1beta2.VolumeStateAttached || !t.counted(x) || t.waitsForData(x) {
@@ -69,7 +69,7 @@ func (t table) success(x v1beta2.AttachmentTicket) string {
 	return fmt.Sprintf("The volume is attached to node %s as asked.", x.NodeID)
 }
 
-// why is S3: the reason that a ticket is not satisfied, and what must happen first.
+// why is S3: the reason why a ticket is not satisfied, and what must happen first.
 func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
 	v := t.Volume
 	refused, said := t.refusal(t.rules, x)
@@ -78,10 +78,10 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 	case refused == v1beta2.ReasonWaitingForShare:
 		return refused, said + t.whyNoShare(wanted)
 	case v.Deleting:
-		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted: nobody gets it any more. Remove this ticket."
+		return v1beta2.ReasonWaitingForDetach, "The volume is being deleted and attaches to no node. Remove this ticket."
 	case v.Faulted:
 		return v1beta2.ReasonVolumeFaulted, cmp.Or(v.Fault,
-			"No replica of the volume can be used: it is attached when one was salvaged or its node returns.")
+			"No replica of the volume can be used: it attaches when one is salvaged or its node returns.")
 	case refused != "" && (!holds || t.down(x.NodeID)):
 		return refused, said
 	case holds && v.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
@@ -96,7 +96,7 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 	return t.whyOther(wanted, x)
 }
 
-// whyNoShare says what the ticket of the volume's share waits for; empty where the share has none.
+// whyNoShare returns what the ticket of the volume's share waits for; empty if the share has none.
 func (t table) whyNoShare(wanted Spec) string {
 	for _, x := range t.tickets {
 		if x.Type == v1beta2.AttacherShareManager {
@@ -107,7 +107,7 @@ func (t table) whyNoShare(wanted Spec) string {
 	return ""
 }
 
-// whyNobody is for a volume that nobody shall hold yet: it leaves somebody first, or is not there yet.
+// whyNobody is for a volume that no ticket may hold yet: it is still being detached or created.
 func (t table) whyNobody(x v1beta2.AttachmentTicket) (reason, message string) {
 	first := t.first()
 	switch {
@@ -115,12 +115,12 @@ func (t table) whyNobody(x v1beta2.AttachmentTicket) (reason, message string) {
 		return v1beta2.ReasonLowerPriority, fmt.Sprintf("Ticket %s for node %s comes first: remove it, or wait until it ends.",
 			called(*first), first.NodeID)
 	case t.Volume.State == v1beta2.VolumeStateCreating || t.Volume.State == "":
-		return v1beta2.ReasonAttaching, "The volume is being created: it is attached when it is there."
+		return v1beta2.ReasonAttaching, "The volume is being created: it attaches when that is done."
 	}
 	return v1beta2.ReasonWaitingForDetach, t.leaving()
 }
 
-// whyOther is for a ticket that asks for something else than a volume's holders.
+// whyOther is for a ticket that conflicts with the volume's holders.
 func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
 	v := t.Volume
 	holders := t.holders(wanted)
@@ -129,7 +129,7 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	case x.NodeID == wanted.MigrationNodeID && x.Type == v1beta2.AttacherCSI:
 		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is coming up on node %s while it runs on node %s.", x.NodeID, wanted.NodeID)
 	case t.tooMany(wanted, x):
-		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is held on "+
+		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is attached to "+
 			"node %s for %s: remove one of them.", wanted.NodeID, by)
 	case v.Migratable && x.Type == v1beta2.AttacherCSI && x.NodeID != wanted.NodeID && !t.serves(x.NodeID) && t.podOn(wanted.NodeID):
 		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is not ready, see its condition Ready: the volume moves there from node "+
@@ -139,10 +139,11 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 			fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
 				wanted.NodeID, frontend(wanted.DisableFrontend), by)
 	case v.CurrentNodeID == "" && len(holders) > 0 && Compare(holders[0], x) < 0:
-		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume goes to node %s for %s, which comes first: remove that ticket, or "+
-			"wait until it ends.", wanted.NodeID, by)
+		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume is attached to node %s for %s, which comes first: remove that "+
+			"ticket, or wait until it ends.", wanted.NodeID, by)
 	}
-	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("Node %s holds the volume for %s: remove that ticket, or wait until it ends.",
+	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("The volume is attached to node %s for %s: remove that ticket, or wait until it "+
+		"ends.",
 		wanted.NodeID, by)
 }
 
@@ -160,15 +161,15 @@ func (t table) tooMany(wanted Spec, x v1beta2.AttachmentTicket) bool {
 
 func (t table) leaving() string {
 	if at := t.Volume.CurrentNodeID; at != "" {
-		return fmt.Sprintf("The volume still leaves node %s: it is attached when it has.", at)
+		return fmt.Sprintf("The volume is still being detached from node %s: it attaches when that is done.", at)
 	}
-	return "The volume is still being detached: it is attached when that is done."
+	return "The volume is still being detached: it attaches when that is done."
 }
 
 func (t table) attaching(wanted Spec) string {
 	if t.Volume.Blocker != "" {
 		return fmt.Sprintf("The volume is being attached to node %s, but cannot be yet: %s", wanted.NodeID, t.Volume.Blocker)
 	}
-	return fmt.Sprintf("The volume is being attached to node %s: the condition Attached of Volume %s says what it waits for.",
+	return fmt.Sprintf("The volume is being attached to node %s: see the condition Attached of Volume %s.",
 		wanted.NodeID, t.Volume.Name)
 }

@@ -20,10 +20,10 @@ func TestATicketIsSatisfiedByWhatIsStored(t *testing.T) {
 		"S1: either way":                 basic(attached(here), anyFrontend),
 		"S1: either way, and the frontend is off": basic(attached(here), frontendOff, anyFrontend,
 			ticket("b", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
-		"S1: beside another that is":                           basic(attached(here), plain, pod(here)),
-		"S1: although its node went down: it was not given up": basic(attached(here), plain, down(here)),
-		"S1: although its node is being upgraded":              basic(attached(here), plain, node(here, Node{Upgrading: true})),
-		"S1: although the volume begins to run elsewhere, too": moving(plain),
+		"S1: beside another that is":                                   basic(attached(here), plain, pod(here)),
+		"S1: although its node went down: the detach is not confirmed": basic(attached(here), plain, down(here)),
+		"S1: although its node is being upgraded":                      basic(attached(here), plain, node(here, Node{Upgrading: true})),
+		"S1: although the volume begins to run elsewhere, too":         moving(plain),
 		"S1: although the target leaves again": basic(attached(here), plain,
 			volume(func(v *Volume) { v.CurrentMigrationNodeID = there })),
 		"S2: the target runs": moving(running, ticket("a", v1beta2.AttacherCSI, there)),
@@ -42,7 +42,7 @@ func TestATicketIsSatisfiedByWhatIsStored(t *testing.T) {
 }
 
 // S3.
-func TestATicketThatIsNotSatisfiedSaysWhyAndWhatToDo(t *testing.T) {
+func TestATicketThatIsNotSatisfiedReportsWhyAndWhatToDo(t *testing.T) {
 	plain := ticket("a", v1beta2.AttacherCSI, here)
 	other := ticket("b", v1beta2.AttacherLonghornAPI, there)
 	blocked := volume(func(v *Volume) { v.Blocker = "No disk has 10 GiB." })
@@ -58,7 +58,7 @@ func TestATicketThatIsNotSatisfiedSaysWhyAndWhatToDo(t *testing.T) {
 			v1beta2.ReasonAttaching, []string{here}},
 		"the volume cannot come up": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttaching), blocked),
 			v1beta2.ReasonAttaching, []string{here, "No disk has 10 GiB."}},
-		"the volume is up, and nobody says where": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached)),
+		"the volume is up, and its node is unknown": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached)),
 			v1beta2.ReasonAttaching, nil},
 		"the volume runs elsewhere still": {basic(plain, wanted(here), state(v1beta2.VolumeStateAttached),
 			volume(func(v *Volume) { v.CurrentNodeID = there })), v1beta2.ReasonAttaching, nil},
@@ -160,7 +160,7 @@ func TestAnAnswerRepeatsTheGenerationAndItsTicketsId(t *testing.T) {
 	require.True(t, a.Satisfied)
 }
 
-func TestAnAnswerKeepsTheTimeOfItsLastTurn(t *testing.T) {
+func TestAnAnswerKeepsTheTimeOfItsLastTransition(t *testing.T) {
 	w := settled(basic(pod(here), pod(there)))
 	first := w.Attachment.Stored.AttachmentTicketStatuses["csi-"+here].Conditions[0]
 	later := with(w, func(w *World) { w.Now = now.Add(3600e9) }, state(v1beta2.VolumeStateDetaching))
@@ -169,14 +169,14 @@ func TestAnAnswerKeepsTheTimeOfItsLastTurn(t *testing.T) {
 	require.Equal(t, first.LastTransitionTime, second.LastTransitionTime, "it was not satisfied all the time")
 }
 
-func TestAPodOfASharedVolumeSaysWhatItsShareWaitsFor(t *testing.T) {
+func TestAPodOfASharedVolumeReportsWhatItsShareWaitsFor(t *testing.T) {
 	maintenance := ticket("ui", v1beta2.AttacherLonghornAPI, here, offFrontend()...)
 	share := ticket("m", v1beta2.AttacherShareManager, there)
 	satisfied, reason, message := reported(basic(attached(here), frontendOff, shared, maintenance, share, pod(third)), "csi-"+third)
 	require.False(t, satisfied)
 	require.Equal(t, v1beta2.ReasonWaitingForShare, reason)
-	require.Contains(t, message, "its share, which does not run yet. Node "+here+
-		" holds the volume for longhorn-api \"ui\": remove that ticket")
+	require.Contains(t, message, "its share, which does not run yet. The volume is attached to node "+here+
+		" for longhorn-api \"ui\": remove that ticket")
 	_, _, message = reported(basic(shared, pod(third)), "csi-"+third)
 	require.Equal(t, "Pods reach this volume by its share, which does not run yet.", message)
 }

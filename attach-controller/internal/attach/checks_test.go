@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// checkVerdict holds for every world.
+// checkVerdict checks the properties that every world must have.
 func checkVerdict(t require.TestingT, w World, v Verdict) {
 	require.NotEmpty(t, v.Row)
 	require.LessOrEqual(t, len(v.Steps), 2)
@@ -22,7 +22,7 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	}
 	for i, step := range v.Steps {
 		if step.Kind == StepSpec {
-			require.True(t, step.AtVersion, "what is judged is what is written to")
+			require.True(t, step.AtVersion, "the write carries the evaluated resourceVersion")
 			require.Equal(t, len(v.Steps)-1, i, "what is lowered is lowered first")
 			require.NotEqual(t, w.Volume.Spec, v.Spec, "no write when nothing changed")
 			continue
@@ -30,7 +30,7 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 		for id, answer := range step.Answers {
 			before := w.Attachment.Stored.AttachmentTicketStatuses[id]
 			if before.Satisfied && (answer == nil || !answer.Satisfied) {
-				require.True(t, step.AtVersion, "what is taken back is what was judged: one that comes late takes nothing back")
+				require.True(t, step.AtVersion, "a late step takes nothing back")
 			}
 			if answer == nil || !answer.Satisfied || before.Satisfied && before.Generation == answer.Generation {
 				continue
@@ -41,7 +41,7 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	}
 }
 
-// checkSpec holds for what a verdict makes of Volume.spec.
+// checkSpec checks the properties of Volume.spec after a verdict.
 func checkSpec(t require.TestingT, w World, v Verdict) {
 	was, is := w.Volume.Spec, v.Spec
 	asked := func(node string) bool {
@@ -53,7 +53,7 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 	switch {
 	case was.NodeID == is.NodeID:
 	case was.NodeID == "":
-		require.True(t, w.Volume.released() && was.MigrationNodeID == "", "ATT-1: given when nobody has it")
+		require.True(t, w.Volume.released() && was.MigrationNodeID == "", "ATT-1: given when no node has it")
 		require.True(t, asked(is.NodeID), "ATT-3: and to somebody who can have it")
 	case is.NodeID != "":
 		require.Equal(t, was.MigrationNodeID, is.NodeID, "ATT-1: from node to node only where both have it")
@@ -61,11 +61,12 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 		require.Empty(t, is.MigrationNodeID)
 	}
 	if is.MigrationNodeID != "" && is.MigrationNodeID != was.MigrationNodeID {
-		require.True(t, w.Volume.atOriginalNode() && w.Volume.Migratable && asked(is.MigrationNodeID), "a migration begins at home")
+		require.True(t, w.Volume.atOriginalNode() && w.Volume.Migratable && asked(is.MigrationNodeID),
+			"a migration begins on the original node")
 		require.NotEqual(t, is.NodeID, is.MigrationNodeID)
 	}
 	if is.NodeID == "" {
-		require.Empty(t, is.MigrationNodeID, "nobody migrates from nowhere")
+		require.Empty(t, is.MigrationNodeID, "no migration without a source")
 	}
 	if w.Volume.Deleting || w.Volume.Faulted {
 		require.Empty(t, is.NodeID)
@@ -75,7 +76,7 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 	}
 }
 
-// checkAnswers holds for what tickets are told.
+// checkAnswers checks the properties of the tickets' answers.
 func checkAnswers(t require.TestingT, w World, v Verdict) {
 	require.ElementsMatch(t, slices.Collect(maps.Keys(w.Attachment.Tickets)), slices.Collect(maps.Keys(v.Status.AttachmentTicketStatuses)),
 		"every ticket is answered, and nothing else")
@@ -96,7 +97,7 @@ func checkAnswers(t require.TestingT, w World, v Verdict) {
 		}
 		runs := []string{w.Volume.CurrentNodeID, w.Volume.CurrentMigrationNodeID}
 		require.Contains(t, runs, x.NodeID, "ATT-2: satisfied where the volume runs")
-		require.Contains(t, []string{w.Volume.NodeID, w.Volume.MigrationNodeID}, x.NodeID, "ATT-2: and shall run")
+		require.Contains(t, []string{w.Volume.NodeID, w.Volume.MigrationNodeID}, x.NodeID, "ATT-2: and must run")
 		require.Contains(t, []string{v.Spec.NodeID, v.Spec.MigrationNodeID}, x.NodeID, "ATT-2: and is not taken from by the same verdict")
 		require.True(t, Matches(x, w.Volume.DisableFrontend), "ATT-2: with the frontend as asked")
 	}

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// rowCase is a world, the row that speaks in it, and what it makes of Volume.spec.
+// rowCase is a world, the row that decides it, and the resulting Volume.spec.
 type rowCase struct {
 	world World
 	row   Row
@@ -36,9 +36,9 @@ func TestADetachedVolumeGoesToTheFirstTicketThatCanBeServed(t *testing.T) {
 		"A1: a target that is left over of a migration is cleared before anything else": {
 			basic(pod(here), volume(func(v *Volume) { v.MigrationNodeID = there })), RowClear, Spec{},
 		},
-		"A2: a volume that is being created waits":         {basic(pod(here), state(v1beta2.VolumeStateCreating)), RowWait, Spec{}},
-		"A2: a volume that nobody has looked at yet waits": {basic(pod(here), state("")), RowWait, Spec{}},
-		"A2: a volume that is being detached waits":        {basic(pod(here), state(v1beta2.VolumeStateDetaching)), RowWait, Spec{}},
+		"A2: a volume that is being created waits":  {basic(pod(here), state(v1beta2.VolumeStateCreating)), RowWait, Spec{}},
+		"A2: a volume without a state waits":        {basic(pod(here), state("")), RowWait, Spec{}},
+		"A2: a volume that is being detached waits": {basic(pod(here), state(v1beta2.VolumeStateDetaching)), RowWait, Spec{}},
 		"A2: a volume that is detached in name only waits": {basic(pod(here), volume(func(v *Volume) { v.CurrentNodeID = there })), RowWait,
 			Spec{}},
 		"A2: a volume whose target has not let go waits": {basic(pod(here), volume(func(v *Volume) { v.CurrentMigrationNodeID = there })),
@@ -78,7 +78,7 @@ func TestTheOrderOfTicketsIsPriorityThenShorterThenSmaller(t *testing.T) {
 			ticket("bb", v1beta2.AttacherLonghornAPI, there)}, there},
 		"pods before background": {[]change{ticket("b", v1beta2.AttacherBackup, here),
 			ticket("bb", v1beta2.AttacherCSI, there)}, there},
-		"background before what nobody knows": {[]change{ticket("b", "unheard", here), ticket("bb", v1beta2.AttacherSnapshot, there)},
+		"background before unknown types": {[]change{ticket("b", "unheard", here), ticket("bb", v1beta2.AttacherSnapshot, there)},
 			there},
 		"the shorter of equals": {[]change{ticket("aa", v1beta2.AttacherCSI, here),
 			ticket("b", v1beta2.AttacherSalvage, there)}, there},
@@ -107,7 +107,7 @@ func TestTheOrderOfTicketsIsPriorityThenShorterThenSmaller(t *testing.T) {
 	}
 }
 
-func TestNobodyGetsAVolumeBeforeItsData(t *testing.T) {
+func TestNoTicketGetsAVolumeBeforeItsData(t *testing.T) {
 	unfilled := volume(func(v *Volume) { v.Unfilled = true })
 	snapshot := ticket("s", v1beta2.AttacherSnapshot, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
 	expansion := ticket("e", v1beta2.AttacherExpansion, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
@@ -117,11 +117,11 @@ func TestNobodyGetsAVolumeBeforeItsData(t *testing.T) {
 		"a snapshot attaches it without its frontend":    {basic(unfilled, snapshot), RowChoose, off},
 		"so does an expansion, whatever pod waits there": {basic(unfilled, expansion, pod(here)), RowChoose, off},
 		"without data to wait for it has its frontend":   {basic(expansion, pod(here)), RowChoose, Spec{NodeID: here}},
-		"a pod does not hold it: it is taken back":       {basic(unfilled, attached(here), pod(here)), RowUnwanted, Spec{}},
+		"a pod does not keep it: it is taken back":       {basic(unfilled, attached(here), pod(here)), RowUnwanted, Spec{}},
 		"with its frontend on, the restore takes it": {basic(unfilled, attached(here), pod(here), snapshot, restore),
 			RowInterrupt, Spec{}},
 		"without its frontend, background work keeps it": {basic(unfilled, attached(here), frontendOff, snapshot), RowKeep, off},
-		"a pod that waits interrupts nobody before the data": {basic(unfilled, attached(here), frontendOff, snapshot, pod(there)),
+		"a pod that waits interrupts no ticket before the data": {basic(unfilled, attached(here), frontendOff, snapshot, pod(there)),
 			RowKeep, off},
 		"once the data is there the pod gets it from a holder": {basic(attached(here), frontendOff, snapshot, pod(there)), RowInterrupt,
 			Spec{DisableFrontend: true}},
@@ -150,9 +150,9 @@ func TestATicketIsPassedOverWithAReason(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"it names no node":      {basic(ticket("a", v1beta2.AttacherCSI, "")), v1beta2.ReasonNoNode, "set its nodeID"},
-		"nobody knows the node": {basic(ticket("a", v1beta2.AttacherCSI, gone)), v1beta2.ReasonNodeUnknown, gone},
-		"the node is down":      {basic(ticket("a", v1beta2.AttacherCSI, here), down(here)), v1beta2.ReasonNodeNotReady, here},
+		"it names no node":    {basic(ticket("a", v1beta2.AttacherCSI, "")), v1beta2.ReasonNoNode, "set its nodeID"},
+		"the node is unknown": {basic(ticket("a", v1beta2.AttacherCSI, gone)), v1beta2.ReasonNodeUnknown, gone},
+		"the node is down":    {basic(ticket("a", v1beta2.AttacherCSI, here), down(here)), v1beta2.ReasonNodeNotReady, here},
 		"the node is being upgraded": {basic(ticket("a", v1beta2.AttacherCSI, here), node(here, Node{Upgrading: true})),
 			v1beta2.ReasonNodeUpgrading, here},
 		"a person's node is cordoned": {basic(person, node(here, Node{Cordoned: true})), v1beta2.ReasonNodeCordoned, "uncordon it"},
@@ -190,7 +190,7 @@ func TestATicketIsPassedOverWithAReason(t *testing.T) {
 			require.Contains(t, message, c.says)
 			ready := Decide(c.world).Status.Conditions[0]
 			require.Equal(t, v1beta2.ReasonNoCandidate, ready.Reason)
-			require.Contains(t, ready.Message, c.reason, "the volume's own condition says so, too")
+			require.Contains(t, ready.Message, c.reason, "the volume's condition has the same reason")
 		})
 	}
 }

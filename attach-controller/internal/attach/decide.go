@@ -21,22 +21,22 @@ const (
 // Step is one write. The steps of a verdict are done in order, and none of them after one that failed.
 type Step struct {
 	Kind StepKind
-	// AtVersion binds the write to the version of its object that was judged.
+	// AtVersion binds the write to the resourceVersion of its object that was evaluated.
 	AtVersion bool
-	// Fresh wants the Volume read uncached right before: where VolumeOf it is not what was judged, the write, and
-	// all that follows, is left to the verdict on that.
+	// Fresh requests an uncached read of the Volume right before: if its VolumeOf differs from what was evaluated, this write and all
+	// later ones are left to the next verdict.
 	Fresh bool
 	// Answers are the tickets' that StepAnswer writes, by id; nil removes one. The rest of the status is Verdict.Status.
 	Answers map[string]*v1beta2.AttachmentTicketStatus
 }
 
-// Verdict is what shall become of the volume and its tickets.
+// Verdict is the wanted state of the volume and its tickets.
 type Verdict struct {
-	// Row is the row of the table that spoke.
+	// Row is the row of the table that applied.
 	Row Row
-	// Spec is what Volume.spec shall say.
+	// Spec is the wanted Volume.spec.
 	Spec Spec
-	// Status is what VolumeAttachment.status shall say, once Spec is stored; zero where there is none.
+	// Status is the wanted VolumeAttachment.status, once Spec is stored; zero if there is none.
 	Status v1beta2.VolumeAttachmentStatus
 	// Steps are the writes that are missing, in order.
 	Steps []Step
@@ -45,7 +45,7 @@ type Verdict struct {
 // Decide is total, deterministic, and changes nothing when it sees its own changes stored.
 func Decide(w World) Verdict { return DecideWith(AllRules, w) }
 
-// DecideWith is Decide with some rules only. Nothing but the proof that each rule is needed calls it.
+// DecideWith is Decide with some rules only. Only the ablation test calls it.
 func DecideWith(rules Rules, w World) Verdict {
 	if w.Volume == nil {
 		return w.orphaned()
@@ -70,7 +70,7 @@ func DecideWith(rules Rules, w World) Verdict {
 	return v
 }
 
-// holder is the id of the first of the tickets that hold a volume; an empty id is said by its type.
+// holder returns the id of the first of the tickets that hold a volume; an empty id is replaced by its type.
 func holder(tickets []v1beta2.AttachmentTicket) string {
 	if len(tickets) == 0 {
 		return ""
@@ -81,7 +81,7 @@ func holder(tickets []v1beta2.AttachmentTicket) string {
 	return tickets[0].ID
 }
 
-// orphaned is a VolumeAttachment of a volume that does not exist: no ticket of it is satisfied, and nobody holds it.
+// orphaned is the verdict on a VolumeAttachment without a volume: no ticket is satisfied, and there is no holder.
 func (w World) orphaned() Verdict {
 	v := Verdict{Row: RowIdle}
 	if w.Attachment == nil {
@@ -108,7 +108,7 @@ func (w World) orphaned() Verdict {
 	return v
 }
 
-// changed returns the answers that are not stored as they shall be, and whether any of them was better before.
+// changed returns the answers that differ from the stored ones, and whether any of them was better before.
 func (t table) changed(v Verdict) (map[string]*v1beta2.AttachmentTicketStatus, bool) {
 	stored, lowers := t.Attachment.Stored.AttachmentTicketStatuses, false
 	out := map[string]*v1beta2.AttachmentTicketStatus{}
@@ -125,7 +125,7 @@ func (t table) changed(v Verdict) (map[string]*v1beta2.AttachmentTicketStatus, b
 			lowers = lowers || before.Satisfied
 		}
 	}
-	// What the cache does not show yet may have been raised: a ticket of a node that is given up is told again.
+	// The cache may not show a raised answer yet: a ticket of a node that the volume leaves is answered again.
 	for _, x := range t.tickets {
 		if answer := v.Status.AttachmentTicketStatuses[x.ID]; t.givesUp(v.Spec, x.NodeID) && !answer.Satisfied {
 			out[x.ID], lowers = &answer, true
@@ -140,9 +140,9 @@ func (t table) givesUp(wanted Spec, node string) bool {
 	return had && node != wanted.NodeID && node != wanted.MigrationNodeID
 }
 
-// steps orders the writes. An answer is raised only where the spec stays as it is; where the spec changes and nothing is
-// lowered, the answers are left to the next verdict, which is on its way with the change. An answer that is raised or lowered
-// goes to the version that was judged, so that one that comes late changes nothing.
+// steps orders the writes. An answer is raised only if the spec does not change; if the spec changes and nothing is lowered, the answers
+// are left to the next verdict, which the change triggers. A raised or lowered answer is bound to the evaluated resourceVersion, so that a
+// late write changes nothing.
 func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStatus, lowers bool) []Step {
 	strict := t.rules.has(EvaluatedVersion)
 	answer := Step{Kind: StepAnswer, Answers: changed}
@@ -173,7 +173,7 @@ func (t table) raises(changed map[string]*v1beta2.AttachmentTicketStatus) bool {
 	return len(t.withoutRaised(changed)) < len(changed)
 }
 
-// withoutRaised leaves out the answers that become satisfied, or stay so for another generation of their ticket.
+// withoutRaised drops the answers that become satisfied, or stay so for another generation of their ticket.
 func (t table) withoutRaised(changed map[string]*v1beta2.AttachmentTicketStatus) map[string]*v1beta2.AttachmentTicketStatus {
 	out := maps.Clone(changed)
 	maps.DeleteFunc(out, func(id string, after *v1beta2.AttachmentTicketStatus) bool {

@@ -1,6 +1,6 @@
-// Package attach decides who may hold a volume: it reads the tickets of one VolumeAttachment, the Volume and the nodes,
-// and says what Volume.spec shall name, and what each ticket is answered. It implements the decision table of the attach
-// rules, rows V, D1 to D6, A1 to A3, M1 to M5 and S1 to S3 (P is package ticket's, M6 and M7 are the volume machine's).
+// Package attach decides which ticket may hold a volume: it reads the tickets of one VolumeAttachment, the Volume and the nodes, and
+// returns Volume.spec's node and an answer to each ticket. It implements the decision table of the attach rules, rows V, D1 to D6, A1 to
+// A3, M1 to M5 and S1 to S3 (P is package ticket's, M6 and M7 are the volume machine's).
 //
 //	spec.nodeID ""  --A3: detached for good, the first selectable ticket-->  spec.nodeID X
 //	spec.nodeID X   --D1 faulted, D3 nobody wants X, D4 X is down and wanted elsewhere, D5 interrupted-->  spec.nodeID ""
@@ -8,9 +8,9 @@
 //	                                                       --M3: the second pod left, or Y is down-->  X, migration ""
 //	                                                       --M4: X is down, or Y failed after the first pod left-->  ""
 //
-// What is asked and what is true meet in one place only: a ticket is satisfied by what is stored, and by nothing that the
-// same verdict changes. A verdict therefore comes as steps in order: lower what will not be true any more, then write
-// Volume.spec, bound to the version that was judged; raising is left to a later verdict, which sees the new spec stored.
+// A ticket is satisfied only by what is stored, and by nothing that the same verdict changes. A verdict therefore is a list of steps in
+// order: first lower the answers that will no longer be true, then write Volume.spec, bound to the resourceVersion that was evaluated; a
+// later verdict, which sees the new spec stored, raises answers.
 //
-// It refuses to know how a volume is brought to a node: that is the volume machine, which reads Volume.spec alone.
+// Package attach does not know how a volume is brought to a node: that is the volume machine, which reads Volume.spec alone.
 package attach

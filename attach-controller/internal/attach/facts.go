@@ -17,13 +17,13 @@ const (
 	volumeHead = "volume-head"
 )
 
-// blocking are the reasons of a Volume's condition Attached with which it goes on only when something outside changes.
+// blocking are the reasons of a Volume's condition Attached that end only with a change from outside.
 var blocking = []string{
 	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonReplicaNotStarting, v1beta2.ReasonNodeDown,
 	v1beta2.ReasonNodeUpgrading,
 }
 
-// VolumeOf returns what counts of a Volume. Two versions that give the same are the same to this package.
+// VolumeOf returns the relevant part of a Volume. Two versions with the same part are the same to this package.
 func VolumeOf(v *v1beta2.Volume) Volume {
 	out := Volume{
 		Name: v.Name, Deleting: v.DeletionTimestamp != nil,
@@ -43,8 +43,8 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 	return out
 }
 
-// unfilled reports whether a volume waits for data from a backup, or from another volume. One that was attached before anybody began to
-// fill it keeps the data that it has.
+// unfilled reports whether a volume waits for data from a backup, or from another volume. One that was attached before its filling began
+// keeps the data that it has.
 func unfilled(v *v1beta2.Volume) bool {
 	s := v.Status
 	used := v1beta2.EverAttached(v)
@@ -61,7 +61,7 @@ func unfilled(v *v1beta2.Volume) bool {
 	switch s.CloneStatus.State {
 	case v1beta2.CloneCopyCompleted, v1beta2.CloneCompleted:
 		return false
-	case v1beta2.CloneFailed: // one that is not tried again may have been used since
+	case v1beta2.CloneFailed: // without a further attempt it may have been used since
 		return s.CloneStatus.NextAllowedAttemptAt != ""
 	case "":
 		return !used
@@ -69,8 +69,8 @@ func unfilled(v *v1beta2.Volume) bool {
 	return true
 }
 
-// blockerOf is what the volume machine waits for, in its own words. A volume of which a replica cannot be placed is held up
-// by that only where it has no other.
+// blockerOf returns what the volume machine waits for, in its message. A replica that cannot be placed blocks the volume only if it has no
+// other replica.
 func blockerOf(v *v1beta2.Volume) string {
 	attached := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
 	if attached == nil || attached.Status != v1beta2.ConditionFalse || !slices.Contains(blocking, attached.Reason) {
@@ -84,7 +84,7 @@ func blockerOf(v *v1beta2.Volume) string {
 	return blocker
 }
 
-// faultOf is why the volume cannot go on, in the volume machine's words.
+// faultOf returns why the volume is faulted, in the volume machine's message.
 func faultOf(v *v1beta2.Volume) string {
 	faulted := conditions.Get(v.Status.Conditions, v1beta2.VolumeFaulted)
 	if faulted == nil || faulted.Status != v1beta2.ConditionTrue {
@@ -93,12 +93,12 @@ func faultOf(v *v1beta2.Volume) string {
 	return faulted.Message
 }
 
-// AttachmentOf returns what counts of a VolumeAttachment.
+// AttachmentOf returns the relevant part of a VolumeAttachment.
 func AttachmentOf(a *v1beta2.VolumeAttachment) *Attachment {
 	return &Attachment{Generation: a.Generation, Tickets: a.Spec.AttachmentTickets, Stored: a.Status}
 }
 
-// NodeOf returns what counts of a Node.
+// NodeOf returns the relevant part of a Node.
 func NodeOf(n *v1beta2.Node) Node {
 	schedulable, ready := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable),
 		conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
@@ -111,7 +111,7 @@ func NodeOf(n *v1beta2.Node) Node {
 	}
 }
 
-// EngineOf returns what counts of an Engine. One that shall end is left over of an earlier migration: it is nowhere,
+// EngineOf returns the relevant part of an Engine. One that must stop is left over from an earlier migration: it counts on no node,
 // whatever it still runs.
 func EngineOf(e *v1beta2.Engine) Engine {
 	if e.DeletionTimestamp != nil || e.Spec.DesireState != v1beta2.InstanceStateRunning {
@@ -130,7 +130,7 @@ func EngineOf(e *v1beta2.Engine) Engine {
 	return out
 }
 
-// FrontendOf returns what counts of an EngineFrontend, as of an Engine.
+// FrontendOf returns the relevant part of an EngineFrontend, as EngineOf does.
 func FrontendOf(f *v1beta2.EngineFrontend) Frontend {
 	if f.DeletionTimestamp != nil || f.Spec.DesireState != v1beta2.InstanceStateRunning {
 		return Frontend{}
@@ -138,8 +138,7 @@ func FrontendOf(f *v1beta2.EngineFrontend) Frontend {
 	return Frontend{Node: f.Spec.NodeID, State: f.Status.CurrentState}
 }
 
-// ReplicaNodesOf returns where a strict-local volume's data is: the nodes of its replicas that did not fail, or, where
-// all did, of all.
+// ReplicaNodesOf returns the nodes of a strict-local volume's data: those of its replicas that did not fail, or, if all failed, of all.
 func ReplicaNodesOf(replicas []v1beta2.Replica) []string {
 	var good, all []string
 	for _, r := range replicas {

@@ -49,7 +49,7 @@ func TestAVolumeIsUnfilledUntilItsDataIsThere(t *testing.T) {
 	}
 }
 
-func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
+func TestTheBlockerComesFromTheMachinesCondition(t *testing.T) {
 	attached := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
 		return v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: status, Reason: reason, Message: message}
 	}
@@ -59,7 +59,7 @@ func TestWhatBlocksAVolumeIsSaidByItsMachine(t *testing.T) {
 		said []v1beta2.Condition
 		want string
 	}{
-		"nothing is said": {nil, ""},
+		"no condition": {nil, ""},
 		"no replica can be used": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica,
 			"None.")}, "None."},
 		"no replica can be placed": {[]v1beta2.Condition{attached(v1beta2.ConditionFalse, v1beta2.ReasonNoUsableReplica,
@@ -129,7 +129,7 @@ func TestAStrictLocalVolumesDataIsWhereItsGoodReplicaIs(t *testing.T) {
 }
 
 // What a migration that was rolled back left behind must not pass for the target of the next one.
-func TestWhatShallEndCountsNowhere(t *testing.T) {
+func TestDeletedObjectsDoNotCount(t *testing.T) {
 	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning},
 		Status: v1beta2.EngineStatus{CurrentState: v1beta2.InstanceStateRunning}}
 	f := &v1beta2.EngineFrontend{Spec: v1beta2.EngineFrontendSpec{NodeID: there, DesireState: v1beta2.InstanceStateRunning},

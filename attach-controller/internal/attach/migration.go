@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// migration is D2: of a volume that moves live only the rows M speak. One that is rolled back is at home again, and obeys
-// the ordinary rows.
+// migration is D2: for a volume that migrates live only the rows M apply. One that is rolled back is on its original node again, and
+// follows the ordinary rows.
 func (t table) migration() (Spec, Row) {
 	v := t.Volume
 	switch {
@@ -57,7 +57,7 @@ func (t table) migrates() (Spec, Row) {
 	return Spec{}, ""
 }
 
-// second is the pod's ticket that a volume at home would move to, or nil. Its node can serve now.
+// second returns the pod's ticket to which an attached volume would migrate, or nil. Its node can serve now.
 func (t table) second(atOriginalNode string) *v1beta2.AttachmentTicket {
 	i := slices.IndexFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
 		return x.Type == v1beta2.AttacherCSI && x.NodeID != atOriginalNode && Matches(x, false) && t.selectable(x) && t.serves(x.NodeID)

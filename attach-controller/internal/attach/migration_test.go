@@ -14,8 +14,8 @@ func TestAMigrationBegins(t *testing.T) {
 	}
 	at, both := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}
 	checkRows(t, map[string]rowCase{
-		"M1: a second pod of a volume at home": {atOriginalNode(), RowMigrate, both},
-		"M1: the first of several, in order":   {atOriginalNode(pod(third)), RowMigrate, both},
+		"M1: a second pod of an attached volume": {atOriginalNode(), RowMigrate, both},
+		"M1: the first of several, in order":     {atOriginalNode(pod(third)), RowMigrate, both},
 		"M1: the first that can be served": {atOriginalNode(pod(third), down(there)), RowMigrate,
 			Spec{NodeID: here, MigrationNodeID: third}},
 		"M1: from a node that is being upgraded": {atOriginalNode(node(here, Node{Upgrading: true})), RowMigrate, both},
@@ -43,7 +43,7 @@ func TestAMigrationBegins(t *testing.T) {
 	})
 }
 
-func TestAPodWhoseNodeIsNotReadySaysThatItsMigrationWaitsForThat(t *testing.T) {
+func TestAPodReportsThatItsMigrationWaitsForItsNode(t *testing.T) {
 	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning),
 		node(there, Node{NotReady: true}))
 	_, reason, message := reported(w, "csi-"+there)
@@ -74,7 +74,7 @@ func TestAMigrationEnds(t *testing.T) {
 		"M4: the first pod left and the target failed":      {moving(failed, sourceLeft), RowAbandon, Spec{}},
 		"M5: the first pod left":                            {moving(running, sourceLeft), RowConfirm, moved},
 		"M5 waits for the target":                           {moving(sourceLeft), RowKeep, both},
-		"M5 waits until the volume says that it runs there": {moving(sourceLeft, engine(there, v1beta2.InstanceStateRunning)), RowKeep,
+		"M5 waits until the volume reports that it runs there": {moving(sourceLeft, engine(there, v1beta2.InstanceStateRunning)), RowKeep,
 			both},
 		"M5 waits for the same snapshots": {moving(running, sourceLeft, differ), RowKeep, both},
 		"M5 waits for an engine to compare with": {moving(running, sourceLeft, func(w *World) { w.Engines = w.Engines[1:] }),
@@ -84,13 +84,13 @@ func TestAMigrationEnds(t *testing.T) {
 			moving(running, sourceLeft, v2, frontendOn(here, v1beta2.InstanceStateRunning),
 				frontendOn(there, v1beta2.InstanceStateStarting)), RowKeep, both,
 		},
-		"M5 goes on with the frontend of v2": {moving(running, sourceLeft, v2, frontendOn(there, v1beta2.InstanceStateRunning)), RowConfirm,
+		"M5 continues with v2's frontend": {moving(running, sourceLeft, v2, frontendOn(there, v1beta2.InstanceStateRunning)), RowConfirm,
 			moved},
 	})
 }
 
 // M6 is the volume machine's: the table keeps the node that was confirmed, and the volume leaves and comes again there.
-func TestWhatWasConfirmedOrRolledBackGoesOn(t *testing.T) {
+func TestAConfirmedOrRolledBackMigrationContinues(t *testing.T) {
 	rolled := func(changes ...change) World {
 		w := moving(running, withdrawn("csi-"+there))
 		w.Volume.MigrationNodeID = ""
@@ -103,9 +103,9 @@ func TestWhatWasConfirmedOrRolledBackGoesOn(t *testing.T) {
 		"M6: the target failed": {confirming(func(w *World) { w.Engines[1].State = v1beta2.InstanceStateError }),
 			RowKeep, moved},
 		"M6: the second pod left, too: first finish":       {confirming(withdrawn("csi-" + there)), RowKeep, moved},
-		"confirmed and finished, and nobody wants it":      {basic(migratable, attached(there)), RowUnwanted, Spec{}},
-		"D2: rolled back, it is held at home":              {rolled(), RowKeep, back},
-		"D2: rolled back, and nobody wants it":             {rolled(withdrawn("csi-" + here)), RowUnwanted, Spec{}},
+		"confirmed and finished, and no ticket wants it":   {basic(migratable, attached(there)), RowUnwanted, Spec{}},
+		"D2: rolled back, it stays on the original node":   {rolled(), RowKeep, back},
+		"D2: rolled back, and no ticket wants it":          {rolled(withdrawn("csi-" + here)), RowUnwanted, Spec{}},
 		"D2: rolled back, and its node is down":            {rolled(down(here), pod(third)), RowDown, Spec{}},
 		"D2: rolled back, and wanted elsewhere by another": {rolled(pod(third)), RowKeep, back},
 	})

@@ -65,7 +65,7 @@ func anyVolume(t *rapid.T) *Volume {
 	} else {
 		v.Shared = rarely(t, "shared")
 	}
-	if flag("at home") {
+	if flag("on the original node") {
 		v.CurrentNodeID, v.State, v.FrontendDisabled = v.NodeID, v1beta2.VolumeStateAttached, v.DisableFrontend
 	}
 	return v
@@ -78,7 +78,7 @@ func anyAttachment(t *rapid.T) *Attachment {
 		if rapid.Bool().Draw(t, "ticket") {
 			x := v1beta2.AttachmentTicket{ID: id, Type: one(t, "type", attachers), NodeID: one(t, "node", places),
 				Generation: int64(rapid.IntRange(0, 2).Draw(t, "generation"))}
-			if rapid.Bool().Draw(t, "says") {
+			if rapid.Bool().Draw(t, "reports") {
 				x.Parameters = map[string]string{v1beta2.TicketDisableFrontend: one(t, "frontend",
 					[]string{"", "true", "false", "any", "x"})}
 			}
@@ -104,7 +104,7 @@ func TestEveryWorldHasOneVerdictAndComesToRest(t *testing.T) {
 			}
 			w = after(w, v, v.Steps...)
 		}
-		require.Empty(t, Decide(w).Steps, "with nobody else acting there is nothing left to do")
+		require.Empty(t, Decide(w).Steps, "without other writers there is nothing left to do")
 	})
 }
 
@@ -121,7 +121,7 @@ func TestAPassThatDiesComesToTheSameEnd(t *testing.T) {
 	})
 }
 
-// final is where a world comes to rest: who shall have the volume, and what everybody is told.
+// final is the end state of a world: the volume's holder, and every ticket's answer.
 func final(w World) any {
 	w = settled(w)
 	type end struct {

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// ready says, in one condition, who holds the volume or shall, what blocks, and the next step.
+// ready reports, in one condition, the present or next holder of the volume, what blocks, and the next step.
 func (t table) ready(wanted Spec, answers map[string]v1beta2.AttachmentTicketStatus) v1beta2.Condition {
 	reason, message := t.situation(wanted)
 	status := v1beta2.ConditionFalse
@@ -28,7 +28,7 @@ func (t table) situation(wanted Spec) (reason, message string) {
 	case v.Deleting && !gone:
 		return v1beta2.ReasonDetaching, "The volume is being deleted: " + t.detaching()
 	case v.Deleting:
-		return v1beta2.ReasonDetached, "The volume is being deleted, and nobody holds it."
+		return v1beta2.ReasonDetached, "The volume is being deleted, and no ticket holds it."
 	case v.Faulted:
 		return v1beta2.ReasonFaulted, cmp.Or(v.Fault,
 			"No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup.")
@@ -37,14 +37,14 @@ func (t table) situation(wanted Spec) (reason, message string) {
 	case !v.released() && v.State != v1beta2.VolumeStateCreating && v.State != "":
 		return v1beta2.ReasonDetaching, t.detaching()
 	case len(t.tickets) == 0:
-		return v1beta2.ReasonDetached, "Nobody wants the volume attached, and nobody holds it."
+		return v1beta2.ReasonDetached, "No ticket wants the volume attached, and none holds it."
 	case t.first() == nil:
 		return v1beta2.ReasonNoCandidate, "No ticket can be served now."
 	}
-	return v1beta2.ReasonAttaching, "The volume is being created: it is attached when it is there."
+	return v1beta2.ReasonAttaching, "The volume is being created: it attaches when that is done."
 }
 
-// situationOf is that of a volume that somebody shall hold.
+// situationOf returns the situation of a volume that a ticket holds or is about to hold.
 func (t table) situationOf(wanted Spec) (reason, message string) {
 	v := t.Volume
 	by := list(t.holders(wanted))
@@ -52,16 +52,16 @@ func (t table) situationOf(wanted Spec) (reason, message string) {
 	case v.State == v1beta2.VolumeStateDetaching:
 		return v1beta2.ReasonDetaching, t.detaching()
 	case t.down(wanted.NodeID):
-		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it goes on when the node returns, "+
-			"or remove the ticket, or make one for another node.", wanted.NodeID, by)
+		return v1beta2.ReasonBlocked, fmt.Sprintf("Node %s, which holds the volume for %s, is down: it continues when the node returns, "+
+			"or remove the ticket, or create one for another node.", wanted.NodeID, by)
 	case v.confirming(), wanted.NodeID != v.NodeID && v.MigrationNodeID == wanted.NodeID:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is completing its move to node %s, for %s.", wanted.NodeID, by)
 	case !v.atOriginalNode() && v.Blocker != "":
-		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume shall be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by,
+		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume must be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by,
 			v.Blocker)
 	case !v.atOriginalNode() || v.DisableFrontend != v.FrontendDisabled:
-		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: the condition Attached of Volume "+
-			"%s says what it waits for.", wanted.NodeID, by, v.Name)
+		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: see the condition Attached of "+
+			"Volume %s.", wanted.NodeID, by, v.Name)
 	}
 	message = fmt.Sprintf("Node %s holds the volume for %s, with its frontend %s.", wanted.NodeID, by, frontend(v.FrontendDisabled))
 	if wanted.MigrationNodeID != "" {
@@ -81,7 +81,7 @@ func (t table) detaching() string {
 	return strings.ToUpper(message[:1]) + message[1:]
 }
 
-// waiting names tickets that are not served for something else than that the volume is under way to them.
+// waiting lists the tickets that are not served, except those to which the volume is on its way.
 func (t table) waiting(wanted Spec, answers map[string]v1beta2.AttachmentTicketStatus) string {
 	var said []string
 	more := 0
@@ -106,10 +106,10 @@ func (t table) waiting(wanted Spec, answers map[string]v1beta2.AttachmentTicketS
 	return " Waiting: " + strings.Join(said, ", ") + andMore(more) + "."
 }
 
-// named is how many tickets a sentence names; of the others it gives the number.
+// named is how many tickets a message names; of the others it gives the number.
 const named = 3
 
-// called names a ticket for people.
+// called returns the name of a ticket in messages.
 func called(x v1beta2.AttachmentTicket) string { return fmt.Sprintf("%s %q", kind(x), x.ID) }
 
 func kind(x v1beta2.AttachmentTicket) string {
@@ -119,10 +119,10 @@ func kind(x v1beta2.AttachmentTicket) string {
 	return x.Type
 }
 
-// list names the first tickets of a list.
+// list returns the names of the first tickets of a list.
 func list(tickets []v1beta2.AttachmentTicket) string {
 	if len(tickets) == 0 {
-		return "nobody"
+		return "no ticket"
 	}
 	var said []string
 	for _, x := range tickets[:min(len(tickets), named)] {

@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// A17: one condition answers who holds what, where, and what blocks it.
-func TestOneConditionSaysWhoHoldsTheVolumeAndWhatBlocks(t *testing.T) {
+// A17: one condition answers which ticket holds the volume, on which node, and what blocks it.
+func TestOneConditionReportsTheHolderAndWhatBlocks(t *testing.T) {
 	up, deleting := attached(here), volume(func(v *Volume) { v.Deleting = true })
 	blocked := volume(func(v *Volume) { v.Blocker = "No disk has 10 GiB." })
 	attaching := state(v1beta2.VolumeStateAttaching)
@@ -20,10 +20,10 @@ func TestOneConditionSaysWhoHoldsTheVolumeAndWhatBlocks(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"nobody wants it": {basic(), true, v1beta2.ReasonDetached, []string{"Nobody wants"}},
-		"somebody holds it": {basic(up, pod(here)), true, v1beta2.ReasonAttached,
+		"no ticket": {basic(), true, v1beta2.ReasonDetached, []string{"No ticket wants"}},
+		"one holder": {basic(up, pod(here)), true, v1beta2.ReasonAttached,
 			[]string{here, `csi-attacher "csi-node-1"`, "frontend on"}},
-		"somebody holds it for himself": {basic(up, frontendOff, ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
+		"an exclusive holder": {basic(up, frontendOff, ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...)),
 			true, v1beta2.ReasonAttached, []string{"frontend off"}},
 		"somebody else waits": {basic(up, pod(here), ticket("s", v1beta2.AttacherSnapshot, there)), true,
 			v1beta2.ReasonAttached, []string{`Waiting: snapshot-controller "s" for node node-2 (AttachedElsewhere).`}},
@@ -50,7 +50,7 @@ func TestOneConditionSaysWhoHoldsTheVolumeAndWhatBlocks(t *testing.T) {
 			[]string{here, `csi-attacher "csi-node-2"`}},
 		"it is being created": {basic(pod(here), state(v1beta2.VolumeStateCreating)), false, v1beta2.ReasonAttaching,
 			[]string{"created"}},
-		"nobody can be served":             {basic(pod(gone)), false, v1beta2.ReasonNoCandidate, []string{"NodeUnknown"}},
+		"no ticket can be served":          {basic(pod(gone)), false, v1beta2.ReasonNoCandidate, []string{"NodeUnknown"}},
 		"it is faulted":                    {basic(pod(here), faulted), false, v1beta2.ReasonFaulted, []string{"salvage", "backup"}},
 		"it is being deleted, and there":   {basic(up, pod(here), deleting), false, v1beta2.ReasonDetaching, []string{"deleted", here}},
 		"it is being deleted, and nowhere": {basic(deleting), true, v1beta2.ReasonDetached, []string{"deleted"}},
@@ -76,13 +76,13 @@ func TestTheStatusNamesTheHolderAndItsNode(t *testing.T) {
 		world        World
 		holder, node string
 	}{
-		"nobody": {basic(), "", ""},
+		"no ticket": {basic(), "", ""},
 		"the first in order": {basic(attached(here), ticket("s", v1beta2.AttacherSnapshot, here), pod(here)), "csi-" +
 			here, here},
-		"an empty id is said by its type": {basic(attached(here), ticket("", v1beta2.AttacherLonghornAPI, here)),
+		"an empty id is replaced by its type": {basic(attached(here), ticket("", v1beta2.AttacherLonghornAPI, here)),
 			v1beta2.AttacherLonghornAPI, here},
-		"whoever gets it next":   {basic(pod(there)), "csi-" + there, there},
-		"nobody while it leaves": {basic(attached(here), pod(there)), "", ""},
+		"whoever gets it next":        {basic(pod(there)), "csi-" + there, there},
+		"no holder while it detaches": {basic(attached(here), pod(there)), "", ""},
 		"the share of a shared volume, not pods": {basic(attached(here), shared, pod(here),
 			ticket("m", v1beta2.AttacherShareManager, here)), "m", here},
 	}
@@ -95,7 +95,7 @@ func TestTheStatusNamesTheHolderAndItsNode(t *testing.T) {
 	}
 }
 
-func TestAnAttachmentWithoutAVolumeSaysSo(t *testing.T) {
+func TestAnAttachmentReportsThatItsVolumeIsMissing(t *testing.T) {
 	w := with(basic(pod(here), answered("csi-"+here, true, v1beta2.ReasonSatisfied)), func(w *World) { w.Volume = nil })
 	v := Decide(w)
 	require.Equal(t, []Step{{Kind: StepAnswer, AtVersion: true, Answers: v.Steps[0].Answers}}, v.Steps)
@@ -103,7 +103,7 @@ func TestAnAttachmentWithoutAVolumeSaysSo(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonBlocked, ready.Reason)
 	require.Contains(t, ready.Message, "no volume of this name")
 	require.Empty(t, v.Status.Holder+v.Status.NodeID)
-	require.False(t, v.Status.AttachmentTicketStatuses["csi-"+here].Satisfied, "what is not there is attached to nobody")
+	require.False(t, v.Status.AttachmentTicketStatuses["csi-"+here].Satisfied, "a missing volume is attached to no node")
 	require.Empty(t, Decide(after(w, v, v.Steps...)).Steps)
 
 	w.Attachment = nil

@@ -11,10 +11,10 @@ import (
 func TestAVolumeIsTakenBack(t *testing.T) {
 	snapshot := ticket("s", v1beta2.AttacherSnapshot, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)
 	checkRows(t, map[string]rowCase{
-		"a volume that is being deleted is nobody's": {
+		"a volume that is being deleted has no holder": {
 			basic(attached(here), pod(here), volume(func(v *Volume) { v.Deleting, v.MigrationNodeID = true, there })), RowDeleting, Spec{},
 		},
-		"a volume that is being deleted is not given away either": {
+		"a volume that is being deleted is not given to another node": {
 			basic(pod(here), volume(func(v *Volume) { v.Deleting = true })), RowDeleting, Spec{},
 		},
 		"D1: no replica can be used": {basic(attached(here), pod(here), faulted), RowFaulted, Spec{}},
@@ -23,12 +23,12 @@ func TestAVolumeIsTakenBack(t *testing.T) {
 		"D1: while it migrates, on both nodes":  {moving(running, faulted), RowFaulted, Spec{}},
 		"D1: while the migration is confirmed":  {confirming(faulted), RowFaulted, Spec{}},
 		"D1 keeps the frontend for the salvage": {basic(attached(here), frontendOff, faulted), RowFaulted, Spec{DisableFrontend: true}},
-		"D3: nobody wants it":                   {basic(attached(here)), RowUnwanted, Spec{}},
+		"D3: no ticket wants it":                {basic(attached(here)), RowUnwanted, Spec{}},
 		"D3: only another node wants it":        {basic(attached(here), pod(there)), RowUnwanted, Spec{}},
 		"D3: only with the other frontend": {
 			basic(attached(here), frontendOff, pod(here)), RowUnwanted, Spec{DisableFrontend: true},
 		},
-		"D3: a pod's ticket does not hold a shared volume": {basic(attached(here), shared, pod(here)), RowUnwanted, Spec{}},
+		"D3: a pod's ticket does not keep a shared volume": {basic(attached(here), shared, pod(here)), RowUnwanted, Spec{}},
 		"D3: the node went down before the volume came":    {basic(wanted(here), pod(here), down(here)), RowUnwanted, Spec{}},
 		"D3: the node was removed before the volume came":  {basic(wanted(gone), pod(gone)), RowUnwanted, Spec{}},
 		"D4: the node is down and a pod wants another": {
@@ -66,7 +66,7 @@ func background(node string) change {
 	}
 }
 
-func TestAVolumeStaysWhereItIsHeld(t *testing.T) {
+func TestAVolumeStaysWithItsHolder(t *testing.T) {
 	at := Spec{NodeID: here}
 	snapshot := ticket("s", v1beta2.AttacherSnapshot, here)
 	checkRows(t, map[string]rowCase{
@@ -74,7 +74,7 @@ func TestAVolumeStaysWhereItIsHeld(t *testing.T) {
 		"D6: its ticket could not be served today": {basic(attached(here), pod(here), node(here, Node{Upgrading: true})), RowKeep, at},
 		"D6: a person's node was cordoned meanwhile": {basic(attached(here), ticket("a", v1beta2.AttacherLonghornAPI, here),
 			node(here, Node{Cordoned: true})), RowKeep, at},
-		"D6: the node is down and nobody wants another": {basic(attached(here), pod(here), down(here)), RowKeep, at},
+		"D6: the node is down and no ticket wants another": {basic(attached(here), pod(here), down(here)), RowKeep, at},
 		"D6: the node is down and only background work wants another": {
 			basic(attached(here), pod(here), down(here), ticket("s", v1beta2.AttacherSnapshot, there)), RowKeep, at,
 		},

@@ -1,7 +1,7 @@
 package attach
 
-// Rules is a set of the rules that were shown to be needed. Each of them can be left out, for the proof that it is; the
-// controller obeys all of them.
+// Rules is a set of the rules that were shown to be needed. Each of them can be left out, for that proof; the controller applies all of
+// them.
 type Rules uint32
 
 // The rules.
@@ -26,10 +26,10 @@ const (
 	SatisfiedUnchanged
 	// LowerFirst writes the lowered answers before Volume.spec.
 	LowerFirst
-	// EvaluatedVersion binds what is written to the versions that were judged.
+	// EvaluatedVersion binds writes to the resourceVersions that were evaluated.
 	EvaluatedVersion
 
-	// AllRules is what the controller obeys.
+	// AllRules is what the controller applies.
 	AllRules = EvaluatedVersion<<1 - 1
 )
 
@@ -39,7 +39,7 @@ var names = map[Rules]string{
 	InterruptForSelectable: "interrupt-for-selectable", InterruptForData: "interrupt-for-data",
 	InterruptForFrontend: "interrupt-for-frontend", RollBackByTable: "roll-back-by-table",
 	MigrationFailures: "migration-failures", SatisfiedUnchanged: "satisfied-unchanged", LowerFirst: "lower-first",
-	EvaluatedVersion: "judged-version",
+	EvaluatedVersion: "evaluated-version",
 }
 
 // Each returns every single rule, in order.

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Row is the row of the decision table that spoke.
+// Row is the row of the decision table that applied.
 type Row string
 
 // The rows.
@@ -22,7 +22,7 @@ const (
 	RowDown Row = "D4"
 	// RowInterrupt is D5.
 	RowInterrupt Row = "D5"
-	// RowKeep is D6, and what M says nothing about.
+	// RowKeep is D6, and what the rows M leave as it is.
 	RowKeep Row = "D6"
 	// RowClear is A1.
 	RowClear Row = "A1"
@@ -49,13 +49,13 @@ type table struct {
 	tickets []v1beta2.AttachmentTicket
 }
 
-// rows are asked in this order; the first that speaks wins.
+// rows are tried in this order; the first that applies wins.
 var rows = []func(table) (Spec, Row){
 	table.deleting, table.faulted, table.migration, table.unwanted, table.yields, table.migrates, table.keep,
 	table.clear, table.waits, table.choose,
 }
 
-// spec is what Volume.spec shall be.
+// spec returns the wanted Volume.spec.
 func (t table) spec() (Spec, Row) {
 	for _, row := range rows {
 		if spec, name := row(t); name != "" {
@@ -65,8 +65,8 @@ func (t table) spec() (Spec, Row) {
 	return t.Volume.Spec, RowIdle
 }
 
-// released is the spec of a volume that is taken back from every node. The frontend stays as it was: it means nothing
-// without a node, and a salvage goes by it.
+// released is the spec of a volume that is taken back from every node. The frontend field stays: it has no effect without a node, and a
+// salvage uses it.
 func (t table) released() Spec {
 	spec := t.Volume.Spec
 	spec.NodeID, spec.MigrationNodeID = "", ""
@@ -79,7 +79,7 @@ func (t table) to(node, migration string) Spec {
 	return spec
 }
 
-// deleting: a volume that is being deleted is nobody's.
+// deleting: a volume that is being deleted has no holder.
 func (t table) deleting() (Spec, Row) {
 	if !t.Volume.Deleting {
 		return Spec{}, ""
@@ -124,7 +124,8 @@ func (t table) yields() (Spec, Row) {
 	return Spec{}, ""
 }
 
-// stranded reports whether the volume is on its way to a node that cannot serve it, while a ticket that may interrupt names one that can.
+// stranded reports whether the volume is on its way to a node that cannot serve it, while a ticket that may interrupt is for a node that
+// can.
 func (t table) stranded() bool {
 	return t.Volume.CurrentNodeID == "" && !t.serves(t.Volume.NodeID) &&
 		slices.ContainsFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
@@ -156,7 +157,7 @@ func (t table) clear() (Spec, Row) {
 	return t.to("", ""), RowClear
 }
 
-// waits is A2: two nodes must never hold the volume, so that the former one lets go first.
+// waits is A2: two nodes must never hold the volume, so that the previous one releases it first.
 func (t table) waits() (Spec, Row) {
 	if t.Volume.released() {
 		return Spec{}, ""
@@ -177,7 +178,8 @@ func (t table) choose() (Spec, Row) {
 	}, RowChoose
 }
 
-// first is the ticket that is served next, or nil. One whose node can serve now comes before those that would wait for theirs.
+// first returns the ticket that is served next, or nil. A ticket whose node can serve now comes before those that would wait for their
+// node.
 func (t table) first() *v1beta2.AttachmentTicket {
 	now := func(x v1beta2.AttachmentTicket) bool { return t.selectable(x) && t.serves(x.NodeID) }
 	for _, fits := range []func(v1beta2.AttachmentTicket) bool{now, t.selectable} {
@@ -193,14 +195,14 @@ func (t table) selectable(x v1beta2.AttachmentTicket) bool {
 	return reason == ""
 }
 
-// withoutFrontend reports whether the volume is attached without its frontend for a ticket. One that accepts either gets the frontend, but
-// for a volume that still waits for its data.
+// withoutFrontend reports whether the volume is attached without its frontend for a ticket. A ticket that accepts either gets the
+// frontend, unless the volume still waits for its data.
 func (t table) withoutFrontend(x v1beta2.AttachmentTicket) bool {
 	return t.Volume.Unfilled || x.Parameters[v1beta2.TicketDisableFrontend] == v1beta2.TicketValueTrue
 }
 
-// holders are the tickets, in order, for which a volume is where a spec says, be they selectable or not. A ticket that wants the frontend
-// does not hold a volume that still waits for its data.
+// holders returns the tickets, in order, that want the volume as a spec has it, selectable or not. A ticket that wants the frontend does
+// not hold a volume that still waits for its data.
 func (t table) holders(spec Spec) []v1beta2.AttachmentTicket {
 	var out []v1beta2.AttachmentTicket
 	for _, x := range t.tickets {

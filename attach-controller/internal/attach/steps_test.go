@@ -45,10 +45,10 @@ func TestTheOrderOfWrites(t *testing.T) {
 		world World
 		want  []written
 	}{
-		"a ticket reaches the spec in one write, bound to the version that was judged": {basic(a), []written{spec}},
-		"others are told in a later pass":                                              {basic(a, b, no("b")), []written{spec}},
-		"what nobody wants any more is taken back in one write":                        {basic(attached(here)), []written{spec}},
-		"what the cache does not show may have been raised: who loses the node is told first": {
+		"a ticket reaches the spec in one write, bound to the evaluated resourceVersion": {basic(a), []written{spec}},
+		"others are answered in a later pass":                                            {basic(a, b, no("b")), []written{spec}},
+		"what no ticket wants any more is taken back in one write":                       {basic(attached(here)), []written{spec}},
+		"what the cache does not show may have been raised: the loser of the node is answered first": {
 			basic(attached(here), ticket("a", v1beta2.AttacherSnapshot, here), b, no("a"), no("b")),
 			[]written{{kind: StepAnswer, atVersion: true, lowered: []string{"a", "b"}}, spec},
 		},
@@ -59,7 +59,7 @@ func TestTheOrderOfWrites(t *testing.T) {
 		"the answer of a ticket that is gone goes before the volume is taken from it": {
 			basic(attached(here), yes("a")), []written{{kind: StepAnswer, atVersion: true, removed: []string{"a"}}, spec},
 		},
-		"raised where the spec stays, at the judged version, over the volume as it is": {
+		"raised where the spec stays, at the evaluated resourceVersion, over the volume as it is": {
 			basic(attached(here), a, no("a")), []written{{kind: StepAnswer, atVersion: true, fresh: true, satisfied: []string{"a"}}},
 		},
 		"a new generation of a satisfied ticket is raised, too": {
@@ -96,7 +96,7 @@ func TestNothingIsWrittenWhereNothingChanged(t *testing.T) {
 		"moving":                  moving(running),
 		"confirming":              confirming(),
 		"faulted":                 basic(faulted, pod(here)),
-		"nobody servable":         basic(pod(gone), ticket("", "", "")),
+		"none servable":           basic(pod(gone), ticket("", "", "")),
 		"of no volume":            with(basic(pod(here)), func(w *World) { w.Volume = nil }),
 		"without tickets' object": with(basic(), func(w *World) { w.Attachment = nil }),
 	} {
@@ -108,16 +108,16 @@ func TestNothingIsWrittenWhereNothingChanged(t *testing.T) {
 	}
 }
 
-// A volume whose VolumeAttachment was removed is nobody's; the shell makes another one before it asks.
-func TestWithoutTicketsObjectNobodyWantsTheVolume(t *testing.T) {
+// A volume whose VolumeAttachment was removed has no holder; the reconciler creates another one before it decides.
+func TestAVolumeWithoutVolumeAttachmentIsReleased(t *testing.T) {
 	v := Decide(with(basic(attached(here)), func(w *World) { w.Attachment = nil }))
 	require.Equal(t, RowUnwanted, v.Row)
 	require.Equal(t, []written{{kind: StepSpec, atVersion: true}}, writes(v))
 	require.Zero(t, v.Status)
 }
 
-// Each rule that a number in the design says is needed can be left out, and makes the difference that it is for.
-func TestEachRuleMakesTheDifferenceThatItIsFor(t *testing.T) {
+// Each rule of the design can be switched off, and then its case fails.
+func TestEachRuleIsNeeded(t *testing.T) {
 	snapshot := ticket("s", v1beta2.AttacherSnapshot, here)
 	row := func(rules Rules, w World) any { return DecideWith(rules, w).Row }
 	spec := func(rules Rules, w World) any { return DecideWith(rules, w).Spec }

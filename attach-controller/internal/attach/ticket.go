@@ -19,7 +19,7 @@ func Compare(a, b v1beta2.AttachmentTicket) int {
 	)
 }
 
-// Workload reports whether somebody who uses the volume asks.
+// Workload reports whether the ticket is of a user of the volume.
 func Workload(attacher string) bool {
 	switch attacher {
 	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:
@@ -38,12 +38,12 @@ func Background(attacher string) bool {
 	return false
 }
 
-// data reports whether the volume's own data needs the attachment, before anybody can use it.
+// data reports whether the volume's own data needs the attachment, before the volume can be used.
 func data(attacher string) bool {
 	return attacher == v1beta2.AttacherRestore || attacher == v1beta2.AttacherExpansion
 }
 
-// Matches reports whether a ticket can live with the frontend.
+// Matches reports whether a ticket accepts the frontend.
 func Matches(t v1beta2.AttachmentTicket, disabled bool) bool {
 	switch t.Parameters[v1beta2.TicketDisableFrontend] {
 	case v1beta2.TicketValueAny:
@@ -69,7 +69,7 @@ func (w World) sorted() []v1beta2.AttachmentTicket {
 	return out
 }
 
-// counted reports whether the ticket asks for an attachment. A pod's ticket for a shared volume asks for the share.
+// counted reports whether the ticket wants an attachment. A pod's ticket for a shared volume wants the share.
 func (w World) counted(t v1beta2.AttachmentTicket) bool {
 	return !w.Volume.Shared || t.Type != v1beta2.AttacherCSI
 }
@@ -85,7 +85,7 @@ func Selectable(w World, t v1beta2.AttachmentTicket) bool {
 	return reason == ""
 }
 
-// refusal is row V: why a ticket cannot be served wherever the volume is, with the next step; "" where it can.
+// refusal is row V: why a ticket cannot be served wherever the volume is, with the next step; "" if it can.
 func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message string) {
 	node, exists := w.Nodes[t.NodeID]
 	refusesAll := !rules.has(CordonRefusesPeople)

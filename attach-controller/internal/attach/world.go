@@ -11,14 +11,14 @@ type World struct {
 	Now time.Time
 	// Volume is nil where it does not exist.
 	Volume *Volume
-	// Attachment is nil where it does not exist: nobody wants the volume, and nobody can be answered.
+	// Attachment is nil if it does not exist: there is no ticket and no answer.
 	Attachment *Attachment
-	// Nodes are those that the tickets and the volume name; one that is missing does not exist.
+	// Nodes are those of the tickets and the volume; a missing one does not exist.
 	Nodes map[string]Node
 	// Engines and Frontends are those of a volume that migrates; of others they need not be read.
 	Engines   []Engine
 	Frontends []Frontend
-	// ReplicaNodes are where a strict-local volume's data is; empty: it has none yet, or need not be read.
+	// ReplicaNodes are the nodes of a strict-local volume's data; empty: it has none yet, or need not be read.
 	ReplicaNodes []string
 }
 
@@ -29,7 +29,7 @@ type Spec struct {
 	LastAttachedBy          string
 }
 
-// Volume is what counts of a Volume.
+// Volume is the relevant part of a Volume.
 type Volume struct {
 	Name     string
 	Deleting bool
@@ -48,13 +48,13 @@ type Volume struct {
 	State                                 string
 	CurrentNodeID, CurrentMigrationNodeID string
 	FrontendDisabled, Faulted             bool
-	// Blocker is the sentence of whoever cannot go on with the volume; empty: nothing is known to block.
+	// Blocker is the message of what blocks the volume; empty: nothing is known to block.
 	Blocker string
-	// Fault is the sentence on why the volume is faulted; empty where it is not, or nobody says why.
+	// Fault is the message on why the volume is faulted; empty if it is not, or the cause is unknown.
 	Fault string
 }
 
-// Attachment is what counts of a VolumeAttachment.
+// Attachment is the relevant part of a VolumeAttachment.
 type Attachment struct {
 	Generation int64
 	// Tickets are by key, which is their id.
@@ -63,10 +63,10 @@ type Attachment struct {
 	Stored v1beta2.VolumeAttachmentStatus
 }
 
-// Node is what counts of a node that exists. One that is NotReady is not down, and cannot serve a volume now all the same.
+// Node is the relevant part of a node that exists. A node that is NotReady is not down, but cannot serve a volume now.
 type Node struct{ Down, NotReady, Cordoned, Upgrading bool }
 
-// Engine is what counts of an engine.
+// Engine is the relevant part of an engine.
 type Engine struct {
 	// Node is empty for one that does not count.
 	Node, State string
@@ -74,10 +74,10 @@ type Engine struct {
 	Snapshots uint64
 }
 
-// Frontend is what counts of an engine frontend.
+// Frontend is the relevant part of an engine frontend.
 type Frontend struct{ Node, State string }
 
-// Migrating reports whether two nodes hold the volume, or shall: the target may still be coming up, or the source going.
+// Migrating reports whether two nodes hold the volume, or must: the target may still be starting, or the source stopping.
 func (v Volume) Migrating() bool { return v.MigrationNodeID != "" || v.CurrentMigrationNodeID != "" }
 
 // confirming reports whether the target became the volume's node and the source is still leaving.
@@ -85,12 +85,12 @@ func (v Volume) confirming() bool {
 	return v.MigrationNodeID == "" && v.CurrentMigrationNodeID != "" && v.CurrentNodeID != v.NodeID
 }
 
-// released reports whether the volume is nowhere, and can be attached anywhere (row A2).
+// released reports whether the volume is on no node, and can be attached to any (row A2).
 func (v Volume) released() bool {
 	return v.State == v1beta2.VolumeStateDetached && v.CurrentNodeID == "" && v.CurrentMigrationNodeID == "" && !v.Faulted
 }
 
-// atOriginalNode reports whether the volume is where it is wanted.
+// atOriginalNode reports whether the volume is on the wanted node.
 func (v Volume) atOriginalNode() bool {
 	return v.State == v1beta2.VolumeStateAttached && v.NodeID != "" && v.CurrentNodeID == v.NodeID
 }

@@ -21,7 +21,7 @@ var now = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 // change is one difference from the world that basic returns.
 type change func(*World)
 
-// basic is a detached volume that nobody wants, with three nodes that are up.
+// basic is a detached volume without tickets, with three nodes that are up.
 func basic(changes ...change) World {
 	w := World{
 		Now:        now,
@@ -77,7 +77,7 @@ func offFrontend() []string {
 
 func withdrawn(id string) change { return func(w *World) { delete(w.Attachment.Tickets, id) } }
 
-// wanted names a node in the spec, attached says that the volume runs there, too.
+// wanted sets a node in the spec; attached also sets the status as running there.
 func wanted(node string) change { return func(w *World) { w.Volume.NodeID = node } }
 
 func attached(node string) change {
@@ -111,7 +111,7 @@ func frontendOn(node, state string) change {
 	return func(w *World) { w.Frontends = append(w.Frontends, Frontend{Node: node, State: state}) }
 }
 
-// moving is a volume at home with pods on both nodes that comes up on the other; running says that it has.
+// moving is an attached volume with pods on both nodes that starts on the other; running sets that it has started.
 func moving(changes ...change) World {
 	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning))
 	w.Volume.MigrationNodeID = there
@@ -145,7 +145,7 @@ func answered(id string, satisfied bool, reason string) change {
 	}
 }
 
-// after is the world once some steps are done and nobody else has acted.
+// after is the world once some steps are done and no other writer has acted.
 func after(w World, v Verdict, steps ...Step) World {
 	w = copied(w)
 	for _, step := range steps {

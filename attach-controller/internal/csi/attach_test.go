@@ -17,11 +17,11 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			asked(),
 			Verdict{Outcome: OutcomeAttaching, Steps: []Step{{Kind: StepMark, NodeID: here}, {Kind: StepHold}, putStep(1)}},
 		},
-		"what a crash left out is made up": {
+		"what a crash left out is completed": {
 			with(asked(), func(w *World) { w.Attachment.HasFinalizer, w.Attachment.NodeID = true, here }),
 			Verdict{Outcome: OutcomeAttaching, Steps: []Step{{Kind: StepHold}, putStep(1)}},
 		},
-		"a ticket of the same name that was answered before goes on counting": {
+		"a ticket of the same name that was answered before continues its count": {
 			with(ticketed(), func(w *World) {
 				w.Tickets.Wanted = nil
 				w.Tickets.Answers = map[string]v1beta2.AttachmentTicketStatus{attachment: {Generation: 4}}
@@ -44,13 +44,13 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			}),
 			Verdict{Outcome: OutcomeAttaching, Steps: []Step{putStep(2)}},
 		},
-		"a ticket that an earlier Longhorn made asks for the same and stays": {
+		"a ticket that an earlier Longhorn created asks for the same and stays": {
 			with(ticketed(), func(w *World) {
 				w.Tickets.Wanted[attachment] = v1beta2.AttachmentTicket{ID: attachment, Type: v1beta2.AttacherCSI, NodeID: here}
 			}),
 			Verdict{Outcome: OutcomeAttaching},
 		},
-		"without the object that the ticket goes into nothing is held": {
+		"without the object for the ticket there are no finalizers": {
 			with(asked(), func(w *World) { w.Tickets = nil }),
 			Verdict{Outcome: OutcomeAttaching},
 		},
@@ -58,11 +58,11 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			with(asked(), func(w *World) { w.Tickets.Untouched, w.Volume.NodeID = true, there }),
 			Verdict{Outcome: OutcomeAttaching},
 		},
-		"a volume that nobody ever wanted is not": {
+		"a volume that never had a ticket is not": {
 			with(asked(), func(w *World) { w.Tickets.Untouched = true }),
 			Verdict{Outcome: OutcomeAttaching, Steps: []Step{{Kind: StepMark, NodeID: here}, {Kind: StepHold}, putStep(1)}},
 		},
-		"a ticket that nobody has answered waits": {ticketed(), Verdict{Outcome: OutcomeAttaching}},
+		"a ticket without an answer waits": {ticketed(), Verdict{Outcome: OutcomeAttaching}},
 		"an answer to an older ticket does not count": {
 			with(satisfied(), func(w *World) {
 				w.Tickets.Wanted = map[string]v1beta2.AttachmentTicket{attachment: ownTicket(2)}
@@ -73,7 +73,7 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			with(satisfied(), func(w *World) { w.Volume.CurrentNodeID = "" }),
 			Verdict{Outcome: OutcomeAttaching},
 		},
-		"a satisfied ticket is told": {
+		"a satisfied ticket is reported": {
 			satisfied(),
 			Verdict{Outcome: OutcomeAttached, Steps: []Step{statusStep(Status{Attached: true,
 				Metadata: map[string]string{MetadataVolume: "vol-1", MetadataNode: here}})}},
@@ -95,18 +95,18 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			with(ticketed(), func(w *World) { w.Attachment.AttachError = "before" }),
 			Verdict{Outcome: OutcomeAttaching, Steps: []Step{statusStep(Status{})}},
 		},
-		"what was told stays told while the volume comes back by itself": {
+		"attached stays reported while the volume recovers": {
 			with(attached(), func(w *World) {
 				w.Volume.State, w.Volume.CurrentNodeID = v1beta2.VolumeStateDetaching, ""
 				w.Tickets.Answers = answered(attachment, false, v1beta2.ReasonNodeNotReady, "Down.")
 			}),
 			Verdict{Outcome: OutcomeAttached},
 		},
-		"what was told stays told when a new attachment would be refused": {
+		"attached stays reported when a new attachment would be refused": {
 			with(attached(), func(w *World) { w.Node.Down, w.PersistentVolume.Deleting = true, true }),
 			Verdict{Outcome: OutcomeAttached},
 		},
-		"a ticket that somebody took away is put again as long as Kubernetes wants the volume": {
+		"a ticket that was removed is written again as long as Kubernetes wants the volume": {
 			with(attached(), func(w *World) { w.Tickets.Wanted = nil }),
 			Verdict{Outcome: OutcomeAttached, Steps: []Step{putStep(2)}},
 		},
@@ -116,7 +116,7 @@ func TestAnAttachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 	}
 }
 
-func TestATicketThatIsHeldUpSaysWhy(t *testing.T) {
+func TestATicketThatIsHeldUpReportsWhy(t *testing.T) {
 	cases := map[string]struct {
 		change func(*World)
 		says   []string
@@ -134,7 +134,7 @@ func TestATicketThatIsHeldUpSaysWhy(t *testing.T) {
 			w.Tickets.Answers = answered("s", true, v1beta2.ReasonSatisfied, "")
 			w.Tickets.Answers[attachment] = answered(attachment, false, v1beta2.ReasonAttachedElsewhere, "Soon.")[attachment]
 		}, []string{"(AttachedElsewhere; held by node node-2): Soon."}},
-		"nobody says by whom": {func(w *World) {
+		"the holder is unknown": {func(w *World) {
 			w.Volume.NodeID = there
 			w.Tickets.Answers = answered(attachment, false, v1beta2.ReasonAttachedElsewhere, "")
 		}, []string{"vol-1", "held by node node-2", "kubectl"}},
@@ -160,7 +160,7 @@ func TestATicketThatIsHeldUpSaysWhy(t *testing.T) {
 			for _, word := range c.says {
 				require.Contains(t, verdict.Steps[0].Status.AttachError, word)
 			}
-			require.Empty(t, Decide(after(w, verdict)).Steps, "the same is not said twice")
+			require.Empty(t, Decide(after(w, verdict)).Steps, "the same is not reported twice")
 		})
 	}
 }

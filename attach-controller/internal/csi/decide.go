@@ -2,7 +2,7 @@ package csi
 
 import "maps"
 
-// Decide says what to write for one VolumeAttachment of this driver.
+// Decide returns what to write for one VolumeAttachment of this driver.
 func Decide(w World) Verdict {
 	if w.Attachment.Deleting {
 		return detach(w)
@@ -10,8 +10,8 @@ func Decide(w World) Verdict {
 	return attach(w)
 }
 
-// DecidePersistentVolume reports whether the finalizer of a PersistentVolume goes: it is being deleted and no
-// VolumeAttachment names it any more.
+// DecidePersistentVolume reports whether the finalizer of a PersistentVolume is dropped: it is being deleted and no VolumeAttachment
+// refers to it.
 func DecidePersistentVolume(pv PersistentVolume, attachments int) bool {
 	return pv.Deleting && pv.HasFinalizer && attachments == 0
 }
@@ -25,7 +25,7 @@ func attach(w World) Verdict {
 	case w.Attachment.Attached:
 		return Verdict{Outcome: OutcomeAttached, Steps: steps}
 	case len(steps) > 0 || waits(w):
-		// The ticket's answer follows by an event, and what is waited for does, too.
+		// The ticket's answer arrives as an event, and so does whatever delays it.
 		return Verdict{Outcome: OutcomeAttaching, Steps: steps}
 	}
 	satisfied, why := answer(w)
@@ -38,7 +38,7 @@ func attach(w World) Verdict {
 	return Verdict{Outcome: OutcomeAttaching, Steps: status(w, Status{})}
 }
 
-// refused says why. What Kubernetes was told stays true until it asks to detach, and a ticket that exists stays, too.
+// refused returns the verdict of a refusal. A reported attached=true stays until Kubernetes detaches, and an existing ticket stays, too.
 func refused(w World, refusal string) Verdict {
 	if w.Attachment.Attached {
 		return Verdict{Outcome: OutcomeAttached}
@@ -50,13 +50,13 @@ func refused(w World, refusal string) Verdict {
 	return Verdict{Outcome: outcome, Steps: status(w, Status{AttachError: refusal})}
 }
 
-// waits reports whether there is nothing yet that a ticket could go into: its owner makes it, and, where the volume was
-// attached before there were tickets, first puts those in that it is attached for.
+// waits reports whether there is no object yet for the ticket: its owner creates it, and, for a volume that was attached before there were
+// tickets, first adds the tickets of its present users.
 func waits(w World) bool {
 	return w.Tickets == nil || w.Tickets.Untouched && w.Volume.NodeID != ""
 }
 
-// prepare brings the finalizers, the node id and the ticket, in this order.
+// prepare returns the steps that write the finalizers, the node id and the ticket, in this order.
 func prepare(w World) []Step {
 	if waits(w) {
 		return nil
@@ -78,7 +78,7 @@ func metadata(w World) map[string]string {
 	return map[string]string{MetadataVolume: w.Volume.Name, MetadataNode: w.NodeID()}
 }
 
-// status is the step to the wanted status, where it is not the present one.
+// status returns the step to the wanted status; none if it is stored already.
 func status(w World, wanted Status) []Step {
 	a := w.Attachment
 	same := a.Attached == wanted.Attached && a.AttachError == wanted.AttachError && a.DetachError == wanted.DetachError &&

@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// detach removes the ticket, waits until the volume has left the node, tells so, and lets the VolumeAttachment go.
-// Without the finalizer the end is already told; a ticket that is left all the same is removed.
+// detach removes the ticket, waits until the volume has left the node, reports attached=false, and drops the finalizer. Without the
+// finalizer the end is already reported; a leftover ticket is still removed.
 func detach(w World) Verdict {
 	if steps := removals(w); len(steps) > 0 {
 		return Verdict{Outcome: OutcomeDetaching, Steps: steps}
@@ -28,7 +28,7 @@ func detach(w World) Verdict {
 	return Verdict{Outcome: OutcomeDetached, Steps: release(w), Confirm: true}
 }
 
-// removals remove the ticket wherever it is.
+// removals returns the steps that remove the ticket from every Longhorn VolumeAttachment.
 func removals(w World) []Step {
 	var steps []Step
 	if _, asked := w.ticket(); asked {
@@ -40,7 +40,7 @@ func removals(w World) []Step {
 	return steps
 }
 
-// release first tells that the volume is detached; the finalizer goes once that stands.
+// release first reports that the volume is detached, and drops the finalizer once that is stored.
 func release(w World) []Step {
 	reported := w.reported()
 	reported.Attached, reported.Metadata, reported.DetachError = false, nil, ""
@@ -50,14 +50,14 @@ func release(w World) []Step {
 	return []Step{{Kind: StepRelease}}
 }
 
-// reported is the status as it stands.
+// reported returns the stored status.
 func (w World) reported() Status {
 	a := w.Attachment
 	return Status{Attached: a.Attached, Metadata: a.Metadata, AttachError: a.AttachError, DetachError: a.DetachError}
 }
 
-// left reports whether the volume has left the node for this attachment's part. A node that is gone or out of service holds
-// nothing for Kubernetes any more; that no other node gets the volume too early is the rules' of the volume itself.
+// left reports whether the volume has left the node as far as this attachment is concerned. For Kubernetes, a node that is gone or out of
+// service holds no volume; the rules of the volume itself prevent that another node gets it too early.
 func left(w World) bool {
 	switch {
 	case w.Volume == nil, w.Host == nil, w.Host.OutOfService, w.Volume.shared():
@@ -67,7 +67,7 @@ func left(w World) bool {
 	return !w.Volume.on(node) || heldByOthers(w, node)
 }
 
-// on reports whether the volume is on the node, is on its way there, or may still be leaving it.
+// on reports whether the volume is on the node, attaches to it, or may still be leaving it.
 func (v *Volume) on(node string) bool {
 	if v.CurrentNodeID == node || v.CurrentMigrationNodeID == node || v.NodeID == node || v.MigrationNodeID == node {
 		return true
@@ -75,11 +75,11 @@ func (v *Volume) on(node string) bool {
 	if v.CurrentNodeID != "" || v.NodeID != "" {
 		return false
 	}
-	// Attaching was called off before it was recorded where.
+	// Attaching was cancelled before its node was recorded.
 	return v.State == v1beta2.VolumeStateAttaching || v.State == v1beta2.VolumeStateDetaching
 }
 
-// heldByOthers reports whether the volume stays on the node for somebody else.
+// heldByOthers reports whether the volume stays on the node for another ticket.
 func heldByOthers(w World, node string) bool {
 	if w.Tickets == nil || w.Volume.CurrentNodeID != node || w.Volume.NodeID != node {
 		return false
@@ -92,7 +92,7 @@ func heldByOthers(w World, node string) bool {
 	return false
 }
 
-// stuck says why the volume does not leave, or nothing while it is on its way.
+// stuck returns why the volume does not leave; empty while it is leaving.
 func stuck(w World) string {
 	node := w.NodeID()
 	switch {

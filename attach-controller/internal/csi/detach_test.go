@@ -23,8 +23,8 @@ func TestADetachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 			Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep, {Kind: StepRemoveTicket, Volume: "vol-8"},
 				{Kind: StepRemoveTicket, Volume: "vol-9"}}},
 		},
-		"the volume has to leave": {unticketed(), Verdict{Outcome: OutcomeDetaching}},
-		"then Kubernetes is told": {vacated(), detached},
+		"the volume has to leave":     {unticketed(), Verdict{Outcome: OutcomeDetaching}},
+		"then Kubernetes is notified": {vacated(), detached},
 		"and the finalizer goes after that stands": {
 			with(vacated(), func(w *World) { w.Attachment.Attached, w.Attachment.Metadata = false, nil }), released,
 		},
@@ -38,7 +38,7 @@ func TestADetachmentIsBroughtToItsEndStepByStep(t *testing.T) {
 				w.Attachment.Attached, w.Attachment.Metadata, w.Attachment.DetachError = false, nil, "why"
 			}), detached,
 		},
-		"without the finalizer the end was told": {with(vacated(), func(w *World) { w.Attachment.HasFinalizer = false }),
+		"without the finalizer the end was reported": {with(vacated(), func(w *World) { w.Attachment.HasFinalizer = false }),
 			Verdict{Outcome: OutcomeDetached}},
 		"without the finalizer a ticket is removed all the same": {with(deleted(), func(w *World) { w.Attachment.HasFinalizer = false }),
 			Verdict{Outcome: OutcomeDetaching, Steps: []Step{removeStep}}},
@@ -89,15 +89,15 @@ func TestWhereAVolumeIsOrMayStillBe(t *testing.T) {
 			true},
 		"rolled back, its second side is up": {Volume{State: "attached", NodeID: there, CurrentNodeID: there,
 			CurrentMigrationNodeID: here}, true},
-		"migrated away, its first side is up": {Volume{State: "attached", NodeID: there, CurrentNodeID: here}, true},
-		"deleting, closed":                    {Volume{State: "deleting"}, false},
+		"migrated to another node, its first side is up": {Volume{State: "attached", NodeID: there, CurrentNodeID: here}, true},
+		"deleting, closed": {Volume{State: "deleting"}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.on, c.volume.on(here)) })
 	}
 }
 
-func TestAVolumeThatDoesNotLeaveSaysWhy(t *testing.T) {
+func TestAVolumeThatDoesNotLeaveReportsWhy(t *testing.T) {
 	cases := map[string]struct {
 		change func(*World)
 		says   []string
@@ -118,7 +118,7 @@ func TestAVolumeThatDoesNotLeaveSaysWhy(t *testing.T) {
 				require.Contains(t, reported.DetachError, word)
 			}
 			w = after(w, verdict)
-			require.Equal(t, Verdict{Outcome: OutcomeStuck}, Decide(w), "the same is not said twice")
+			require.Equal(t, Verdict{Outcome: OutcomeStuck}, Decide(w), "the same is not reported twice")
 			w = with(w, func(w *World) { w.Node, w.Tickets = &Node{}, &Tickets{Volume: "vol-1"} })
 			require.Equal(t, []Step{statusStep(unticketed().reported())}, Decide(w).Steps, "and is taken back when it is over")
 		})
@@ -131,7 +131,7 @@ func TestAPersistentVolumeIsReleasedByTheLastAttachment(t *testing.T) {
 		attachments int
 		goes        bool
 	}{
-		"deleted, nobody names it":       {PersistentVolume{Deleting: true, HasFinalizer: true}, 0, true},
+		"deleted, without references":    {PersistentVolume{Deleting: true, HasFinalizer: true}, 0, true},
 		"deleted, somebody names it":     {PersistentVolume{Deleting: true, HasFinalizer: true}, 1, false},
 		"not deleted":                    {PersistentVolume{HasFinalizer: true}, 0, false},
 		"deleted, the finalizer is gone": {PersistentVolume{Deleting: true}, 0, false},

@@ -10,13 +10,13 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// States of a clone (Volume.status.cloneStatus.state), and what a clone has before the first of them.
+// States of a clone (Volume.status.cloneStatus.state), and a name for the time before the first of them.
 const (
 	cloneNotBegun = "not begun"
 	cloneFailed   = "failed"
 )
 
-// dataIsThere are the states in which a clone holds all of its data.
+// dataIsThere are the states in which a clone has all of its data.
 var dataIsThere = []string{"copy-completed-awaiting-healthy", "completed"}
 
 // Frontends of a volume that no pod can mount, and the one by default.
@@ -26,7 +26,7 @@ const (
 	frontendNVMf        = "nvmf"
 )
 
-// FromAttachment takes what matters of a VolumeAttachment.
+// FromAttachment returns the relevant part of a VolumeAttachment.
 func FromAttachment(va *storagev1.VolumeAttachment) Attachment {
 	a := Attachment{
 		Name: va.Name, UID: string(va.UID), HostName: va.Spec.NodeName,
@@ -47,7 +47,7 @@ func message(e *storagev1.VolumeError) string {
 	return e.Message
 }
 
-// FromPersistentVolume takes what matters of a PersistentVolume.
+// FromPersistentVolume returns the relevant part of a PersistentVolume.
 func FromPersistentVolume(pv *corev1.PersistentVolume) PersistentVolume {
 	p := PersistentVolume{
 		Name: pv.Name, Deleting: pv.DeletionTimestamp != nil, HasFinalizer: slices.Contains(pv.Finalizers, Finalizer),
@@ -59,7 +59,7 @@ func FromPersistentVolume(pv *corev1.PersistentVolume) PersistentVolume {
 	return p
 }
 
-// FromCSINode returns what the driver calls the node; empty: it is not registered there.
+// FromCSINode returns the driver's name of the node; empty: it is not registered there.
 func FromCSINode(node *storagev1.CSINode) string {
 	for _, d := range node.Spec.Drivers {
 		if d.Name == Driver {
@@ -69,17 +69,17 @@ func FromCSINode(node *storagev1.CSINode) string {
 	return ""
 }
 
-// FromHost takes what matters of a Kubernetes node.
+// FromHost returns the relevant part of a Kubernetes node.
 func FromHost(node *corev1.Node) Host {
 	return Host{OutOfService: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Key == corev1.TaintNodeOutOfService
 	})}
 }
 
-// FromNode takes what matters of a Longhorn node.
+// FromNode returns the relevant part of a Longhorn node.
 func FromNode(node *v1beta2.Node) Node { return Node{Down: v1beta2.IsNodeDown(node)} }
 
-// FromVolume takes what matters of a Longhorn volume.
+// FromVolume returns the relevant part of a Longhorn volume.
 func FromVolume(v *v1beta2.Volume) Volume {
 	facts := Volume{
 		Name: v.Name, State: v.Status.State, Robustness: v.Status.Robustness,
@@ -100,7 +100,7 @@ func FromVolume(v *v1beta2.Volume) Volume {
 	return facts
 }
 
-// FromTickets takes what matters of a Longhorn VolumeAttachment.
+// FromTickets returns the relevant part of a Longhorn VolumeAttachment.
 func FromTickets(va *v1beta2.VolumeAttachment) Tickets {
 	t := Tickets{
 		Volume: va.Name, Deleting: va.DeletionTimestamp != nil,

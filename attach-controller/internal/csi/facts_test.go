@@ -25,7 +25,7 @@ func TestWhatIsTakenFromKubernetes(t *testing.T) {
 	require.Equal(t, Attachment{}, FromAttachment(&storagev1.VolumeAttachment{}))
 
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	require.Equal(t, PersistentVolume{Name: name}, FromPersistentVolume(pv), "a volume without CSI is nobody's")
+	require.Equal(t, PersistentVolume{Name: name}, FromPersistentVolume(pv), "a volume without CSI has no driver")
 	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: Driver, VolumeHandle: "vol-1"}
 	pv.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadOnlyMany}
 	require.Equal(t, PersistentVolume{Name: name, Driver: Driver, Handle: "vol-1", ManyNodes: true}, FromPersistentVolume(pv))
@@ -51,7 +51,7 @@ func TestWhatIsTakenFromAVolume(t *testing.T) {
 			func(v *v1beta2.Volume) { v.Spec.Standby = true }, func(v *Volume) { v.Standby = true }},
 		"a copy that is being activated": {
 			func(v *v1beta2.Volume) { v.Status.IsStandby = true }, func(v *Volume) { v.Standby = true }},
-		"a restore that nobody has begun": {
+		"a restore that has not begun": {
 			func(v *v1beta2.Volume) { v.Spec.FromBackup = "s3://" }, func(v *Volume) { v.Restoring = true }},
 		"a restore under way": {
 			func(v *v1beta2.Volume) { v.Status.RestoreInitiated, v.Status.RestoreRequired = true, true },
@@ -66,7 +66,7 @@ func TestWhatIsTakenFromAVolume(t *testing.T) {
 		"a volume with data, which is not filled any more": {func(v *v1beta2.Volume) {
 			v.Spec.FromBackup, v.Spec.DataSource, v.Status.CurrentImage = "s3://", "vol://a", "image"
 		}, func(*Volume) {}},
-		"a clone that nobody has begun": {
+		"a clone that has not begun": {
 			func(v *v1beta2.Volume) { v.Spec.DataSource = "vol://a" }, func(v *Volume) { v.Cloning = cloneNotBegun }},
 		"a clone under way": {
 			func(v *v1beta2.Volume) { v.Spec.DataSource, v.Status.CloneStatus.State = "vol://a", "initiated" },
@@ -100,5 +100,5 @@ func TestWhatBlocksIsTakenFromTheReadyCondition(t *testing.T) {
 	va.Status.Conditions = nil
 	require.True(t, FromTickets(va).Untouched)
 	va.Status.ObservedGeneration = 1
-	require.False(t, FromTickets(va).Untouched, "somebody has looked at it")
+	require.False(t, FromTickets(va).Untouched, "it was touched")
 }

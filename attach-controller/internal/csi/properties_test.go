@@ -84,7 +84,7 @@ func has(v Verdict, kind StepKind) int {
 	return slices.IndexFunc(v.Steps, func(s Step) bool { return s.Kind == kind })
 }
 
-// checkVerdict holds for every world.
+// checkVerdict checks the properties that every world must have.
 func checkVerdict(t require.TestingT, w World, v Verdict) {
 	a := w.Attachment
 	require.NotEmpty(t, v.Outcome)
@@ -98,18 +98,18 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	if has(v, StepRelease) >= 0 {
 		_, asked := w.ticket()
 		require.True(t, a.Deleting && !asked && len(w.Strays) == 0 && left(w) && v.Confirm, "the finalizer goes last")
-		require.False(t, a.Attached, "and what is told stands by then")
+		require.False(t, a.Attached, "attached=false is stored by then")
 	}
 	if i := has(v, StepStatus); i >= 0 {
 		wanted := *v.Steps[i].Status
 		require.Len(t, v.Steps, 1, "a status is bound to a version that nothing else changes")
 		require.NotEqual(t, w.reported(), wanted, "no write when nothing changed")
 		require.False(t, wanted.Attached && !a.Attached && a.Deleting, "what is being deleted does not become attached")
-		require.False(t, !wanted.Attached && a.Attached && !a.Deleting, "attached stays told until Kubernetes asks to detach")
-		require.False(t, !wanted.Attached && a.Attached && !left(w), "detached is told when the volume has left")
+		require.False(t, !wanted.Attached && a.Attached && !a.Deleting, "attached stays reported until Kubernetes asks to detach")
+		require.False(t, !wanted.Attached && a.Attached && !left(w), "detached is reported when the volume has left")
 		require.False(t, wanted.Attached && !a.Attached && wanted.AttachError != "", "attached is no error")
 		if wanted.Attached && !a.Attached {
-			require.Equal(t, v1beta2.VolumeStateAttached, w.Volume.State, "ATT-2: attached is told when it is true")
+			require.Equal(t, v1beta2.VolumeStateAttached, w.Volume.State, "ATT-2: attached is reported when it is true")
 			require.Empty(t, refuse(w))
 		}
 	}

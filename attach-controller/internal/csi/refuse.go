@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// refuse says why there shall be no ticket, with the next step, or nothing. The order is that of what must be known first.
+// refuse returns why there is no ticket, with the next step; empty: no refusal. The order of the checks is that of their premises.
 func refuse(w World) string {
 	for _, check := range []func(World) string{persistentVolume, existence, accessMode, data, place} {
 		if refusal := check(w); refusal != "" {
@@ -16,7 +16,7 @@ func refuse(w World) string {
 	return ""
 }
 
-// persistentVolume checks what Kubernetes names.
+// persistentVolume checks the PersistentVolume in the VolumeAttachment.
 func persistentVolume(w World) string {
 	name, pv := w.Attachment.PersistentVolume, w.PersistentVolume
 	switch {
@@ -64,7 +64,7 @@ func accessMode(w World) string {
 	return ""
 }
 
-// data checks that the volume holds what the pod expects.
+// data checks that the volume has its data.
 func data(w World) string {
 	v := w.Volume
 	switch {
@@ -75,7 +75,7 @@ func data(w World) string {
 	case v.Restoring:
 		return fmt.Sprintf("volume %s is being restored from its backup: it can be attached when that is done", v.Name)
 	case v.Cloning == cloneFailed:
-		return fmt.Sprintf("volume %s could not be filled from its source (cloning failed): its condition Attached says whether that is "+
+		return fmt.Sprintf("volume %s could not be filled from its source (cloning failed): its condition Attached shows whether that is "+
 			"tried again; else create it again", v.Name)
 	case v.Cloning != "":
 		return fmt.Sprintf("volume %s is being filled from its source (cloning: %s): it can be attached when that is done", v.Name,
@@ -87,7 +87,7 @@ func data(w World) string {
 	return ""
 }
 
-// place checks that the node can hold a volume.
+// place checks that the node can attach a volume.
 func place(w World) string {
 	host, volume := w.Attachment.HostName, w.Volume.Name
 	id := w.NodeID()

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// refusals are the worlds that are refused, with the words that must be said.
+// refusals are the worlds that are refused, with the words that the message must contain.
 var refusals = map[string]struct {
 	change func(*World)
 	says   []string
@@ -43,7 +43,7 @@ var refusals = map[string]struct {
 	"a node that is down":             {func(w *World) { w.Node.Down = true }, []string{"vol-1", here, "down"}},
 }
 
-func TestARefusalHoldsNothingAndNamesVolumeReasonAndNextStep(t *testing.T) {
+func TestARefusalWritesNoTicketAndNamesVolumeReasonAndNextStep(t *testing.T) {
 	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {
 			w := with(asked(), c.change)
@@ -54,7 +54,7 @@ func TestARefusalHoldsNothingAndNamesVolumeReasonAndNextStep(t *testing.T) {
 			for _, word := range c.says {
 				require.Contains(t, said, word)
 			}
-			require.Equal(t, Verdict{Outcome: OutcomeRefused}, Decide(after(w, verdict)), "the same is not said twice")
+			require.Equal(t, Verdict{Outcome: OutcomeRefused}, Decide(after(w, verdict)), "the same is not reported twice")
 		})
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// ownerKind is what the ticket says about the kind of its owner, the storage.k8s.io object.
+// ownerKind is the kind of the ticket's owner, the storage.k8s.io object.
 const ownerKind = "VolumeAttachment"
 
-// wantedTicket returns the ticket as it shall be, and whether that is not how it is. A ticket that asks for the right
-// thing and names no other owner stays as it is, whoever made it.
+// wantedTicket returns the wanted ticket, and whether it differs from the stored one. A ticket with the right request and no other owner
+// stays as it is, whoever created it.
 func wantedTicket(w World) (v1beta2.AttachmentTicket, bool) {
 	wanted := v1beta2.AttachmentTicket{
 		ID: w.Attachment.Name, Type: v1beta2.AttacherCSI, NodeID: w.NodeID(),
@@ -38,7 +38,7 @@ func wantedTicket(w World) (v1beta2.AttachmentTicket, bool) {
 	return wanted, !fits
 }
 
-// answer reports whether the ticket is satisfied, and else what stands in its way; nothing while it is under way.
+// answer reports whether the ticket is satisfied, and else what blocks it; nothing while it is being served.
 func answer(w World) (satisfied bool, why string) {
 	ticket, _ := w.ticket()
 	if w.Volume.shared() {
@@ -49,13 +49,13 @@ func answer(w World) (satisfied bool, why string) {
 		return false, ""
 	}
 	if given.Satisfied {
-		// The answer and the volume are read one after the other: both must say it.
+		// The answer and the volume are read one after the other: both must show it.
 		return w.Volume.attachedTo(ticket.NodeID), ""
 	}
 	return false, objection(w, ticket, given)
 }
 
-// shareAnswer is that of a volume which is shared: it need not be on the node, but its share must run.
+// shareAnswer is the answer for a shared volume: it need not be on the node, but its share must run.
 func shareAnswer(w World) (satisfied bool, why string) {
 	for _, id := range slices.Sorted(maps.Keys(w.Tickets.Wanted)) {
 		ticket := w.Tickets.Wanted[id]
@@ -75,13 +75,13 @@ func (v *Volume) attachedTo(node string) bool {
 	return v.State == v1beta2.VolumeStateAttached && (v.CurrentNodeID == node || v.CurrentMigrationNodeID == node)
 }
 
-// underWay are the reasons of a ticket that is being served, and of one that waits for what ends by itself.
+// underWay are the reasons of a ticket that is being served, or that waits for something that ends without help.
 var underWay = []string{
 	"", v1beta2.ReasonSatisfied, v1beta2.ReasonAttaching, v1beta2.ReasonMigrating, v1beta2.ReasonWaitingForDetach,
 	v1beta2.ReasonWaitingForShare,
 }
 
-// objection says why the ticket is not satisfied, with who holds the volume, or nothing while it is being served.
+// objection returns why the ticket is not satisfied, with the holder of the volume; empty while it is being served.
 func objection(w World, ticket v1beta2.AttachmentTicket, given v1beta2.AttachmentTicketStatus) string {
 	condition := conditions.Get(given.Conditions, v1beta2.TicketSatisfied)
 	if condition == nil || slices.Contains(underWay, condition.Reason) {
@@ -97,8 +97,8 @@ func objection(w World, ticket v1beta2.AttachmentTicket, given v1beta2.Attachmen
 	return said + ": " + condition.Message
 }
 
-// holder says where the volume is held, and by which tickets, where that is not the ticket's node. Background work comes
-// and goes, and would change what is said each time.
+// holder returns the node of the volume and the tickets that keep it there, if that is not the ticket's node. It leaves out background
+// work, which comes and goes and would change the message each time.
 func holder(w World, ticket v1beta2.AttachmentTicket) string {
 	node := or(w.Volume.CurrentNodeID, w.Volume.NodeID)
 	if node == "" || node == ticket.NodeID {

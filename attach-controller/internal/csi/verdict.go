@@ -2,19 +2,19 @@ package csi
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// Verdict is what shall be written for one VolumeAttachment, in this order; nothing: all is as it should be, or waits.
+// Verdict lists what to write for one VolumeAttachment, in this order; nothing: the state is the wanted one, or waits.
 type Verdict struct {
 	Steps []Step
-	// Outcome is one word for the state that the attachment is in.
+	// Outcome is the state of the attachment in one word.
 	Outcome Outcome
-	// Confirm asks to decide once more on uncached reads, because the steps tell Kubernetes that the volume has left.
+	// Confirm requests a second decision on uncached reads, because the steps report to Kubernetes that the volume has left.
 	Confirm bool
 }
 
 // Step is one write.
 type Step struct {
 	Kind StepKind
-	// NodeID is the node id to be noted (StepMark).
+	// NodeID is the node id to be recorded (StepMark).
 	NodeID string
 	// Volume is the Longhorn VolumeAttachment of a ticket step, Ticket the ticket of StepPutTicket.
 	Volume string
@@ -23,14 +23,14 @@ type Step struct {
 	Status *Status
 }
 
-// StepKind says what a Step writes.
+// StepKind is what a Step writes.
 type StepKind string
 
-// The writes, in the order in which they follow each other.
+// The writes, in their order.
 const (
-	// StepMark puts the finalizer and the node id on the VolumeAttachment.
+	// StepMark adds the finalizer and the node id to the VolumeAttachment.
 	StepMark StepKind = "Mark"
-	// StepHold puts the finalizer on the PersistentVolume.
+	// StepHold adds the finalizer to the PersistentVolume.
 	StepHold StepKind = "Hold"
 	// StepPutTicket writes the ticket into the Longhorn VolumeAttachment, StepRemoveTicket removes it.
 	StepPutTicket    StepKind = "PutTicket"
@@ -53,17 +53,17 @@ type Outcome string
 
 // The outcomes.
 const (
-	// OutcomeAttached: Kubernetes was told that the volume is attached.
+	// OutcomeAttached: status.attached is true.
 	OutcomeAttached Outcome = "Attached"
-	// OutcomeAttaching: the ticket is there, or about to be, and nothing stands in its way.
+	// OutcomeAttaching: the ticket exists, or is about to, and nothing blocks it.
 	OutcomeAttaching Outcome = "Attaching"
-	// OutcomeRefused: attachError says why there is no ticket.
+	// OutcomeRefused: attachError shows why there is no ticket.
 	OutcomeRefused Outcome = "Refused"
-	// OutcomeHeldUp: attachError says why the ticket is not satisfied.
+	// OutcomeHeldUp: attachError shows why the ticket is not satisfied.
 	OutcomeHeldUp Outcome = "HeldUp"
-	// OutcomeDetaching: the ticket is gone, or about to be, and the volume leaves the node.
+	// OutcomeDetaching: the ticket is removed, or about to be, and the volume leaves the node.
 	OutcomeDetaching Outcome = "Detaching"
-	// OutcomeStuck: detachError says why the volume does not leave.
+	// OutcomeStuck: detachError shows why the volume does not leave.
 	OutcomeStuck Outcome = "Stuck"
 	// OutcomeDetached: the volume has left.
 	OutcomeDetached Outcome = "Detached"

@@ -2,13 +2,13 @@ package csi
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// What the external-attacher calls its things; other programs read these names.
+// Names of the external-attacher; other programs read them.
 const (
 	// Driver is the CSI driver whose VolumeAttachments are served, and spec.attacher of those.
 	Driver = "driver.longhorn.io"
-	// Finalizer stands on a VolumeAttachment and on its PersistentVolume while the volume may be attached.
+	// Finalizer is on a VolumeAttachment and on its PersistentVolume while the volume may be attached.
 	Finalizer = "external-attacher/driver-longhorn-io"
-	// NodeIDAnnotation keeps on a VolumeAttachment what the driver called the node, for when the CSINode is gone.
+	// NodeIDAnnotation records on a VolumeAttachment the driver's name of the node, for when the CSINode is gone.
 	NodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"
 )
 
@@ -21,12 +21,12 @@ const (
 // shareRunning is Volume.status.shareState while the share of an RWX volume can be mounted.
 const shareRunning = "running"
 
-// World is everything that is known about one VolumeAttachment. What does not exist is nil or empty.
+// World is everything that was read about one VolumeAttachment. A missing object is nil or empty.
 type World struct {
 	Attachment Attachment
-	// PersistentVolume is the one that the VolumeAttachment names.
+	// PersistentVolume is the one in the VolumeAttachment's source.
 	PersistentVolume *PersistentVolume
-	// DriverNodeID is what the node's CSINode says that the driver calls the node; empty: the driver is not registered.
+	// DriverNodeID is the driver's name of the node in its CSINode; empty: the driver is not registered.
 	DriverNodeID string
 	// Host is the Kubernetes node.
 	Host *Host
@@ -63,14 +63,14 @@ type PersistentVolume struct {
 
 // Host is a core Node.
 type Host struct {
-	// OutOfService reports whether a person declared it dead by the taint node.kubernetes.io/out-of-service.
+	// OutOfService reports whether the Node has the taint node.kubernetes.io/out-of-service, which declares it dead.
 	OutOfService bool
 }
 
 // Node is a Longhorn Node that exists.
 type Node struct{ Down bool }
 
-// Volume is what matters of a Longhorn Volume.
+// Volume is the relevant part of a Longhorn Volume.
 type Volume struct {
 	Name, State, Robustness               string
 	NodeID, MigrationNodeID               string
@@ -78,14 +78,14 @@ type Volume struct {
 	Deleting, Standby, Restoring          bool
 	// Fault is why a volume that is being restored is faulted; empty where it is not.
 	Fault string
-	// Cloning is the state of filling it from another volume; empty: it is no clone, or a whole one.
+	// Cloning is the state of filling the volume from another one; empty: it is no clone, or a complete one.
 	Cloning string
 	// AccessMode and Frontend have their defaults filled in.
 	AccessMode, Frontend, ShareState string
 	Migratable                       bool
 }
 
-// Tickets is what matters of a Longhorn VolumeAttachment.
+// Tickets is the relevant part of a Longhorn VolumeAttachment.
 type Tickets struct {
 	// Volume is the volume's name, and the object's.
 	Volume   string
@@ -99,8 +99,8 @@ type Tickets struct {
 	Blocked string
 }
 
-// NodeID is the Longhorn node that the attachment is about: what the driver called the node when the volume was attached
-// there, else what it calls it now; empty: nobody knows yet.
+// NodeID returns the Longhorn node of the attachment: the driver's name of the node when the volume was attached there, else its present
+// name; empty: not known yet.
 func (w World) NodeID() string {
 	a := w.Attachment
 	switch {

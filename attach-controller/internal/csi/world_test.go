@@ -28,7 +28,7 @@ func asked() World {
 	}
 }
 
-// ticketed is the world once the ticket is there and nobody has answered it.
+// ticketed is the world once the ticket exists and has no answer.
 func ticketed() World {
 	w := asked()
 	w.Attachment.HasFinalizer, w.Attachment.NodeID, w.PersistentVolume.HasFinalizer = true, here, true
@@ -36,7 +36,7 @@ func ticketed() World {
 	return w
 }
 
-// satisfied is the world once the volume is attached and the ticket says so.
+// satisfied is the world once the volume is attached and its ticket is satisfied.
 func satisfied() World {
 	w := ticketed()
 	w.Tickets.Answers = answered(attachment, true, v1beta2.ReasonSatisfied, "")
@@ -44,7 +44,7 @@ func satisfied() World {
 	return w
 }
 
-// attached is the world once Kubernetes was told so.
+// attached is the world once status.attached is true.
 func attached() World {
 	w := satisfied()
 	w.Attachment.Attached = true
