@@ -1,5 +1,5 @@
-// Package abandoned decides which instances are recorded as given up in Node.status.abandonedInstances, and when a record has had its time.
-// It refuses to know who deletes what: whoever lets an Engine or Replica go asks here what is not proven to have ended.
+// Package abandoned decides which instances are recorded as abandoned in Node.status.abandonedInstances, and when a record is obsolete. It
+// deletes nothing: the controllers that release an Engine or Replica ask it for instances whose end is not proven.
 package abandoned
 
 import (
@@ -12,16 +12,16 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Kind is which instances of an instance manager are meant.
+// Kind is the kind of instances of an instance manager.
 type Kind int
 
-// The kinds. Frontends are not judged as orphans, so that nobody asks whether they were given up.
+// The kinds. Frontends are not evaluated as orphans, so they need no record.
 const (
 	Engines Kind = iota
 	Replicas
 )
 
-// Listing is an instance of the name that an instance manager lists, or listed last before its node went away.
+// Listing is an instance of the name that an instance manager lists, or listed last before its node went down.
 type Listing struct {
 	Node             string
 	UUID, DataEngine string
@@ -29,13 +29,13 @@ type Listing struct {
 	Recorded *v1beta2.AbandonedInstance
 }
 
-// Record is one entry that is to be written before a finalizer goes.
+// Record is one entry to write before a finalizer is dropped.
 type Record struct {
 	Node, Name string
 	Instance   v1beta2.AbandonedInstance
 }
 
-// Holder is an Engine or Replica that is let go.
+// Holder is an Engine or Replica that is released.
 type Holder struct {
 	Name   string
 	Volume types.UID
@@ -43,7 +43,7 @@ type Holder struct {
 	Node string
 }
 
-// Records are the entries that are missing: of each instance of the holder's name whose end is not proven.
+// Records are the missing entries: of each instance of the holder's name whose end is not proven.
 func Records(h Holder, listed []Listing, now time.Time) []Record {
 	var out []Record
 	for _, l := range listed {
@@ -83,8 +83,9 @@ func instancesOf(kind Kind, m *v1beta2.InstanceManager) map[string]v1beta2.Insta
 	return m.Status.InstanceReplicas
 }
 
-// Over are the names of a node's entries whose instance has ended: the node is in service, its instance managers of the data engine answer,
-// and none of them lists the instance any more. An instance manager shows what it listed last until a list proves that it is gone.
+// Over are the names of a node's entries whose instance has ended: the node is in service, its instance managers of the data engine
+// answer, and none of them lists the instance any more. An instance manager keeps its last list until a newer one proves that an instance
+// is gone.
 func Over(node *v1beta2.Node, managers []v1beta2.InstanceManager) []string {
 	if v1beta2.IsNodeDown(node) {
 		return nil

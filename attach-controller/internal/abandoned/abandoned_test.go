@@ -29,7 +29,7 @@ func TestWhatIsNotProvenToHaveEndedIsRecorded(t *testing.T) {
 			0},
 		"an earlier one of the name is recorded": {"", []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1", Recorded: &other}},
 			1},
-		"without a UUID nobody could tell it from others": {"", []Listing{{Node: "node-1", DataEngine: "v2"}}, 0},
+		"without a UUID it cannot be distinguished": {"", []Listing{{Node: "node-1", DataEngine: "v2"}}, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			records := Records(Holder{Name: "e", Volume: "v", Node: c.proven}, c.listed, noon)
@@ -65,7 +65,7 @@ func TestARecordIsOverOnceItsInstanceIsProvenToBeGone(t *testing.T) {
 		"another one of the node lists it": {false,
 			[]v1beta2.InstanceManager{manager("v1", "True", ""), manager("v1", "True", "u")}, false},
 		"only the other data engine's was asked": {false, []v1beta2.InstanceManager{manager("v2", "True", "")}, false},
-		"nobody was asked":                       {false, nil, false},
+		"no instance manager":                    {false, nil, false},
 		"the other data engine's silence is no doubt": {false,
 			[]v1beta2.InstanceManager{manager("v1", "True", ""), manager("v2", "False", "")}, true},
 	} {

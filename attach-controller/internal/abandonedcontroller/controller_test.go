@@ -29,7 +29,7 @@ const (
 	watched  = 2 * time.Second
 )
 
-// A record stays as long as its instance may be there, and goes with it; nobody else's status is touched.
+// A record stays as long as its instance may exist, and is removed with it; no other writer's status is touched.
 func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
@@ -80,7 +80,7 @@ func TestARecordGoesOnceItsInstanceIsGone(t *testing.T) {
 	require.Equal(t, []string{"b-e-0"}, names())
 }
 
-// What was read may be old: a record that names another instance by now is not taken away.
+// The read may be stale: a record that is for another instance by now is not removed.
 func TestARecordOfAnotherInstanceStays(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	node := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "node-1"}}

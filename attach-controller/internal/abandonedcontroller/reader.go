@@ -74,12 +74,12 @@ func (r Reader) managers(ctx context.Context, index, key string) ([]v1beta2.Inst
 	return list.Items, nil
 }
 
-// node is nil where it does not exist.
+// node is nil if it does not exist.
 func (r Reader) node(ctx context.Context, name string) (*v1beta2.Node, error) {
 	return lookup.Shared(ctx, r.Client, r.Namespace, name, &v1beta2.Node{})
 }
 
-// Write stores one record. A node that is gone took its instances along.
+// Write stores one record. A missing node took its instances along.
 func Write(ctx context.Context, c client.Client, namespace string, record abandoned.Record) error {
 	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: record.Node}}
 	entries := map[string]any{record.Name: record.Instance}
@@ -93,8 +93,8 @@ type step struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// remove takes the named records away as the node was read with them: a record that names another instance by now stays, and all others
-// with it.
+// remove removes the named records, bound to the node as it was read with them: a record that is for another instance by now stays, and
+// all others with it.
 func remove(ctx context.Context, c client.Client, n *v1beta2.Node, names []string) error {
 	var steps []step
 	for _, name := range names {

@@ -1,5 +1,6 @@
-// Package abandonedcontroller is the shell of package abandoned: it tells those who let objects go what instance managers still list,
-// writes their records into Node.status.abandonedInstances, and removes each record once its instance is proven to be gone.
+// Package abandonedcontroller is the reconciler of package abandoned: it returns what instance managers still list to the controllers that
+// release objects, writes their records into Node.status.abandonedInstances, and removes each record once its instance is proven to be
+// gone.
 package abandonedcontroller
 
 import (
@@ -48,7 +49,7 @@ type reconciler struct {
 	client client.Client
 }
 
-// nodeOf is the instance manager's node, where that has records.
+// nodeOf is the instance manager's node, if that has records.
 func (r *reconciler) nodeOf(ctx context.Context, obj client.Object) []reconcile.Request {
 	m, ok := obj.(*v1beta2.InstanceManager)
 	if !ok {
@@ -65,7 +66,7 @@ func (r *reconciler) nodeOf(ctx context.Context, obj client.Object) []reconcile.
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(n)}}
 }
 
-// Reconcile removes the records of one node that have had their time.
+// Reconcile removes the obsolete records of one node.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	n, err := r.reader.node(ctx, request.Name)
 	if n == nil || err != nil {

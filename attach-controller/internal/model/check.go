@@ -34,7 +34,7 @@ func (w *world) checkOpen(x *process) {
 	}
 }
 
-// checkWriters is ATT-1: one node can write to what counts, or two between which the volume moves.
+// checkWriters is ATT-1: one node can write to replicas that count, or two during a migration.
 func (w *world) checkWriters() {
 	nodes := map[string]bool{}
 	for _, x := range w.live() {
@@ -60,7 +60,7 @@ func (w *world) checkWriters() {
 	}
 }
 
-// counts reports whether a replica did not fail, and is not yet to be rebuilt.
+// counts reports whether a replica did not fail, and need not be rebuilt.
 func (w *world) counts(name string) bool {
 	for _, r := range current(w.replicas) {
 		if r.Name == name {
@@ -70,7 +70,7 @@ func (w *world) counts(name string) bool {
 	return false
 }
 
-// checkAnswers is ATT-2: a ticket that is satisfied is so where the volume is wanted, with the frontend that it asks for.
+// checkAnswers is ATT-2: a satisfied ticket matches the wanted node and the frontend of the volume.
 func (w *world) checkAnswers() {
 	v := w.volume.now
 	for _, t := range w.tickets() {
@@ -115,7 +115,7 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 	w.violated("UPG-1: the last healthy replica is marked as failed")
 }
 
-// checkSalvage: a replica that failed is used only where none that did not fail has more.
+// checkSalvage: a failed replica is used only if no replica that did not fail has more.
 func (w *world) checkSalvage(r *v1beta2.Replica) {
 	for _, other := range current(w.replicas) {
 		if other.Name != r.Name && w.holdsData(other) && w.plane.versions[other.Name] > w.plane.versions[r.Name] {
@@ -124,13 +124,13 @@ func (w *world) checkSalvage(r *v1beta2.Replica) {
 	}
 }
 
-// holdsData reports whether a replica has all data; before the volume was first opened, every one has.
+// holdsData reports whether a replica has all data; before the first attachment, every one has.
 func (w *world) holdsData(r *v1beta2.Replica) bool {
 	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.LastHealthyAt != "" })
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !opened)
 }
 
-// healthy reports whether a replica has all data, as its object says.
+// healthy reports whether a replica has all data by its object.
 func healthy(r *v1beta2.Replica) bool {
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
 }

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// ends are what must hold of a world that has settled; the first that does not is told.
+// ends are what must hold of a world that has settled; the first violation is reported.
 var ends = []func(*world) string{
 	(*world).endsAnswered, (*world).endsMoved, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed,
 	(*world).endsWithoutLeftovers, (*world).endsWorked,
@@ -39,7 +39,7 @@ func (w *world) tickets() []v1beta2.AttachmentTicket {
 func (w *world) selectable(t v1beta2.AttachmentTicket) bool {
 	n := w.node(t.NodeID)
 	if attach.VolumeOf(w.volume.now).Unfilled && !attach.Matches(t, true) {
-		return false // nobody may use what is half there
+		return false // incomplete data must not be used
 	}
 	return n != nil && n.reachable && !n.now.Spec.UpgradeRequested && !(cordoned(n.now) && t.Type == v1beta2.AttacherLonghornAPI)
 }
@@ -54,7 +54,7 @@ func (w *world) usable() bool {
 	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return w.reachable(r.Spec.NodeID) && w.holdsData(r) })
 }
 
-// endsAnswered is ATT-2 of a world that has settled: who is satisfied on a node that is there has the volume there.
+// endsAnswered is ATT-2 of a settled world: a ticket that is satisfied on an existing node has the volume there.
 func (w *world) endsAnswered() string {
 	v := w.volume.now
 	for _, t := range w.tickets() {
@@ -79,18 +79,18 @@ func (w *world) runs(node string) bool {
 	return slices.ContainsFunc(w.live(), func(x *process) bool { return slices.Contains(w.leading(x), node) })
 }
 
-// endsDetached is one half of ATT-3: a volume that nobody wants is detached.
+// endsDetached is one half of ATT-3: a volume without tickets is detached.
 func (w *world) endsDetached() string {
 	v := w.volume.now
 	away := v.Spec.NodeID == "" && v.Spec.MigrationNodeID == "" && v.Status.State == v1beta2.VolumeStateDetached &&
 		v.Status.CurrentNodeID == ""
 	if len(w.tickets()) == 0 && !away {
-		return "ATT-3: nobody wants the volume, and it is " + v.Status.State
+		return "ATT-3: no ticket wants the volume, and it is " + v.Status.State
 	}
 	return ""
 }
 
-// endsSalvaged: where nothing usable is left, what failed last is used, unless something better is on a node that is down.
+// endsSalvaged: if nothing usable is left, the replicas that failed last are used, unless a better one is on a down node.
 func (w *world) endsSalvaged() string {
 	v := w.volume.now
 	if w.usable() {
@@ -138,7 +138,7 @@ func (w *world) endsServed() string {
 	return ""
 }
 
-// busy reports whether the volume's own data is being worked on, which comes first.
+// busy reports whether there is work on the volume's own data, which comes first.
 func (w *world) busy() bool {
 	for _, t := range w.tickets() {
 		if w.satisfied(t) && !attach.Background(t.Type) && w.reachable(t.NodeID) {
@@ -148,7 +148,7 @@ func (w *world) busy() bool {
 	return false
 }
 
-// endsWithoutLeftovers is ATT-4: no ticket outlives what it was for.
+// endsWithoutLeftovers is ATT-4: no ticket outlives its owner.
 func (w *world) endsWithoutLeftovers() string {
 	stored := w.attachment.now.Spec.AttachmentTickets
 	for _, j := range w.users.jobs {
@@ -169,8 +169,7 @@ func (w *world) endsWithoutLeftovers() string {
 	return ""
 }
 
-// endsWorked: no work of the background starves, but where a workload that cannot be interrupted stands against it, or a
-// migration that nobody ends.
+// endsWorked: no background work starves, unless a workload that cannot be interrupted blocks it, or a migration that is never ended.
 func (w *world) endsWorked() string {
 	if !w.usable() || w.migrating() || !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.reachable && w.candidate(n.name) }) {
 		return ""
@@ -189,8 +188,8 @@ func (w *world) endsWorked() string {
 	return ""
 }
 
-// blocked reports whether somebody holds the volume, for as long as he likes, as a ticket of the background cannot use it, or on
-// a node that is down. A clone interrupts nobody: it waits for an eviction, however long that takes.
+// blocked reports whether a ticket without end holds the volume in a way that the background ticket cannot use, or on a down node. A clone
+// does not interrupt: it waits for an eviction, however long that takes.
 func (w *world) blocked(t v1beta2.AttachmentTicket) bool {
 	v := w.volume.now
 	for _, x := range w.tickets() {

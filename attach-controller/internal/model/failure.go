@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// disturb is one thing that the outside does.
+// disturb is one change from outside.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
 	if w.moves && w.chance(0.3) {
@@ -88,7 +88,7 @@ func (w *world) evict(n *node) {
 	w.mark(n, "evicted", func(o *v1beta2.Node) { o.Spec.EvictionRequested = !o.Spec.EvictionRequested })
 }
 
-// movePod lets a pod come or go. Of an RWO volume Kubernetes mostly lets one node have it at a time, of a migratable one two.
+// movePod adds or removes a pod. Of an RWO volume Kubernetes mostly lets one node have it at a time, of a migratable one two.
 func (w *world) movePod(node string) {
 	pods := w.users.pods
 	if pods[node] {
@@ -105,7 +105,7 @@ func (w *world) movePod(node string) {
 	}
 }
 
-// changeMind is somebody at the user interface, who may name a node that does not exist, or none.
+// changeMind changes the request of a user, who may choose a node that does not exist, or none.
 func (w *world) changeMind() {
 	if w.users.person != nil || w.chance(0.3) {
 		w.users.person = nil
@@ -138,7 +138,7 @@ func (w *world) newWork() {
 	}
 }
 
-// fail takes a node away, with what runs there or only from the network, or gives it back.
+// fail stops a node, with its instances or only from the network, or returns it.
 func (w *world) fail(n *node) {
 	if !n.reachable {
 		w.giveBack(n)
@@ -168,7 +168,7 @@ func (w *world) mark(n *node, what string, change func(*v1beta2.Node)) {
 	write(w, &n.slot, nil, change)
 }
 
-// watchNode is im-monitor's part for a node: its object says what is true, a little later.
+// watchNode is im-monitor's part for a node: its object shows the node's state, a little later.
 func (w *world) watchNode(n *node) {
 	if v1beta2.IsNodeDown(n.now) == n.reachable {
 		w.trace("monitor: %s down=%v", n.name, !n.reachable)
@@ -190,15 +190,15 @@ func (w *world) crash() {
 	w.end(x)
 }
 
-// restoreAgain lets a volume be filled from a backup.
+// restoreAgain starts another restore of a volume from a backup.
 func (w *world) restoreAgain() {
 	if w.volume.now.Spec.FromBackup == "" {
-		w.trace("the volume shall be restored")
+		w.trace("the volume is to be restored")
 		write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.FromBackup = fromBackup })
 	}
 }
 
-// collapse takes an engine's replicas away, one after the other, and then its node.
+// collapse stops an engine's replicas, one after the other, and then its node.
 func (w *world) collapse() {
 	engines := w.live()
 	if len(engines) == 0 {
@@ -223,10 +223,10 @@ func (w *world) enlarge() {
 		v.Spec.Size += unit
 		v.Status.AcceptedSize = v.Spec.Size // there is room
 	})
-	w.trace("the volume shall have %d units", w.volume.now.Spec.Size/unit)
+	w.trace("the volume is to have %d units", w.volume.now.Spec.Size/unit)
 }
 
-// evaluateOrphans ends what no object wants where it runs.
+// evaluateOrphans ends instances that no object wants where they run.
 func (w *world) evaluateOrphans() {
 	for _, x := range w.plane.running {
 		if w.reachable(x.node) && !w.claimed(x) {
@@ -237,7 +237,7 @@ func (w *world) evaluateOrphans() {
 	}
 }
 
-// claimed reports whether an object of that name is there, or shall be.
+// claimed reports whether an object of that name exists, or is to exist.
 func (w *world) claimed(x *process) bool {
 	var there []instance
 	for _, e := range current(w.engines) {

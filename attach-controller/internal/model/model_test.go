@@ -15,8 +15,8 @@ var (
 	first  = flag.Uint64("first", 0, "the seed of the first of them")
 )
 
-// Whatever happens in a cluster, no invariant is broken meanwhile, and when the trouble ends, everything settles as the
-// tickets want it: ATT-1 to ATT-4, UPG-1, no starvation, no livelock, and data that is neither mixed nor older than it need be.
+// Whatever fails in a cluster, no invariant is broken meanwhile, and after the failures everything settles as the tickets want it: ATT-1
+// to ATT-4, UPG-1, no starvation, no livelock, and data that is neither mixed nor older than necessary.
 func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 	const share = 500
 	if testing.Short() {
@@ -34,16 +34,16 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 	}
 }
 
-// reported is the story of a bad world.
+// reported is the log of a bad world.
 func reported(seed uint64, rules Rules) string {
 	outcome := Play(seed, rules, true)
-	return fmt.Sprintf("%s\nworld %d: %s\nIt is played again by: go test ./attach-controller/internal/model -run TestEveryWorld -first "+
+	return fmt.Sprintf("%s\nworld %d: %s\nRepeat it by: go test ./attach-controller/internal/model -run TestEveryWorld -first "+
 		"%d -worlds 1",
 		strings.Join(outcome.Log, "\n"), seed, outcome.Broken, seed)
 }
 
-// A bad world that cannot be played again proves nothing.
-func TestASeedAlwaysPlaysTheSameWorld(t *testing.T) {
+// A bad world that cannot be repeated proves nothing.
+func TestASeedAlwaysRunsTheSameWorld(t *testing.T) {
 	for seed := range uint64(50) {
 		once, again := Play(seed, AllRules, true), Play(seed, AllRules, true)
 		require.True(t, slices.Equal(once.Log, again.Log), "world %d", seed)

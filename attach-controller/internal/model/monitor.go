@@ -16,10 +16,10 @@ type instance struct {
 	concluded         bool // the condition NodeDown
 	uuid              string
 	port              int
-	// targetIP and targetPort are where a frontend leads to.
+	// targetIP and targetPort are those of the engine that a frontend leads to.
 	targetIP   string
 	targetPort int
-	// asked and answered are the request to hold a frontend's I/O, and the one that was answered last.
+	// asked and answered are the request to suspend a frontend's I/O, and the one that was answered last.
 	asked, answered string
 }
 
@@ -43,15 +43,15 @@ func ofReplica(r *v1beta2.Replica) instance {
 		s.CurrentState, s.Starting, s.Started, conditions.IsTrue(s.Conditions, v1beta2.InstanceNodeDown), s.UUID, s.Port, "", 0, "", ""}
 }
 
-// begun reports whether something may run for all that the status says.
+// begun reports whether an instance may run by the status.
 func (i instance) begun() bool {
 	return i.starting || i.started || i.state != "" && i.state != v1beta2.InstanceStateStopped
 }
 
-// live reports whether it may do input and output; what is concluded to be stopped is cut off.
+// live reports whether it may do input and output; an instance that is concluded to be stopped is fenced.
 func (i instance) live() bool { return i.begun() }
 
-// supervised reports whether it was seen since it was asked for: it is not started again.
+// supervised reports whether it was observed since it was requested: it is not started again.
 func (i instance) supervised() bool {
 	return i.started || i.state == v1beta2.InstanceStateRunning || i.state == v1beta2.InstanceStateError
 }
@@ -96,7 +96,7 @@ func (i instance) conditions() []v1beta2.Condition {
 	return []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeDown}}
 }
 
-// superviseEngine is im-monitor's part for an engine: its status comes from what is listed, and calls follow the wish.
+// superviseEngine is im-monitor's part for an engine: its status comes from the lists, and its spec determines the calls.
 func (w *world) superviseEngine(s *slot[v1beta2.Engine]) {
 	supervise(w, s, ofEngine, func(e *v1beta2.Engine, i instance) {
 		e.Status.CurrentState, e.Status.Starting, e.Status.Started, e.Status.UUID = i.state, i.starting, i.started, i.uuid
@@ -116,7 +116,7 @@ func (w *world) superviseFrontend(s *slot[v1beta2.EngineFrontend]) {
 	if w.hold(s.now) {
 		w.connect(s.now)
 		w.letGo(s.now)
-	} // which is seen the next time
+	} // which is observed the next time
 }
 
 func (w *world) superviseReplica(s *slot[v1beta2.Replica]) {
@@ -148,7 +148,7 @@ func supervise[T any](w *world, s *slot[T], of func(*T) instance, into func(*T, 
 	}
 }
 
-// watch tells what became of what runs. It is never started again: that takes a stop first.
+// watch reports the state of a running instance. It is never started again: that takes a stop first.
 func (w *world) watch(i instance) instance {
 	if !w.reachable(i.node) {
 		if i.state == v1beta2.InstanceStateError {
@@ -162,7 +162,7 @@ func (w *world) watch(i instance) instance {
 	return i.failed()
 }
 
-// bringUp writes that it starts, and starts it.
+// bringUp records the start, and starts the instance.
 func (w *world) bringUp(i instance, report func(instance) bool) {
 	x := w.plane.find(i.kind, i.name, i.node)
 	switch {
@@ -174,7 +174,7 @@ func (w *world) bringUp(i instance, report func(instance) bool) {
 	case x != nil && i.starting:
 		report(i.shows(x))
 		return
-	case x != nil: // of an earlier life
+	case x != nil: // of an earlier run
 		w.trace("monitor: ends the earlier %s %s on %s", i.kind, i.name, i.node)
 		w.end(x)
 		return
@@ -189,14 +189,14 @@ func (w *world) bringUp(i instance, report func(instance) bool) {
 	w.start(ahead)
 }
 
-// bringDown ends it, and says stopped on evidence only: it is not listed, or its node is out and it is cut off.
+// bringDown ends an instance, and reports stopped on evidence only: it is not listed, or its node is down and it is fenced.
 func (w *world) bringDown(i instance, report func(instance) bool) {
 	x := w.plane.find(i.kind, i.name, i.node)
 	switch {
-	case w.reachable(i.node) && x != nil && w.ledTo(x): // whoever stops it does not know yet where the frontend went
+	case w.reachable(i.node) && x != nil && w.ledTo(x): // the stop was decided before the frontend moved
 	case w.reachable(i.node) && x != nil:
 		i.concluded = false
-		if i.state == "" || i.state == v1beta2.InstanceStateStopped { // somebody may believe that it does not run
+		if i.state == "" || i.state == v1beta2.InstanceStateStopped { // its status may wrongly show that it does not run
 			i.state = v1beta2.InstanceStateStopping
 		}
 		if report(i) && w.lastPoll(x) {
@@ -213,7 +213,7 @@ func (w *world) bringDown(i instance, report func(instance) bool) {
 	}
 }
 
-// cutOff reports whether every replica on a node in service is seen to be stopped.
+// cutOff reports whether every replica on a node in service is observed to be stopped.
 func (w *world) cutOff() bool {
 	for _, r := range current(w.replicas) {
 		if i := ofReplica(r); !w.down(i.node) && (i.wanted || i.begun() || i.concluded) {
@@ -223,8 +223,8 @@ func (w *world) cutOff() bool {
 	return true
 }
 
-// mayStart has the last word before a start: never an engine while another one of the volume may be live, unless the volume
-// migrates; then only over replicas that the live one has in mode RW in a look of this moment (M7).
+// mayStart is the last check before a start: never an engine while another one of the volume may be live, unless the volume migrates; then
+// only over replicas that the live one has in mode RW in a poll of this moment (M7).
 func (w *world) mayStart(i instance) bool {
 	switch i.kind {
 	case kindEngine:
@@ -244,7 +244,7 @@ func (w *world) mayStartEngine(i instance) bool {
 	}
 	v := w.volume.now.Spec
 	second := !me.Spec.Active && (w.v2() && (i.node == v.TargetNodeID || i.node == v.NodeID) || w.migrating())
-	for _, x := range w.plane.running { // what is listed where it should not be ends first
+	for _, x := range w.plane.running { // an instance on the wrong node ends first
 		if x.kind == kindEngine && x.name == i.name && x.node != i.node && w.reachable(x.node) {
 			w.end(x)
 			return false
@@ -278,7 +278,7 @@ func (w *world) noEngine(name string) bool {
 	return true
 }
 
-// allRW looks at the running engine for the replicas that another one shall open.
+// allRW polls the running engine for the replicas that another one is to open.
 func (w *world) allRW(second, first *v1beta2.Engine) bool {
 	x := w.plane.find(kindEngine, first.Name, first.Spec.NodeID)
 	if x == nil || !w.reachable(x.node) {
@@ -292,7 +292,7 @@ func (w *world) allRW(second, first *v1beta2.Engine) bool {
 	return true
 }
 
-// saidRW reports whether an engine has the replicas that another one shall open in mode RW, as far as it said.
+// saidRW reports whether an engine has the replicas that another one is to open in mode RW, by its last report.
 func saidRW(second, first *v1beta2.Engine) bool {
 	for name := range second.Spec.ReplicaAddressMap {
 		if first.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {

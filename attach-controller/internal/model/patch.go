@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// merge does what a merge patch of these fields does to an object that nobody else sees yet. Maps of the object are
-// replaced, never changed: its earlier versions have them, too.
+// merge applies a merge patch of these fields to an object that has no other reader yet. Maps of the object are replaced, never changed:
+// its earlier versions share them.
 func merge(into any, fields map[string]any) {
 	target := reflect.ValueOf(into).Elem()
 	for name, value := range fields {
@@ -32,7 +32,7 @@ func index(t reflect.Type, name string) int {
 	panic(fmt.Sprintf("%s has no field %q", t, name))
 }
 
-// converted is a value of a patch as its field holds it.
+// converted converts a value of a patch to the type of its field.
 func converted(field reflect.Value, value any) reflect.Value {
 	if patch, ok := value.(map[string]any); ok {
 		return reflect.ValueOf(patched(field.Interface().(map[string]string), patch))

@@ -10,13 +10,13 @@ import (
 // noData is the version of a replica that was never filled.
 const noData = -1
 
-// plane is the data plane: what really runs, and what really is written.
+// plane is the data plane: the instances that really run, and the writes that are really stored.
 type plane struct {
 	running []*process
 	// versions are the last write that each replica has, by its name; writes counts them.
 	versions map[string]int
 	writes   int
-	// givenUp are replicas that were marked as failed because nobody could reach them: what is written there is lost.
+	// givenUp are replicas that were marked as failed because they were unreachable: what is written there is lost.
 	givenUp map[string]bool
 	// markedAt are the versions that those had when they were marked.
 	markedAt map[string]int
@@ -27,17 +27,17 @@ type plane struct {
 type process struct {
 	kind, name, node string
 	uuid             int
-	// modes are what an engine thinks of its replicas. An engine that has none left in mode RW has failed.
+	// modes are an engine's modes of its replicas. An engine that has none left in mode RW has failed.
 	modes map[string]string
 	// failed is listed as an error.
 	failed bool
 	// target is the engine that a frontend leads to; nil: none yet.
 	target *process
-	// held reports whether a frontend holds all I/O.
+	// held reports whether a frontend suspends all I/O.
 	held bool
-	// moves reports whether a frontend is about to go to another engine.
+	// moves reports whether a frontend is about to switch to another engine.
 	moves bool
-	// reported reports whether im-monitor said that it runs. Nobody writes through an engine before.
+	// reported reports whether im-monitor reported it as running. There is no write through an engine before.
 	reported bool
 }
 
@@ -65,7 +65,7 @@ func (p *plane) begin(kind, name, node string) *process {
 	return x
 }
 
-// end ends an instance. Whatever engine used a replica that ends notices at once: its connection breaks.
+// end ends an instance. Any engine that used an ended replica notices at once: its connection breaks.
 func (w *world) end(x *process) {
 	w.plane.running = slices.DeleteFunc(w.plane.running, func(o *process) bool { return o == x })
 	if x.kind != kindReplica {
@@ -78,7 +78,7 @@ func (w *world) end(x *process) {
 	}
 }
 
-// drop lets an engine go on without a replica. Without its last one it fails, and still thinks well of that one.
+// drop removes a replica from an engine, which continues. Without its last one it fails, and keeps that one's mode.
 func (w *world) drop(e *process, replica string) {
 	mode := e.modes[replica]
 	if e.failed || mode == v1beta2.ReplicaModeERR {
@@ -93,14 +93,14 @@ func (w *world) drop(e *process, replica string) {
 	w.fails(e)
 }
 
-// fails lets an engine fail. What it dropped was seen by a look before: that no look sees it is a known limit of the rules.
+// fails lets an engine fail. A poll reported before what it dropped: a drop that no poll reports is a known limit of the rules.
 func (w *world) fails(e *process) {
 	w.trace("data: engine %s on %s fails", e.name, e.node)
 	w.noted(e)
 	e.failed = true
 }
 
-// noted is a look right before an engine is lost.
+// noted is a poll right before an engine is lost.
 func (w *world) noted(e *process) {
 	if e.kind == kindEngine && e.reported && w.reachable(e.node) && !e.failed {
 		crashes := w.crashes
@@ -130,7 +130,7 @@ func (w *world) linked(a, b string) bool {
 	return w.alive(a) && w.alive(b) && (a == b || w.reachable(a) && w.reachable(b))
 }
 
-// replicaNode is where a replica's data lies.
+// replicaNode is the node of a replica's data.
 func (w *world) replicaNode(name string) string {
 	for _, s := range w.replicas {
 		for _, r := range []*v1beta2.Replica{s.now, s.before} {
@@ -159,7 +159,7 @@ func (w *world) live() []*process {
 	return out
 }
 
-// led reports whether I/O gets to an engine: a v2 engine needs a frontend that leads to it, where the volume has any.
+// led reports whether I/O gets to an engine: a v2 engine needs a frontend that leads to it, if the volume has any.
 func (w *world) led(e *process) bool {
 	return !w.v2() || len(current(w.frontends)) == 0 || len(w.leading(e)) > 0
 }
@@ -175,8 +175,8 @@ func (w *world) leading(e *process) []string {
 	return out
 }
 
-// io is one write by each engine that somebody writes through. Of two engines of a migration that is the one where the
-// volume is wanted, and both see who does not answer.
+// io is one write by each engine in use. Of two engines of a migration that is the one on the volume's wanted node, and both observe the
+// replicas that do not answer.
 func (w *world) io() {
 	engines := w.live()
 	w.rng.Shuffle(len(engines), func(i, j int) { engines[i], engines[j] = engines[j], engines[i] })
@@ -187,7 +187,7 @@ func (w *world) io() {
 	}
 }
 
-// together reports whether two engines are those of a migration, between nodes that see each other.
+// together reports whether two engines are those of a migration, between nodes that reach each other.
 func (w *world) together(a, b *process) bool {
 	return w.volume.now.Spec.Migratable && a.name != b.name && w.linked(a.node, b.node)
 }

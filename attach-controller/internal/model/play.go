@@ -12,22 +12,21 @@ import (
 const (
 	// troubleSteps is how long a world is disturbed; one of three is for much longer.
 	troubleSteps, longTrouble = 300, 800
-	// settled is for how many rounds nothing may change in a quiet world that has settled: longer than any pause that a
-	// controller makes.
+	// settled is for how many rounds a settled quiet world must not change: longer than any pause of a controller.
 	settled = 4
 	// rounds is how long a quiet world may take.
 	rounds = 300
 )
 
-// Outcome is what became of one world.
+// Outcome is the result of one world.
 type Outcome struct {
 	// Broken is the first invariant that did not hold; empty: all held.
 	Broken string
-	// Log is what happened, one line each, if that was asked for.
+	// Log is what happened, one entry each, if that was requested.
 	Log []string
 }
 
-// Play plays the world of a seed, and tells what became of it. The same seed and rules always give the same.
+// Play runs the world of a seed, and returns its outcome. The same seed and rules always give the same.
 func Play(seed uint64, rules Rules, log bool) Outcome {
 	w := newWorld(seed, rules)
 	w.keeps = log
@@ -49,7 +48,7 @@ func (w *world) trouble() {
 	}
 	for range steps {
 		if w.rng.IntN(rarity) == 0 {
-			for range 1 + w.rng.IntN(2)*w.rng.IntN(4) { // troubles seldom come alone
+			for range 1 + w.rng.IntN(2)*w.rng.IntN(4) { // failures seldom come alone
 				w.disturb()
 			}
 		}
@@ -60,7 +59,7 @@ func (w *world) trouble() {
 	}
 }
 
-// actor is somebody who acts in a world, and how often.
+// actor is one simulated part of a world, and how often it acts.
 type actor struct {
 	act    func(*world)
 	weight int
@@ -80,7 +79,7 @@ func (w *world) pace() {
 	}
 }
 
-// one is one step of somebody.
+// one is one step of one actor.
 func (w *world) one() {
 	w.advance()
 	total := 0
@@ -131,7 +130,7 @@ func (w *world) pollEngines() {
 	}
 }
 
-// calm ends the trouble: some nodes come back, upgrades end, and nothing goes wrong any more.
+// calm ends the failures: some nodes return, upgrades end, and nothing fails any more.
 func (w *world) calm() {
 	if w.broken != "" {
 		return
@@ -169,7 +168,7 @@ func (w *world) calm() {
 	w.trace("---- %s", w.text())
 }
 
-// round lets everybody do one step.
+// round lets every actor do one step.
 func (w *world) round() {
 	for range w.users.jobs {
 		w.ask()
@@ -195,7 +194,7 @@ func (w *world) round() {
 	w.checkWriters()
 }
 
-// text is the world in one line.
+// text is the world as one string.
 func (w *world) text() string {
 	v := w.volume.now
 	var out strings.Builder

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// start runs what was asked for.
+// start starts a requested instance.
 func (w *world) start(i instance) {
 	x := w.plane.begin(i.kind, i.name, i.node)
 	w.trace("monitor: starts %s %s on %s", i.kind, i.name, i.node)
@@ -22,7 +22,7 @@ func (w *world) start(i instance) {
 	}
 }
 
-// open connects an engine to the replicas that it was given; it goes on without those that do not answer.
+// open connects an engine to its replicas; it continues without those that do not answer.
 func (w *world) open(x *process) {
 	x.modes = map[string]string{}
 	for _, e := range current(w.engines) {
@@ -40,7 +40,7 @@ func (w *world) open(x *process) {
 	w.checkOpen(x)
 }
 
-// lastPoll writes down what an engine says of its replicas, right before it is stopped.
+// lastPoll records the modes of an engine's replicas right before it is stopped.
 func (w *world) lastPoll(x *process) bool {
 	for _, s := range w.engines {
 		if s.now != nil && s.now.Name == x.name && x.kind == kindEngine && !maps.Equal(s.now.Status.ReplicaModeMap, x.modes) {
@@ -50,8 +50,7 @@ func (w *world) lastPoll(x *process) bool {
 	return true
 }
 
-// poll is im-monitor's part for a running engine: it gives the engine the replicas that it shall have, and writes down what
-// it says.
+// poll is im-monitor's part for a running engine: it gives the engine its wanted replicas, and records their modes.
 func (w *world) poll(s *slot[v1beta2.Engine]) {
 	e := s.now
 	if e == nil || e.Spec.DesireState != v1beta2.InstanceStateRunning || !w.reachable(e.Spec.NodeID) {
@@ -71,7 +70,7 @@ func (w *world) poll(s *slot[v1beta2.Engine]) {
 	}
 }
 
-// exchange adds the replicas that an engine lacks, and takes those out that it shall not have, while one that stays is RW.
+// exchange adds the replicas that an engine lacks, and removes unwanted ones, while one that stays is RW.
 func (w *world) exchange(x *process, e *v1beta2.Engine) {
 	wanted := e.Spec.ReplicaAddressMap
 	good := false
@@ -82,7 +81,7 @@ func (w *world) exchange(x *process, e *v1beta2.Engine) {
 		if _, stays := wanted[name]; !stays && good {
 			mode := x.modes[name]
 			delete(x.modes, name)
-			w.trace("data: engine %s lets %s go", x.name, name)
+			w.trace("data: engine %s drops %s", x.name, name)
 			if mode == v1beta2.ReplicaModeRW && !x.usable() {
 				w.violated("UPG-1: the last replica of engine %s is taken out", x.name)
 				x.failed = true
@@ -97,7 +96,7 @@ func (w *world) exchange(x *process, e *v1beta2.Engine) {
 	}
 }
 
-// rebuild ends a rebuild now and then: what the replica has is now what the others have.
+// rebuild ends a rebuild now and then: the replica now has the same data as the others.
 func (w *world) rebuild(x *process) {
 	version, found := noData, false
 	for name, mode := range x.modes {
@@ -114,11 +113,11 @@ func (w *world) rebuild(x *process) {
 	}
 }
 
-// seen is what a look finds.
+// seen applies the result of a poll.
 func (w *world) seen(e *v1beta2.Engine, x *process) {
 	e.Status.ReplicaModeMap = maps.Clone(x.modes)
 	e.Status.CurrentSize = e.Spec.VolumeSize
-	if w.volume.now.Status.FrontendDisabled { // nobody may see what is half there
+	if w.volume.now.Status.FrontendDisabled { // incomplete data must not be visible
 		e.Status.LastRestoredBackup = e.Spec.RequestedBackupRestore
 	}
 	if e.Spec.RequestedDataSource != "" && e.Status.CloneStatus == nil {

@@ -5,7 +5,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// produce is one pass of ticket.Decide: what it wants to change it decides again on reads that bypass the cache.
+// produce is one pass of ticket.Decide: it decides again on uncached reads before it changes anything.
 func (w *world) produce() {
 	if len(ticket.Decide(w.ticketWorld()).Changes) == 0 {
 		return

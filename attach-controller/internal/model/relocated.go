@@ -2,8 +2,8 @@ package model
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// PlayRelocated plays a world in which the target of an attached volume is away from home, on a node that is cut off and comes back, over
-// and over: most of all in the moment in which the frontend leaves it. Other worlds hardly ever meet that moment.
+// PlayRelocated runs a world in which the target of an attached volume is relocated, on a node that is partitioned and returns, over and
+// over: mostly at the moment when the frontend leaves it. Other worlds rarely reach that moment.
 func PlayRelocated(seed uint64, rules Rules, log bool) Outcome {
 	w := newWorld(seed, rules)
 	w.keeps, w.moves, w.jitter, w.kind = log, true, true, plain
@@ -30,7 +30,7 @@ func (w *world) attachForGood() {
 	w.quietRounds(30)
 }
 
-// turns is how often im-monitor acts in a round. Where a target moves back and forth nobody keeps step with anybody for ever.
+// turns is how often im-monitor acts in a round. While a target moves, the actors' order must vary.
 func (w *world) turns() int {
 	if !w.jitter {
 		return 1
@@ -38,7 +38,7 @@ func (w *world) turns() int {
 	return 1 + w.rng.IntN(2)
 }
 
-// quietRounds lets everybody act without any trouble.
+// quietRounds lets every actor act without any failure.
 func (w *world) quietRounds(count int) {
 	staleness, crashes := w.staleness, w.crashes
 	w.staleness, w.crashes, w.quiet = 0, 0, true
@@ -50,7 +50,7 @@ func (w *world) quietRounds(count int) {
 	w.staleness, w.crashes, w.quiet = staleness, crashes, false
 }
 
-// relocatedOnce wishes the target away from home, cuts the node off that it went to, and wishes it elsewhere.
+// relocatedOnce relocates the target, partitions its new node, and wants it elsewhere.
 func (w *world) relocatedOnce() {
 	first, next := w.nodes[1], []string{"", w.nodes[2].name}[w.rng.IntN(2)]
 	w.wishTarget(first.name)
@@ -60,7 +60,7 @@ func (w *world) relocatedOnce() {
 	}
 	w.staleness, w.crashes = []float64{0, 0.1}[w.rng.IntN(2)], []float64{0, 0.05}[w.rng.IntN(2)]
 	first.reachable = false
-	w.trace("%s is cut off", first.name)
+	w.trace("%s is partitioned", first.name)
 	w.wishTarget(next)
 	for back := w.rng.IntN(400); back > 0 && w.broken == ""; back-- {
 		w.one()
@@ -76,6 +76,6 @@ func (w *world) relocatedOnce() {
 }
 
 func (w *world) wishTarget(node string) {
-	w.trace("an upgrade wishes the target on %q", node)
+	w.trace("an upgrade wants the target on %q", node)
 	write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.TargetNodeID = node })
 }

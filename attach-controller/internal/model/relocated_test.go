@@ -11,31 +11,31 @@ import (
 	"drover.dev/drover/attach-controller/internal/machine"
 )
 
-var away = flag.Uint64("away", 600, "how many worlds are played in which a target is away on a node that is cut off and comes back")
+var away = flag.Uint64("away", 600, "how many worlds are run with a relocated target on a node that is partitioned and returns")
 
-// What a target acknowledged that was given up is never lost, whenever its node comes back.
-func TestNothingIsLostWithATargetThatIsGivenUp(t *testing.T) {
+// I/O that a target acknowledged before a fail-over is never lost, whenever its node returns.
+func TestNothingIsLostInAFailOver(t *testing.T) {
 	t.Parallel()
 	left := 0
 	for seed := range *away {
 		outcome := PlayRelocated(seed, AllRules, true)
 		require.Empty(t, outcome.Broken, "world %d\n%s", seed, strings.Join(outcome.Log, "\n"))
-		if strings.Contains(strings.Join(outcome.Log, "\n"), "holds all I/O") {
+		if strings.Contains(strings.Join(outcome.Log, "\n"), "suspends all I/O") {
 			left++
 		}
 	}
-	t.Logf("in %d of %d worlds a target was given up", left, *away)
+	t.Logf("in %d of %d worlds there was a fail-over", left, *away)
 	require.Greater(t, left, int(*away)/4)
 }
 
-func TestWithoutTheCutSomeWorldLosesWhatWasAcknowledged(t *testing.T) {
+func TestWithoutFencingSomeWorldLosesAcknowledgedWrites(t *testing.T) {
 	off := Rules{Attach: attach.AllRules, Machine: machine.RuleCutOffFirst}
 	for seed := range *away {
 		if outcome := PlayRelocated(seed, off, false); outcome.Broken != "" {
-			require.Equal(t, "DATA: what a target acknowledged after it was given up is lost", outcome.Broken)
+			require.Equal(t, "DATA: what a target acknowledged after the fail-over began is lost", outcome.Broken)
 			t.Logf("world %d", seed)
 			return
 		}
 	}
-	require.Fail(t, "every world is good without the cut: it is superfluous, or the model is blind")
+	require.Fail(t, "every world is good without fencing: it is superfluous, or the model does not cover it")
 }

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// replenish plays the placement of replicas: while the volume is attached it replaces those that failed or shall leave, and
-// deletes them once nobody needs them.
+// replenish simulates the placement of replicas: while the volume is attached it replaces those that failed or must leave, and deletes
+// them once they are not needed.
 func (w *world) replenish() {
 	v := w.volume.now
 	for _, s := range w.replicas {
@@ -26,7 +26,7 @@ func (w *world) replenish() {
 	w.remove()
 }
 
-// countGood counts replicas that did not fail and may stay; healthyOnly leaves out those that are yet to be rebuilt.
+// countGood counts replicas that did not fail and may stay; healthyOnly leaves out those that must still be rebuilt.
 func (w *world) countGood(healthyOnly bool) int {
 	n := 0
 	for _, r := range current(w.replicas) {
@@ -42,7 +42,7 @@ func (w *world) evicted(r *v1beta2.Replica) bool {
 	return n == nil || n.now.Spec.EvictionRequested
 }
 
-// replace uses a failed replica again whose node is there, or makes a new one on a node that has none.
+// replace uses a failed replica again if its node is there, or creates one on a node that has none.
 func (w *world) replace() {
 	taken := map[string]bool{}
 	for _, s := range w.replicas {
@@ -67,7 +67,7 @@ func (w *world) replace() {
 	}
 }
 
-// remove deletes one that failed or shall leave, when enough others are healthy.
+// remove deletes a replica that failed or must leave, when enough others are healthy.
 func (w *world) remove() {
 	if w.countGood(true) < w.volume.now.Spec.NumberOfReplicas || w.volume.now.Status.Robustness != v1beta2.VolumeRobustnessHealthy {
 		return

@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/attach-controller/internal/machine"
 )
 
-// enough is how many worlds are played for a rule at most: the rarest bad world is one of about five thousand.
+// enough is how many worlds are run for a rule at most: the rarest bad world is one of about five thousand.
 var enough = flag.Uint64("enough", 20000, "how many worlds are searched for one that is bad without a rule")
 
-// sought is how many worlds are played for each rule that none is known for.
+// sought is how many worlds are run for each rule without a known bad world.
 var sought = flag.Uint64("sought", 0, "how many worlds are searched for one that is bad without a rule that no world is known for")
 
 // without is a rule that is switched off, and seeds of worlds that were bad then.
@@ -49,19 +49,18 @@ var withouts = []without{
 	withoutMachine("modes-at-close", machine.RuleModesAtClose, 1280),
 }
 
-// unknown are rules without which every world that was played so far is good.
+// unknown are rules without which every world so far is good.
 var unknown = []without{
 	withoutAttach(attach.RollBackByTable),
 	withoutAttach(attach.EvaluatedVersion),
 	withoutMachine("modes-of-this-run", machine.RuleModesOfThisRun),
-	// An engine that wrote alone says so when its node is back, and that counts before the next run. The rule is for one that
-	// ends before anybody can ask it; in a world, an engine that was only cut off is always still there.
+	// An engine that wrote alone reports that when its node is back, and that counts before the next run. The rule is for an engine that
+	// ends before it is polled; in a world, a partitioned engine always still exists.
 	withoutMachine("fail-first", machine.RuleFailFirst),
 }
 
-// The seeds only save time: where a change of the code or of the model made other worlds of them, the next bad one is
-// looked for, and named.
-func TestWithoutAnyOneOfTheRulesSomeWorldGoesWrong(t *testing.T) {
+// The seeds only save time: if a change of the code or of the model changed their worlds, the test searches and reports the next bad one.
+func TestWithoutAnyOneOfTheRulesSomeWorldIsBad(t *testing.T) {
 	for _, off := range withouts {
 		t.Run(off.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +71,7 @@ func TestWithoutAnyOneOfTheRulesSomeWorldGoesWrong(t *testing.T) {
 				}
 			}
 			seed, bad := search(off.rules, *enough)
-			require.True(t, bad, "all of %d worlds are good without the rule: it is superfluous, or the model is blind", *enough)
+			require.True(t, bad, "all of %d worlds are good without the rule: it is superfluous, or the model does not cover it", *enough)
 			t.Logf("seed %d", seed)
 			require.Empty(t, Play(seed, AllRules, false).Broken, "with the rule, the world is a good one")
 		})
@@ -89,13 +88,13 @@ func search(rules Rules, most uint64) (seed uint64, bad bool) {
 	return 0, false
 }
 
-// Whoever finds a world for one of these moves the rule to the others.
-func TestARuleThatNoWorldIsKnownForIsSought(t *testing.T) {
+// When a world is found for one of these, move the rule to the others.
+func TestSearchBadWorldsOfRulesWithoutOne(t *testing.T) {
 	for _, off := range unknown {
 		t.Run(off.name, func(t *testing.T) {
 			t.Parallel()
 			seed, bad := search(off.rules, *sought)
-			require.False(t, bad, "world %d is bad without the rule: name it in the table", seed)
+			require.False(t, bad, "world %d is bad without the rule: add it to the table", seed)
 		})
 	}
 }

@@ -3,14 +3,14 @@ package model
 // memory is for how many steps a read may still show the version before the last write.
 const memory = 20
 
-// slot is one object of the API server. Its versions are never modified: their addresses are their resource versions.
+// slot is one object of the API server. Its versions are never modified: their addresses are their resourceVersions.
 type slot[T any] struct {
 	now, before *T
 	// changed is the step of the last write.
 	changed int
 }
 
-// read returns the object as a cache shows it: now and then the version before; nil where it does not exist.
+// read returns the object as a cache shows it: now and then the previous version; nil if it does not exist.
 func read[T any](w *world, s *slot[T]) *T {
 	if s.before != s.now && w.step-s.changed < memory && w.chance(w.staleness) {
 		return s.before
@@ -18,8 +18,8 @@ func read[T any](w *world, s *slot[T]) *T {
 	return s.now
 }
 
-// write changes a copy of the object, and tells whether the writer may go on: it may not after a conflict with the version
-// that it judged, nor when it crashed after the write. Without a judged version, the write is not bound to any.
+// write changes a copy of the object, and reports whether the writer may continue: it may not after a conflict with the version that it
+// evaluated, nor after a crash. Without an evaluated version, the write is not bound to any.
 func write[T any](w *world, s *slot[T], evaluated *T, change func(*T)) bool {
 	if s.now == nil || evaluated != nil && evaluated != s.now {
 		w.trace("  conflict")
@@ -30,7 +30,7 @@ func write[T any](w *world, s *slot[T], evaluated *T, change func(*T)) bool {
 	return put(w, s, &next)
 }
 
-// put stores a version, nil for the end of the object, and tells whether the writer may go on.
+// put stores a version, nil for the end of the object, and reports whether the writer may continue.
 func put[T any](w *world, s *slot[T], next *T) bool {
 	s.before, s.now, s.changed = s.now, next, w.step
 	w.dirty = true
@@ -63,7 +63,7 @@ func current[T any](slots []*slot[T]) []*T {
 	return out
 }
 
-// owner finds the slot of an object, by the version that was read of it.
+// owner returns the slot of an object, by the version that was read of it.
 func owner[T any](slots []*slot[T], object *T) *slot[T] {
 	for _, s := range slots {
 		if s.now == object || s.before == object {

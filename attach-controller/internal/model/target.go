@@ -7,19 +7,19 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// retarget plays the upgrade of a node: the target of an attached volume is wished on another node, or home.
+// retarget simulates the upgrade of a node: the target of an attached volume is wanted on another node, or on its original node.
 func (w *world) retarget(node string) {
 	v := w.volume.now
 	if v.Status.State != v1beta2.VolumeStateAttached || w.rng.IntN(3) == 0 {
 		node = ""
 	}
 	if v.Spec.TargetNodeID != node {
-		w.trace("an upgrade wishes the target on %q", node)
+		w.trace("an upgrade wants the target on %q", node)
 		write(w, &w.volume, nil, func(v *v1beta2.Volume) { v.Spec.TargetNodeID = node })
 	}
 }
 
-// disturbMove wishes a target elsewhere, or takes the node away that holds one, or gives it back.
+// disturbMove relocates a target, or stops its node, or returns that node.
 func (w *world) disturbMove(n *node) {
 	at := w.node(w.volume.now.Status.CurrentTargetNodeID)
 	switch {
@@ -32,8 +32,7 @@ func (w *world) disturbMove(n *node) {
 	}
 }
 
-// missed lets the engines on a node that was cut off do without the replicas that they could not reach meanwhile, whether anybody wrote or
-// not.
+// missed drops from the engines on a partitioned node the replicas that they could not reach meanwhile, with or without writes.
 func (w *world) missed(n *node) {
 	for _, e := range w.live() {
 		for _, name := range slices.Sorted(maps.Keys(e.modes)) {
@@ -44,7 +43,7 @@ func (w *world) missed(n *node) {
 	}
 }
 
-// release is what an upgrade does with a volume that its user detached: its target is wished nowhere.
+// release is an upgrade's step for a volume that its user detached: it clears the wanted target.
 func (w *world) release() {
 	if v := w.volume.now; v.Spec.TargetNodeID != "" && v.Status.State != v1beta2.VolumeStateAttached {
 		w.retarget("")
@@ -53,7 +52,7 @@ func (w *world) release() {
 
 func (w *world) chanceOf(may bool, p float64) bool { return may && w.chance(p) }
 
-// connect is im-monitor's part for a running frontend: it goes to the engine that its spec names, once that serves.
+// connect is im-monitor's part for a running frontend: it switches to the engine in its spec, once that serves.
 func (w *world) connect(f *v1beta2.EngineFrontend) {
 	if f == nil || f.Spec.DesireState != v1beta2.InstanceStateRunning || !w.reachable(f.Spec.NodeID) {
 		return
@@ -64,7 +63,7 @@ func (w *world) connect(f *v1beta2.EngineFrontend) {
 		return
 	}
 	w.comesBack(x)
-	w.trace("monitor: frontend %s goes to engine %s on %s", x.name, e.name, e.node)
+	w.trace("monitor: frontend %s switches to engine %s on %s", x.name, e.name, e.node)
 	w.checkConnect(e)
 	if x.target != nil {
 		w.checkGivenUp(e)
@@ -72,7 +71,7 @@ func (w *world) connect(f *v1beta2.EngineFrontend) {
 	x.target = e
 }
 
-// goesTo is the engine that a frontend is about to go to; nil: none.
+// goesTo is the engine to which a frontend is about to switch; nil: none.
 func (w *world) goesTo(f *v1beta2.EngineFrontend, x *process) *process {
 	if x == nil {
 		return nil
@@ -85,7 +84,7 @@ func (w *world) goesTo(f *v1beta2.EngineFrontend, x *process) *process {
 	return nil
 }
 
-// comesBack lets the node that a frontend is about to leave be back in this very moment, so that I/O gets to its target once more.
+// comesBack returns the node that a frontend is about to leave at this moment, so that I/O gets to its target once more.
 func (w *world) comesBack(frontend *process) {
 	if frontend.target == nil || w.quiet {
 		return
@@ -96,7 +95,7 @@ func (w *world) comesBack(frontend *process) {
 	}
 }
 
-// saysRunning reports whether the object of an engine says that it runs, and shall.
+// saysRunning reports whether the object of an engine shows it as running, and wants it running.
 func (w *world) saysRunning(x *process) bool {
 	return slices.ContainsFunc(current(w.engines), func(e *v1beta2.Engine) bool {
 		i := ofEngine(e)
@@ -104,7 +103,7 @@ func (w *world) saysRunning(x *process) bool {
 	})
 }
 
-// checkConnect: whoever reads and writes through a frontend finds what was acknowledged before.
+// checkConnect: reads and writes through a frontend find what was acknowledged before.
 func (w *world) checkConnect(x *process) {
 	for name, mode := range x.modes {
 		if mode != v1beta2.ReplicaModeRW || !w.serves(name, x) {
@@ -112,25 +111,25 @@ func (w *world) checkConnect(x *process) {
 		}
 		for _, r := range current(w.replicas) {
 			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] && healthy(r) {
-				w.violated("DATA: a frontend goes to an engine with older data than another replica has")
+				w.violated("DATA: a frontend switches to an engine with older data than another replica has")
 			}
 		}
 	}
 }
 
-// checkGivenUp: what its user was told to be written since a target was given up is in the one that a frontend leaves it for.
+// checkGivenUp: writes acknowledged since the start of a fail-over are in the engine to which the frontend switches.
 func (w *world) checkGivenUp(x *process) {
 	for name, mode := range x.modes {
 		for r := range w.plane.givenUp {
 			has := w.plane.versions[r]
 			if mode == v1beta2.ReplicaModeRW && has > w.plane.markedAt[r] && has > w.plane.versions[name] {
-				w.violated("DATA: what a target acknowledged after it was given up is lost")
+				w.violated("DATA: what a target acknowledged after the fail-over began is lost")
 			}
 		}
 	}
 }
 
-// ledTo is im-monitor's last word before it ends an engine: a frontend that shall run still leads to it. [UPG-3]
+// ledTo is im-monitor's last check before it ends an engine: a frontend that must run still leads to it. [UPG-3]
 func (w *world) ledTo(x *process) bool {
 	for _, f := range current(w.frontends) {
 		y := w.plane.find(kindFrontend, f.Name, f.Spec.NodeID)
@@ -142,7 +141,7 @@ func (w *world) ledTo(x *process) bool {
 	return false
 }
 
-// endsMoved is UPG-4: the target of an attached volume is where it is wished, alone, where that can be.
+// endsMoved is UPG-4: the target of an attached volume is on the wanted node, alone, if that is possible.
 func (w *world) endsMoved() string {
 	v := w.volume.now
 	wished := v.Spec.TargetNodeID
@@ -154,11 +153,11 @@ func (w *world) endsMoved() string {
 		return ""
 	}
 	if v.Status.RestoreRequired || v.Status.CloneStatus.State == v1beta2.CloneInitiated {
-		return "" // it stays until it is whole
+		return "" // it stays until its data is complete
 	}
 	engines := current(w.engines)
 	if len(engines) != 1 || engines[0].Spec.NodeID != wished {
-		return "UPG-4: the target of a volume is not where it is wished"
+		return "UPG-4: the target of a volume is not where it is wanted"
 	}
 	return ""
 }

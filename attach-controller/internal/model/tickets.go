@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// decideHolder is one pass of attach.Decide, applied as its shell does.
+// decideHolder is one pass of attach.Decide, applied as its reconciler does.
 func (w *world) decideHolder() {
 	volume, attachment := read(w, &w.volume), read(w, &w.attachment)
 	evaluated := attach.VolumeOf(volume)
@@ -78,7 +78,7 @@ func (w *world) answer(a *v1beta2.VolumeAttachment, verdict attach.Verdict, step
 	a.Status.AttachmentTicketStatuses = stored
 }
 
-// moveTo writes those fields of the spec that differ from what was judged.
+// moveTo writes those fields of the spec that differ from the evaluated spec.
 func moveTo(v *v1beta2.Volume, evaluated, wanted attach.Spec) {
 	if evaluated.NodeID != wanted.NodeID {
 		v.Spec.NodeID = wanted.NodeID

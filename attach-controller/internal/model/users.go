@@ -12,22 +12,22 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// users are those who want the volume.
+// users are the users of the volume.
 type users struct {
 	// pods are the nodes on which a pod wants it.
 	pods map[string]bool
-	// person is the wish of somebody at the user interface; nil: there is none.
+	// person is the request of a user at the user interface; nil: there is none.
 	person *wish
 	// jobs are the snapshots and backups that need the volume attached.
 	jobs []*job
-	// clones are volumes that are filled from this one, exports images that are made from it.
+	// clones are volumes that are filled from this one, exports images that are exported from it.
 	clones  []v1beta2.Volume
 	exports []v1beta2.BackingImageDataSource
 }
 
 type wish struct{ node, disable string }
 
-// job is a Snapshot or Backup object with work left. One that is gone leaves its ticket to others.
+// job is a Snapshot or Backup object with work left. A deleted one leaves its ticket to others.
 type job struct {
 	attacher, kind, name string
 	left                 int
@@ -45,7 +45,7 @@ func (w *world) newUsers() users {
 	}}
 }
 
-// ask brings the tickets of pods, people and jobs to what they want, one at a time.
+// ask changes the tickets of pods, people and jobs to what they want, one at a time.
 func (w *world) ask() {
 	wanted := map[string]v1beta2.AttachmentTicket{}
 	for _, node := range slices.Sorted(maps.Keys(w.users.pods)) {
@@ -62,7 +62,7 @@ func (w *world) ask() {
 			t := asked(j.attacher, w.place(before.NodeID), v1beta2.TicketValueAny)
 			t.Parameters[v1beta2.TicketOwnerKind], t.Parameters[v1beta2.TicketOwnerName] = j.kind, j.name
 			wanted[j.id()] = t
-		} else if has && j.gone { // whoever made it is gone, too: what is left is ATT-4's
+		} else if has && j.gone { // its creator is gone, too: the leftover is ATT-4's
 			wanted[j.id()] = before
 		}
 	}
@@ -115,7 +115,7 @@ func (w *world) putTickets(changes map[string]*v1beta2.AttachmentTicket) bool {
 	})
 }
 
-// place is row P as the makers of snapshots and backups obey it.
+// place is row P as the creators of snapshots and backups apply it.
 func (w *world) place(before string) string {
 	if at := read(w, &w.volume).Spec.NodeID; at != "" && !w.down(at) {
 		return at
@@ -145,7 +145,7 @@ func cordoned(n *v1beta2.Node) bool {
 	return conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable)
 }
 
-// work lets a step of the work be done for which the volume is attached.
+// work does a step of the work for which the volume is attached.
 func (w *world) work() {
 	for _, j := range w.users.jobs {
 		if j.left > 0 && w.served(j.id()) {
@@ -170,7 +170,7 @@ func (w *world) work() {
 	}
 }
 
-// served reports whether a ticket is satisfied, and that the volume runs there.
+// served reports whether a ticket is satisfied, and the volume runs there.
 func (w *world) served(id string) bool {
 	t, exists := w.attachment.now.Spec.AttachmentTickets[id]
 	answer := w.attachment.now.Status.AttachmentTicketStatuses[id]
@@ -180,7 +180,7 @@ func (w *world) served(id string) bool {
 	return w.runs(t.NodeID)
 }
 
-// moveShare plays who makes shares: the share is on a node that is there.
+// moveShare simulates the share manager: the share is on an existing node.
 func (w *world) moveShare() {
 	if at := w.share.now.Status.OwnerID; !w.shared() || at != "" && !w.down(at) {
 		return

@@ -13,8 +13,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// runVolume is one pass of machine.Decide, applied as its shell does: the writes of a stage in any order, stage after stage,
-// the volume's status last.
+// runVolume is one pass of machine.Decide, applied as its reconciler does: the writes of a stage in any order, stage after stage, the
+// volume's status last.
 func (w *world) runVolume() {
 	poll := w.machineWorld()
 	verdict := machine.Decide(poll)
@@ -28,7 +28,7 @@ func (w *world) runVolume() {
 		}
 	}
 	ofVolume := func(one machine.Write) bool { return one.Object.GetUID() == poll.Volume.UID }
-	if !slices.ContainsFunc(verdict.Writes, ofVolume) { // else its version moved: the status is left to the next pass
+	if !slices.ContainsFunc(verdict.Writes, ofVolume) { // else its resourceVersion changed: the status is left to the next pass
 		w.volumeStatus(poll.Volume, verdict)
 	}
 }
@@ -82,7 +82,7 @@ func (w *world) inAnyOrder(writes []machine.Write) []machine.Write {
 	return writes
 }
 
-// applyMachine does one write and tells whether the pass goes on.
+// applyMachine does one write and reports whether the pass continues.
 func (w *world) applyMachine(poll machine.World, one machine.Write) bool {
 	w.trace("machine: %s %T %s %v", one.Kind, one.Object, one.Object.GetName(), one.Spec)
 	switch o := one.Object.(type) {
@@ -109,7 +109,7 @@ func apply[T any](w *world, slots *[]*slot[T], object *T, meta *metav1.ObjectMet
 	}
 	s := owner(*slots, object)
 	if s == nil || s.now == nil || metaOf(s.now).UID != meta.UID {
-		return one.Kind != machine.Patch // what is to go is gone
+		return one.Kind != machine.Patch // the object to delete is gone
 	}
 	switch one.Kind {
 	case machine.Delete:
@@ -138,7 +138,7 @@ func create[T any](w *world, slots *[]*slot[T], object *T, meta *metav1.ObjectMe
 	return put(w, s, &next)
 }
 
-// volumeStatus writes what the verdict says of the volume itself, at the version that was judged.
+// volumeStatus writes the verdict's status of the volume, at the evaluated resourceVersion.
 func (w *world) volumeStatus(evaluated *v1beta2.Volume, verdict machine.Verdict) {
 	own := conditions.Owned(evaluated.Status.Conditions, v1beta2.VolumeAttached, v1beta2.VolumeFaulted)
 	if len(verdict.Status) == 0 && conditions.Equal(own, verdict.Conditions) {

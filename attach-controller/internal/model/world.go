@@ -19,11 +19,11 @@ const (
 	fromBackup = "s3://backups?backup=b&volume=" + volumeName
 	// tick is how long a step takes.
 	tick = 200 * time.Millisecond
-	// unit is the size that a volume has, and by which it is enlarged.
+	// unit is the size of a volume, and by which it is enlarged.
 	unit = 1 << 30
 )
 
-// Rules are those that the controllers obey in a world.
+// Rules are those that the controllers apply in a world.
 type Rules struct {
 	// Attach are the rules in force.
 	Attach attach.Rules
@@ -31,16 +31,16 @@ type Rules struct {
 	Machine machine.Rules
 }
 
-// AllRules is what the controllers obey.
+// AllRules is what the controllers apply.
 var AllRules = Rules{Attach: attach.AllRules}
 
-// kind is what happens in a world.
+// kind is the kind of events in a world.
 type kind int
 
 const (
 	// busy: everything.
 	busy kind = iota
-	// plain: pods move and things break, nothing else.
+	// plain: pods move and failures happen, nothing else.
 	plain
 	// idle: there are no pods and no people.
 	idle
@@ -52,9 +52,9 @@ type world struct {
 	rules Rules
 	step  int
 	now   time.Time
-	// staleness is how often a read shows the version before, crashes how often a pass ends after a write.
+	// staleness is how often a read shows the previous version, crashes how often a pass ends after a write.
 	staleness, crashes float64
-	// dirty reports whether something was written since it was cleared.
+	// dirty reports whether there was a write since it was cleared.
 	dirty bool
 
 	volume     slot[v1beta2.Volume]
@@ -70,9 +70,9 @@ type world struct {
 	plane  plane
 	users  users
 
-	// broken is the first invariant that did not hold; log is what happened, where it is kept.
+	// broken is the first invariant that did not hold; log is what happened, if it is recorded.
 	broken string
-	// moves reports whether an upgrade sends the volume's target to other nodes.
+	// moves reports whether an upgrade relocates the volume's target.
 	moves bool
 	// jitter lets im-monitor act once or twice in a quiet round.
 	jitter bool
@@ -82,7 +82,7 @@ type world struct {
 	log    []string
 }
 
-// node is one node: its object, and what is true.
+// node is one node: its object, and its real state.
 type node struct {
 	slot[v1beta2.Node]
 	name string
@@ -90,7 +90,7 @@ type node struct {
 	reachable, alive bool
 }
 
-// newWorld makes a volume that is to be created, with its replicas placed.
+// newWorld creates a volume in state creating, with its replicas placed.
 func newWorld(seed uint64, rules Rules) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
 	w.kind = []kind{busy, busy, plain, plain, idle}[w.rng.IntN(5)]
@@ -114,7 +114,7 @@ func newWorld(seed uint64, rules Rules) *world {
 		w.newReplica(w.nodes[i].name, 0)
 	}
 	w.users = w.newUsers()
-	if w.chance(0.05) { // it comes from elsewhere, and was attached there
+	if w.chance(0.05) { // it comes from another cluster, and was attached there
 		v.Spec.NodeID = w.nodes[0].name
 		w.users.pods[v.Spec.NodeID] = true
 		w.ask()
@@ -154,7 +154,7 @@ func (w *world) newVolume() *v1beta2.Volume {
 	return v
 }
 
-// newReplica places one; version is that of the data that lies there, noData where nothing does.
+// newReplica places a replica; version is that of its data, noData if it has none.
 func (w *world) newReplica(node string, version int) *slot[v1beta2.Replica] {
 	r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("r-%d", w.names), Finalizers: []string{v1beta2.Finalizer}}}
 	w.names++
@@ -177,7 +177,7 @@ func (w *world) trace(format string, values ...any) {
 	}
 }
 
-// violated notes that an invariant does not hold; only the first one counts.
+// violated records that an invariant does not hold; only the first one counts.
 func (w *world) violated(format string, values ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, values...)
@@ -199,7 +199,7 @@ func (w *world) reachable(name string) bool {
 	return n != nil && n.reachable
 }
 
-// down reports whether the node's object says so.
+// down reports whether the node's object shows it as down.
 func (w *world) down(name string) bool {
 	n := w.node(name)
 	return n == nil || v1beta2.IsNodeDown(n.now)
@@ -207,7 +207,7 @@ func (w *world) down(name string) bool {
 
 func (w *world) v2() bool { return w.volume.now.Spec.DataEngine == v1beta2.DataEngineV2 }
 
-// forget drops the objects that are gone and that no cache shows any more.
+// forget drops deleted objects that no cache shows any more.
 func (w *world) forget() {
 	w.engines, w.frontends, w.replicas = kept(w, w.engines), kept(w, w.frontends), kept(w, w.replicas)
 }

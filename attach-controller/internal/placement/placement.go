@@ -1,7 +1,7 @@
-// Package placement finds a disk for a new replica: pure filters one after the other, and an order among what is left. It
-// knows no client and starts nothing.
+// Package placement finds a disk for a new replica: pure filters one after the other, and an order among the remaining disks. It has no
+// client and no state.
 //
-//	usable node → node tags → usable disk → disk tags → space → away from the volume's other replicas → the best
+//	usable node → node tags → usable disk → disk tags → space → apart from the volume's other replicas → the best
 package placement
 
 import (
@@ -24,22 +24,21 @@ const (
 type Request struct {
 	DataEngine string
 	Size       int64
-	// Data is how many bytes are copied to the new replica at once: what the volume's snapshots and its head take.
+	// Data is how many bytes are copied to the new replica at once: the volume's snapshots and its head.
 	Data         int64
 	NodeSelector []string
 	DiskSelector []string
-	// OnlyNode is the one node that will do; empty is any.
+	// OnlyNode is the only node allowed; empty is any.
 	OnlyNode string
 	// PreferNode wins over every other node, unless a replica of the volume is there already.
 	PreferNode string
-	// NodeSoft, ZoneSoft and DiskSoft let a replica share a node, zone or disk with another one of its volume where
-	// nothing better is left.
+	// NodeSoft, ZoneSoft and DiskSoft let a replica share a node, zone or disk with another one of its volume if nothing better is left.
 	NodeSoft, ZoneSoft, DiskSoft bool
 	// Taken are where the volume's other replicas are.
 	Taken []Place
 	// OverProvisioning and MinimalAvailable are percentages of a disk.
 	OverProvisioning, MinimalAvailable int
-	// HonourCordon keeps replicas away from nodes that are cordoned.
+	// HonourCordon excludes cordoned nodes.
 	HonourCordon bool
 }
 
@@ -60,7 +59,7 @@ type Disk struct {
 	Node, Zone, UUID, Path string
 }
 
-// Find returns the best disk, or nil and why none will do.
+// Find returns the best disk, or nil and why there is none.
 func Find(r Request, nodes []Node) (*Disk, Refusal) {
 	s := &search{Request: r}
 	var found []option
@@ -74,7 +73,7 @@ func Find(r Request, nodes []Node) (*Disk, Refusal) {
 	return &best, Refusal{}
 }
 
-// search is one Find under way: it counts why candidates were refused.
+// search is the state of one Find: it counts why candidates were refused.
 type search struct {
 	Request
 	counts [stages]int
@@ -116,7 +115,7 @@ func (s *search) disksOf(n Node) []option {
 	return out
 }
 
-// nodeRefused tells why the node takes no replica.
+// nodeRefused returns why the node takes no replica.
 func (s *search) nodeRefused(n Node) stage {
 	switch ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); {
 	case n.DeletionTimestamp != nil, ready == nil, ready.Status != v1beta2.ConditionTrue:
@@ -139,7 +138,7 @@ func (s *search) nodeRefused(n Node) stage {
 	return fits
 }
 
-// disk reports whether one disk of a usable node will do.
+// disk reports whether one disk of a usable node is suitable.
 func (s *search) disk(n Node, key string) (option, stage) {
 	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
 	wanted := diskFilesystem
@@ -179,8 +178,8 @@ func (s *search) disk(n Node, key string) (option, stage) {
 	return o, fits
 }
 
-// Lacks is how many bytes the disk of that UUID has too few for the request, whoever else it would suit. It is not known of a disk that is
-// not ready, or that the node does not have.
+// Lacks is how many bytes the disk of that UUID has too few for the request, apart from all other filters. It is unknown for a disk that
+// is not ready, or that the node does not have.
 func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 	s := &search{Request: r}
 	for key, status := range n.Status.DiskStatus {
@@ -195,7 +194,7 @@ func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
 	floor := percent(status.StorageMaximum, s.MinimalAvailable)
 	free := status.StorageAvailable - floor
-	if status.DiskType == v1beta2.DiskTypeBlock { // of v1 disks nobody writes what is available once longhorn-manager is gone
+	if status.DiskType == v1beta2.DiskTypeBlock { // without longhorn-manager the free space of v1 disks is not updated
 		free -= s.Data
 	}
 	budget := percent(status.StorageMaximum-spec.StorageReserved, s.OverProvisioning) - scheduled - s.Size
@@ -212,7 +211,7 @@ func percent(n int64, of int) int64 {
 	return n/100*int64(of) + n%100*int64(of)/100
 }
 
-// order puts first what shares least with the volume's other replicas, then the preferred node, then most room.
+// order prefers what shares least with the volume's other replicas, then the preferred node, then the most room.
 func (s *search) order(a, b option) int {
 	prefers := func(o option) bool { return s.PreferNode != "" && o.Node == s.PreferNode && !o.sharedNode }
 	return cmp.Or(

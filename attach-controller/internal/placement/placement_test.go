@@ -26,7 +26,7 @@ func TestADiskWithoutATypeIsAFilesystem(t *testing.T) {
 	require.NotNil(t, found)
 }
 
-func TestACordonIsHonouredOnlyWhereTheSettingSaysSo(t *testing.T) {
+func TestACordonIsHonouredOnlyWithTheSetting(t *testing.T) {
 	found, _ := Find(asks(func(r *Request) { r.HonourCordon = false }), []Node{node("a", disk("d"), cordoned)})
 	require.Equal(t, "a", found.Node)
 }
@@ -86,13 +86,13 @@ func TestARebuildNeedsRoomForTheDataThatItCopies(t *testing.T) {
 	require.Contains(t, why.Message, "The best disk lacks 5368709121.")
 }
 
-func TestTheMessageSaysHowMuchTheBestDiskLacks(t *testing.T) {
+func TestTheMessageReportsHowMuchTheBestDiskLacks(t *testing.T) {
 	_, why := Find(asks(), []Node{node("a", disk("d"), promised("d", 99)),
 		node("b", disk("d"), promised("d", 93), disk("e"), promised("e", 97))})
 	require.Contains(t, why.Message, "3 too little space (a/d, b/d, b/e). The best disk lacks 3Gi.")
 }
 
-func TestReplicasKeepAwayFromEachOther(t *testing.T) {
+func TestReplicasAreSpread(t *testing.T) {
 	two := func(n *Node) { disk("d")(n); disk("e")(n) }
 	for name, c := range map[string]struct {
 		request Request

@@ -101,7 +101,7 @@ func TestTheAnswerIsTotalAndTheSameInEveryOrder(t *testing.T) {
 	})
 }
 
-// allowed says in other words than the filters what a disk has to be like.
+// allowed checks independently of the filters whether a disk is suitable.
 func allowed(r Request, n Node, key string) bool {
 	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
 	isBlock := spec.DiskType == diskBlock

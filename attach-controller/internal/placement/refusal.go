@@ -9,10 +9,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Refusal is why no disk will do: a reason of v1beta2.VolumeScheduled, and a sentence for people that counts.
+// Refusal is why no disk is suitable: a reason of v1beta2.VolumeScheduled, and a message with counts.
 type Refusal struct{ Reason, Message string }
 
-// stage is where a candidate was refused; a later one came further.
+// stage is the filter that refused a candidate; a later one came further.
 type stage int
 
 const (
@@ -61,7 +61,7 @@ func (s *search) refuse(at stage, name string) {
 	}
 }
 
-// refusal names the reason of those that came furthest, and counts all.
+// refusal returns the reason of the candidates that came furthest, and counts all.
 func (s *search) refusal(nodes int) Refusal {
 	if nodes == 0 {
 		return Refusal{v1beta2.ReasonNoUsableNode, "There is no Node."}

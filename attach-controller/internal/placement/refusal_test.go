@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Each stage refuses for its own reason, in words that name the candidate.
+// Each filter refuses with its own reason, in a message that names the candidate.
 func TestACandidateThatIsRefusedIsNamedWithItsReason(t *testing.T) {
 	notReady := func(n *Node) { n.Status.Conditions[0].Status = v1beta2.ConditionFalse }
 	for name, c := range map[string]struct {
@@ -20,7 +20,7 @@ func TestACandidateThatIsRefusedIsNamedWithItsReason(t *testing.T) {
 		words   string
 	}{
 		"a node that is not ready": {asks(), node("a", disk("d"), notReady), v1beta2.ReasonNoUsableNode, "1 not ready (a)"},
-		"a node of which nobody said anything": {asks(), node("a", disk("d"), func(n *Node) { n.Status.Conditions = nil }),
+		"a node without conditions": {asks(), node("a", disk("d"), func(n *Node) { n.Status.Conditions = nil }),
 			v1beta2.ReasonNoUsableNode, "1 not ready (a)"},
 		"a node that is being deleted": {asks(),
 			node("a", disk("d"), func(n *Node) { n.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }), v1beta2.ReasonNoUsableNode,

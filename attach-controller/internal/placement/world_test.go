@@ -37,7 +37,7 @@ func disk(key string, changes ...func(*v1beta2.DiskSpec, *v1beta2.DiskStatus)) f
 	}
 }
 
-// block makes a disk one of v2.
+// block makes a disk a v2 disk.
 func block(spec *v1beta2.DiskSpec, _ *v1beta2.DiskStatus) { spec.DiskType = diskBlock }
 
 func sized(maximum, available, reserved int64) func(*v1beta2.DiskSpec, *v1beta2.DiskStatus) {

@@ -24,19 +24,19 @@ const (
 	ActionForceDelete Action = "force-delete"
 )
 
-// GracePeriod is how long, in seconds, a pod has whose volume was detached under it.
+// GracePeriod is the grace, in seconds, of a pod whose volume was detached under it.
 const GracePeriod int64 = 30
 
-// Verdict says what becomes of a pod.
+// Verdict is the result for a pod.
 type Verdict struct {
 	Action Action
 	// Volumes are why a pod is deleted.
 	Volumes []string
 	// Detachments are what ActionDetach deletes.
 	Detachments []Detachment
-	// Why is a sentence, also where nothing is done.
+	// Why is a sentence, also if nothing is done.
 	Why string
-	// At is when to decide again though nothing has changed; zero: only when something does.
+	// At is when to decide again although nothing has changed; zero: only when something does.
 	At time.Time
 }
 
@@ -68,7 +68,7 @@ func Decide(f Facts) Verdict {
 	return v
 }
 
-// detachedUnderIt deletes a pod whose mount is that of an engine that has ended.
+// detachedUnderIt deletes a pod whose mount belongs to an engine that has ended.
 func detachedUnderIt(f Facts) Verdict {
 	switch {
 	case f.Pod.Controller == "":
@@ -105,8 +105,8 @@ func detachedUnderIt(f Facts) Verdict {
 	return out
 }
 
-// leaving ends a pod that its kubelet cannot end: its volumes are free for another node before its name is. Nothing is done before its
-// grace is over: a pod that still writes what it has keeps its volumes, and a node that is down needs no haste.
+// leaving ends a pod that its kubelet cannot end: its volumes are freed for another node before its name is. Nothing is done before its
+// grace is over: a pod that still writes its data keeps its volumes, and a down node is not urgent.
 func leaving(f Facts) Verdict {
 	for _, v := range f.Volumes {
 		if !v.Settings.NodeDownPolicy.Covers(f.Pod.Controller) {
@@ -139,12 +139,12 @@ func leaving(f Facts) Verdict {
 	return out
 }
 
-// here is what holds a pod's volumes on its node, but for what another pod there keeps.
+// here is what keeps a pod's volumes on its node, except what another pod there keeps.
 type here struct {
 	held []Detachment
-	// going names a VolumeAttachment that is on its way out.
+	// going names a VolumeAttachment that is being deleted.
 	going string
-	// until is when the grace of all pods is over that leave what is held.
+	// until is when the grace of all leaving pods that use the volume is over.
 	until time.Time
 }
 
@@ -169,7 +169,7 @@ func attachedHere(f Facts) here {
 	return out
 }
 
-// heldElsewhere frees what a pod waits for from a node that is down, where the pod that used it there was deleted by force.
+// heldElsewhere frees a volume that a pod waits for from a down node, if the pod that used it there was deleted by force.
 func heldElsewhere(f Facts) Verdict {
 	var out Verdict
 	for _, v := range f.Volumes {
@@ -197,7 +197,7 @@ func until(at time.Time, format string, args ...any) Verdict {
 	return out
 }
 
-// sooner is the first of two times, of which zero is none.
+// sooner is the first of two times; zero means none.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -47,7 +47,7 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 		"one that was there when the first was deleted for it": {func(f *Facts) {
 			f.Pod.Created, f.Volumes[0].FirstDeletionAt = remount.Add(-time.Second), remount
 		}, ActionDelete, zero},
-		"not one that was created after that, whatever the clocks say": {func(f *Facts) {
+		"not one that was created after that, whatever the clocks show": {func(f *Facts) {
 			f.Pod.Created, f.Volumes[0].FirstDeletionAt = remount, remount
 		}, ActionNone, zero},
 		"not one that has not started":        {func(f *Facts) { f.Pod.Started = zero }, ActionNone, zero},
@@ -133,7 +133,7 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 		"not where Kubernetes does not know yet": {kubernetes(Host{}), ActionNone, zero},
 		"where Kubernetes hears nothing of its kubelet": {kubernetes(Host{Ready: corev1.ConditionUnknown, Since: remount}), ActionDetach,
 			zero},
-		"where a person says that it is off": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount,
+		"with the out-of-service taint": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount,
 			OutOfService: true}), ActionDetach, zero},
 		"not where its kubelet was not ready just now": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount}), ActionNone,
 			remount.Add(kubeletPause)},
@@ -142,7 +142,7 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 		"then it is": {kubernetes(Host{Ready: corev1.ConditionFalse,
 			Since: remount.Add(-kubeletPause)}), ActionDetach, zero},
 		"not where it is unknown since when":             {kubernetes(Host{Ready: corev1.ConditionFalse}), ActionNone, zero},
-		"not where it holds nothing, either":             {func(f *Facts) { free(f); f.Node.Down = false }, ActionNone, zero},
+		"not without an attachment, either":              {func(f *Facts) { free(f); f.Node.Down = false }, ActionNone, zero},
 		"not by default":                                 {func(f *Facts) { f.Volumes[0].Settings = setting.Defaults() }, ActionNone, zero},
 		"not one without a controller":                   {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
 		"not one of a DaemonSet, which comes back there": {func(f *Facts) { f.Pod.Controller = alone }, ActionNone, zero},
@@ -151,7 +151,7 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 			f.Pod.Controller = deployed
 			f.Volumes[0].Settings.NodeDownPolicy = setting.DeleteStatefulSetPod
 		}, ActionNone, zero},
-		"not one that nobody deletes": {func(f *Facts) { f.Pod.DeletedAt = zero }, ActionNone, zero},
+		"not one that is not being deleted": {func(f *Facts) { f.Pod.DeletedAt = zero }, ActionNone, zero},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Decide(leftBehind(c.change))
@@ -168,7 +168,7 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 	}
 }
 
-// kubernetes lets Kubernetes say that of the pod's node.
+// kubernetes sets the Kubernetes node of the pod.
 func kubernetes(h Host) func(*Facts) { return func(f *Facts) { f.Node.Kubernetes = &h } }
 
 // waiting is a pod on another node that waits for a volume whose pod was deleted by force.
@@ -219,7 +219,7 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 	require.Equal(t, remount.Add(kubeletPause-time.Second), v.At, "the kubelet has 15 s")
 }
 
-// held lets Kubernetes say that of the node that holds the volume.
+// held sets the Kubernetes node that holds the volume.
 func held(h Host) func(*Facts) {
 	return func(f *Facts) { f.Volumes[0].Attachments[0].Node.Kubernetes = &h }
 }
@@ -243,7 +243,7 @@ func TestEachDetachmentNamesItsVolume(t *testing.T) {
 	}, v.Detachments)
 }
 
-func TestWhatAPodSays(t *testing.T) {
+func TestFactsOfAPod(t *testing.T) {
 	yes, none := true, int64(0)
 	at := metav1.NewTime(remount)
 	pod := &corev1.Pod{
@@ -271,7 +271,7 @@ func TestWhatAPodSays(t *testing.T) {
 	require.Equal(t, Pod{}, FromPod(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}))
 }
 
-func TestWhatANodeSays(t *testing.T) {
+func TestFactsOfANode(t *testing.T) {
 	require.Nil(t, FromHost(nil))
 	require.Equal(t, &Host{}, FromHost(&corev1.Node{}))
 	require.Equal(t, &Host{Ready: corev1.ConditionFalse, Since: remount, OutOfService: true}, FromHost(&corev1.Node{
@@ -281,13 +281,13 @@ func TestWhatANodeSays(t *testing.T) {
 	}))
 }
 
-func TestWhatAVolumeSays(t *testing.T) {
+func TestFactsOfAVolume(t *testing.T) {
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "v"}}
 	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil))
 	v.Status.RemountRequestedAt = "2026-08-01T12:00:00Z"
 	require.Equal(t, Volume{Name: "v", RemountRequestedAt: remount}, FromVolume(v, nil))
 	v.Status.RemountRequestedAt = "yesterday"
-	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil), "what cannot be read ends nobody's pod")
+	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil), "what cannot be read deletes no pod")
 
 	at := metav1.NewTime(remount)
 	share := &corev1.Pod{Status: corev1.PodStatus{StartTime: &at}}

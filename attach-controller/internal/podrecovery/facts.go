@@ -1,4 +1,4 @@
-// Package podrecovery decides about pods whose Longhorn volume went away under them, or whose node did. There are three rules:
+// Package podrecovery decides about pods whose Longhorn volume was detached under them, or whose node is down. There are three rules:
 //
 //	the pod                                   and                                                     is answered by
 //	started before remountRequestedAt         it has a controller that the settings do not spare      a deletion with 30 s of grace
@@ -7,9 +7,8 @@
 //	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     the deletion of that VolumeAttachment
 //	                                          no pod uses the volume any more, holds it
 //
-// A mount outlives neither the end of the volume's engine nor a new device: what the pod has mounted answers with errors until a new pod
-// mounts the volume again. A node is down where Longhorn and Kubernetes both say so: see Node. The package refuses to know how pods are
-// found or deleted.
+// A mount outlives neither the end of the volume's engine nor a new device: it returns errors until a new pod mounts the volume again. A
+// node is down if Longhorn and Kubernetes both report that: see Node. The package neither finds nor deletes pods.
 package podrecovery
 
 import (
@@ -23,11 +22,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Facts is what one decision about a pod looks at.
+// Facts is the input of one decision about a pod.
 type Facts struct {
 	Now time.Time
 	Pod Pod
-	// Node is the pod's; it is looked at only for a pod that is being deleted.
+	// Node is the pod's; it is read only for a pod that is being deleted.
 	Node Node
 	// Volumes are the Longhorn volumes of the pod's claims, as far as those are bound, in order of their names.
 	Volumes []Volume
@@ -37,9 +36,9 @@ type Facts struct {
 type Pod struct {
 	// Node is where it was scheduled to; empty: nowhere yet.
 	Node string
-	// Controller is the kind of the owner that makes another pod in its place, as setting.KindOf writes it; empty: nobody does.
+	// Controller is the kind of the owner that replaces the pod, as setting.KindOf writes it; empty: none does.
 	Controller string
-	// Started is when its kubelet accepted it, and not before Created, as the two times come from two clocks; zero: it did not accept it
+	// Started is when its kubelet accepted it, and not before Created, as the two times come from two clocks; zero: it is not accepted
 	// yet.
 	Started time.Time
 	// Created is when it was created, by the API server's clock.
@@ -64,13 +63,13 @@ type Volume struct {
 	RemountRequestedAt time.Time
 	// FirstDeletionAt is when this process deleted a pod for RemountRequestedAt first, by the API server's clock; zero: it did not.
 	FirstDeletionAt time.Time
-	// Shared: pods reach it through a share. SharedSince is when that was started which serves now; zero: none serves.
+	// Shared: pods reach it through a share. SharedSince is when the serving share was started; zero: none serves.
 	Shared      bool
 	SharedSince time.Time
 	// ManyNodes: Kubernetes attaches it to several nodes at once.
 	ManyNodes bool
-	// Attachments are the VolumeAttachments of Kubernetes for it, of Longhorn's driver, in order of their names. They are looked at only
-	// for a pod that is being deleted, or waits.
+	// Attachments are the VolumeAttachments of Kubernetes for it, of Longhorn's driver, in order of their names. They are read only for a
+	// pod that is being deleted, or waits.
 	Attachments []Attachment
 }
 
@@ -78,7 +77,7 @@ type Volume struct {
 type Attachment struct {
 	Name string
 	Node Node
-	// Deleting: whoever attaches lets it go once the volume has left the node.
+	// Deleting: the attacher drops its finalizer once the volume has left the node.
 	Deleting bool
 	// Users are the other pods on that node with the same claim.
 	Users []User
@@ -89,22 +88,21 @@ type Node struct {
 	Name string
 	// Down is positive evidence of Longhorn's Node, as v1beta2.IsNodeDown says.
 	Down bool
-	// Kubernetes is what Kubernetes says of it, nil: it does not exist there. It is read only where Down is true.
+	// Kubernetes is the Kubernetes node, nil: it does not exist there. It is read only if Down is true.
 	Kubernetes *Host
 }
 
 // Host is a node of Kubernetes.
 type Host struct {
-	// Ready is the status of its Ready condition, empty: it has none. Since is when that became so, by the clock of who said it; zero:
+	// Ready is the status of its Ready condition, empty: it has none. Since is when that became so, by the clock of its writer; zero:
 	// unknown.
 	Ready corev1.ConditionStatus
 	Since time.Time
-	// OutOfService: it has the taint node.kubernetes.io/out-of-service, by which a person says that the machine is off.
+	// OutOfService: it has the taint node.kubernetes.io/out-of-service, which declares that the machine is off.
 	OutOfService bool
 }
 
-// kubeletPause is how long a kubelet is left alone that says itself that its node is not ready: it still runs pods, and is often back at
-// once.
+// kubeletPause is how long a kubelet is left alone that itself reports its node as not ready: it still runs pods, and is often back soon.
 const kubeletPause = 15 * time.Second
 
 // lostFrom reports whether the node is down by what is known now, and since or from when.
@@ -133,7 +131,7 @@ type User struct {
 	Until  time.Time
 }
 
-// FromPod takes what matters of a pod.
+// FromPod returns the relevant part of a pod.
 func FromPod(pod *corev1.Pod) Pod {
 	p := Pod{Node: pod.Spec.NodeName, Created: pod.CreationTimestamp.Time, Started: startOf(pod),
 		Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed}
@@ -148,7 +146,7 @@ func FromPod(pod *corev1.Pod) Pod {
 	return p
 }
 
-// startOf is when a pod's kubelet accepted it, and not before its creation; zero: it did not yet.
+// startOf is when a pod's kubelet accepted it, and not before its creation; zero: not yet.
 func startOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime == nil {
 		return time.Time{}
@@ -163,7 +161,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// FromHost takes what matters of a node of Kubernetes, nil: it does not exist.
+// FromHost returns the relevant part of a node of Kubernetes; nil: it does not exist.
 func FromHost(node *corev1.Node) *Host {
 	if node == nil {
 		return nil
@@ -178,7 +176,7 @@ func FromHost(node *corev1.Node) *Host {
 	return h
 }
 
-// FromUser takes what matters of another pod.
+// FromUser returns the relevant part of another pod.
 func FromUser(pod *corev1.Pod) User {
 	p := FromPod(pod)
 	u := User{Name: pod.Name, Leaves: p.Ended || p.Leaving()}
@@ -188,7 +186,7 @@ func FromUser(pod *corev1.Pod) User {
 	return u
 }
 
-// Claims are the names of the PersistentVolumeClaims that a pod uses, those that are made for it included.
+// Claims are the names of the PersistentVolumeClaims that a pod uses, including those that are created for it.
 func Claims(pod *corev1.Pod) []string {
 	var out []string
 	for _, v := range pod.Spec.Volumes {
@@ -202,7 +200,7 @@ func Claims(pod *corev1.Pod) []string {
 	return out
 }
 
-// FromVolume takes what matters of a Longhorn volume. share is the pod of its share manager, nil where there is none.
+// FromVolume returns the relevant part of a Longhorn volume. share is the pod of its share manager, nil if there is none.
 func FromVolume(v *v1beta2.Volume, share *corev1.Pod) Volume {
 	out := Volume{Name: v.Name, Shared: v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable}
 	if at, err := time.Parse(time.RFC3339, v.Status.RemountRequestedAt); err == nil {

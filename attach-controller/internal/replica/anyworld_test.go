@@ -58,7 +58,7 @@ func anyVolume(t *rapid.T, w *World) {
 	if rarely(t, "detached") {
 		detached(w)
 	}
-	w.Engine.Status.LookedAt, w.Engine.Spec.LookRequestedAt = anyTime(t, "looked at"), anyTime(t, "look asked for")
+	w.Engine.Status.LookedAt, w.Engine.Spec.LookRequestedAt = anyTime(t, "polled"), anyTime(t, "poll requested")
 	switch {
 	case rarely(t, "volume deleted"):
 		volumeDeleted(w)

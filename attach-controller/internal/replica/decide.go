@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Needs reports whether Decide may place replicas, or looks whether it could, and has to be given the candidates.
+// Needs reports whether Decide may place replicas, or checks whether it could, and needs the candidates.
 func Needs(w World) bool {
 	if !ready(&w) || w.heldBack() {
 		return false
@@ -17,11 +17,11 @@ func Needs(w World) bool {
 	return w.missing(g).count > 0 || w.outdated(g) || w.grows() && w.reported() < w.Volume.Spec.Size
 }
 
-// Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until
-// somebody else moves.
+// Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until another writer changes
+// the world.
 func Decide(w World) Verdict {
 	var out Verdict
-	w.Candidates = slices.Clone(w.Candidates) // what is promised below is counted there
+	w.Candidates = slices.Clone(w.Candidates) // places that are promised below count there
 	w.remove(&out)
 	if !ready(&w) {
 		return out
@@ -47,7 +47,7 @@ func Decide(w World) Verdict {
 	return out
 }
 
-// sources are the replicas that another one is rebuilt from: the healthy ones, or, where all were deleted at once, those that serve until
+// sources are the replicas that another one is rebuilt from: the healthy ones, or, if all were deleted at once, those that serve until
 // there is another.
 func (w *World) sources(g groups) []*v1beta2.Replica {
 	if len(g.healthy) > 0 {
@@ -61,15 +61,15 @@ func (w *World) serves(r *v1beta2.Replica) bool {
 	return !w.volumeGoes(r) && !w.down(r) && r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" && w.mode(r) == v1beta2.ReplicaModeRW
 }
 
-// ready: the volume has its defaults and its finalizer, and stays.
+// ready reports whether the volume has its defaults and its finalizer, and is not being deleted.
 func ready(w *World) bool {
 	v := w.Volume
 	return v != nil && v.DeletionTimestamp == nil && v.Spec.DataEngine != "" && v.Spec.NumberOfReplicas > 0 &&
 		slices.Contains(v.Finalizers, v1beta2.Finalizer) && v.Status.State != "" && v.Status.State != v1beta2.VolumeStateCreating
 }
 
-// mark writes down which replicas shall leave, for people to see, the engine image or the size that one was made without, and the image of
-// a volume that got another one while it was detached.
+// mark records which replicas must leave, the engine image or the size that a replica was created without, and the image of a volume that
+// got another one while it was detached.
 func (w *World) mark(g groups, out *Verdict) {
 	for _, list := range [][]*v1beta2.Replica{g.healthy, g.coming, g.failed} {
 		for _, r := range list {
@@ -90,7 +90,7 @@ func (w *World) mark(g groups, out *Verdict) {
 	}
 }
 
-// rests reports whether a v1 replica of a detached volume runs nowhere: it starts with the engine image that its engine starts with.
+// rests reports whether a v1 replica of a detached volume runs nowhere: it starts with the engine image of its engine.
 func (w *World) rests(r *v1beta2.Replica) bool {
 	return w.Volume.Spec.DataEngine == v1beta2.DataEngineV1 && w.Volume.Status.State == v1beta2.VolumeStateDetached &&
 		r.Spec.DesireState == v1beta2.InstanceStateStopped && r.Status.CurrentState == v1beta2.InstanceStateStopped
@@ -99,14 +99,14 @@ func (w *World) rests(r *v1beta2.Replica) bool {
 // need is how many replicas are missing now.
 type need struct {
 	count int
-	// local asks for one on the node where the volume is attached, beside those that are wanted.
+	// local requests one on the node where the volume is attached, beside those that are wanted.
 	local bool
-	// until is when a failed replica is no longer waited for.
+	// until is when the wait for a failed replica ends.
 	until time.Time
 }
 
-// missing counts what has to be placed or taken back now. Before the volume was ever attached all are; later one at a
-// time, over a running engine.
+// missing counts what must be placed or taken back now: all replicas before the first attachment, later one at a time, over a running
+// engine.
 func (w *World) missing(g groups) need {
 	wanted := w.Volume.Spec.NumberOfReplicas
 	if !w.everHealthy() {
@@ -114,7 +114,7 @@ func (w *World) missing(g groups) need {
 			return need{}
 		}
 		usable := 0
-		for _, r := range slices.Concat(g.coming, g.failed) { // the volume is attached without those that cannot start
+		for _, r := range slices.Concat(g.coming, g.failed) { // the volume attaches without those that cannot start
 			if !w.leaves(r) {
 				usable++
 			}

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// reported is the largest size that the engine or a replica of the volume has; what an engine was only asked for is not among them.
+// reported is the largest size that the engine or a replica of the volume has; a size that was only requested does not count.
 func (w *World) reported() int64 {
 	size := int64(0)
 	if w.Engine != nil {
@@ -22,13 +22,13 @@ func (w *World) reported() int64 {
 	return size
 }
 
-// grows reports whether the volume shall have more than was accepted.
+// grows reports whether the volume is to have more than was accepted.
 func (w *World) grows() bool {
 	return w.Volume.Spec.Size > w.Volume.Status.AcceptedSize && len(w.Replicas) > 0
 }
 
-// grow accepts a larger size once the disk of every replica has room for it, so that a size that was mistyped takes no room
-// from other volumes and can be taken back. A size that replicas have already was accepted then.
+// grow accepts a larger size once the disk of every replica has room for it, so that a mistyped size takes no room from other volumes and
+// can be taken back. A size that replicas have already was accepted then.
 func (w *World) grow(g groups, out *Verdict) {
 	if len(out.Create) > 0 && w.reported() <= 0 {
 		out.AcceptedSize = w.Volume.Spec.Size // each place has room for it
@@ -51,7 +51,7 @@ func (w *World) grow(g groups, out *Verdict) {
 	w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonInsufficientSpace, refusal)
 }
 
-// noRoom says which disk has no room for what the volume shall have more; empty: all have.
+// noRoom returns the disk that has no room for the volume's growth; empty: all have.
 func (w *World) noRoom(g groups) string {
 	for _, r := range slices.Concat(g.healthy, g.coming) {
 		at := slices.IndexFunc(w.Candidates, func(c placement.Node) bool { return c.Name == r.Spec.NodeID })
@@ -64,7 +64,7 @@ func (w *World) noRoom(g groups) string {
 		where := fmt.Sprintf("the disk of replica %s on node %s", r.Name, r.Spec.NodeID)
 		switch lacks, known := placement.Lacks(request, w.Candidates[at], r.Spec.DiskID); {
 		case !known:
-			return fmt.Sprintf("%s while %s is not ready: whether it has room is not known.", grow, where)
+			return fmt.Sprintf("%s while %s is not ready: its free space is unknown.", grow, where)
 		case lacks > 0:
 			return fmt.Sprintf("%s: %s lacks %s. Free room there, or set spec.size back to \"%d\".",
 				grow, where, bytes(lacks), max(w.reported(), w.Volume.Status.AcceptedSize))
@@ -73,5 +73,5 @@ func (w *World) noRoom(g groups) string {
 	return ""
 }
 
-// bytes are a number of them for people, such as 10Gi.
+// bytes formats a number of bytes, such as 10Gi.
 func bytes(n int64) string { return resource.NewQuantity(n, resource.BinarySI).String() }

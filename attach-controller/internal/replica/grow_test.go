@@ -26,7 +26,7 @@ func TestALargerSizeIsAcceptedWhereThereIsRoom(t *testing.T) {
 	}{
 		"what replicas have was accepted":             {grown(10*gib, 0), 10 * gib, ""},
 		"also where less is wanted":                   {grown(5*gib, 0), 10 * gib, ""},
-		"and is not said again":                       {grown(10*gib, 10*gib), 0, ""},
+		"and is not reported again":                   {grown(10*gib, 10*gib), 0, ""},
 		"more, where every disk has room":             {grown(20*gib, 10*gib), 20 * gib, ""},
 		"more than any disk has":                      {grown(999999999999999999, 10*gib), 0, v1beta2.ReasonInsufficientSpace},
 		"more than any disk has, of an older cluster": {grown(999999999999999999, 0), 10 * gib, v1beta2.ReasonInsufficientSpace},
@@ -34,7 +34,7 @@ func TestALargerSizeIsAcceptedWhereThereIsRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := decide(c.world)
 			require.Equal(t, c.accepted, v.AcceptedSize)
-			require.Equal(t, Needs(c.world), c.world.Volume.Spec.Size > 10*gib, "the disks are looked at only for more")
+			require.Equal(t, Needs(c.world), c.world.Volume.Spec.Size > 10*gib, "the disks are read only for a larger size")
 			if c.reason != "" {
 				require.Equal(t, c.reason, v.Scheduled.Reason)
 				require.Contains(t, v.Scheduled.Message, `or set spec.size back to "10737418240"`)
@@ -51,13 +51,13 @@ func TestANewVolumeIsAcceptedWithItsFirstPlace(t *testing.T) {
 	require.Zero(t, decide(fresh(closed("a b c d"))).AcceptedSize, "its size can still be less")
 }
 
-func TestAVolumeWithoutASizeGetsNoReplicaAndSaysSo(t *testing.T) {
+func TestAVolumeWithoutASizeReportsThatItGetsNoReplica(t *testing.T) {
 	for _, size := range []int64{0, -5} {
 		v := decide(fresh(volume(func(v *v1beta2.Volume) { v.Spec.Size = size })))
 		require.Empty(t, v.Create)
 		require.Equal(t, v1beta2.ReasonSizeMissing, v.Scheduled.Reason)
 	}
-	// One that was made so before gets the size with the volume.
+	// A replica that was created without a size gets it with the volume.
 	w := fresh(coming("a"))
 	w.Replicas[0].Spec.VolumeSize = 0
 	v := decide(w)
@@ -67,8 +67,8 @@ func TestAVolumeWithoutASizeGetsNoReplicaAndSaysSo(t *testing.T) {
 	require.Equal(t, map[string]any{"volumeSize": "10737418240"}, decide(w).Patches[0].Spec)
 }
 
-// What is decided twice in one pass is said once: as long as there is no room, nothing else is said.
-func TestARefusedSizeIsSaidOnce(t *testing.T) {
+// A size that is refused twice in one pass is reported once: as long as there is no room, nothing else is reported.
+func TestARefusedSizeIsReportedOnce(t *testing.T) {
 	w := grown(999999999999999999, 10*gib)
 	v := decide(w)
 	w.Volume.Status.Conditions = []v1beta2.Condition{*v.Scheduled}
@@ -86,5 +86,5 @@ func TestWhetherADiskThatIsNotReadyHasRoomIsNotKnown(t *testing.T) {
 	}
 	v := decide(w)
 	require.Zero(t, v.AcceptedSize)
-	require.Contains(t, v.Scheduled.Message, "is not ready: whether it has room is not known")
+	require.Contains(t, v.Scheduled.Message, "is not ready: its free space is unknown")
 }

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// place finds disks for what is missing and says on the volume whether all that is wanted has a place.
+// place finds disks for the missing replicas, and reports on the volume whether all that are wanted have a place.
 func (w *World) place(g groups, n need, out *Verdict) {
 	if w.waitsForNode(g) {
 		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonWaitingForNode,
@@ -41,15 +41,15 @@ func (w *World) place(g groups, n need, out *Verdict) {
 	}
 }
 
-// outdated reports whether a detached volume lacks replicas, and was said to have no place for them: that may have changed, and
-// whoever attaches it to rebuild them waits for that.
+// outdated reports whether a detached volume lacks replicas, and its condition reports no place for them: that may have changed, and an
+// eviction or rebuild that would attach the volume waits for it.
 func (w *World) outdated(g groups) bool {
 	return w.everHealthy() && w.Volume.Status.State == v1beta2.VolumeStateDetached && w.Volume.Spec.DataLocality != "strict-local" &&
 		conditions.IsFalse(w.Volume.Status.Conditions, v1beta2.VolumeScheduled) &&
 		len(g.healthy) > 0 && len(g.staying)+len(g.coming) < w.Volume.Spec.NumberOfReplicas
 }
 
-// poll says whether one more replica would have a place now. It makes none: that needs a running engine to copy from.
+// poll reports whether one more replica would have a place now. It creates none: that needs a running engine to copy from.
 func (w *World) poll(g groups, out *Verdict) {
 	if !w.outdated(g) {
 		return
@@ -80,8 +80,7 @@ func (w *World) waitsForNode(g groups) bool {
 	return v.Spec.DataLocality == "strict-local" && v.Spec.NodeID == "" && len(g.healthy)+len(g.coming)+len(g.failed) == 0
 }
 
-// find looks for one disk. A rebuild takes a slot on its node: nodes without one are left out, and waited for where no
-// other one will do.
+// find searches for one disk. A rebuild takes a slot on its node: nodes without one are left out, and waited for if no other node will do.
 func (w *World) find(taken []placement.Place, n need, out *Verdict) (*placement.Disk, placement.Refusal) {
 	request := w.request(taken)
 	if n.local {
@@ -140,7 +139,7 @@ func (w *World) request(taken []placement.Place) placement.Request {
 	return r
 }
 
-// data is how many bytes one replica of the volume takes, as its engine told last: all of its snapshots, and the head.
+// data is how many bytes one replica of the volume takes, as its engine reported last: all of its snapshots, and the head.
 func (w *World) data() int64 {
 	if w.Engine == nil {
 		return 0
@@ -154,8 +153,8 @@ func (w *World) data() int64 {
 	return sum
 }
 
-// taken are the places that count for anti-affinity: those of failed replicas only before the volume was ever attached, for
-// later they go.
+// taken are the places that count for anti-affinity: those of failed replicas only before the first attachment, since later they are
+// deleted.
 func (w *World) taken(g groups) []placement.Place {
 	list := slices.Concat(w.sources(g), g.coming)
 	if !w.everHealthy() {
@@ -176,7 +175,7 @@ func (w *World) scheduled(out *Verdict, status v1beta2.ConditionStatus, reason, 
 	c := v1beta2.Condition{Type: v1beta2.VolumeScheduled, Status: status, Reason: reason, Message: message}
 	own := conditions.Owned(w.Volume.Status.Conditions, v1beta2.VolumeScheduled)
 	list := conditions.Set(own, c, w.Now)
-	out.Scheduled = nil // what was decided earlier in this pass is overruled
+	out.Scheduled = nil // overrules what was decided earlier in this pass
 	if !conditions.Equal(own, list) {
 		out.Scheduled = &list[0]
 	}

@@ -40,7 +40,7 @@ func TestFirstReplicasArePlacedAllAtOnce(t *testing.T) {
 		"none, where none finds a place": {fresh(closed("a b c d")), "", v1beta2.ReasonNoUsableNode},
 		"two on one node where that is soft, and disks too": {fresh(closed("a b c"),
 			settings(func(s *setting.Values) { s.NodeSoftAntiAffinity = true })), "create:d create:d create:d", v1beta2.ReasonPlaced},
-		"what the volume says of softness counts first": {fresh(closed("a b c"),
+		"the volume's own softness counts first": {fresh(closed("a b c"),
 			settings(func(s *setting.Values) { s.NodeSoftAntiAffinity = true }),
 			volume(func(v *v1beta2.Volume) { v.Spec.ReplicaSoftAntiAffinity = "disabled" })), "create:d", v1beta2.ReasonAntiAffinity},
 		"softness that only the volume has": {fresh(closed("a b c"),
@@ -52,11 +52,11 @@ func TestFirstReplicasArePlacedAllAtOnce(t *testing.T) {
 		"what is there already counts": {fresh(coming("a")), "create:b create:c", v1beta2.ReasonPlaced},
 		"all are there": {fresh(coming("a"), coming("b"), coming("c")), "",
 			v1beta2.ReasonPlaced},
-		"nothing new is to be said": {fresh(coming("a"), coming("b"), coming("c"),
+		"nothing new is to be reported": {fresh(coming("a"), coming("b"), coming("c"),
 			isScheduled(v1beta2.ReasonPlaced)), "", v1beta2.ReasonPlaced},
 		"the rest comes when there is a place": {fresh(coming("a"), coming("b"),
 			isScheduled(v1beta2.ReasonAntiAffinity)), "create:c", v1beta2.ReasonPlaced},
-		"one that shall leave is no use": {fresh(coming("a"), coming("b"), coming("c"), evicted("a")),
+		"one that must leave is no use": {fresh(coming("a"), coming("b"), coming("c"), evicted("a")),
 			"create:d mark:a", v1beta2.ReasonPlaced},
 		"the limit of rebuilds is not theirs": {fresh(settings(func(s *setting.Values) { s.RebuildsPerNode = 0 })),
 			"create:a create:b create:c", v1beta2.ReasonPlaced},
@@ -82,7 +82,7 @@ func TestNothingIsPlacedForAVolumeThatIsNotReady(t *testing.T) {
 		"without a finalizer":            func(v *v1beta2.Volume) { v.Finalizers = nil },
 		"without a data engine":          func(v *v1beta2.Volume) { v.Spec.DataEngine = "" },
 		"without a number":               func(v *v1beta2.Volume) { v.Spec.NumberOfReplicas = 0 },
-		"of which nobody spoke yet":      func(v *v1beta2.Volume) { v.Status.State = "" },
+		"without a state yet":            func(v *v1beta2.Volume) { v.Status.State = "" },
 		"that the machine still creates": func(v *v1beta2.Volume) { v.Status.State = v1beta2.VolumeStateCreating },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,14 +104,14 @@ func TestAPlacedReplicaKnowsItsDiskItsImageAndItsEngine(t *testing.T) {
 	require.False(t, decide(fresh()).Rebuild, "the first replicas are not rebuilt")
 }
 
-func TestTheConditionSaysWhatIsMissing(t *testing.T) {
+func TestTheConditionReportsWhatIsMissing(t *testing.T) {
 	v := decide(fresh(closed("a b c d")))
 	require.Equal(t, v1beta2.ConditionFalse, v.Scheduled.Status)
 	require.Equal(t, "No place for a replica of 10Gi: 4 spec.allowScheduling is false (a, b, c, …).", v.Scheduled.Message)
 	require.Equal(t, now.Format(time.RFC3339), v.Scheduled.LastTransitionTime)
 }
 
-// What was made without an image, and what shall leave, is written down, once for each replica.
+// A replica that was created without an image, or that must leave, is marked once.
 func TestReplicasAreMarked(t *testing.T) {
 	noImage := replica("a", func(r *v1beta2.Replica) { r.Spec.Image = "" })
 	v := decide(attached("a b", noImage, evicted("a"), wants(1)))
@@ -149,7 +149,7 @@ func TestReplicasOfADetachedVolumeFollowItsEngineImage(t *testing.T) {
 	require.Len(t, images(w), 1, "one that still runs follows when it has stopped")
 }
 
-func TestARebuildNeedsRoomForWhatItsEngineTellsOfItsData(t *testing.T) {
+func TestARebuildNeedsRoomForTheDataThatItsEngineReports(t *testing.T) {
 	snapshots := func(sizes ...string) change {
 		return func(w *World) {
 			if w.Engine == nil {
@@ -161,14 +161,14 @@ func TestARebuildNeedsRoomForWhatItsEngineTellsOfItsData(t *testing.T) {
 			}
 		}
 	}
-	w := attached("a b", wants(3), snapshots("10", "not told", "", "-1", "32"))
+	w := attached("a b", wants(3), snapshots("10", "unknown", "", "-1", "32"))
 	require.EqualValues(t, 42, w.request(nil).Data)
 	w = fresh(snapshots("10"))
 	require.Zero(t, w.request(nil).Data, "a new replica of a new volume copies nothing")
 }
 
-// A detached volume is attached to rebuild what it lacks only where that has a place: what was said of it once does not stay.
-func TestADetachedVolumeThatHadNoPlaceIsLookedAtAgain(t *testing.T) {
+// A detached volume is attached to rebuild its missing replicas only if they have a place: an old refusal does not stay.
+func TestADetachedVolumeWithoutAPlaceIsEvaluatedAgain(t *testing.T) {
 	none := isScheduled(v1beta2.ReasonAntiAffinity)
 	lost := func(changes ...change) World {
 		return attached("a b c", slices.Concat([]change{down("c"), failed("c", time.Hour), detached, none}, changes)...)
@@ -181,10 +181,10 @@ func TestADetachedVolumeThatHadNoPlaceIsLookedAtAgain(t *testing.T) {
 			v1beta2.ReasonPlaced},
 		"the limit of rebuilds is for another day":   {lost(rebuilds("d", 5)), "", v1beta2.ReasonPlaced},
 		"without a copy there is nothing to rebuild": {lost(failed("a", 0), failed("b", 0)), "", v1beta2.ReasonAntiAffinity},
-		"while it is attached only a try tells": {attached("a b c", down("c"), failed("c", time.Hour), down("a"), none), "",
+		"while it is attached only an attempt shows it": {attached("a b c", down("c"), failed("c", time.Hour), down("a"), none), "",
 			v1beta2.ReasonAntiAffinity},
 	})
 	require.True(t, Needs(lost()))
 	require.False(t, Needs(attached("a b c", down("c"), failed("c", time.Hour), detached, isScheduled(v1beta2.ReasonPlaced))),
-		"nobody asks where nothing is amiss")
+		"no candidates are read while nothing is missing")
 }

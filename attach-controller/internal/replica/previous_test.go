@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// previous makes the replica on the node one of a volume that had the name before.
+// previous makes the replica on the node one of a previous volume of the same name.
 func previous(node string) change {
 	return func(w *World) {
 		r := w.the(node)
@@ -28,7 +28,7 @@ func TestAReplicaOfAnEarlierVolumeOfTheNameOnlyGoes(t *testing.T) {
 	check(t, map[string]row{
 		"it does not count as one of those that are wanted": {fresh(coming("a"), coming("b"), coming("c"), previous("c")), "create:c",
 			v1beta2.ReasonPlaced},
-		"it stays as long as nobody deletes it": {attached("a b c", wants(2), previous("c"), failed("b", 0), down("b")), "",
+		"it stays until it is deleted": {attached("a b c", wants(2), previous("c"), failed("b", 0), down("b")), "",
 			""},
 	})
 	w := attached("a b c", wants(2), deleted("c", time.Hour), previous("c"))

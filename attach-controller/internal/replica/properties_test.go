@@ -61,7 +61,7 @@ func inUse(w World, except *v1beta2.Replica) bool {
 	})
 }
 
-// UPG-1: the last healthy replica is neither deleted, nor is the end of its data approved, nor is it said to lack data.
+// UPG-1: the last healthy replica is neither deleted nor marked as failed, and the end of its data is not approved.
 func TestTheLastHealthyReplicaStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
@@ -85,7 +85,7 @@ func TestTheLastHealthyReplicaStays(t *testing.T) {
 			}
 			approved++
 			require.True(t, inUse(w, r), "%s is approved", r.Name)
-			require.False(t, parse(w.Engine.Status.LookedAt).Before(r.DeletionTimestamp.Add(time.Second)), "by a look that is newer")
+			require.False(t, parse(w.Engine.Status.LookedAt).Before(r.DeletionTimestamp.Add(time.Second)), "by a newer poll")
 		}
 		require.LessOrEqual(t, approved, 1, "one at a time")
 		for _, p := range v.Patches {
@@ -127,11 +127,11 @@ func TestDoneIsDone(t *testing.T) {
 			total += len(v.Create)
 			done(&w, v)
 		}
-		t.Fatalf("it never comes to rest; %d replicas were made", total)
+		t.Fatalf("it never comes to rest; %d replicas were created", total)
 	})
 }
 
-// done makes a verdict true.
+// done applies a verdict.
 func done(w *World, v Verdict) {
 	for _, d := range v.Create {
 		r := newReplica(d.Node)

@@ -11,12 +11,12 @@ import (
 // retries is how often a failed replica is taken back before another one takes its place.
 const retries = 5
 
-// firstRetry is the pause before a replica is taken back the third time; it doubles. The first repetition has none: a rebuild of v1 that
-// lost its caller, as at a change of im-monitor's leader, only has to be done again.
+// firstRetry is the pause before a replica is taken back the third time; it doubles. The first repetition has none: a v1 rebuild that lost
+// its caller, as at a change of im-monitor's leader, only has to be repeated.
 const firstRetry = 5 * time.Second
 
-// takeBack uses one failed replica again whose disk is there: less has to be copied than for a new one. It returns how
-// many it took, or waits for.
+// takeBack uses one failed replica again if its disk is there: less has to be copied than for a new one. It returns how many it took, or
+// waits for.
 func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	if n.count == 0 || n.local || !w.everHealthy() {
 		return 0
@@ -40,7 +40,7 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	return n.count
 }
 
-// isBack reports whether a failed replica can be used again: its node and its disk are there, its instance is stopped.
+// isBack reports whether a failed replica can be used again: its node and its disk are there, and its instance is stopped.
 func (w *World) isBack(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
 	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) ||
@@ -63,8 +63,8 @@ func retryAt(r *v1beta2.Replica) time.Time {
 	return parse(r.Spec.FailedAt).Add(firstRetry << (r.Spec.RebuildRetryCount - 2))
 }
 
-// returning counts the replicas that are waited for, and says until when: those that failed not long ago, and healthy ones
-// on a node that is down, of which the engine has not said yet that they failed.
+// returning counts the replicas that are waited for, and returns until when: those that failed recently, and healthy ones on a down node
+// that the engine has not reported as failed.
 func (w *World) returning(g groups) (count int, until time.Time) {
 	for _, r := range g.failed {
 		at := parse(r.Spec.FailedAt).Add(w.Settings.ReplenishmentWait)
@@ -91,8 +91,8 @@ func (w *World) wantsLocal(g groups) bool {
 	return !slices.ContainsFunc(g.healthy, func(r *v1beta2.Replica) bool { return r.Spec.NodeID == w.Volume.Spec.NodeID })
 }
 
-// tidy deletes what is not needed any more, one at a time, while every wanted replica is healthy: first what has failed,
-// then what leaves its node or disk, then what is too many. One that goes on a node that is down holds nobody up.
+// tidy deletes what is not needed any more, one at a time, while every wanted replica is healthy: first failed replicas, then those that
+// leave their node or disk, then surplus ones. A deletion on a down node delays no other.
 func (w *World) tidy(g groups, out *Verdict) {
 	if !w.attached() || w.busy() || w.goes(g) || len(g.coming) > 0 {
 		return
@@ -115,7 +115,7 @@ func (w *World) tidy(g groups, out *Verdict) {
 	}
 	switch surplus := w.surplus(g, enough); {
 	case len(g.failed) > 0:
-		out.Deletes = append(out.Deletes, Deletion{g.failed[0], "it has no use any more, and the volume is healthy without it"})
+		out.Deletes = append(out.Deletes, Deletion{g.failed[0], "it failed, and the volume is healthy without it"})
 	case surplus != nil && w.leaves(surplus):
 		out.Deletes = append(out.Deletes, Deletion{surplus, "its node or disk is being evicted, and its data is elsewhere"})
 	case surplus != nil:
@@ -123,13 +123,12 @@ func (w *World) tidy(g groups, out *Verdict) {
 	}
 }
 
-// goes reports whether the end of a replica is under way that can come now.
+// goes reports whether the deletion of a replica is under way that can complete now.
 func (w *World) goes(g groups) bool {
 	return slices.ContainsFunc(g.going, func(r *v1beta2.Replica) bool { return !w.down(r) })
 }
 
-// giveUp deletes a replica that failed too often, or whose node went down before it was given to the engine: another one
-// takes its place.
+// giveUp deletes a replica that failed too often, or whose node went down before the engine got it: another one takes its place.
 func (w *World) giveUp(g groups, healthy int, out *Verdict) {
 	if healthy == 0 {
 		return
@@ -142,7 +141,7 @@ func (w *World) giveUp(g groups, healthy int, out *Verdict) {
 	}
 }
 
-// surplus is the healthy replica that the volume can best do without; nil: none is too many.
+// surplus returns the healthy replica that the volume needs least; nil: none is surplus.
 func (w *World) surplus(g groups, enough int) *v1beta2.Replica {
 	for _, r := range g.healthy {
 		if w.leaves(r) && !w.down(r) {

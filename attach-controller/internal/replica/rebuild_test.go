@@ -29,7 +29,7 @@ func TestAReplicaThatFailedIsWaitedForAndThenReplaced(t *testing.T) {
 			""},
 		"its node is gone: there is nothing to wait for": {attached("a b c", gone("c"), failed("c", time.Minute)),
 			"create:d", ""},
-		"its node is evicted: it shall not come back": {attached("a b c", evicted("c"), down("c"),
+		"its node is evicted: it must not come back": {attached("a b c", evicted("c"), down("c"),
 			failed("c", time.Minute)), "create:d mark:c", ""},
 		"it failed too often: it is replaced at once": {attached("a b c", failed("c", time.Second), tried("c", 5)),
 			"create:d delete:c", ""},
@@ -78,13 +78,13 @@ func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
 	}
 	upgraded := func(w *World) { w.Nodes["c"].Spec.UpgradeRequested = true }
 	check(t, map[string]row{
-		"at once, the first time":                    {attached("a b c", failed("c", 0)), "take-back:c", ""},
-		"also when it is late":                       {attached("a b c", failed("c", time.Hour)), "take-back:c", ""},
-		"rather than a new one, on a full cluster":   {attached("a b c", failed("c", time.Hour), closed("a b c d")), "take-back:c", ""},
-		"not before its instance has stopped":        {attached("a b c", failed("c", 0), stillRuns), "", ""},
-		"not while its node is said not to be ready": {attached("a b c", failed("c", 0), notReady), "", ""},
-		"not while its node is upgraded":             {attached("a b c", failed("c", 0), upgraded), "", ""},
-		"not onto a disk that is gone":               {attached("a b c", failed("c", 0), noDisk), "", ""},
+		"at once, the first time":                     {attached("a b c", failed("c", 0)), "take-back:c", ""},
+		"also when it is late":                        {attached("a b c", failed("c", time.Hour)), "take-back:c", ""},
+		"rather than a new one, on a full cluster":    {attached("a b c", failed("c", time.Hour), closed("a b c d")), "take-back:c", ""},
+		"not before its instance has stopped":         {attached("a b c", failed("c", 0), stillRuns), "", ""},
+		"not while its node is reported as not ready": {attached("a b c", failed("c", 0), notReady), "", ""},
+		"not while its node is upgraded":              {attached("a b c", failed("c", 0), upgraded), "", ""},
+		"not onto a disk that is gone":                {attached("a b c", failed("c", 0), noDisk), "", ""},
 		"not where im-monitor only concluded its end": {attached("a b c", failed("c", 0),
 			says("c", v1beta2.InstanceNodeDown, "NodeDown")), "", ""},
 		"the second time at once, too":         {attached("a b c", failed("c", 0), tried("c", 1)), "take-back:c", ""},
@@ -101,12 +101,12 @@ func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
 	})
 }
 
-func TestWhatIsTakenBackStartsAnew(t *testing.T) {
+func TestATakenBackReplicaStartsOver(t *testing.T) {
 	v := decide(attached("a b c", failed("c", time.Minute), tried("c", 2)))
 	require.Equal(t, map[string]any{"failedAt": "", "healthyAt": "", "rebuildRetryCount": 3}, v.Patches[0].Spec)
 }
 
-func TestTheNextAttemptIsMadeExactlyInTime(t *testing.T) {
+func TestTheNextAttemptStartsExactlyInTime(t *testing.T) {
 	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3)))
 	require.Equal(t, now.Add(7*time.Second), v.RequeueAt)
 }
@@ -131,7 +131,7 @@ func TestNoMoreIsRebuiltOnANodeThanTheSettingAllows(t *testing.T) {
 			"waits-for:c", ""},
 		"a limit of 0 stops rebuilding": {attached("a b", wants(3), limit(0)),
 			"waits-for:a waits-for:b waits-for:c waits-for:d", ""},
-		"nothing is said of the place while it is waited": {attached("a b", wants(3), limit(1), rebuilds("c", 1), rebuilds("d", 1),
+		"the place is not reported while it waits": {attached("a b", wants(3), limit(1), rebuilds("c", 1), rebuilds("d", 1),
 			isScheduled(v1beta2.ReasonAntiAffinity)), "waits-for:c waits-for:d", v1beta2.ReasonAntiAffinity},
 	})
 }
@@ -144,8 +144,8 @@ func TestAReplicaWhoseNodeOrDiskIsEvictedGoesAfterAnotherOneCame(t *testing.T) {
 	}
 	marked := replica("b", func(r *v1beta2.Replica) { r.Spec.EvictionRequested = true })
 	check(t, map[string]row{
-		"another one is made first": {attached("a b", evicted("b")), "create:c mark:b", ""},
-		"the same for a disk":       {attached("a b", disk), "create:c mark:b", ""},
+		"another one is created first": {attached("a b", evicted("b")), "create:c mark:b", ""},
+		"the same for a disk":          {attached("a b", disk), "create:c mark:b", ""},
 		"it stays while that is being rebuilt": {attached("a b c", evicted("b"), marked, wants(2),
 			replica("c", func(r *v1beta2.Replica) { r.Spec.HealthyAt = "" }), use("c", v1beta2.ReplicaModeWO)), "", ""},
 		"it stays until the engine uses the other": {attached("a b c", evicted("b"), marked, wants(2), use("c", v1beta2.ReplicaModeWO)),
@@ -186,17 +186,17 @@ func TestWhatIsTooManyGoes(t *testing.T) {
 func TestBestEffortBringsAReplicaToTheVolume(t *testing.T) {
 	best := locality("best-effort")
 	check(t, map[string]row{
-		"one more is made there":                    {attached("b c", best), "create:a", v1beta2.ReasonPlaced},
+		"one more is created there":                 {attached("b c", best), "create:a", v1beta2.ReasonPlaced},
 		"and then another one goes":                 {attached("a b c", best, wants(2)), "delete:b", ""},
 		"a lacking one goes there":                  {attached("b c", best, wants(3)), "create:a", ""},
 		"without a place there, nothing is amiss":   {attached("b c", best, closed("a")), "", v1beta2.ReasonPlaced},
-		"it waits for its turn to be rebuilt":       {attached("b c", best, rebuilds("a", 5)), "waits-for:a", ""},
+		"it waits for a rebuild slot":               {attached("b c", best, rebuilds("a", 5)), "waits-for:a", ""},
 		"not for a volume that does not ask for it": {attached("b c"), "", v1beta2.ReasonPlaced},
 	})
 }
 
-// A replica that is to be rebuilt on a node that goes down is marked by nobody: the engine never had it.
-func TestAReplicaThatIsStrandedOnANodeThatIsDownIsReplaced(t *testing.T) {
+// No engine marks a replica that is to be rebuilt on a node that goes down: the engine never had it.
+func TestAReplicaThatIsStrandedOnADownNodeIsReplaced(t *testing.T) {
 	check(t, map[string]row{
 		"by another one, and then it goes": {attached("a b", wants(3), coming("c"), down("c")), "create:d delete:c", ""},
 		"it is no use where all is well":   {attached("a b", coming("c"), down("c")), "delete:c", ""},
@@ -227,7 +227,7 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 		require.Equal(t, "take-back:c", reported(v))
 		attempts++
 		w.the("c").Spec.RebuildRetryCount = v.Patches[0].Spec["rebuildRetryCount"].(int)
-		w.the("c").Spec.FailedAt = stamp(w.Now) // the machine says that it failed again
+		w.the("c").Spec.FailedAt = stamp(w.Now) // the machine marks it as failed again
 	}
-	t.Fatal("it was never given up")
+	t.Fatal("it was never deleted")
 }

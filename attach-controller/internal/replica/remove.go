@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// stampWidth is how inexact a deletion timestamp is: a look is newer only when it is later by this.
+// stampWidth is the resolution of a deletion timestamp: a poll is newer only when it is later by this.
 const stampWidth = time.Second
 
-// remove answers for the replicas that are being deleted: whether their data may go, and when nothing is left.
+// remove handles the replicas that are being deleted: whether their data may be destroyed, and when nothing is left.
 func (w *World) remove(out *Verdict) {
 	var going []*v1beta2.Replica
 	for _, r := range slices.Concat(w.Replicas, w.Previous) {
@@ -38,7 +38,7 @@ func (w *World) remove(out *Verdict) {
 		own := conditions.Owned(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 		if list := conditions.Set(own, wanted, w.Now); !conditions.Equal(own, list) {
 			out.Approvals = append(out.Approvals, Approval{r, list[0]})
-			continue // the finalizer goes only after the approval was written
+			continue // the finalizer is dropped only after the approval was written
 		}
 		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) {
 			w.release(r, out)
@@ -46,8 +46,8 @@ func (w *World) remove(out *Verdict) {
 	}
 }
 
-// release lets a replica go. What of it may still run somewhere is recorded before: without its object nobody could tell such an instance
-// from one whose object was lost.
+// release drops a replica's finalizer. An instance of it that may still run is recorded before: without its object such an instance looks
+// like one whose object was lost.
 func (w *World) release(r *v1beta2.Replica, out *Verdict) {
 	holder := abandoned.Holder{Name: r.Name, Volume: v1beta2.VolumeUIDOf(r), Node: r.Spec.NodeID}
 	if conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown) {
@@ -57,8 +57,8 @@ func (w *World) release(r *v1beta2.Replica, out *Verdict) {
 	out.Release = append(out.Release, r)
 }
 
-// first is the replica whose removal is under way; of several that wait, the one that was deleted first. One on a node that
-// is down holds nobody up.
+// first is the replica whose removal is under way; of several that wait, the one that was deleted first. A replica on a down node delays
+// no other.
 func (w *World) first(going []*v1beta2.Replica) *v1beta2.Replica {
 	rank := func(r *v1beta2.Replica) int {
 		switch {
@@ -103,21 +103,21 @@ func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condit
 	}
 	if !w.engineUp() {
 		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
-			fmt.Sprintf("Replica %s seems healthy, but only a running engine can tell: attach the volume, or delete it.", other.Name))
+			fmt.Sprintf("Replica %s seems healthy, but only a running engine can show that: attach the volume, or delete it.", other.Name))
 	}
 	since := r.DeletionTimestamp.Add(stampWidth)
 	copy := w.seenRW(r, since)
 	if copy == nil {
 		w.ask(since, out)
 		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
-			fmt.Sprintf("Waiting for a look at engine %s that is newer than the deletion and shows another replica in mode RW.",
+			fmt.Sprintf("Waiting for a poll of engine %s that is newer than the deletion and shows another replica in mode RW.",
 				w.Engine.Name))
 	}
 	return say(v1beta2.ConditionTrue, v1beta2.ReasonHealthyCopyElsewhere,
 		fmt.Sprintf("Replica %s on %s has the data.", copy.Name, copy.Spec.NodeID))
 }
 
-// before is whom a replica waits for: it is not the first, or another one's approval is yet to be taken back.
+// before is the replica that a replica waits for: it is not the first, or another one's approval is yet to be withdrawn.
 func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
 	if r != first {
 		return first
@@ -130,8 +130,8 @@ func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// ask requests a look, once, as soon as one would be newer than the deletion. Where the clock of the API server, which wrote the deletion,
-// is ahead of this one, the request says so by that clock: the deletion was seen, so that what is asked for now is newer in any case.
+// ask requests a poll, once, as soon as one would be newer than the deletion. If the clock of the API server, which wrote the deletion, is
+// ahead of this one, the request uses that clock: the deletion was observed, so that a poll from now on is newer in any case.
 func (w *World) ask(since time.Time, out *Verdict) {
 	if asked := parse(w.Engine.Spec.LookRequestedAt); !asked.Before(since) {
 		return
@@ -146,7 +146,7 @@ func (w *World) ask(since time.Time, out *Verdict) {
 	}
 }
 
-// volumeGoes: nothing of the volume is needed any more. A volume of another UID is not the replica's.
+// volumeGoes reports whether nothing of the volume is needed any more. A volume of another UID is not the replica's.
 func (w *World) volumeGoes(r *v1beta2.Replica) bool {
 	if w.Volume == nil || w.Volume.DeletionTimestamp != nil {
 		return true
@@ -168,7 +168,7 @@ func (w *World) otherHealthy(r *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// seenRW is another replica that the engine uses, as of a look that is newer.
+// seenRW returns another replica that the engine uses, as of a newer poll.
 func (w *World) seenRW(r *v1beta2.Replica, since time.Time) *v1beta2.Replica {
 	if parse(w.Engine.Status.LookedAt).Before(since) {
 		return nil

@@ -33,7 +33,7 @@ func isStopped(node string) change {
 }
 
 // architecture.md, section 2: "destroy a replica's data".
-func TestDataIsDestroyedOnlyWhereNobodyNeedsIt(t *testing.T) {
+func TestDataIsDestroyedOnlyWithAnotherCopy(t *testing.T) {
 	another := func(w *World) { w.Volume.UID = "uid-2" }
 	anonymous := replica("a", func(r *v1beta2.Replica) { r.OwnerReferences = nil })
 	check(t, map[string]row{
@@ -41,7 +41,7 @@ func TestDataIsDestroyedOnlyWhereNobodyNeedsIt(t *testing.T) {
 			""},
 		"the volume is gone":                     {attached("a", deleted("a", 0), noVolume), "approve:a=VolumeDeleting", ""},
 		"the volume of that name is another one": {attached("a", deleted("a", 0), another), "approve:a=VolumeDeleting", ""},
-		"a replica that says not whose it is is the volume's": {attached("a", deleted("a", 0), another, anonymous),
+		"a replica without an owner is the volume's": {attached("a", deleted("a", 0), another, anonymous),
 			"create:b refuse:a=NoHealthyCopy", ""},
 		"all of them at once, when the volume goes": {attached("a b", deleted("a", 0), deleted("b", 0), volumeDeleted),
 			"approve:a=VolumeDeleting approve:b=VolumeDeleting", ""},
@@ -61,30 +61,30 @@ func TestDataIsDestroyedOnlyWhereNobodyNeedsIt(t *testing.T) {
 			"refuse:a=WaitingForLook", ""},
 		"the engine's node is down": {attached("b c d", deleted("b", time.Hour), down("a"), polled(now)),
 			"refuse:b=WaitingForLook", ""},
-		"no look is newer than the deletion: one is asked": {attached("a b", deleted("a", time.Hour), polled(now.Add(-2*time.Hour)),
-			wants(1)), "refuse:a=WaitingForLook look", ""},
-		"a look of the deletion's second is not newer": {attached("a b", deleted("a", 3*time.Second),
-			polled(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook look", ""},
-		"a look one second later is": {attached("a b", deleted("a", 3*time.Second),
+		"no poll is newer than the deletion: one is requested": {attached("a b", deleted("a", time.Hour), polled(now.Add(-2*time.Hour)),
+			wants(1)), "refuse:a=WaitingForLook poll", ""},
+		"a poll in the deletion's second is not newer": {attached("a b", deleted("a", 3*time.Second),
+			polled(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook poll", ""},
+		"a poll one second later is": {attached("a b", deleted("a", 3*time.Second),
 			polled(now.Add(-2*time.Second)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
-		"the look shows the other one being rebuilt": {attached("a b", deleted("a", time.Hour), polled(now),
+		"the poll shows the other one being rebuilt": {attached("a b", deleted("a", time.Hour), polled(now),
 			use("b", v1beta2.ReplicaModeWO), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
-		"the look shows the other one dropped": {attached("a b", deleted("a", time.Hour), polled(now),
+		"the poll shows the other one dropped": {attached("a b", deleted("a", time.Hour), polled(now),
 			use("b", v1beta2.ReplicaModeERR), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
-		"the look shows another one RW": {attached("a b", deleted("a", time.Hour), polled(now), wants(1)),
+		"the poll shows another one RW": {attached("a b", deleted("a", time.Hour), polled(now), wants(1)),
 			"approve:a=HealthyCopyElsewhere", ""},
 		"one that failed and is deleted needs the same": {attached("a b", failed("b", time.Hour), deleted("b", time.Hour),
 			polled(now), wants(1)), "approve:b=HealthyCopyElsewhere", ""},
 	})
 }
 
-// asked is when a look was requested last.
+// asked is when a poll was requested last.
 func asked(at time.Time) change {
 	return engine(func(e *v1beta2.Engine) { e.Spec.LookRequestedAt = stamp(at) })
 }
 
 // The deletion carries the API server's clock, which may be ahead of ours, or behind.
-func TestALookIsAskedForOnceWhateverTheClocks(t *testing.T) {
+func TestAPollIsRequestedOnceWhateverTheClocks(t *testing.T) {
 	for sentence, c := range map[string]struct{ deleted, asked time.Duration }{
 		"a while ago":                         {time.Minute, 0},
 		"the API server is an hour ahead":     {-time.Hour, time.Hour + time.Second},
@@ -94,7 +94,7 @@ func TestALookIsAskedForOnceWhateverTheClocks(t *testing.T) {
 			w := attached("a b", deleted("a", c.deleted), wants(1))
 			v := decide(w)
 			require.Equal(t, now.Add(c.asked), v.PollAt)
-			require.Zero(t, v.RequeueAt, "nothing is waited for but the look")
+			require.Zero(t, v.RequeueAt, "only the poll is waited for")
 			asked(v.PollAt)(&w)
 			require.Zero(t, decide(w).PollAt, "it was asked for already")
 			polled(v.PollAt)(&w)
@@ -116,16 +116,16 @@ func TestReplicasOfAVolumeGoOneAfterTheOther(t *testing.T) {
 	with := func(more ...change) World { return attached("a b c", append(append([]change{}, three...), more...)...) }
 	check(t, map[string]row{
 		"the one that was deleted first": {with(), "approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
-		"the one that is approved goes on, though deleted later": {with(approvedFor("b", elsewhere)),
+		"the approved one continues, though deleted later": {with(approvedFor("b", elsewhere)),
 			"refuse:a=OtherReplicaFirst approve:b=HealthyCopyElsewhere", ""},
-		"one on a node that is down holds nobody up": {with(down("b"), says("b", v1beta2.ReplicaDataRemovalApproved, elsewhere),
+		"one on a down node delays no other": {with(down("b"), says("b", v1beta2.ReplicaDataRemovalApproved, elsewhere),
 			use("a", v1beta2.ReplicaModeRW)), "refuse:a=OtherReplicaFirst refuse:b=OtherReplicaFirst", ""},
 		"once its approval was taken back": {with(down("b")),
 			"approve:a=HealthyCopyElsewhere refuse:b=OtherReplicaFirst", ""},
 	})
 }
 
-// Whatever it was approved for has to hold until the end.
+// The reason of an approval has to hold until the end.
 func TestAnApprovalIsTakenBackWhenItsPremiseFalls(t *testing.T) {
 	given := []change{deleted("a", time.Hour), approvedFor("a", elsewhere), wants(1), polled(now)}
 	with := func(more ...change) World { return attached("a b", append(append([]change{}, given...), more...)...) }
@@ -153,16 +153,16 @@ func TestAReplicaIsLetGoWhenNothingIsLeftOfIt(t *testing.T) {
 		"v1: when it has stopped":           {with(v1("a"), isStopped("a")), "release:a", ""},
 		"v1: when it was never started":     {with(v1("a"), empty), "release:a", ""},
 		"v1: not while it is being started": {with(v1("a"), empty, starting), "", ""},
-		"v1: not while it shall run": {with(v1("a"), isStopped("a"),
+		"v1: not while it must run": {with(v1("a"), isStopped("a"),
 			replica("a", func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateRunning })), "", ""},
 		"v1: when its node is gone": {with(v1("a"), gone("a")), "release:a", ""},
 		"v1: not before it is approved": {attached("a", deleted("a", time.Hour), v1("a"), isStopped("a")),
 			"refuse:a=NoHealthyCopy", ""},
 		"v1: the approval is written first": {attached("a", deleted("a", time.Hour), v1("a"), isStopped("a"),
 			volumeDeleted), "approve:a=VolumeDeleting", ""},
-		"v2: not when it has stopped only":                   {with(isStopped("a")), "", ""},
-		"v2: not when its node is gone, before that is said": {with(gone("a")), "", ""},
-		"v2: when its data was removed":                      {with(isStopped("a"), dataRemoved("a")), "release:a", ""},
+		"v2: not when it has stopped only":                       {with(isStopped("a")), "", ""},
+		"v2: not when its node is gone, before that is reported": {with(gone("a")), "", ""},
+		"v2: when its data was removed":                          {with(isStopped("a"), dataRemoved("a")), "release:a", ""},
 		"v2: what is removed needs no approval any more": {attached("a b", deleted("a", time.Hour), dataRemoved("a"), detached),
 			"release:a", ""},
 		"v2: not when a removal failed": {with(isStopped("a"), replica("a", func(r *v1beta2.Replica) {
@@ -171,18 +171,18 @@ func TestAReplicaIsLetGoWhenNothingIsLeftOfIt(t *testing.T) {
 		})), "", ""},
 		"who has no finalizer of ours is not ours": {with(isStopped("a"), dataRemoved("a"),
 			replica("a", func(r *v1beta2.Replica) { r.Finalizers = []string{"other"} })), "", ""},
-		"nobody who is not deleted is let go": {attached("a b", dataRemoved("a")), "", ""},
+		"a replica that is not deleted is not released": {attached("a b", dataRemoved("a")), "", ""},
 	})
 }
 
-func TestARefusalSaysWhatHelps(t *testing.T) {
+func TestARefusalReportsTheNextStep(t *testing.T) {
 	message := func(w World) string { return decide(w).Approvals[0].Message }
 	require.Equal(t, "No other replica of the volume is healthy: its data may be the last copy. It goes when another replica is "+
 		"healthy, or when the volume is deleted.",
 		message(attached("a", deleted("a", 0))))
-	require.Equal(t, "Replica vol-1-r-b seems healthy, but only a running engine can tell: attach the volume, or delete it.",
+	require.Equal(t, "Replica vol-1-r-b seems healthy, but only a running engine can show that: attach the volume, or delete it.",
 		message(attached("a b", deleted("a", 0), detached)))
-	require.Equal(t, "Waiting for a look at engine vol-1-e-0 that is newer than the deletion and shows another replica in mode RW.",
+	require.Equal(t, "Waiting for a poll of engine vol-1-e-0 that is newer than the deletion and shows another replica in mode RW.",
 		message(attached("a b", deleted("a", 0))))
 	require.Equal(t, "Replica vol-1-r-b on b has the data.",
 		message(attached("a b", deleted("a", time.Hour), polled(now), wants(1))))

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// decide gives Decide the candidates where it needs them, as the shell does.
+// decide gives Decide the candidates if it needs them, as the reconciler does.
 func decide(w World) Verdict {
 	w.Candidates = nil
 	if Needs(w) {
@@ -33,7 +33,7 @@ func candidates(w World) []placement.Node {
 	return out
 }
 
-// reported is a verdict in short, one word for each action: "create:b take-back:c delete:d approve:a=Reason release:a look".
+// reported is a verdict in short, one word for each action: "create:b take-back:c delete:d approve:a=Reason release:a poll".
 func reported(v Verdict) string {
 	var out []string
 	of := func(r *v1beta2.Replica) string { return strings.TrimPrefix(r.Name, vol+"-r-") }
@@ -58,7 +58,7 @@ func reported(v Verdict) string {
 		out = append(out, "release:"+of(r))
 	}
 	if !v.PollAt.IsZero() {
-		out = append(out, "look")
+		out = append(out, "poll")
 	}
 	for _, node := range v.WaitsFor {
 		out = append(out, "waits-for:"+node)
@@ -66,7 +66,7 @@ func reported(v Verdict) string {
 	return strings.Join(out, " ")
 }
 
-// reason is what Scheduled says in the end.
+// reason is the final reason of Scheduled.
 func reason(w World, v Verdict) string {
 	if v.Scheduled != nil {
 		return v.Scheduled.Reason

@@ -9,12 +9,12 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State string
-	// Listed reports whether the volume is one of those that the upgrade leads around the node.
+	// Listed reports whether the upgrade relocates the volume.
 	Listed bool
 }
 
-// heldBack reports whether the volume is on its way around a node, or its target moves: what it lacks meanwhile it gets back from where it
-// was, and nothing is rebuilt, replaced or tidied up in between.
+// heldBack reports whether the volume is relocated, or its target moves: its missing replica returns from its place, and nothing is
+// rebuilt, replaced or tidied up meanwhile.
 func (w *World) heldBack() bool {
 	for _, u := range w.Upgrades {
 		if u.Listed && !u.over() {
@@ -24,7 +24,7 @@ func (w *World) heldBack() bool {
 	return w.moving()
 }
 
-// over reports whether what the upgrade took out of the volume's engine may come back.
+// over reports whether the replica that the upgrade took out of the volume's engine may return.
 func (u Upgrade) over() bool {
 	return u.State == v1beta2.UpgradeStateRebuildingReplica || u.State == v1beta2.UpgradeStateRollingBack
 }
@@ -52,7 +52,7 @@ func (w *World) moving() bool {
 	return wanted != v.Status.CurrentTargetNodeID
 }
 
-// engineNode is where the engine of an attached volume is to be seen before anything is concluded from it.
+// engineNode returns the node on which the engine of an attached volume must be observed before anything is concluded from it.
 func (w *World) engineNode() string {
 	return cmp.Or(w.Volume.Status.CurrentTargetNodeID, w.Volume.Status.CurrentNodeID)
 }

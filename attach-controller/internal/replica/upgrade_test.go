@@ -55,12 +55,12 @@ func TestNothingIsRebuiltWhileATargetMoves(t *testing.T) {
 		wanted, current, engine string
 		rebuilds                bool
 	}{
-		"at home":              {"", "", "a", true},
-		"at home by name":      {"a", "", "a", true},
-		"away, where wanted":   {"b", "b", "b", true},
-		"on its way":           {"b", "", "a", false},
-		"on its way home":      {"", "b", "b", false},
-		"not seen where it is": {"b", "b", "a", false},
+		"on the original node":         {"", "", "a", true},
+		"on the original node by name": {"a", "", "a", true},
+		"relocated, as wanted":         {"b", "b", "b", true},
+		"on its way":                   {"b", "", "a", false},
+		"switching back":               {"", "b", "b", false},
+		"not seen where it is":         {"b", "b", "a", false},
 	} {
 		w := attached("a b", wants(3), func(w *World) {
 			w.Volume.Spec.TargetNodeID, w.Volume.Status.CurrentTargetNodeID, w.Engine.Spec.NodeID = c.wanted, c.current, c.engine

@@ -9,25 +9,25 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Approval is what the condition DataRemovalApproved of one replica shall say.
+// Approval is the wanted condition DataRemovalApproved of one replica.
 type Approval struct {
 	Replica *v1beta2.Replica
 	v1beta2.Condition
 }
 
-// Patch changes keys of one replica's spec; it carries the version that was judged.
+// Patch changes keys of one replica's spec; it carries the resourceVersion that was evaluated.
 type Patch struct {
 	Replica *v1beta2.Replica
 	Spec    map[string]any
 }
 
-// Deletion ends one replica by policy; it carries the version that was judged.
+// Deletion deletes one replica by policy; it carries the resourceVersion that was evaluated.
 type Deletion struct {
 	Replica *v1beta2.Replica
 	Why     string
 }
 
-// Verdict is everything that one look at the World leads to.
+// Verdict is the result of one evaluation of the World.
 type Verdict struct {
 	// Create are new replicas, one for each place.
 	Create []placement.Disk
@@ -40,23 +40,23 @@ type Verdict struct {
 	Deletes []Deletion
 	// Approvals are those that changed.
 	Approvals []Approval
-	// Abandoned are records of what may still run of those in Release; they are written before.
+	// Abandoned are records of instances that may still run of those in Release; they are written before.
 	Abandoned []abandoned.Record
-	// Release are deleted replicas that nothing is left of: their finalizer goes.
+	// Release are deleted replicas that nothing is left of: their finalizer is dropped.
 	Release []*v1beta2.Replica
-	// PollAt asks for a look at the engine that is not older; zero asks for none.
+	// PollAt requests an engine poll that is not older; zero requests none.
 	PollAt time.Time
 	// Scheduled is the volume's condition; nil leaves it.
 	Scheduled *v1beta2.Condition
-	// AcceptedSize is the size in bytes that engine and replicas may be told from now on; zero leaves what was accepted.
+	// AcceptedSize is the size in bytes that engine and replicas may get from now on; zero leaves what was accepted.
 	AcceptedSize int64
-	// WaitsFor are nodes where too much is being rebuilt.
+	// WaitsFor are nodes with too many rebuilds.
 	WaitsFor []string
-	// RequeueAt is when time alone changes the verdict; zero is never.
+	// RequeueAt is when time alone changes the verdict; zero means never.
 	RequeueAt time.Time
 }
 
-// patch changes one replica: what is said of it twice is written once.
+// patch changes one replica: several changes become one write.
 func (v *Verdict) patch(r *v1beta2.Replica, spec map[string]any) {
 	for _, p := range v.Patches {
 		if p.Replica == r {

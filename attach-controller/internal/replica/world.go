@@ -11,16 +11,16 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// World is what was read about one volume. Objects are the cache's: nothing here is ever modified.
+// World is everything that was read about one volume. Objects are from the cache: they are never modified.
 type World struct {
 	Now time.Time
-	// Volume is nil where it does not exist; UID tells whether it is the one that the replicas belong to.
+	// Volume is nil if it does not exist; its UID shows whether the replicas belong to it.
 	Volume *v1beta2.Volume
 	// Engine is the volume's active one; nil: none.
 	Engine *v1beta2.Engine
 	// Replicas are the volume's, in order of their names.
 	Replicas []*v1beta2.Replica
-	// Previous are replicas of another volume, which had the same name before: all that is done for them is to let them go.
+	// Previous are replicas of a previous volume of the same name: only their finalizers are dropped.
 	Previous []*v1beta2.Replica
 	// Nodes are those of the replicas; a missing one does not exist.
 	Nodes map[string]*v1beta2.Node
@@ -31,11 +31,11 @@ type World struct {
 	Settings setting.Values
 	// Upgrades are the live upgrades under way that list the volume, or are of a node of its replicas.
 	Upgrades []Upgrade
-	// Candidates are all nodes, read only where Needs said so.
+	// Candidates are all nodes, read only if Needs returned true.
 	Candidates []placement.Node
 }
 
-// Image is the engine image that replicas of the volume run; empty where nobody named one.
+// Image is the engine image that replicas of the volume run; empty if none is set.
 func (w *World) Image() string {
 	return cmp.Or(w.Volume.Spec.Image, w.Settings.DefaultEngineImage)
 }
@@ -72,7 +72,7 @@ func (w *World) mode(r *v1beta2.Replica) string {
 
 func (w *World) down(r *v1beta2.Replica) bool { return v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID]) }
 
-// leaves reports whether a replica's node or disk shall be emptied.
+// leaves reports whether a replica's node or disk is to be emptied.
 func (w *World) leaves(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
 	if n == nil {
@@ -127,8 +127,7 @@ func (w *World) groups() groups {
 	return g
 }
 
-// stranded reports whether a replica was to be rebuilt on a node that is down, and that no engine was given it: nobody will mark
-// it as failed.
+// stranded reports whether a replica was to be rebuilt on a node that is down, and no engine got it: no engine will mark it as failed.
 func (w *World) stranded(r *v1beta2.Replica) bool {
 	if r.Spec.HealthyAt != "" || !w.down(r) || !w.everHealthy() || w.Engine == nil {
 		return false
@@ -137,7 +136,7 @@ func (w *World) stranded(r *v1beta2.Replica) bool {
 	return !mapped
 }
 
-// everHealthy reports whether the volume was attached once. The volume remembers it, too, for the replicas that do may be gone.
+// everHealthy reports whether the volume was attached once. The volume records it, too, since its replicas may be gone.
 func (w *World) everHealthy() bool {
 	if w.Volume != nil && v1beta2.EverAttached(w.Volume) {
 		return true

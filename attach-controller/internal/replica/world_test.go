@@ -107,7 +107,7 @@ func locality(s string) change { return volume(func(v *v1beta2.Volume) { v.Spec.
 
 func settings(of func(*setting.Values)) change { return func(w *World) { of(&w.Settings) } }
 
-// use gives a replica to the engine, which says this mode of it.
+// use gives a replica to the engine, which reports this mode of it.
 func use(node, mode string) change {
 	return func(w *World) {
 		w.Engine.Spec.ReplicaAddressMap[vol+"-r-"+node] = node
@@ -193,7 +193,7 @@ func says(node, condition, reason string) change {
 	})
 }
 
-// polled is when im-monitor looked at the engine last.
+// polled is when im-monitor polled the engine last.
 func polled(at time.Time) change {
 	return engine(func(e *v1beta2.Engine) { e.Status.LookedAt = stamp(at) })
 }

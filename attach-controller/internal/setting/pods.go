@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// NodeDownPolicy is the value of node-down-pod-deletion-policy: whose pods are deleted by force from a node that is down.
+// NodeDownPolicy is the value of node-down-pod-deletion-policy: which pods are deleted by force from a down node.
 type NodeDownPolicy string
 
 // The policies.

@@ -28,7 +28,7 @@ func TestKindsOfControllersAreReadAsPodsNameThem(t *testing.T) {
 
 func TestThePolicyOfNodesThatAreDownCoversWhatItNames(t *testing.T) {
 	m := setting.Remember(Catalogue)
-	require.Equal(t, DoNothing, m.Values("v1").NodeDownPolicy, "nobody's pods are deleted by force unless somebody says so")
+	require.Equal(t, DoNothing, m.Values("v1").NodeDownPolicy, "no pod is deleted by force by default")
 	for text, covers := range map[NodeDownPolicy][]string{
 		DoNothing: {}, DeleteStatefulSetPod: {"apps/StatefulSet"}, DeleteDeploymentPod: {"apps/ReplicaSet"},
 		DeleteBothStatefulSetAndDeploymentPod: {"apps/StatefulSet", "apps/ReplicaSet"},

@@ -1,4 +1,4 @@
-// Package setting names the settings that attach-controller obeys, with what they mean and their defaults.
+// Package setting lists the settings that attach-controller applies, with their meaning and defaults.
 package setting
 
 import (
@@ -30,17 +30,17 @@ const (
 	NodeDownPodDeletion         = "node-down-pod-deletion-policy"
 )
 
-// Values is what the settings say to volumes of one data engine.
+// Values is the settings of volumes of one data engine.
 type Values struct {
 	// AutoSalvage lets a volume whose replicas all failed be opened again from those that failed last.
 	AutoSalvage bool
-	// DetachWhenCordoned withdraws tickets of people from cordoned nodes.
+	// DetachWhenCordoned withdraws users' tickets from cordoned nodes.
 	DetachWhenCordoned bool
-	// DefaultEngineImage is the image of volumes that name none.
+	// DefaultEngineImage is the image of volumes without one.
 	DefaultEngineImage string
-	// DefaultReplicaCount is how many replicas a volume has that names no number.
+	// DefaultReplicaCount is the number of replicas of volumes without one.
 	DefaultReplicaCount int
-	// The anti-affinities: soft means that two replicas may share a node, zone or disk where nothing better is left.
+	// The anti-affinities: soft means that two replicas may share a node, zone or disk if nothing better is left.
 	NodeSoftAntiAffinity, ZoneSoftAntiAffinity, DiskSoftAntiAffinity bool
 	// ReplenishmentWait is how long a failed replica is waited for before another takes its place.
 	ReplenishmentWait time.Duration
@@ -48,11 +48,11 @@ type Values struct {
 	RebuildsPerNode int
 	// OverProvisioning and MinimalAvailable are percentages of a disk.
 	OverProvisioning, MinimalAvailable int
-	// DisableSchedulingOnCordoned keeps new replicas away from cordoned nodes.
+	// DisableSchedulingOnCordoned excludes cordoned nodes for new replicas.
 	DisableSchedulingOnCordoned bool
-	// SnapshotMaxCount is how many snapshots a volume may have that names no number.
+	// SnapshotMaxCount is the largest number of snapshots of volumes without one.
 	SnapshotMaxCount int
-	// OfflineRebuilding attaches detached volumes to rebuild their replicas, where the volume does not say otherwise.
+	// OfflineRebuilding attaches detached volumes to rebuild their replicas, if the volume leaves it to the setting.
 	OfflineRebuilding bool
 	// RemoveSnapshotsOnTrim lets trimming the filesystem remove snapshots of volumes that leave it to the setting.
 	RemoveSnapshotsOnTrim bool
@@ -62,11 +62,11 @@ type Values struct {
 	// AutoDeletePod lets pods be deleted whose volume was detached under them; not those of SparedControllers, each as KindOf writes it.
 	AutoDeletePod     bool
 	SparedControllers []string
-	// NodeDownPolicy says whose pods are deleted by force from a node that is down.
+	// NodeDownPolicy is which pods are deleted by force from a down node.
 	NodeDownPolicy NodeDownPolicy
 }
 
-// Defaults are in force where a setting does not exist or is empty.
+// Defaults apply if a setting does not exist or is empty.
 func Defaults() Values {
 	return Values{
 		AutoSalvage: true, DefaultReplicaCount: 3,

@@ -6,7 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// SourceOf returns the volume that this one is being filled from, or "": it is no clone, its data is there, or it waits to be tried again.
+// SourceOf returns the volume that this one is being filled from, or "": it is no clone, its data is complete, or it waits for the next
+// attempt.
 func SourceOf(v *v1beta2.Volume) string {
 	if v.DeletionTimestamp != nil {
 		return ""
@@ -26,7 +27,7 @@ func SourceOf(v *v1beta2.Volume) string {
 	return source
 }
 
-// cloneTarget holds the volume that is being filled. Nobody may see what is half there: the frontend is off.
+// cloneTarget holds the volume that is being filled. Incomplete data must not be visible: the frontend is off.
 func cloneTarget(w World, _ []wish) []wish {
 	if SourceOf(w.Volume) == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Why is what a change of a ticket comes from.
+// Why is the cause of a change of a ticket.
 type Why string
 
 // The reasons of changes. The first two write a ticket of ours, the others remove one.
@@ -21,36 +21,36 @@ const (
 	WhyDone Why = "Done"
 	// WhyOwnerGone surfaces when the object that a ticket was for is gone.
 	WhyOwnerGone Why = "OwnerGone"
-	// WhyExpired surfaces when the time that a ticket was made for is over.
+	// WhyExpired surfaces when the lifetime of a ticket is over.
 	WhyExpired Why = "Expired"
-	// WhyCordoned surfaces when a person's ticket names a cordoned node, and the setting withdraws it.
+	// WhyCordoned surfaces when a user's ticket is for a cordoned node, and the setting withdraws it.
 	WhyCordoned Why = "Cordoned"
 )
 
 // Change is one ticket that is to be written or removed.
 type Change struct {
 	ID string
-	// Ticket is what the ticket shall be; nil: it goes.
+	// Ticket is the wanted ticket; nil: it is removed.
 	Ticket *v1beta2.AttachmentTicket
-	// Before is what it is; nil: there is none.
+	// Before is the stored ticket; nil: there is none.
 	Before *v1beta2.AttachmentTicket
 	Why    Why
-	// Owner is the one that is gone.
+	// Owner is the owner that is gone.
 	Owner Owner
 }
 
-// Verdict is what shall become of a volume's tickets.
+// Verdict is the wanted change of a volume's tickets.
 type Verdict struct {
-	// Changes are in order of the ids. Where there are any, decide again on reads that bypass the cache, and apply that.
+	// Changes are in order of the ids. If there are any, decide again on uncached reads, and apply that verdict.
 	Changes []Change
 	// RequeueAt is when to decide again although nothing changed; zero: not before something changes.
 	RequeueAt time.Time
-	// NoShareManager reports whether pods want a share and there is no share manager that makes one.
+	// NoShareManager reports whether pods want a share and there is no share manager that runs one.
 	NoShareManager bool
 }
 
-// Decide is total, deterministic, and changes nothing when it sees its own changes. A volume that is being deleted keeps
-// its tickets: they go with the VolumeAttachment. One that is still to be taken over is let alone until it was.
+// Decide is total, deterministic, and changes nothing when it sees its own changes. A volume that is being deleted keeps its tickets: they
+// are deleted with the VolumeAttachment. Decide ignores a volume that must still be taken over.
 func Decide(w World) Verdict {
 	if w.Volume == nil || w.Attachment == nil || w.Volume.DeletionTimestamp != nil || w.Attachment.DeletionTimestamp != nil ||
 		NeedsTakeOver(w.Volume, w.Attachment) {
@@ -79,7 +79,7 @@ func compare(a, b string) int {
 	return 0
 }
 
-// without is the world once the tickets that end are gone.
+// without is the world without the tickets that end.
 func without(w World, ended []Change) World {
 	if len(ended) == 0 {
 		return w
@@ -93,7 +93,7 @@ func without(w World, ended []Change) World {
 	return w
 }
 
-// changes is the way from our tickets that are stored to those that we wish.
+// changes is the difference between our stored tickets and the wanted ones.
 func (w World) changes(wished []wish) []Change {
 	var out []Change
 	wanted := map[string]bool{}
@@ -118,8 +118,8 @@ func (w World) changes(wished []wish) []Change {
 	return out
 }
 
-// differs reports whether a stored ticket is not as wished. What others put into it stays; an owner that an older version did
-// not name is no difference.
+// differs reports whether a stored ticket differs from the wanted one. Fields of other writers stay; an owner that an older version did
+// not record is no difference.
 func differs(stored, wished v1beta2.AttachmentTicket) bool {
 	if stored.Type != wished.Type || stored.NodeID != wished.NodeID || frontendOf(stored) != frontendOf(wished) {
 		return true

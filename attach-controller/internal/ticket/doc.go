@@ -1,20 +1,20 @@
-// Package ticket decides which attachment tickets of a volume shall exist, apart from those of the Kubernetes attach and
-// of people: the tickets of the volume's own background work, of its share, of a salvage; which tickets end because their
-// owner is gone or their time is over; and with which tickets a volume is taken over from a cluster that had none. It
-// refuses to know who gets the volume: that is package attach, which reads nothing but the tickets.
+// Package ticket decides which attachment tickets of a volume are to exist, apart from those of the Kubernetes attach and of users: the
+// tickets of the volume's own background work, of its share, of a salvage; which tickets end because their owner is gone or their time is
+// over; and with which tickets a volume is taken over from a cluster that had none. It does not decide which ticket gets the volume: that
+// is package attach, which reads nothing but the tickets.
 //
-// Each type of ticket has a file of its own, and each ticket is a pure function of the facts and of itself, so that a
-// crash between two writes leaves tickets on which Decide goes on:
+// Each type of ticket has a file of its own, and each ticket is a pure function of the facts and of itself, so that a crash between two
+// writes leaves tickets from which Decide continues:
 //
 //	restore     frontend off   until the volume's data is there
 //	expansion   any frontend   while the volume is larger than its engine
-//	eviction    any frontend   from the first look at a detached volume until nothing lies on what is evicted
+//	eviction    any frontend   from the first evaluation of a detached volume until no replica is on an evicted node or disk
 //	clone       off, source any from the wish until it is copied or failed; the same id on both volumes
-//	export      any frontend   while a backing image is made from the volume
+//	export      any frontend   while a backing image is exported from the volume
 //	share       frontend on    while a pod holds the RWX volume; on the node of its share manager
-//	salvage     as last held   while the volume is faulted, somebody wants it and nobody else's ticket could bring it back
-//	rebuilding  any frontend   from the first look at a detached volume until enough replicas are healthy, as long as
-//	                           nobody of higher priority wants the volume
+//	salvage     as last held   while the volume is faulted, a ticket wants it and no other ticket could restore it
+//	rebuilding  any frontend   from the first evaluation of a detached volume until enough replicas are healthy, as long as
+//	                           no ticket of higher priority wants the volume
 //
 // It implements row P of the attach rules, ATT-4, and the take-over of the design.
 package ticket

@@ -35,7 +35,7 @@ func (w World) ended() ([]Change, time.Time) {
 	return out, requeueAt
 }
 
-// over tells why a ticket ends now, and with which owner; "": it stays. The first rule that speaks wins.
+// over returns why a ticket ends now, and with which owner; "": it stays. The first rule that applies wins.
 func (w World) over(id string, t v1beta2.AttachmentTicket) (Owner, Why) {
 	if owner, uid, ok := OwnerOf(w.Volume.Name, id, t); ok {
 		presence, known := w.Owners[owner]
@@ -52,7 +52,7 @@ func (w World) over(id string, t v1beta2.AttachmentTicket) (Owner, Why) {
 	return Owner{}, ""
 }
 
-// expiry is when a ticket that nobody owns ends; ok is false where it does not, or the time cannot be read.
+// expiry is when a ticket without an owner ends; ok is false if it does not, or the time cannot be read.
 func expiry(t v1beta2.AttachmentTicket) (at time.Time, ok bool) {
 	if t.Parameters[v1beta2.TicketOwnerKind] != "" {
 		return time.Time{}, false
@@ -61,9 +61,9 @@ func expiry(t v1beta2.AttachmentTicket) (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// OwnerOf returns the object that a ticket of the volume ends with, and its UID where the ticket tells it. What no
-// parameters tell is known of tickets of controllers, whose id names the object, and of those of the Kubernetes attach,
-// whose id is a hash of volume and node. Every other ticket ends when who made it says so.
+// OwnerOf returns the object that a ticket of the volume ends with, and its UID if the ticket has it. Without owner parameters, the owner
+// is known for tickets of controllers, whose id is the object's name, and for those of the Kubernetes attach, whose id is a hash of volume
+// and node. Every other ticket ends when its creator removes it.
 func OwnerOf(volume, id string, t v1beta2.AttachmentTicket) (owner Owner, uid types.UID, ok bool) {
 	owner = Owner{Kind: t.Parameters[v1beta2.TicketOwnerKind], Name: t.Parameters[v1beta2.TicketOwnerName]}
 	if owner.Kind != "" || owner.Name != "" {
@@ -85,13 +85,13 @@ func OwnerOf(volume, id string, t v1beta2.AttachmentTicket) (owner Owner, uid ty
 	return Owner{}, "", false
 }
 
-// cutLength is how long the id of an object is whose name was too long for it: such an id names nothing.
+// cutLength is the length of the id of an object whose name was too long for it: such an id is not the name of an object.
 const cutLength = 220 + 1 + 32
 
 // OwnerKinds are the kinds that an owner may have. A ticket whose owner is of another kind is left alone.
 var OwnerKinds = []string{KindVolume, KindSnapshot, KindBackup, KindShareManager, KindDataSource, KindKubernetesAttachment}
 
-// kubernetesName is how Kubernetes names its VolumeAttachment of one volume and node.
+// kubernetesName is the name that Kubernetes gives its VolumeAttachment of one volume and node.
 func kubernetesName(volume, node string) string {
 	sum := sha256.Sum256([]byte(volume + driverName + node))
 	return "csi-" + hex.EncodeToString(sum[:])

@@ -40,7 +40,7 @@ func TestTicketsEndWithTheirOwner(t *testing.T) {
 			[]string{"- " + csi + " OwnerGone"}},
 		{"a pod's ticket of another form is left alone",
 			basic(ticket("csi-1", v1beta2.AttacherCSI, "node-1"), owner(KindKubernetesAttachment, "csi-1", false, "")), nil},
-		{"a ticket for no object ends when its maker says so", basic(ticket("", v1beta2.AttacherLonghornAPI, "node-1")), nil},
+		{"a ticket for no object ends when its creator removes it", basic(ticket("", v1beta2.AttacherLonghornAPI, "node-1")), nil},
 		{"a person's ticket may have an owner, too",
 			basic(ticket("longhorn-ui", v1beta2.AttacherLonghornAPI, "node-1", snapshot...), owner(KindSnapshot, "s", false, "")),
 			[]string{"- longhorn-ui OwnerGone"}},
@@ -68,7 +68,7 @@ func TestTicketsEndAtTheirTime(t *testing.T) {
 		{"a time that cannot be read never comes",
 			basic(ticket("by-hand", v1beta2.AttacherLonghornAPI, "node-1", v1beta2.TicketExpiresAt, "tomorrow")), nil},
 	})
-	require.Equal(t, now.Add(time.Hour), Decide(until(now.Add(time.Hour))).RequeueAt, "it is looked at again exactly then")
+	require.Equal(t, now.Add(time.Hour), Decide(until(now.Add(time.Hour))).RequeueAt, "it is evaluated again exactly then")
 	require.Zero(t, Decide(until(now)).RequeueAt)
 }
 
@@ -76,7 +76,7 @@ func TestCordonedNodesLoseTicketsOfPeople(t *testing.T) {
 	withdraw := func(w *World) { w.Settings.DetachWhenCordoned = true }
 	mine := ticket("by-hand", v1beta2.AttacherLonghornAPI, "node-1")
 	check(t, []row{
-		{"where the setting says so", basic(mine, cordon("node-1"), withdraw), []string{"- by-hand Cordoned"}},
+		{"if the setting is true", basic(mine, cordon("node-1"), withdraw), []string{"- by-hand Cordoned"}},
 		{"not without the setting", basic(mine, cordon("node-1")), nil},
 		{"not from other nodes", basic(mine, cordon("node-2"), withdraw), nil},
 		{"not those of pods", basic(ticket("csi-1", v1beta2.AttacherCSI, "node-1"), cordon("node-1"), withdraw), nil},

@@ -7,9 +7,9 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// eviction attaches a detached volume, so that its replicas can leave what is evicted. While somebody else holds the
-// volume they leave without it; once there it stays until they have left: only a running engine can tell that the data of
-// one that is being deleted is elsewhere. A volume whose replicas have no other place is not attached for them in vain.
+// eviction attaches a detached volume, so that its replicas can leave evicted nodes and disks. While another ticket holds the volume they
+// leave without it; once there it stays until they have left: only a running engine can show that the data of a deleted replica is
+// elsewhere. A volume whose replicas have no other place is not attached in vain.
 func eviction(w World, _ []wish) []wish {
 	begun := w.has(v1beta2.AttacherEviction, w.Volume.Name)
 	if !begun && !w.detached() || w.faulted() || w.unplaced() && !slices.ContainsFunc(w.Replicas, w.underWay) ||
@@ -21,7 +21,8 @@ func eviction(w World, _ []wish) []wish {
 	return []wish{w.ofVolume(v1beta2.AttacherEviction, v1beta2.TicketValueAny)}
 }
 
-// unplaced reports whether the volume wants a replica for which there is no place. A detached volume learns of one that comes.
+// unplaced reports whether the volume wants a replica for which there is no place. The condition of a detached volume follows when there
+// is one.
 func (w World) unplaced() bool {
 	return conditions.IsFalse(w.Volume.Status.Conditions, conditionScheduled)
 }
@@ -31,13 +32,12 @@ func (w World) underWay(r v1beta2.Replica) bool {
 	return w.going(r) || r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
 }
 
-// going reports whether a replica is being deleted and has not ended. One on a node that is down ends when the node is back, and
-// nobody waits for it.
+// going reports whether a replica is being deleted and has not ended. One on a down node ends when the node is back, and delays nothing.
 func (w World) going(r v1beta2.Replica) bool {
 	return r.DeletionTimestamp != nil && !v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID])
 }
 
-// evicted reports whether a replica lies on a node or disk that shall be emptied.
+// evicted reports whether a replica is on a node or disk that is to be emptied.
 func (w World) evicted(r v1beta2.Replica) bool {
 	node := w.Nodes[r.Spec.NodeID]
 	if node == nil {

@@ -6,10 +6,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// expansionPause is how long the ticket is let go after an expansion failed: others may move the volume meanwhile.
+// expansionPause is how long the ticket is removed after an expansion failed: other tickets may move the volume meanwhile.
 const expansionPause = 5 * time.Minute
 
-// expansionAgain is when the ticket comes back after a failure; zero: nothing failed, or it is that long ago.
+// expansionAgain is when the ticket is written again after a failure; zero: nothing failed, or the pause is over.
 func (w World) expansionAgain() time.Time {
 	if w.Engine == nil || w.Engine.Status.IsExpanding || w.Engine.Status.LastExpansionError == "" {
 		return time.Time{}
@@ -21,8 +21,8 @@ func (w World) expansionAgain() time.Time {
 	return time.Time{}
 }
 
-// expansion holds a volume until its engine has grown to the size that is wanted and for which there is room. A volume without an engine
-// gets one of the right size. After a failure it pauses.
+// expansion holds a volume until its engine has grown to the wanted size, for which there is room. A volume without an engine gets one of
+// the right size. After a failure it pauses.
 func expansion(w World, _ []wish) []wish {
 	if w.Engine == nil {
 		return nil

@@ -19,7 +19,7 @@ func ExportedVolume(source *v1beta2.BackingImageDataSource) string {
 	return source.Spec.Parameters[parameterVolume]
 }
 
-// export holds a volume while backing images are made from it, once for each.
+// export holds a volume while backing images are exported from it, once for each.
 func export(w World, _ []wish) []wish {
 	var out []wish
 	for i := range w.Exports {

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// model plays the neighbours of this package in one step each: the decision table (rows D and A) and the volume machine.
+// model simulates the peer controllers of this package in one step each: the decision table (rows D and A) and the volume machine.
 type model struct{ World }
 
 func (m *model) background(t v1beta2.AttachmentTicket) bool {
@@ -82,7 +82,7 @@ func (m *model) machine() {
 	case spec.NodeID != "" && status.CurrentNodeID == "" && reachable && !v1beta2.IsNodeDown(m.Nodes[spec.NodeID]):
 		status.CurrentNodeID, status.State, status.Robustness = spec.NodeID, v1beta2.VolumeStateAttached, v1beta2.VolumeRobustnessDegraded
 	case status.CurrentNodeID != "" && reachable:
-		for i := range m.Replicas { // rebuilt, and moved away from what is evicted
+		for i := range m.Replicas { // rebuilt, and moved from evicted nodes
 			m.Replicas[i].Spec.FailedAt = ""
 			if m.evicted(m.Replicas[i]) {
 				m.Replicas[i].Spec.NodeID = "node-3"

@@ -8,8 +8,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// place is row P: the node for background work whose ticket names current now. It is where the volume is wanted anyhow;
-// else it stays; else the first node by name that can do it. Empty: no node can.
+// place is row P: the node for background work whose ticket is now for current. It is the node where the volume is wanted anyhow; else it
+// stays; else the first node by name that can do the work. Empty: no node can.
 func (w World) place(current string) string {
 	if at := w.Volume.Spec.NodeID; at != "" && !v1beta2.IsNodeDown(w.Nodes[at]) {
 		return at
@@ -25,7 +25,7 @@ func (w World) place(current string) string {
 	return ""
 }
 
-// candidate reports whether a node is ready, may take an attachment, and holds a replica that can be read.
+// candidate reports whether a node is ready, may take an attachment, and has a replica that can be read.
 func (w World) candidate(name string) bool {
 	node := w.Nodes[name]
 	if node == nil || node.Spec.UpgradeRequested || cordoned(node) ||
@@ -35,8 +35,8 @@ func (w World) candidate(name string) bool {
 	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return r.Spec.NodeID == name && w.usable(r) })
 }
 
-// usable reports whether a replica holds the volume's data: it did not fail and was healthy once, or no replica ever was,
-// as in a volume that was never opened.
+// usable reports whether a replica has the volume's data: it did not fail and was healthy once, or no replica ever was, as in a volume
+// that was never attached.
 func (w World) usable(r v1beta2.Replica) bool {
 	if r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
 		return false
@@ -54,7 +54,7 @@ func cordoned(node *v1beta2.Node) bool {
 	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == v1beta2.ReasonKubernetesNodeCordoned
 }
 
-// selectable reports whether somebody's ticket could attach the volume, were it detached.
+// selectable reports whether the ticket of another owner could attach the volume, were it detached.
 func (w World) selectable(t v1beta2.AttachmentTicket) bool {
 	node := w.Nodes[t.NodeID]
 	switch {

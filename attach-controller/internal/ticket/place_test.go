@@ -52,7 +52,7 @@ func TestGenerationsCountTheChangesOfATicket(t *testing.T) {
 	}
 	require.EqualValues(t, 1, Decide(basic(needs)).Changes[0].Ticket.Generation, "a new ticket begins with 1")
 	require.EqualValues(t, 8, Decide(basic(needs, answered)).Changes[0].Ticket.Generation,
-		"one that is there again goes on after its last answer")
+		"one that is written again continues after its last answer")
 	moved := Decide(basic(needs, answered, own(v1beta2.AttacherRestore, "node-2", "true"), down("node-2"))).Changes[0]
 	require.Equal(t, WhyMoved, moved.Why)
 	require.EqualValues(t, 2, moved.Ticket.Generation, "a change counts up from the ticket")

@@ -97,7 +97,7 @@ func anyTickets(t *rapid.T, w *World) {
 	}
 }
 
-func TestEveryWorldHasAVerdictThatHolds(t *testing.T) {
+func TestEveryWorldHasAValidVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		before := w.Attachment.DeepCopy()
@@ -105,7 +105,7 @@ func TestEveryWorldHasAVerdictThatHolds(t *testing.T) {
 		require.Equal(t, before, w.Attachment, "deciding changes nothing")
 		require.Equal(t, v, Decide(w), "the same world has the same verdict")
 		require.True(t, slices.IsSortedFunc(v.Changes, func(a, b Change) int { return strings.Compare(a.ID, b.ID) }))
-		require.True(t, v.RequeueAt.IsZero() || v.RequeueAt.After(w.Now), "it sleeps into the future only")
+		require.True(t, v.RequeueAt.IsZero() || v.RequeueAt.After(w.Now), "it requeues into the future only")
 		for _, c := range v.Changes {
 			checkChange(t, w, c)
 		}

@@ -9,8 +9,8 @@ import (
 // conditionScheduled is False on a volume that wants more replicas than can be placed.
 const conditionScheduled = v1beta2.VolumeScheduled
 
-// rebuilding attaches a detached volume that lacks healthy replicas, to rebuild them, where that is wanted. It goes as
-// soon as anybody of higher priority wants the volume.
+// rebuilding attaches a detached volume that lacks healthy replicas, to rebuild them, if that is wanted. It ends as soon as a ticket of
+// higher priority wants the volume.
 func rebuilding(w World, soFar []wish) []wish {
 	if !w.offlineRebuilding() || w.faulted() || !w.degraded() {
 		return nil
@@ -19,7 +19,7 @@ func rebuilding(w World, soFar []wish) []wish {
 	if slices.ContainsFunc(w.others(soFar), func(t v1beta2.AttachmentTicket) bool { return v1beta2.TicketPriority(t.Type) > mine }) {
 		return nil
 	}
-	// A volume whose replicas have no place is not attached for them in vain.
+	// A volume whose replicas have no place is not attached in vain.
 	if !w.has(v1beta2.AttacherRebuilding, w.Volume.Name) && !(w.detached() && !w.unplaced()) {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// restore holds a volume that still needs data from its backup. Nobody may see what is half there: the frontend is off.
+// restore holds a volume that still needs data from its backup. Incomplete data must not be visible: the frontend is off.
 func restore(w World, _ []wish) []wish {
 	if !w.Volume.Status.RestoreRequired || w.makesWay() {
 		return nil
@@ -14,9 +14,8 @@ func restore(w World, _ []wish) []wish {
 	return []wish{w.ofVolume(v1beta2.AttacherRestore, v1beta2.TicketValueTrue)}
 }
 
-// makesWay reports whether a standby volume is detached while the data engine of a node that it uses is upgraded: its restore has no end
-// that could be waited for, and without a frontend its target cannot move. What is being copied is finished first, and nothing further
-// begins.
+// makesWay reports whether a standby volume is detached while the data engine of a node that it uses is upgraded: its restore never ends,
+// and without a frontend its target cannot move. The current copy is finished first, and no other one begins.
 func (w World) makesWay() bool {
 	closed := func(node string) bool { n := w.Nodes[node]; return n != nil && n.Spec.UpgradeRequested }
 	if !w.Volume.Spec.Standby || w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 || !closed(w.Volume.Spec.NodeID) &&
@@ -26,7 +25,7 @@ func (w World) makesWay() bool {
 	return !w.has(v1beta2.AttacherRestore, w.Volume.Name) || Filled(w.Engine)
 }
 
-// Filled reports whether the engine has the backup that it was asked for.
+// Filled reports whether the engine has the requested backup.
 func Filled(e *v1beta2.Engine) bool {
 	if e == nil || e.Spec.RequestedBackupRestore == "" || e.Status.LastRestoredBackup != e.Spec.RequestedBackupRestore {
 		return false

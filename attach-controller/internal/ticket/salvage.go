@@ -6,9 +6,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// salvage brings a faulted volume back for those who want it and cannot hold it now, as a pod whose node is down: the
-// volume is detached, salvaged, and attached once, so that it is known to be well when they come back. Nothing but the
-// attachment needs a ticket, so that anybody's ticket that could do it suffices, and this one goes at once.
+// salvage restores a faulted volume for tickets that cannot hold it now, such as that of a pod whose node is down: the volume is detached,
+// salvaged, and attached once, so that it is known to be healthy when they return. Only the attachment needs a ticket: any ticket that
+// could attach it suffices, and then this one is removed at once.
 func salvage(w World, soFar []wish) []wish {
 	if !w.Settings.AutoSalvage || !w.inDoubt() {
 		return nil
@@ -35,7 +35,7 @@ func (w World) inDoubt() bool {
 	return w.has(v1beta2.AttacherSalvage, w.Volume.Name)
 }
 
-// workload reports whether the ticket is of somebody who uses the volume.
+// workload reports whether the ticket is of a user of the volume.
 func workload(t v1beta2.AttachmentTicket) bool {
 	switch t.Type {
 	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:

@@ -2,8 +2,8 @@ package ticket
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// share sums the pods' tickets of an RWX volume up in one, on the node of the share manager, and follows it. The share
-// manager is made by others; until it names a node the ticket stays where it is, or names none.
+// share combines the pods' tickets of an RWX volume into one, on the node of the share manager, and follows it. Another controller creates
+// the share manager; until it has a node the ticket stays on its node, or has none.
 func share(w World, _ []wish) []wish {
 	if !w.shared() || !w.wantedByPods() {
 		return nil

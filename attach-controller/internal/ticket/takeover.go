@@ -6,11 +6,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// UITicket is the id of the ticket that holds a volume of which nobody knows who attached it; Longhorn's UI knows it.
+// UITicket is the id of the ticket that holds a volume without a known holder; Longhorn's UI uses it.
 const UITicket = "longhorn-ui"
 
-// NeedsTakeOver reports whether a volume is wanted on a node, and that no ticket ever said so: it has no VolumeAttachment, or
-// one without tickets that nobody has answered yet. Whoever decides on tickets takes such a volume over first.
+// NeedsTakeOver reports whether a volume is wanted on a node, and no ticket ever was for that: it has no VolumeAttachment, or one without
+// tickets and answers. Decisions on tickets take such a volume over first.
 func NeedsTakeOver(v *v1beta2.Volume, a *v1beta2.VolumeAttachment) bool {
 	if v == nil || v.DeletionTimestamp != nil || v.Spec.NodeID == "" {
 		return false
@@ -19,9 +19,9 @@ func NeedsTakeOver(v *v1beta2.Volume, a *v1beta2.VolumeAttachment) bool {
 		a.Status.ObservedGeneration == 0 && len(a.Status.Conditions) == 0 && len(a.Status.AttachmentTicketStatuses) == 0
 }
 
-// TakeOver returns the tickets, by id, with which a volume goes on where it is: those of its Kubernetes attachments, of
-// its share and of its own work; where none of them tells who holds it, the one of the user interface. It returns nil
-// where nothing is to be taken over. It reads Volume, Attachment, Engine, Nodes, ShareManager and KubernetesAttachments.
+// TakeOver returns the tickets, by id, with which a volume stays on its node: those of its Kubernetes attachments, of its share and of its
+// own work; if none of them accounts for it, the one of the user interface. It returns nil if nothing is to be taken over. It reads
+// Volume, Attachment, Engine, Nodes, ShareManager and KubernetesAttachments.
 func TakeOver(w World) map[string]v1beta2.AttachmentTicket {
 	if !NeedsTakeOver(w.Volume, w.Attachment) {
 		return nil
@@ -48,8 +48,8 @@ func TakeOver(w World) map[string]v1beta2.AttachmentTicket {
 	return tickets
 }
 
-// held reports whether the tickets account for where the volume is: one asks for exactly that, or pods use it, and then
-// Kubernetes says where.
+// held reports whether the tickets account for the volume's node: a ticket is for exactly that, or pods use the volume, and then the
+// Kubernetes attachments have the node.
 func (w World) held(tickets map[string]v1beta2.AttachmentTicket) bool {
 	v := w.Volume
 	disabled := strconv.FormatBool(v.Spec.DisableFrontend)
@@ -74,7 +74,7 @@ func (w World) uiTicket() v1beta2.AttachmentTicket {
 	return t
 }
 
-// kubernetesTicket is the one that the Kubernetes attach makes for its VolumeAttachment.
+// kubernetesTicket is the one that the Kubernetes attach writes for its VolumeAttachment.
 func kubernetesTicket(k KubernetesAttachment) v1beta2.AttachmentTicket {
 	t := wish{frontend: v1beta2.TicketValueFalse, owner: Owner{KindKubernetesAttachment, k.Name}, ownerUID: k.UID}.
 		named(k.Name, v1beta2.AttacherCSI, k.Node)
@@ -82,7 +82,7 @@ func kubernetesTicket(k KubernetesAttachment) v1beta2.AttachmentTicket {
 	return t
 }
 
-// frontendOf is what a ticket says of the frontend; nothing means on.
+// frontendOf is a ticket's wanted frontend; no parameter means on.
 func frontendOf(t v1beta2.AttachmentTicket) string {
 	if wish := t.Parameters[v1beta2.TicketDisableFrontend]; wish != "" {
 		return wish

@@ -28,7 +28,7 @@ func TestTakeOver(t *testing.T) {
 		}
 	}
 	for _, c := range []row{
-		{"a volume that nobody else accounts for is the user interface's", basic(older, attachedTo("node-1")),
+		{"a volume without a known holder gets the user interface's ticket", basic(older, attachedTo("node-1")),
 			[]string{"longhorn-ui @node-1 false"}},
 		{"with the frontend as it is", basic(older, attachedTo("node-1"), noFrontend), []string{"longhorn-ui @node-1 true"}},
 		{"a pod's volume is the pod's", basic(older, attachedTo("node-1"), attached("node-1")), []string{"csi-node-1 @node-1 false"}},
@@ -45,11 +45,11 @@ func TestTakeOver(t *testing.T) {
 		{"a volume that is being restored is its restore's",
 			basic(older, attachedTo("node-1"), noFrontend, volume(func(v *v1beta2.Volume) { v.Status.RestoreRequired = true })),
 			[]string{"volume-restore-controller-vol-1 @node-1 true"}},
-		{"one without tickets that nobody answered is older, too", basic(unanswered, attachedTo("node-1")),
+		{"one without tickets and answers is older, too", basic(unanswered, attachedTo("node-1")),
 			[]string{"longhorn-ui @node-1 false"}},
 		{"a volume whose last ticket went is not taken over", basic(attachedTo("node-1")), nil},
-		{"a detached volume is wanted by nobody", basic(older), nil},
-		{"a volume that is being deleted is wanted by nobody",
+		{"a detached volume gets no ticket", basic(older), nil},
+		{"a volume that is being deleted gets no ticket",
 			basic(older, attachedTo("node-1"), volume(func(v *v1beta2.Volume) { v.DeletionTimestamp = &metav1.Time{Time: now} })), nil},
 		{"a volume on a node that is down is taken over as well", basic(older, attachedTo("node-1"), down("node-1")),
 			[]string{"longhorn-ui @node-1 false"}},

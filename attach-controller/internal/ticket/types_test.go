@@ -46,7 +46,7 @@ func TestRestore(t *testing.T) {
 }
 
 // A standby volume would block the upgrade of its nodes for ever.
-func TestAStandbyVolumeMakesWayForTheUpgradeOfItsNodes(t *testing.T) {
+func TestAStandbyVolumeDetachesForTheUpgradeOfItsNodes(t *testing.T) {
 	const id = "volume-restore-controller-vol-1"
 	standby := volume(func(v *v1beta2.Volume) {
 		v.Spec.Standby, v.Spec.DataEngine, v.Status.RestoreRequired = true, v1beta2.DataEngineV2, true
@@ -106,12 +106,12 @@ func TestExpansion(t *testing.T) {
 		{"a detached volume that is too small is attached", basic(grown), []string{"+ " + id + " @node-1 any"}},
 		{"an attached one is held where it is, whatever its frontend", basic(grown, attachedTo("node-2")),
 			[]string{"+ " + id + " @node-2 any"}},
-		{"an engine that never ran is as large as it was made", basic(grown, func(w *World) { w.Engine.Status.CurrentSize = 0 }),
+		{"an engine that never ran has the size of its creation", basic(grown, func(w *World) { w.Engine.Status.CurrentSize = 0 }),
 			[]string{"+ " + id + " @node-1 any"}},
 		{"a volume without an engine gets one of the right size", basic(grown, func(w *World) { w.Engine = nil }), nil},
 		{"the ticket goes when the engine has grown", basic(grown, attachedTo("node-1"), own(v1beta2.AttacherExpansion, "node-1", "any"),
 			func(w *World) { w.Engine.Status.CurrentSize = 20 }), []string{"- " + id + " Done"}},
-		{"a faulted volume gets one, too: its answer says why it waits",
+		{"a faulted volume gets one, too: its answer reports why it waits",
 			basic(grown, robust(v1beta2.VolumeRobustnessFaulted), failed("node-1"), failed("node-2")), []string{"+ " + id + " @ any"}},
 		{"a volume never shrinks", basic(volume(func(v *v1beta2.Volume) { v.Spec.Size = 5 })), nil},
 	})
@@ -161,12 +161,12 @@ func TestEviction(t *testing.T) {
 			nil},
 		{"the ticket goes when nothing is left there", basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"),
 			func(w *World) { w.Replicas = w.Replicas[:1] }), []string{"- " + id + " Done"}},
-		{"the ticket stays until a deleted replica is gone: only a running engine can tell that its data is elsewhere",
+		{"the ticket stays until a deleted replica is gone: only a running engine can show that its data is elsewhere",
 			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2")), nil},
 		{"a deleted replica on a node that is down is not waited for",
 			basic(node, attachedTo("node-1"), own(v1beta2.AttacherEviction, "node-1", "any"), goingFrom("node-2"), down("node-2")),
 			[]string{"- " + id + " Done"}},
-		{"nobody is attached for a replica that is deleted already", basic(node, goingFrom("node-2")), nil},
+		{"no attachment for a replica that is deleted already", basic(node, goingFrom("node-2")), nil},
 		{"a replica that failed has nothing that could leave", basic(node, failed("node-2")), nil},
 		{"a faulted volume cannot leave", basic(node, robust(v1beta2.VolumeRobustnessFaulted)), nil},
 	})
@@ -187,7 +187,7 @@ func TestRebuilding(t *testing.T) {
 		{"a volume may refuse", basic(setting, disabled, failed("node-2")), nil},
 		{"without either nothing is rebuilt offline", basic(failed("node-2")), nil},
 		{"a volume with all its replicas is left alone", basic(enabled), nil},
-		{"a volume that somebody holds is rebuilt by and by", basic(enabled, failed("node-2"), attachedTo("node-1")), nil},
+		{"a volume with a holder is rebuilt while attached", basic(enabled, failed("node-2"), attachedTo("node-1")), nil},
 		{"replicas that have no place are not waited for", basic(enabled, failed("node-2"), unplaced), nil},
 		{"with the last replica lost there is nothing to rebuild from", basic(enabled, failed("node-1"), failed("node-2")), nil},
 		{"the ticket stays until enough are healthy", basic(enabled, failed("node-2"), attachedTo("node-1"), mine, unplaced), nil},
@@ -257,9 +257,9 @@ func TestExport(t *testing.T) {
 	const id = "bim-ds-controller-image"
 	stored := ticket(id, v1beta2.AttacherBackingImageData, "node-1", v1beta2.TicketDisableFrontend, "any")
 	check(t, []row{
-		{"a volume that an image is made from is attached", basic(source(func(*v1beta2.BackingImageDataSource) {})),
+		{"a volume from which an image is exported is attached", basic(source(func(*v1beta2.BackingImageDataSource) {})),
 			[]string{"+ " + id + " @node-1 any"}},
-		{"it stays while the image is made", basic(stored,
+		{"it stays while the image is exported", basic(stored,
 			source(func(s *v1beta2.BackingImageDataSource) { s.Status.CurrentState = "in-progress" })), nil},
 		{"it is free when the image is there", basic(stored,
 			source(func(s *v1beta2.BackingImageDataSource) { s.Status.CurrentState = "ready" })), []string{"- " + id + " Done"}},
@@ -306,7 +306,7 @@ func TestShare(t *testing.T) {
 	require.True(t, Decide(basic(rwx, pod)).NoShareManager)
 	require.True(t, Decide(basic(rwx, pod, shareOn(""))).NoShareManager)
 	require.False(t, Decide(basic(rwx, pod, shareOn("node-1"))).NoShareManager)
-	require.False(t, Decide(basic(rwx)).NoShareManager, "nobody wants a share")
+	require.False(t, Decide(basic(rwx)).NoShareManager, "no pod wants a share")
 }
 
 func TestSalvage(t *testing.T) {
@@ -330,7 +330,7 @@ func TestSalvage(t *testing.T) {
 				ticket("csi-2", v1beta2.AttacherCSI, "node-2")), []string{"- " + id + " Done"}},
 		{"anybody's ticket that can attach the volume suffices",
 			basic(faulted, lost, pod, down("node-3"), ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-1")), nil},
-		{"a volume that nobody wants stays faulted", basic(faulted, lost), nil},
+		{"a volume without tickets stays faulted", basic(faulted, lost), nil},
 		{"a snapshot that cannot be taken does not use the volume",
 			basic(faulted, lost, down("node-3"), ticket("snapshot-controller-s", v1beta2.AttacherSnapshot, "node-3")), nil},
 		{"without auto-salvage nothing is salvaged",

@@ -20,7 +20,7 @@ const (
 	KindKubernetesAttachment = "VolumeAttachment"
 )
 
-// wish is a ticket of ours that shall exist.
+// wish is a wanted ticket of ours.
 type wish struct {
 	attacher, object string
 	node, frontend   string
@@ -32,7 +32,7 @@ func (x wish) id() string { return v1beta2.TicketID(x.attacher, x.object) }
 
 func (x wish) ticket() v1beta2.AttachmentTicket { return x.named(x.id(), x.attacher, x.node) }
 
-// named is the wish as a ticket.
+// named returns the wish as a ticket.
 func (x wish) named(id, attacher, node string) v1beta2.AttachmentTicket {
 	parameters := map[string]string{
 		v1beta2.TicketDisableFrontend: x.frontend,
@@ -52,19 +52,18 @@ func (w World) ofVolume(attacher, frontend string) wish {
 	return x
 }
 
-// producers make the wishes of one type each. What a later one wishes may depend on earlier wishes: salvage and
-// rebuilding look at everybody else.
+// producers return the wishes of one type each. A later one may depend on earlier wishes: salvage and rebuilding read all other tickets.
 var producers = []func(World, []wish) []wish{
 	restore, expansion, eviction, cloneTarget, cloneSource, export, share, salvage, rebuilding,
 }
 
-// produced are the types of the tickets that this package makes.
+// produced are the types of the tickets that this package creates.
 var produced = []string{
 	v1beta2.AttacherRestore, v1beta2.AttacherExpansion, v1beta2.AttacherEviction, v1beta2.AttacherClone,
 	v1beta2.AttacherBackingImageData, v1beta2.AttacherShareManager, v1beta2.AttacherSalvage, v1beta2.AttacherRebuilding,
 }
 
-// wishes are all of them.
+// wishes are the wanted tickets of all types.
 func wishes(w World) []wish {
 	var all []wish
 	for _, produce := range producers {
@@ -78,19 +77,19 @@ func wishes(w World) []wish {
 }
 
 // early reports whether a wish is for a volume that has no replica yet, and so no node: a new volume gets replicas before it needs a
-// ticket. That of a strict-local volume comes with its node only.
+// ticket. The ticket of a strict-local volume is written only with its node.
 func (w World) early(x wish) bool {
 	return len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager &&
 		w.Volume.Spec.DataLocality != "strict-local" &&
 		!w.has(x.attacher, x.object)
 }
 
-// ours reports whether a ticket is one of those that this package makes and takes back.
+// ours reports whether a ticket is one of those that this package creates and removes.
 func ours(id string, t v1beta2.AttachmentTicket) bool {
 	return slices.Contains(produced, t.Type) && strings.HasPrefix(id, t.Type+"-")
 }
 
-// others are the tickets that are not ours, and those that we wish so far: everybody whom a late wish must yield to.
+// others are the tickets that are not ours, and our wishes so far: a late wish yields to them.
 func (w World) others(soFar []wish) []v1beta2.AttachmentTicket {
 	var out []v1beta2.AttachmentTicket
 	tickets := w.tickets()

@@ -11,25 +11,25 @@ import (
 // World is what was read about one volume.
 type World struct {
 	Now time.Time
-	// Volume is nil where it does not exist.
+	// Volume is nil if it does not exist.
 	Volume *v1beta2.Volume
-	// Attachment is nil where it does not exist; then nothing is decided.
+	// Attachment is nil if it does not exist; then nothing is decided.
 	Attachment *v1beta2.VolumeAttachment
 	// Engine is the volume's active one; nil: there is none.
 	Engine *v1beta2.Engine
 	// Replicas are all of the volume's.
 	Replicas []v1beta2.Replica
-	// Nodes are those that the tickets, the volume and its replicas name; one that is missing does not exist.
+	// Nodes are those of the tickets, the volume and its replicas; a missing one does not exist.
 	Nodes map[string]*v1beta2.Node
 	// ShareManager is the one of the volume's name; nil: there is none.
 	ShareManager *v1beta2.ShareManager
-	// Exports are the data sources of backing images that are made from this volume.
+	// Exports are the data sources of backing images that are exported from this volume.
 	Exports []v1beta2.BackingImageDataSource
 	// Clones are the volumes that are filled from this one.
 	Clones []v1beta2.Volume
 	// KubernetesAttachments are those of the volume's persistent volume; only TakeOver reads them.
 	KubernetesAttachments []KubernetesAttachment
-	// Owners says which owners of tickets exist. One that is missing was not read: it is unknown, not gone.
+	// Owners are the owners of tickets that exist or not. A missing one was not read: it is unknown, not gone.
 	Owners   map[Owner]Presence
 	Settings Settings
 }
@@ -49,13 +49,13 @@ type Presence struct {
 	UID    types.UID
 }
 
-// Settings are those that this package obeys.
+// Settings are those that this package applies.
 type Settings struct {
-	// AutoSalvage lets a faulted volume be opened again from the replicas that failed last.
+	// AutoSalvage lets a faulted volume be attached again from the replicas that failed last.
 	AutoSalvage bool
-	// DetachWhenCordoned takes tickets of people back from cordoned nodes.
+	// DetachWhenCordoned removes users' tickets for cordoned nodes.
 	DetachWhenCordoned bool
-	// OfflineRebuilding rebuilds the replicas of detached volumes that do not say otherwise.
+	// OfflineRebuilding rebuilds the replicas of detached volumes that leave it to the setting.
 	OfflineRebuilding bool
 }
 
@@ -73,14 +73,14 @@ func (w World) has(attacher, object string) bool {
 	return ok
 }
 
-// detached reports whether the volume is down and nobody is about to attach it.
+// detached reports whether the volume is down and no ticket is about to attach it.
 func (w World) detached() bool {
 	return w.Volume.Spec.NodeID == "" && w.Volume.Status.State == v1beta2.VolumeStateDetached
 }
 
 func (w World) faulted() bool { return w.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted }
 
-// shared reports whether pods get the volume by its share, so that their own tickets do not attach it.
+// shared reports whether pods reach the volume by its share, so that their own tickets do not attach it.
 func (w World) shared() bool {
 	return w.Volume.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !w.Volume.Spec.Migratable
 }

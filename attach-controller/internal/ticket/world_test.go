@@ -16,8 +16,8 @@ const volumeName = "vol-1"
 // change is one difference from the world that basic returns.
 type change func(*World)
 
-// basic is a healthy, detached volume with replicas on node-1 and node-2, whose VolumeAttachment holds no tickets, and
-// three nodes that are up.
+// basic is a healthy, detached volume with replicas on node-1 and node-2, whose VolumeAttachment has no tickets, and three nodes that are
+// up.
 func basic(changes ...change) World {
 	w := World{
 		Now: now,
@@ -140,7 +140,7 @@ func after(w World, changes []Change) World {
 	return w
 }
 
-// said is a change in short: "+ id @node frontend", "- id Why".
+// said formats a change: "+ id @node frontend", "- id Why".
 func said(c Change) string {
 	if c.Ticket == nil {
 		return "- " + c.ID + " " + string(c.Why)

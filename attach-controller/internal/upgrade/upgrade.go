@@ -1,5 +1,5 @@
-// Package upgrade reads what live upgrades of nodes mean to volumes: which are under way, and which volumes a change of one concerns. What
-// follows from them is decided elsewhere.
+// Package upgrade reads the live upgrades of nodes: which are under way, and which volumes a change of one concerns. Other packages decide
+// what follows.
 package upgrade
 
 import (
@@ -13,18 +13,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// underWay is the key under which an index has every upgrade that goes on.
+// underWay is the index key of every upgrade under way.
 const underWay = "yes"
 
 // Reader reads upgrades through an index of its own.
 type Reader struct {
 	Client    client.Reader
 	Namespace string
-	// Index is the name of the index, which AddIndex makes; each part of the program has its own.
+	// Index is the name of the index, which AddIndex creates; each part of the program has its own.
 	Index string
 }
 
-// AddIndex makes the index.
+// AddIndex creates the index.
 func (r Reader) AddIndex(ctx context.Context, indexer client.FieldIndexer) error {
 	err := indexer.IndexField(ctx, &v1beta2.NodeDataEngineUpgrade{}, r.Index, func(o client.Object) []string {
 		if Active(o.(*v1beta2.NodeDataEngineUpgrade).Status.State) {
@@ -38,7 +38,7 @@ func (r Reader) AddIndex(ctx context.Context, indexer client.FieldIndexer) error
 	return nil
 }
 
-// UnderWay are the upgrades that go on, in order of their names; usually one, or none.
+// UnderWay are the upgrades under way, in order of their names; usually one, or none.
 func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
 	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{r.Index: underWay},
@@ -50,7 +50,7 @@ func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, 
 	return list.Items, nil
 }
 
-// Active reports whether an upgrade in this state goes on: it has begun and not ended.
+// Active reports whether an upgrade in this state is under way: it has begun and not ended.
 func Active(state string) bool {
 	switch state {
 	case v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,

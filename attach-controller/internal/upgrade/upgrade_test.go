@@ -19,7 +19,7 @@ func newUpgrade(state string, volumes map[string]v1beta2.VolumeUpgradeStatus) *v
 		Status: v1beta2.NodeDataEngineUpgradeStatus{State: state, Volumes: volumes}}
 }
 
-// woken are the volumes that an update wakes.
+// woken are the volumes that an update enqueues.
 func woken(before, after *v1beta2.NodeDataEngineUpgrade) []string {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
@@ -34,18 +34,18 @@ func woken(before, after *v1beta2.NodeDataEngineUpgrade) []string {
 	return out
 }
 
-func TestAChangeWakesThoseThatItConcerns(t *testing.T) {
+func TestAChangeEnqueuesTheVolumesThatItConcerns(t *testing.T) {
 	moving := v1beta2.UpgradeStateSwitchingOver
 	two := map[string]v1beta2.VolumeUpgradeStatus{"a": {Replica: "a-r"}, "b": {}}
 	three := map[string]v1beta2.VolumeUpgradeStatus{"a": {Replica: "a-r", Message: "moving"}, "b": {Replica: "b-r"}, "c": {}}
 	require.Equal(t, []string{"b", "c"}, woken(newUpgrade(moving, two), newUpgrade(moving, three)),
-		"what is said to people concerns nobody")
+		"a message concerns no volume")
 	require.Equal(t, []string{"b", "c"}, woken(newUpgrade(moving, three), newUpgrade(moving, two)))
 	require.Empty(t, woken(newUpgrade(moving, two), newUpgrade(moving, two)))
 	require.Equal(t, []string{"a", "b", "on x"}, woken(newUpgrade(moving, two), newUpgrade(v1beta2.UpgradeStateDetachingReplicas, two)))
 }
 
-func TestAnUpgradeGoesOnFromItsFirstStepToItsLast(t *testing.T) {
+func TestAnUpgradeIsActiveFromItsFirstStepToItsLast(t *testing.T) {
 	for _, state := range []string{"", v1beta2.UpgradeStateUndefined, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError} {
 		require.False(t, Active(state), state)
 	}

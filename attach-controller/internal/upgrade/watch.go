@@ -12,9 +12,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Enqueue wakes the volumes that a change of an upgrade concerns: those that it lists, and, where its state changed, those with anything on
-// its node, which onNode tells. A node of five hundred volumes is listed one after the other: only the ones whose entry differs are woken
-// by that.
+// Enqueue enqueues the volumes that a change of an upgrade concerns: those that it lists, and, if its state changed, those with anything
+// on its node, which onNode returns. While a node of five hundred volumes is listed one after the other, only the volumes whose entry
+// differs are enqueued.
 func Enqueue(namespace string, onNode func(ctx context.Context, node string) []string) handler.EventHandler {
 	add := func(q queue, volumes ...string) {
 		seen := map[string]bool{}
@@ -56,7 +56,7 @@ func Enqueue(namespace string, onNode func(ctx context.Context, node string) []s
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// differing are the volumes of which an upgrade says something else that counts here.
+// differing are the volumes whose relevant entry of an upgrade differs.
 func differing(before, after map[string]v1beta2.VolumeUpgradeStatus) []string {
 	var out []string
 	for name, now := range after {
