@@ -18,8 +18,8 @@ type writer struct {
 	uncached client.Reader
 }
 
-// apply does the steps in order and returns those that were done. It ends early, without an error, where the volume
-// changed since it was judged: its event, and with it another verdict, follows.
+// apply does the steps in order and returns those that were done. It ends early, without an error, if the volume changed since it was
+// evaluated: the event of that change, and another verdict, follow.
 func (a writer) apply(ctx context.Context, of objects, v attach.Verdict) ([]attach.Step, error) {
 	for i, step := range v.Steps {
 		if step.Fresh {
@@ -49,8 +49,7 @@ func (a writer) write(ctx context.Context, of objects, v attach.Verdict, step at
 	return fmt.Errorf("unknown step %q", step.Kind)
 }
 
-// fresh reports whether the volume still is what was judged. No cache can tell that: it may show a volume that was taken back
-// a moment ago.
+// fresh reports whether the volume still is as evaluated. It reads uncached: the cache may show a volume that was just taken back.
 func (a writer) fresh(ctx context.Context, evaluated *v1beta2.Volume) (bool, error) {
 	volume, err := lookup.Get(ctx, a.uncached, evaluated.Namespace, evaluated.Name, &v1beta2.Volume{})
 	if volume == nil || err != nil {
@@ -81,7 +80,7 @@ func specFields(v *v1beta2.Volume, wanted attach.Spec) map[string]any {
 	return fields
 }
 
-// answerFields are the changed answers, and the rest of the status as a whole.
+// answerFields are the changed answers, and the rest of the status in full.
 func answerFields(v attach.Verdict, step attach.Step) map[string]any {
 	fields := map[string]any{
 		"conditions": status.ConditionsField(v.Status.Conditions), "observedGeneration": v.Status.ObservedGeneration,

@@ -8,14 +8,14 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// blockedTickets counts the tickets that are not served now for a reason that somebody has to look after, by that reason.
+// blockedTickets counts the tickets that are not served now for a reason that a user must resolve, by that reason.
 type blockedTickets struct {
 	mutex sync.Mutex
 	// of are those of each VolumeAttachment that has any.
 	of map[string]map[string]int
 }
 
-// note replaces what is known of one VolumeAttachment; without answers it has none.
+// note replaces the entry of one VolumeAttachment; without answers it has none.
 func (b *blockedTickets) note(attachment string, answers map[string]v1beta2.AttachmentTicketStatus) {
 	now := map[string]int{}
 	for _, a := range answers {

@@ -21,7 +21,7 @@ const (
 	actionAnswer = "AnswerTicket"
 )
 
-// why says in words what a row takes a volume back for.
+// why explains why a row takes a volume back.
 var why = map[attach.Row]string{
 	attach.RowDeleting:  "it is being deleted",
 	attach.RowFaulted:   "it is faulted; it is attached again when it was salvaged",
@@ -54,17 +54,17 @@ func attachRequested(spec attach.Spec, holder string) events.Event {
 		frontend = "off"
 	}
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "AttachRequested", Action: actionAttach,
-		Note: fmt.Sprintf("The volume shall be attached to node %s with its frontend %s, for ticket %q.", spec.NodeID, frontend, holder)}
+		Note: fmt.Sprintf("The volume is to be attached to node %s with its frontend %s, for ticket %q.", spec.NodeID, frontend, holder)}
 }
 
 func detachRequested(before attach.Spec, row attach.Row) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "DetachRequested", Action: actionDetach,
-		Note: fmt.Sprintf("The volume shall be detached from node %s: %s.", before.NodeID, why[row])}
+		Note: fmt.Sprintf("The volume is to be detached from node %s: %s.", before.NodeID, why[row])}
 }
 
 func migrationRequested(spec attach.Spec) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "MigrationRequested", Action: actionMove,
-		Note: fmt.Sprintf("The volume shall also run on node %s, and move there from node %s when the pod there is gone.",
+		Note: fmt.Sprintf("The volume is to run on node %s, too, and to move there from node %s when the pod there is gone.",
 			spec.MigrationNodeID, spec.NodeID)}
 }
 
@@ -103,14 +103,14 @@ func turns(stored map[string]v1beta2.AttachmentTicketStatus, done []attach.Step)
 	return out
 }
 
-// blocking are the reasons of tickets that are not served before somebody does something.
+// blocking are the reasons of tickets that are not served until a user acts.
 var blocking = []string{
 	v1beta2.ReasonNoNode, v1beta2.ReasonNodeUnknown, v1beta2.ReasonNodeNotReady, v1beta2.ReasonNodeCordoned,
 	v1beta2.ReasonNodeUpgrading, v1beta2.ReasonDataLocality, v1beta2.ReasonTooManyTickets,
 	v1beta2.ReasonAttachedWithIncompatibleParameters, v1beta2.ReasonVolumeFaulted,
 }
 
-// blocked returns the events of tickets that came to a stop, for the VolumeAttachment.
+// blocked returns the events of tickets that became blocked, for the VolumeAttachment.
 func blocked(turned []turn) []events.Event {
 	var out []events.Event
 	for _, t := range turned {

@@ -23,12 +23,12 @@ func owner(v *v1beta2.Volume) metav1.OwnerReference {
 
 const volumeKind = "Volume"
 
-// foreign reports whether a VolumeAttachment is that of an earlier volume of the same name: its tickets are not for this one.
+// foreign reports whether a VolumeAttachment is that of a previous volume of the same name: its tickets are not for this one.
 func foreign(a *v1beta2.VolumeAttachment, v *v1beta2.Volume) bool {
 	return slices.ContainsFunc(a.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == volumeKind && r.UID != v.UID })
 }
 
-// create makes the VolumeAttachment of a volume that has none. One that is there by now is fine: its event follows.
+// create creates the VolumeAttachment of a volume that has none. If one exists by now, its event follows.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
 	tickets, err := ticketcontroller.TakeOver(ctx, r.client, v, nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
 	return nil
 }
 
-// withTickets is the object with its tickets written out even where there are none: an empty map, as others expect it.
+// withTickets is the object with its tickets written out even if there are none: an empty map, as other clients expect it.
 func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a)
 	if err != nil {
@@ -72,8 +72,7 @@ func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error
 	return obj, nil
 }
 
-// takeOver puts the tickets into a VolumeAttachment that says nothing yet about a volume that is attached, and tells
-// whether it did.
+// takeOver writes the tickets into an empty VolumeAttachment of an attached volume, and reports whether it did.
 func (r *reconciler) takeOver(ctx context.Context, of objects) (bool, error) {
 	tickets, err := ticketcontroller.TakeOver(ctx, r.client, of.volume, of.attachment)
 	if err != nil || len(tickets) == 0 {
@@ -86,7 +85,7 @@ func (r *reconciler) takeOver(ctx context.Context, of objects) (bool, error) {
 	return true, nil
 }
 
-// missing is what a VolumeAttachment lacks of what it is found and held by; owners are those that it shall have.
+// missing is the label, finalizer and owner that a VolumeAttachment lacks; owners are the wanted ones.
 func missing(a *v1beta2.VolumeAttachment, owners []metav1.OwnerReference) map[string]any {
 	lacks := map[string]any{}
 	if !slices.Contains(a.Finalizers, v1beta2.Finalizer) {
@@ -101,7 +100,7 @@ func missing(a *v1beta2.VolumeAttachment, owners []metav1.OwnerReference) map[st
 	return lacks
 }
 
-// mark completes a VolumeAttachment that a person made, and tells whether it did.
+// mark completes a VolumeAttachment that a user created, and reports whether it did.
 func (r *reconciler) mark(ctx context.Context, of objects) (bool, error) {
 	lacks := missing(of.attachment, []metav1.OwnerReference{owner(of.volume)})
 	if len(lacks) == 0 {

@@ -14,7 +14,7 @@ import (
 const (
 	// byVolume finds engines, frontends and replicas of a volume.
 	byVolume = "attachcontroller.volume"
-	// byNode finds volumes that shall be, or are, on a node, and VolumeAttachments with a ticket for it.
+	// byNode finds volumes that are, or are to be, on a node, and VolumeAttachments with a ticket for it.
 	byNode = "attachcontroller.node"
 )
 

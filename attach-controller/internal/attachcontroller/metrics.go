@@ -11,7 +11,7 @@ import (
 var (
 	decisions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_attach_controller_spec_changes_total",
-		Help: "Changes of where a volume shall be, by the row of the decision table that spoke.",
+		Help: "Changes of the wanted node of a volume, by the row of the decision table that applied.",
 	}, []string{"row"})
 	answered = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_attach_controller_ticket_answers_total",
@@ -19,15 +19,15 @@ var (
 	}, []string{"reason"})
 	waiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "drover_attach_controller_tickets_blocked",
-		Help: "Attachment tickets that are not served now for a reason that somebody has to look after, by that reason.",
+		Help: "Attachment tickets that are not served now for a reason that a user must resolve, by that reason.",
 	}, []string{"reason"})
 	overtaken = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "drover_attach_controller_answers_overtaken_total",
-		Help: "Answers that were not given because the volume had changed since it was judged.",
+		Help: "Answers that were not given because the volume had changed since it was evaluated.",
 	})
 )
 
-// alarming are the answers that somebody has to look after.
+// alarming are the answers with a reason that a user must resolve.
 var alarming = []string{
 	v1beta2.ReasonNoNode, v1beta2.ReasonNodeUnknown, v1beta2.ReasonNodeNotReady, v1beta2.ReasonNodeCordoned, v1beta2.ReasonDataLocality,
 	v1beta2.ReasonTooManyTickets, v1beta2.ReasonAttachedWithIncompatibleParameters, v1beta2.ReasonVolumeFaulted,
@@ -35,7 +35,7 @@ var alarming = []string{
 
 func init() {
 	metrics.Registry.MustRegister(decisions, answered, waiting, overtaken)
-	// An alert does not see the first event of a counter that appears with it.
+	// An alert misses the first event of a counter that appears with it.
 	for _, reason := range alarming {
 		answered.WithLabelValues(reason)
 	}

@@ -34,7 +34,7 @@ func (o observer) objects(ctx context.Context, name string) (objects, error) {
 	return objects{volume, attachment}, err
 }
 
-// world reads what the core needs beside the two objects: of most volumes only nodes.
+// world reads the core's input beside the two objects: of most volumes only nodes.
 func (o observer) world(ctx context.Context, of objects) (attach.World, error) {
 	w := attach.World{Now: o.clock.Now()}
 	if of.volume != nil {

@@ -49,8 +49,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, err
 }
 
-// keepAttachment sees that the VolumeAttachment is there and is the volume's own, and tells whether that took a write:
-// its event follows, and the rest with it.
+// keepAttachment ensures that the VolumeAttachment exists and is the volume's own, and reports whether that took a write: the event of the
+// write triggers the rest.
 func (r *reconciler) keepAttachment(ctx context.Context, of objects) (bool, error) {
 	switch {
 	case of.attachment != nil && of.attachment.DeletionTimestamp != nil:
@@ -68,13 +68,13 @@ func (r *reconciler) keepAttachment(ctx context.Context, of objects) (bool, erro
 	return r.takeOver(ctx, of)
 }
 
-// letGo ends a VolumeAttachment that is being deleted; there is nothing to clean up. The volume is decided on when it is
-// gone, as one that nobody wants, or that gets another.
+// letGo releases a VolumeAttachment that is being deleted; there is nothing to clean up. The volume is evaluated after that, without
+// tickets or with another VolumeAttachment.
 func (r *reconciler) letGo(ctx context.Context, a *v1beta2.VolumeAttachment) (bool, error) {
 	return slices.Contains(a.Finalizers, v1beta2.Finalizer), status.DropFinalizer(ctx, r.client, a, v1beta2.Finalizer)
 }
 
-// report says what was done: events, a log line, metrics.
+// report emits the events, the log entry and the metrics of what was done.
 func (r *reconciler) report(ctx context.Context, of objects, w attach.World, v attach.Verdict, done []attach.Step) {
 	if len(done) == 0 {
 		return

@@ -12,10 +12,10 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// workers is how many volumes are decided on at once. Each waits for the API server most of its time.
+// workers is how many volumes are evaluated at once. Each waits for the API server most of its time.
 const workers = 8
 
-// Setup registers the controller that decides who holds a volume. No setting changes that.
+// Setup registers the controller that decides which ticket holds a volume. No setting changes that.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err

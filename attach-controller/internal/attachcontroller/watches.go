@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// watches maps the events of other objects to the volumes that they are about.
+// watches maps the events of other objects to their volumes.
 type watches struct {
 	reader    client.Reader
 	namespace string
@@ -39,7 +39,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, w.to(w.of(local)), builder.WithPredicates(changed(replicaFacts)))
 }
 
-// changed lets an update pass where the facts have changed.
+// changed filters updates for changed facts.
 func changed[F comparable](facts func(client.Object) F) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || facts(e.ObjectOld) != facts(e.ObjectNew)
@@ -53,15 +53,15 @@ type ofAttachments struct {
 	going, marked bool
 }
 
-// attachmentFacts: the generation stands for the tickets; what is answered is our own writing.
+// attachmentFacts: the generation stands for the tickets; the answers are our own writes.
 func attachmentFacts(obj client.Object) ofAttachments {
 	a := obj.(*v1beta2.VolumeAttachment)
 	return ofAttachments{a.Generation, a.DeletionTimestamp != nil, len(missing(a, nil)) == 0}
 }
 
-// answersChanged lets an update pass that changes whether a ticket is satisfied, whoever wrote it. What was decided on the volume
-// while the cache did not show an answer that had been raised saw nothing to lower; and what a leader wrote that had lost its
-// lease may be wrong in either way. It is decided again.
+// answersChanged passes updates that change whether a ticket is satisfied, whoever wrote them. A decision that was taken before the cache
+// showed a raised answer had nothing to lower; and a leader that had lost its lease may have written a wrong answer. The volume is
+// evaluated again.
 var answersChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1beta2.VolumeAttachment).Status, e.ObjectNew.(*v1beta2.VolumeAttachment).Status
 	return !maps.EqualFunc(before.AttachmentTicketStatuses, after.AttachmentTicketStatuses, func(a, b v1beta2.AttachmentTicketStatus) bool {
@@ -100,7 +100,7 @@ func (w watches) to(find func(context.Context, client.Object) []string) handler.
 	}
 }
 
-// onNode finds the volumes that are on a node, or have a ticket for it; no others are touched.
+// onNode finds the volumes that are on a node, or have a ticket for it; no others are enqueued.
 func (w watches) onNode(ctx context.Context, node client.Object) []string {
 	at := client.MatchingFields{byNode: node.GetName()}
 	var volumes v1beta2.VolumeList
@@ -119,7 +119,7 @@ func (w watches) onNode(ctx context.Context, node client.Object) []string {
 	return keys(out...)
 }
 
-// list fills a list from the cache, whose items are not changed.
+// list fills a list from the cache; its items must not be changed.
 func (w watches) list(ctx context.Context, into client.ObjectList, at client.MatchingFields) bool {
 	err := w.reader.List(ctx, into, client.InNamespace(w.namespace), at, client.UnsafeDisableDeepCopy)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w watches) list(ctx context.Context, into client.ObjectList, at client.Mat
 	return err == nil
 }
 
-// of finds the volume of an engine, frontend or replica where such objects matter to it.
+// of finds the volume of an engine, frontend or replica if such objects matter to it.
 func (w watches) of(matters func(attach.Volume) bool) func(context.Context, client.Object) []string {
 	return func(ctx context.Context, obj client.Object) []string {
 		volume, err := lookup.Get(ctx, w.reader, w.namespace, v1beta2.VolumeNameOf(obj), &v1beta2.Volume{})

@@ -15,8 +15,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// apply does the steps in their order. Each is bound to the version that was judged, but for tickets, whose writers share
-// the object and never a key.
+// apply does the steps in their order. Each is bound to the evaluated resourceVersion, except tickets, whose writers share the object and
+// never a key.
 func (r *reconciler) apply(ctx context.Context, s *seen, verdict csi.Verdict) error {
 	for _, step := range verdict.Steps {
 		if err := r.applyStep(ctx, s, step); err != nil {
@@ -51,7 +51,7 @@ func (r *reconciler) applyStep(ctx context.Context, s *seen, step csi.Step) erro
 	return fmt.Errorf("unknown step %q", step.Kind)
 }
 
-// hold puts the finalizer, and annotations, on the version that was judged.
+// hold adds the finalizer, and annotations, at the evaluated resourceVersion.
 func (r *reconciler) hold(ctx context.Context, obj client.Object, annotations map[string]string) error {
 	metadata := map[string]any{}
 	if finalizers := obj.GetFinalizers(); !slices.Contains(finalizers, csi.Finalizer) {
@@ -67,8 +67,8 @@ func (r *reconciler) hold(ctx context.Context, obj client.Object, annotations ma
 	return nil
 }
 
-// setTicket writes or removes this attachment's key. Where the object is gone there is nothing to remove, and its owner
-// makes it again before anything can be put.
+// setTicket writes or removes this attachment's key. If the object is gone there is nothing to remove, and its owner creates it again
+// before anything can be written.
 func (r *reconciler) setTicket(ctx context.Context, s *seen, step csi.Step) error {
 	target := s.tickets
 	if target == nil || target.Name != step.Volume {
@@ -88,7 +88,7 @@ func (r *reconciler) setTicket(ctx context.Context, s *seen, step csi.Step) erro
 	return nil
 }
 
-// statusFields is the merge patch from one status to another. An error whose text stays keeps its time.
+// statusFields is the merge patch from one status to another. An error with the same text keeps its time.
 func statusFields(now csi.Attachment, wanted csi.Status, at time.Time) map[string]any {
 	fields := map[string]any{"attached": wanted.Attached}
 	if wanted.Metadata == nil {

@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/attach-controller/internal/csi"
 )
 
-// Cache says what is kept of Kubernetes' own objects: what package csi reads, and for package podrecovery to which claim PersistentVolumes
-// are bound, and whether nodes are ready, and since when. Nothing that is read from the cache is ever written back as a whole.
+// Cache returns what is cached of Kubernetes' own objects: the input of package csi, and for package podrecovery to which claim
+// PersistentVolumes are bound, and whether nodes are ready, and since when. A cached object is never written back as a whole.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Node{}:             {Transform: thinHost},
@@ -20,7 +20,7 @@ func Cache() map[client.Object]cache.ByObject {
 	}
 }
 
-// thinMeta keeps what identifies an object and its version, and what holds it.
+// thinMeta keeps the identity of an object, its version, and its finalizers.
 func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, CreationTimestamp: m.CreationTimestamp,

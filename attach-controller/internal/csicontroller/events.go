@@ -11,8 +11,8 @@ import (
 
 const action = "AttachForKubernetes"
 
-// eventsOf returns the events of a verdict that was written. They are said about the Longhorn Volume: a VolumeAttachment
-// has no namespace that events of it could go to.
+// eventsOf returns the events of a verdict that was written. They are emitted on the Longhorn Volume: a VolumeAttachment has no namespace
+// for its events.
 func eventsOf(w csi.World, v csi.Verdict) []events.Event {
 	last := v.Steps[len(v.Steps)-1]
 	if last.Kind == csi.StepRelease {

@@ -11,8 +11,8 @@ import (
 
 // The indexes; other parts of the binary have their own on the same kinds.
 const (
-	// byPersistentVolume, byNode and byVolume find VolumeAttachments: of a PersistentVolume, whoever attaches it; of a
-	// node by what Kubernetes or the driver calls it; of a Longhorn volume that was attached.
+	// byPersistentVolume, byNode and byVolume find VolumeAttachments: of a PersistentVolume, whoever attaches it; of a node by its name in
+	// Kubernetes or in the driver; of a Longhorn volume that was attached.
 	byPersistentVolume = "csicontroller.persistent-volume"
 	byNode             = "csicontroller.node"
 	byVolume           = "csicontroller.volume"

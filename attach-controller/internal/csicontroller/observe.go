@@ -18,7 +18,7 @@ import (
 // observer fills the core's World. It only reads.
 type observer struct{ rt *runkit.Runtime }
 
-// seen is a World and the objects that it was taken from, which the writes are bound to.
+// seen is a World and its source objects, to which the writes are bound.
 type seen struct {
 	world            csi.World
 	attachment       *storagev1.VolumeAttachment
@@ -27,9 +27,8 @@ type seen struct {
 	tickets          *v1beta2.VolumeAttachment
 }
 
-// observe reads the world of one VolumeAttachment; nil: it is gone, or another driver's. With live, everything that the
-// end of an attachment rests on is read from the API server itself: the attachment, the Kubernetes node, the volume and
-// its tickets.
+// observe reads the world of one VolumeAttachment; nil: it is gone, or another driver's. With live, everything that the end of an
+// attachment relies on is read uncached: the attachment, the Kubernetes node, the volume and its tickets.
 func (o observer) observe(ctx context.Context, name string, live bool) (*seen, error) {
 	decisive := client.Reader(o.rt.Client)
 	if live {
@@ -49,7 +48,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*seen, e
 	return s, nil
 }
 
-// readPlace reads where the volume shall be.
+// readPlace reads the node for the volume.
 func (o observer) readPlace(ctx context.Context, decisive client.Reader, s *seen) error {
 	host, err := lookup.Get(ctx, decisive, "", s.world.Attachment.HostName, &corev1.Node{})
 	if err != nil {
@@ -77,7 +76,7 @@ func (o observer) readPlace(ctx context.Context, decisive client.Reader, s *seen
 	return nil
 }
 
-// readVolume reads what shall be attached, and who wants it.
+// readVolume reads the volume to attach, and its tickets.
 func (o observer) readVolume(ctx context.Context, decisive client.Reader, s *seen) (err error) {
 	if s.persistentVolume, err = lookup.Get(ctx, o.rt.Client, "", s.world.Attachment.PersistentVolume,
 		&corev1.PersistentVolume{}); err != nil {
@@ -108,7 +107,7 @@ func (o observer) readVolume(ctx context.Context, decisive client.Reader, s *see
 	return nil
 }
 
-// readStrays looks for the ticket at other volumes.
+// readStrays searches for the ticket at other volumes.
 func (o observer) readStrays(ctx context.Context, _ client.Reader, s *seen) error {
 	var list v1beta2.VolumeAttachmentList
 	err := o.rt.Client.List(ctx, &list, client.InNamespace(o.rt.Namespace),

@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// conflictPause is how long to wait after the cache was behind; the event that it waits for comes first as a rule.
+// conflictPause is how long to wait after the cache was behind; the awaited event usually arrives first.
 const conflictPause = 100 * time.Millisecond
 
 // reconciler decides on one VolumeAttachment and does the verdict's writes.
@@ -31,7 +31,7 @@ type reconciler struct {
 	written  election.Guard
 }
 
-// Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
+// Reconcile implements reconcile.Reconciler. Without the lease the request is dropped: each term begins with all.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	ctx, done, leads := r.election.Enter(ctx)
 	if !leads {
@@ -58,13 +58,13 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.act(ctx, s, verdict)
 }
 
-// act writes, and then says what was written.
+// act writes, and then emits what was written.
 func (r *reconciler) act(ctx context.Context, s *seen, verdict csi.Verdict) (ctrl.Result, error) {
 	if err := r.apply(ctx, s, verdict); err != nil {
 		if status.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
+		return ctrl.Result{}, client.IgnoreNotFound(err) // a deletion brings an event
 	}
 	if s.volume != nil {
 		events.Emit(r.rt.Recorder, s.volume, eventsOf(s.world, verdict)...)
@@ -116,14 +116,14 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// note remembers a version that we changed; under --observe nothing was changed.
+// note records a version that we wrote; under --observe nothing was written.
 func (r *reconciler) note(obj client.Object) {
 	if !r.rt.Observe {
 		r.written.Changed(obj)
 	}
 }
 
-// behind reports whether the cache was behind for one of the objects that the world was taken from.
+// behind reports whether the cache was behind for one of the objects of the world.
 func (r *reconciler) behind(s *seen) bool {
 	return r.written.Stale(s.attachment) || s.persistentVolume != nil && r.written.Stale(s.persistentVolume) || s.tickets != nil &&
 		r.written.Stale(s.tickets)

@@ -23,7 +23,7 @@ import (
 // LeaseName is the lease of the external-attacher for this driver.
 const LeaseName = "external-attacher-leader-driver-longhorn-io"
 
-// workers is how many VolumeAttachments are looked at at once.
+// workers is how many VolumeAttachments are evaluated at once.
 const workers = 4
 
 // Options say whether and how the external-attacher's role is taken.
@@ -103,7 +103,7 @@ func isOurs(obj client.Object) bool {
 
 func isGoing(obj client.Object) bool { return obj.GetDeletionTimestamp() != nil }
 
-// addIndexes adds what finds the VolumeAttachments that an event is about.
+// addIndexes adds the indexes that find the VolumeAttachments of an event.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, i := range indexes {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {

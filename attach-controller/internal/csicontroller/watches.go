@@ -18,12 +18,12 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// ours lets the VolumeAttachments of this driver pass.
+// ours passes the VolumeAttachments of this driver.
 func ours() predicate.Predicate {
 	return predicate.NewPredicateFuncs(isOurs)
 }
 
-// changed lets an update pass where something of what the cache keeps has changed.
+// changed filters updates for changes of what the cache keeps.
 func changed() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.DeepCopyObject().(client.Object), e.ObjectNew.DeepCopyObject().(client.Object)
@@ -33,13 +33,13 @@ func changed() predicate.Predicate {
 	}}
 }
 
-// gone lets only the end of an object pass.
+// gone passes only the end of an object.
 func gone() predicate.Predicate {
 	no := func(event.CreateEvent) bool { return false }
 	return predicate.Funcs{CreateFunc: no, UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
-// held lets PersistentVolumes pass that are being deleted and wait for us.
+// held passes PersistentVolumes that are being deleted and have our finalizer.
 func held() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(obj client.Object) bool {
 		pv := csi.FromPersistentVolume(obj.(*corev1.PersistentVolume))
@@ -66,7 +66,7 @@ func ticketsChanged() predicate.Predicate {
 	}}
 }
 
-// watches maps the events of other objects to the VolumeAttachments that they are about.
+// watches maps the events of other objects to their VolumeAttachments.
 type watches struct{ reader client.Reader }
 
 func (w watches) to(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
@@ -93,7 +93,7 @@ func (w watches) ofVolume(ctx context.Context, obj client.Object) []reconcile.Re
 	return found
 }
 
-// ofTickets finds those whose volume it is, and those that have a ticket there, which may be another's.
+// ofTickets finds those of the volume, and those that have a ticket there, which may be another volume's.
 func (w watches) ofTickets(ctx context.Context, obj client.Object) []reconcile.Request {
 	found := w.ofVolume(ctx, obj)
 	for _, id := range ticketsOfKubernetes(obj.(*v1beta2.VolumeAttachment)) {

@@ -21,8 +21,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// apply makes a verdict true: the writes of one stage side by side, stage after stage, and the volume's own status last.
-// What happened is said as soon as the write that it tells of is done.
+// apply applies a verdict: the writes of one stage in parallel, stage after stage, and the volume's own status last. Events are emitted as
+// soon as their write is done.
 func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) error {
 	rest := verdict.Writes
 	for len(rest) > 0 {
@@ -108,8 +108,8 @@ func (r *reconciler) patch(ctx context.Context, object client.Object, body map[s
 	return nil
 }
 
-// status writes the volume's status in one patch, and tells that it did. A patch of the volume in this pass has moved its
-// version: that pass leaves the status to the next one. later: what it waits for is not worth a write yet.
+// status writes the volume's status in one patch, and reports whether it did. A patch of the volume in this pass has changed its
+// resourceVersion: then the next pass writes the status. later: what the volume waits for is not worth a write yet.
 func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) (reported bool, err error) {
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
 		return false, nil
@@ -127,7 +127,8 @@ func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict mach
 	return err == nil, client.IgnoreNotFound(err)
 }
 
-// merged is the whole list with ours in it: the write carries the version that was read, so that nobody's is lost.
+// merged is the whole list of conditions with ours in it: the write carries the resourceVersion that was read, so that no other writer's
+// condition is lost.
 func merged(all, own []v1beta2.Condition) []any {
 	out := slices.Clone(own)
 	for _, c := range all {

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// remoteOf is the name in the backup target of the volume that a volume is filled from; empty where it is not filled, or was.
+// remoteOf is the name in the backup target of the volume whose backups fill a volume; empty if it is not filled, or is complete.
 func remoteOf(v *v1beta2.Volume) string {
 	if v.Spec.FromBackup == "" || v.Status.RestoreInitiated && !v.Status.RestoreRequired {
 		return ""
@@ -17,10 +17,10 @@ func remoteOf(v *v1beta2.Volume) string {
 	return remote
 }
 
-// nameInTarget is the name that the volume of a BackupVolume has in the backup target.
+// nameInTarget is the name in the backup target of a BackupVolume's volume.
 func nameInTarget(b *v1beta2.BackupVolume) string { return cmp.Or(b.Spec.VolumeName, b.Name) }
 
-// backupVolume finds the BackupVolume of the volume's backup target that spec.fromBackup is of; of several the first by name.
+// backupVolume finds the BackupVolume in the volume's backup target for spec.fromBackup; of several the first by name.
 func (o observer) backupVolume(ctx context.Context, w *machine.World) error {
 	remote := remoteOf(w.Volume)
 	if remote == "" {

@@ -10,22 +10,22 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// debounce is how long a wait of the ordinary way in or out lasts before the volume says what it waits for now. On that way it
-// waits for one instance after the other, each for a moment: saying so would double the writes, and delay the next step.
+// debounce is how long a wait of an ordinary attach or detach lasts before the volume's condition shows it. An attach waits for one
+// instance after the other, each for a moment: a write for each would double the writes, and delay the next step.
 const debounce = time.Second
 
-// ordinary are the reasons that go by themselves. All others are said at once.
+// ordinary are the reasons that end without help. All others are written at once.
 var ordinary = []string{
 	v1beta2.ReasonWaitingForReplicas, v1beta2.ReasonWaitingForEngine, v1beta2.ReasonWaitingForFrontend, v1beta2.ReasonDetaching,
 }
 
-// waits remembers since when each volume has something to say that is about a wait only.
+// waits records since when each volume has an unwritten change that is about a wait only.
 type waits struct {
 	mutex sync.Mutex
 	since map[string]time.Time
 }
 
-// left is how much longer the volume keeps what it has to say to itself; zero means that it is said.
+// left is how much longer the change is not written; zero means that it is written now.
 func (w *waits) left(v *v1beta2.Volume, verdict machine.Verdict, now time.Time) time.Duration {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -48,14 +48,14 @@ func (w *waits) left(v *v1beta2.Volume, verdict machine.Verdict, now time.Time) 
 	return left
 }
 
-// forget is for a volume that is gone.
+// forget drops a deleted volume.
 func (w *waits) forget(volume string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.since, volume)
 }
 
-// onlyWaits reports whether a verdict says nothing new but what the volume waits for on its ordinary way.
+// onlyWaits reports whether a verdict changes nothing but what the volume waits for in an ordinary attach or detach.
 func onlyWaits(v *v1beta2.Volume, verdict machine.Verdict) bool {
 	stored, wanted := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached),
 		conditions.Get(verdict.Conditions, v1beta2.VolumeAttached)

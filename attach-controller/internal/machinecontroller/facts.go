@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// facts are what of an object the machine decides on; an update that changes none of them is nobody's business here.
+// facts are the fields of an object that the machine reads; an update that changes none of them is filtered.
 type facts func(client.Object) any
 
 func changed(of facts) predicate.Predicate {
@@ -53,7 +53,7 @@ func replicaFacts(obj client.Object) any {
 		machine.NotStarted(r.Status.Conditions)}
 }
 
-// nodeDown is what of an instance's conditions counts here.
+// nodeDown is the relevant part of an instance's conditions.
 func nodeDown(list []v1beta2.Condition) bool {
 	return conditions.IsTrue(list, v1beta2.InstanceNodeDown)
 }
@@ -69,7 +69,7 @@ func backupVolumeFacts(obj client.Object) any {
 	return []any{b.Spec.VolumeName, b.Spec.BackupTargetName, b.Status.LastBackupName, b.Status.LastBackupAt, b.Status.Size, b.Status.Labels}
 }
 
-// snapshotFacts are what of a Snapshot the copy of its volume waits for.
+// snapshotFacts are the fields of a Snapshot for which the copy of its volume waits.
 func snapshotFacts(obj client.Object) any {
 	s := obj.(*v1beta2.Snapshot)
 	ready := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady)
@@ -82,5 +82,5 @@ func snapshotFacts(obj client.Object) any {
 // snapshotsOf is how many snapshots an engine lists: a copy may wait for one more.
 func snapshotsOf(obj client.Object) any { return len(obj.(*v1beta2.Engine).Status.Snapshots) }
 
-// existence lets only coming, going and the beginning of the end pass.
+// existence passes only creation, deletion and the deletion timestamp.
 func existence(client.Object) any { return nil }

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// byVolume finds what belongs to a volume.
+	// byVolume finds the objects of a volume.
 	byVolume = "machinecontroller.volume"
-	// byNode finds what is, or shall be, on a node.
+	// byNode finds what is, or is to be, on a node.
 	byNode = "machinecontroller.node"
 	// bySource finds volumes that are cloned from another one.
 	bySource = "machinecontroller.source"

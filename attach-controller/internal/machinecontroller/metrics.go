@@ -9,12 +9,12 @@ import (
 
 var volumeEvents = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "drover_attach_controller_volume_events_total",
-	Help: "What happened to volumes, by the reason of the event that said so.",
+	Help: "What happened to volumes, by the reason of its event.",
 }, []string{"reason"})
 
 func init() {
 	metrics.Registry.MustRegister(volumeEvents)
-	// An alert does not see the first event of a counter that appears with it.
+	// An alert misses the first event of a counter that appears with it.
 	for _, reason := range []string{machine.EventFaulted, machine.EventCloneFailed} {
 		volumeEvents.WithLabelValues(reason)
 	}

@@ -20,7 +20,7 @@ import (
 
 type observer struct {
 	reader client.Reader
-	// uncached reads what the API server has.
+	// uncached reads from the API server.
 	uncached  client.Reader
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]
@@ -66,7 +66,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	return w, nil
 }
 
-// refresh reads engines and replicas again, uncached, and where it is asked for the frontends.
+// refresh reads engines and replicas again, uncached, and on request the frontends.
 func (o observer) refresh(ctx context.Context, w *machine.World, frontends bool) (err error) {
 	if frontends {
 		if err := o.refreshFrontends(ctx, w); err != nil {
@@ -99,7 +99,7 @@ func (o observer) refreshFrontends(ctx context.Context, w *machine.World) error 
 	return nil
 }
 
-// again reads the objects of a list; those that are gone are left out.
+// again reads the objects of a list; deleted ones are left out.
 func again[T client.Object](ctx context.Context, o observer, seen []T, empty func() T) ([]T, error) {
 	var out []T
 	for _, object := range seen {
@@ -115,13 +115,13 @@ func again[T client.Object](ctx context.Context, o observer, seen []T, empty fun
 	return out, nil
 }
 
-// past is the observer without the cache.
+// past is the observer with uncached reads.
 func past(o observer) observer {
 	o.reader = o.uncached
 	return o
 }
 
-// nodes reads those that anything of the volume names.
+// nodes reads the nodes of the volume and its objects.
 func (o observer) nodes(ctx context.Context, w *machine.World) error {
 	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Spec.TargetNodeID, w.Volume.Status.CurrentNodeID,
 		w.Volume.Status.CurrentMigrationNodeID}
@@ -152,7 +152,7 @@ func (o observer) nodes(ctx context.Context, w *machine.World) error {
 	return nil
 }
 
-// upgrading finds the live upgrades that list the volume, or are of a node that it has anything on.
+// upgrading finds the live upgrades that list the volume, or are of a node of its objects.
 func (o observer) upgrading(ctx context.Context, w *machine.World) error {
 	if w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 {
 		return nil
@@ -172,7 +172,7 @@ func (o observer) upgrading(ctx context.Context, w *machine.World) error {
 	return nil
 }
 
-// source finds what a clone copies from: a volume, its running engine, and the snapshot that was made for the copy.
+// source finds the source of a clone: a volume, its running engine, and the snapshot that was created for the copy.
 func (o observer) source(ctx context.Context, w *machine.World) error {
 	name := sourceOf(w.Volume)
 	if snapshot := machine.CopiedSnapshot(w.Volume); snapshot != "" && (name != "" || machine.CloneSnapshot(w.Volume) != "") {
@@ -208,7 +208,7 @@ func (o observer) source(ctx context.Context, w *machine.World) error {
 	return nil
 }
 
-// sourceOf is the volume that another one is cloned from; empty where it is none, or done.
+// sourceOf is the volume from which another one is cloned; empty if it is no clone, or complete.
 func sourceOf(v *v1beta2.Volume) string {
 	if v.Status.CloneStatus.State == v1beta2.CloneCompleted || v.Status.CloneStatus.State == v1beta2.CloneFailed {
 		return ""

@@ -30,7 +30,7 @@ func (o observer) snapshots(ctx context.Context, w *machine.World, index string)
 	return nil
 }
 
-// left reads uncached what belongs to a volume whose finalizer is about to go: nobody would look after it later.
+// left reads uncached the objects of a volume whose finalizer is about to be dropped: no later pass would clean them up.
 func (o observer) left(ctx context.Context, w *machine.World) error {
 	if err := past(o).lists(ctx, w, "spec.volumeName"); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (o observer) lists(ctx context.Context, w *machine.World, index string) err
 	return nil
 }
 
-// own are the objects of a list that belong to the volume, by their names; the others are noted as strangers.
+// own are the objects of a list that belong to the volume, by their names; the others are recorded as objects of a previous volume.
 func own[T any, P interface {
 	client.Object
 	*T

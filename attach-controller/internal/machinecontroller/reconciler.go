@@ -26,7 +26,7 @@ type reconciler struct {
 	starts   starts
 }
 
-// Reconcile makes one step of one volume.
+// Reconcile does one step of one volume.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	left := r.waits.left(world.Volume, verdict, r.clock.Now())
 	if err := r.apply(ctx, world.Volume, verdict, left > 0); err != nil {
 		if status.IsConflict(err) {
-			// Somebody was faster; the event of what they wrote may have come already.
+			// Another writer was faster; the event of its write may have arrived already.
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}
 		return ctrl.Result{}, err
@@ -66,7 +66,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: next(left, verdict.RequeueAt, r.clock.Now())}, nil
 }
 
-// next is when to look again: when a wait has lasted, or when time alone changes the verdict; zero is never.
+// next is when to evaluate again: when a wait has lasted, or when time alone changes the verdict; zero means never.
 func next(left time.Duration, requeueAt, now time.Time) time.Duration {
 	if requeueAt.IsZero() {
 		return left
@@ -78,10 +78,10 @@ func next(left time.Duration, requeueAt, now time.Time) time.Duration {
 	return until
 }
 
-// conflictPause gives the cache time to see what was written.
+// conflictPause gives the cache time to show the write.
 const conflictPause = 20 * time.Millisecond
 
-// emit says what happened to the volume.
+// emit emits the events of the volume.
 func (r *reconciler) emit(v *v1beta2.Volume, list []machine.Event) {
 	for _, h := range list {
 		kind := corev1.EventTypeNormal

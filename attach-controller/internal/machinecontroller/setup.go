@@ -1,5 +1,5 @@
-// Package machinecontroller is the shell of the volume machine: it reads what the machine decides on, makes its verdict
-// true in order, and says what changed.
+// Package machinecontroller is the reconciler of the volume machine: it reads the machine's input, applies its verdict in order, and emits
+// what changed.
 package machinecontroller
 
 import (
@@ -18,7 +18,7 @@ import (
 	"drover.dev/drover/shared/settingcontroller"
 )
 
-// workers is how many volumes are decided on at once; each has its own objects.
+// workers is how many volumes are evaluated at once; each has its own objects.
 const workers = 16
 
 // Setup registers the volume machine.

@@ -9,14 +9,14 @@ import (
 	"drover.dev/drover/attach-controller/internal/machine"
 )
 
-// starts remembers since when each replica of a volume has been waited for to start. It is not stored: after a restart of
-// this process the wait begins anew.
+// starts records since when a volume waits for each replica to start. It is not stored: after a restart of this process the wait begins
+// again.
 type starts struct {
 	mutex sync.Mutex
 	since map[string]map[types.UID]time.Time
 }
 
-// note tells a World since when its replicas are waited for, and forgets those that are not any more.
+// note sets in a World since when it waits for its replicas, and drops those that are no longer waited for.
 func (s *starts) note(w *machine.World) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -42,7 +42,7 @@ func (s *starts) note(w *machine.World) {
 	s.since[w.Volume.Name] = now
 }
 
-// forget is for a volume that is gone.
+// forget drops a deleted volume.
 func (s *starts) forget(volume string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

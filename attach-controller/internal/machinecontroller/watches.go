@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/settingcontroller"
 )
 
-// watches maps the events of other objects to the volumes that they are about.
+// watches maps the events of other objects to their volumes.
 type watches struct {
 	reader    client.Reader
 	namespace string
@@ -65,7 +65,7 @@ func (w watches) to(find func(context.Context, client.Object) []string) handler.
 	})
 }
 
-// ofEngine are the engine's volume, and those that are copied from it.
+// ofEngine are the engine's volume, and its clones.
 func (w watches) ofEngine(ctx context.Context, obj client.Object) []string {
 	name := obj.(*v1beta2.Engine).Spec.VolumeName
 	return append([]string{name}, w.clonesOf(ctx, name)...)
@@ -82,7 +82,7 @@ func (w watches) clonesOf(ctx context.Context, volume string) []string {
 	return out
 }
 
-// ofBackupVolume are the volumes that are filled from the backups that it describes.
+// ofBackupVolume are the volumes that are filled from its backups.
 func (w watches) ofBackupVolume(ctx context.Context, obj client.Object) []string {
 	var volumes v1beta2.VolumeList
 	w.list(ctx, &volumes, byBackupVolume, nameInTarget(obj.(*v1beta2.BackupVolume)))
@@ -93,7 +93,7 @@ func (w watches) ofBackupVolume(ctx context.Context, obj client.Object) []string
 	return out
 }
 
-// onNode are the volumes with anything on the node, or on their way to it.
+// onNode are the volumes with anything on the node, or on the way to it.
 func (w watches) onNode(ctx context.Context, node string) []string {
 	var volumes v1beta2.VolumeList
 	var engines v1beta2.EngineList

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cache says what is kept of pods: of those with claims what package podrecovery reads, of all others little more than their names.
+// Cache returns what is cached of pods: of those with claims the input of package podrecovery, of all others little more than their names.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}: {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: thinPod},

@@ -13,7 +13,7 @@ import (
 
 const action = "RecoverPod"
 
-// deletion is one object to be deleted, and what is emitted about it.
+// deletion is one object to delete, and its event.
 type deletion struct {
 	object  client.Object
 	options []client.DeleteOption
@@ -22,8 +22,7 @@ type deletion struct {
 	event     events.Event
 }
 
-// deletions are those of a verdict, each with the Volumes that it is about: a pod is deleted once, so that none of its events is emitted
-// twice.
+// deletions are those of a verdict, each with its Volumes: a pod is deleted once, so that none of its events is emitted twice.
 func deletions(s *seen, v podrecovery.Verdict) []deletion {
 	pod := s.pod.Namespace + "/" + s.pod.Name
 	switch v.Action {

@@ -99,7 +99,7 @@ func sourceOf(va *storagev1.VolumeAttachment) string {
 	return *va.Spec.Source.PersistentVolumeName
 }
 
-// shareOf is the volume that a pod is the share manager's of; empty: it is no such pod.
+// shareOf is the volume whose share manager a pod is; empty: it is no such pod.
 func shareOf(pod client.Object) string {
 	volume, found := strings.CutPrefix(pod.GetName(), sharePrefix)
 	if !found {
@@ -108,5 +108,5 @@ func shareOf(pod client.Object) string {
 	return volume
 }
 
-// sharePrefix and the volume's name are the name of the pod of its share manager, in Longhorn's namespace.
+// The name of a share manager's pod, in Longhorn's namespace, is sharePrefix and the volume's name.
 const sharePrefix = "share-manager-"

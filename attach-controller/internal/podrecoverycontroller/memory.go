@@ -7,32 +7,32 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// remembered is of how many Volumes the memory keeps something, those that needed it last.
+// remembered is the number of Volumes in the memory, the most recent ones.
 const remembered = 4096
 
-// memory keeps of each Volume when this process deleted a pod for its remountRequestedAt first. That ends what a clock that is ahead would
-// do for ever: remountRequestedAt would be after the creation of each new pod. What is forgotten, with the process or for want of room,
-// costs such a pod one more deletion. It is safe for concurrent use.
+// memory records of each Volume when this process deleted a pod for its remountRequestedAt first. Without it, a clock that is ahead would
+// cause deletions for ever: remountRequestedAt would be after the creation of each new pod. A lost entry costs such a pod one more
+// deletion. It is safe for concurrent use.
 type memory struct {
 	mutex sync.Mutex
 	first *lru.Cache
 }
 
 type firstDeletion struct {
-	// requested is the remountRequestedAt that it was for, at the time of the API server.
+	// requested is the remountRequestedAt of the deletion, at the time of the API server.
 	requested, at time.Time
 }
 
 func newMemory() *memory { return &memory{first: lru.New(remembered)} }
 
-// recall is the API server's time of the first deletion for that remountRequestedAt; zero: there was none.
+// recall returns the API server's time of the first deletion for that remountRequestedAt; zero: there was none.
 func (m *memory) recall(volume string, requested time.Time) time.Time {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.known(volume, requested)
 }
 
-// remember keeps the time of a deletion, unless an earlier one is known.
+// remember records the time of a deletion, unless an earlier one is known.
 func (m *memory) remember(volume string, requested, at time.Time) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

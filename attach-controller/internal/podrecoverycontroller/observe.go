@@ -20,9 +20,9 @@ import (
 
 // observer reads the facts about one pod. It only reads.
 type observer struct {
-	// cache finds what belongs together, by indexes; reader then reads each object: the cache, or the API server.
+	// cache finds related objects by indexes; reader then reads each object: the cache, or the API server.
 	cache, reader client.Reader
-	// live reports whether the reader is the API server, which knows other indexes.
+	// live reports whether the reader is the API server, which has other indexes.
 	live      bool
 	namespace string
 	settings  *settingcontroller.Source[setting.Values]
@@ -30,7 +30,7 @@ type observer struct {
 	memory    *memory
 }
 
-// seen is the facts, and the objects that they were taken from, which the deletions are bound to.
+// seen is the facts and their source objects, to which the deletions are bound.
 type seen struct {
 	facts       podrecovery.Facts
 	pod         *corev1.Pod

@@ -1,6 +1,5 @@
-// Package podrecoverycontroller makes the verdicts of package podrecovery true, one key per pod with claims: it deletes pods whose volume
-// was detached under them, and frees what pods held on nodes that are down. Nothing is deleted but what the API server itself says right
-// before.
+// Package podrecoverycontroller applies the verdicts of package podrecovery, one key per pod with claims: it deletes pods whose volume was
+// detached under them, and frees the volumes of pods on down nodes. Every deletion is confirmed by an uncached read right before.
 package podrecoverycontroller
 
 import (
@@ -24,7 +23,7 @@ import (
 	"drover.dev/drover/shared/settingcontroller"
 )
 
-// workers is how many pods are looked at at once.
+// workers is how many pods are evaluated at once.
 const workers = 4
 
 type reconciler struct {
@@ -50,7 +49,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-// Reconcile decides on one pod. What the cache says is decided again on what the API server says.
+// Reconcile decides on one pod. A decision on the cache is repeated on uncached reads.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	s, err := r.cached.observe(ctx, request.NamespacedName)
 	if s == nil || err != nil {
@@ -73,7 +72,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: max(v.At.Sub(r.rt.Clock.Now()), 1)}, nil
 }
 
-// apply deletes, each object by the UID that was evaluated, and emits each deletion once it succeeded. One that fails holds up no other.
+// apply deletes, each object by the UID that was evaluated, and emits each deletion once it succeeded. A failed deletion delays no other.
 func (r *reconciler) apply(ctx context.Context, s *seen, v podrecovery.Verdict) error {
 	var failed []error
 	for _, d := range deletions(s, v) {
@@ -94,9 +93,9 @@ func (r *reconciler) apply(ctx context.Context, s *seen, v podrecovery.Verdict) 
 	return errors.Join(failed...)
 }
 
-// remember keeps, for the volumes of a pod that was deleted, when that was: pods that are created later have mounted none of before.
+// remember records, for the volumes of a deleted pod, the time of its deletion: pods that are created later have newer mounts.
 func (r *reconciler) remember(ctx context.Context, s *seen) {
-	// Where the pod is gone already, or cannot be read, it is known only that it was created before it was deleted.
+	// If the pod is gone already, or cannot be read, only its creation time is known to precede the deletion.
 	at := s.pod.CreationTimestamp.Add(time.Second)
 	pod, err := lookup.Get(ctx, r.rt.Uncached, s.pod.Namespace, s.pod.Name, &corev1.Pod{})
 	if err == nil && pod != nil && pod.UID == s.pod.UID && pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil {

@@ -22,7 +22,7 @@ import (
 	"drover.dev/drover/shared/settingcontroller"
 )
 
-// watches maps the events of other objects to the pods that they are about.
+// watches maps the events of other objects to their pods.
 type watches struct {
 	reader    client.Reader
 	namespace string
@@ -55,7 +55,7 @@ func (w watches) shares() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetNamespace() == w.namespace && shareOf(o) != "" })
 }
 
-// changed lets an update pass where something of what the cache keeps has changed.
+// changed filters updates for changes of what the cache keeps.
 func changed() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.DeepCopyObject().(client.Object), e.ObjectNew.DeepCopyObject().(client.Object)
@@ -70,7 +70,7 @@ func gone() predicate.Predicate {
 		UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
-// detached lets Volumes pass that were detached under their users, and changes of whether their share serves.
+// detached passes Volumes that were detached under their users, and changes of whether their share serves.
 func detached() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return e.Object.(*v1beta2.Volume).Status.RemountRequestedAt != "" },
@@ -81,7 +81,7 @@ func detached() predicate.Predicate {
 	}
 }
 
-// cameOrWent lets by what a VolumeAttachment says between its beginning and its end.
+// cameOrWent filters what a VolumeAttachment reports between its creation and its end.
 func cameOrWent() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
@@ -97,7 +97,7 @@ func downChanged() predicate.Predicate {
 	}
 }
 
-// hostChanged passes changes and the end of Kubernetes' nodes, and not what they are when the process begins: those that are down pass as
+// hostChanged passes changes and the end of Kubernetes' nodes, but not their state at the start of the process: down nodes pass as
 // Longhorn's.
 func hostChanged() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: changed().Update}
@@ -125,7 +125,7 @@ func (w watches) list(ctx context.Context, list client.ObjectList, which ...clie
 
 func everyPod(podrecovery.Pod) bool { return true }
 
-// open is about pods for which VolumeAttachments are looked at.
+// open is about pods whose VolumeAttachments are read.
 func open(p podrecovery.Pod) bool { return p.Leaving() || p.Waits }
 
 func waits(p podrecovery.Pod) bool { return p.Waits }
@@ -134,7 +134,7 @@ func (w watches) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	return w.pods(ctx, func(p podrecovery.Pod) bool { return p.Node != "" })
 }
 
-// thoseThatWaitFor what a pod used that is gone.
+// thoseThatWaitFor finds the pods that wait for the volumes of a deleted pod.
 func (w watches) thoseThatWaitFor(ctx context.Context, o client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, claim := range claimsOf(o.(*corev1.Pod)) {
@@ -184,12 +184,12 @@ func (w watches) ofSource(ctx context.Context, va *storagev1.VolumeAttachment, p
 	}
 	var pv corev1.PersistentVolume
 	if err := w.reader.Get(ctx, client.ObjectKey{Name: name}, &pv, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // one that is gone is bound to no claim
+		return nil // a deleted one is bound to no claim
 	}
 	return w.ofClaim(ctx, &pv, pass)
 }
 
-// ofNode finds the pods that leave the node, and those elsewhere that wait for what is attached to it.
+// ofNode finds the pods that leave the node, and those elsewhere that wait for volumes attached to it.
 func (w watches) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
 	out := w.pods(ctx, podrecovery.Pod.Leaving, client.MatchingFields{byNode: o.GetName()})
 	var list storagev1.VolumeAttachmentList

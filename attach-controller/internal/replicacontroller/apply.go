@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// create makes the replicas that were placed.
+// create creates the replicas that were placed.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
 	if len(verdict.Create) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (r *reconciler) replica(v *v1beta2.Volume, verdict replica.Verdict, disk pl
 	}
 }
 
-// apply makes the rest of a verdict true: approvals before what relies on them, the volume's condition last.
+// apply applies the rest of a verdict: approvals before the writes that rely on them, the volume's condition last.
 func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica.Verdict) error {
 	if err := r.approve(ctx, verdict.Approvals); err != nil {
 		r.unreserve(ctx, verdict.Patches)
@@ -150,7 +150,7 @@ func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict r
 	if verdict.Scheduled == nil && verdict.AcceptedSize == 0 {
 		return nil
 	}
-	// What is applied is all that this owner says: what it does not repeat goes.
+	// Server-side apply removes the fields of this owner that are not repeated.
 	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeScheduled)
 	if verdict.Scheduled != nil {
 		own = []v1beta2.Condition{*verdict.Scheduled}

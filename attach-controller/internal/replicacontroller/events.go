@@ -10,33 +10,33 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// created is said on the Volume for each new replica.
+// created is emitted on the Volume for each new replica.
 func created(r *v1beta2.Replica) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "ReplicaCreated", Action: "PlaceReplica",
-		Note: fmt.Sprintf("Replica %s goes to node %s, disk %s.", r.Name, r.Spec.NodeID, r.Spec.DiskPath)}
+		Note: fmt.Sprintf("Replica %s is created on node %s, disk %s.", r.Name, r.Spec.NodeID, r.Spec.DiskPath)}
 }
 
-// takenBack is said on the Volume when a failed replica is used again.
+// takenBack is emitted on the Volume when a failed replica is used again.
 func takenBack(r *v1beta2.Replica) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "ReplicaTakenBack", Action: "RebuildReplica",
 		Note: fmt.Sprintf("Replica %s on node %s had failed at %s; it is rebuilt from what it still has.", r.Name, r.Spec.NodeID,
 			r.Spec.FailedAt)}
 }
 
-// deleted is said on the Volume when a replica is deleted by policy.
+// deleted is emitted on the Volume when a replica is deleted by policy.
 func deleted(d replica.Deletion) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "ReplicaDeleted", Action: "TidyReplicas",
 		Note: fmt.Sprintf("Replica %s on node %s is deleted: %s.", d.Replica.Name, d.Replica.Spec.NodeID, d.Why)}
 }
 
-// directoryStays is said on a v1 replica that goes: nobody removes its directory.
+// directoryStays is emitted on a v1 replica that is released: no controller removes its directory.
 func directoryStays(r *v1beta2.Replica) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "DirectoryStays", Action: "RemoveReplica",
 		Note: fmt.Sprintf("The data of replica %s stays on node %s in %s/replicas/%s: remove that directory by hand.", r.Name,
 			r.Spec.NodeID, r.Spec.DiskPath, r.Spec.DataDirectoryName)}
 }
 
-// noPlace is said on the Volume when a wanted replica has no place.
+// noPlace is emitted on the Volume when a wanted replica has no place.
 func noPlace(c v1beta2.Condition) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: c.Reason, Action: "PlaceReplica", Note: c.Message}
 }

@@ -51,7 +51,7 @@ func nodeFacts(obj client.Object) any {
 	return []any{n.Spec, n.Status.Zone, readiness, conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable), disks}
 }
 
-// hasMoreRoom lets only those updates of a node pass that say of a disk that more of it is available.
+// hasMoreRoom passes only updates of a node that raise the available space of a disk.
 var hasMoreRoom = predicate.Funcs{
 	CreateFunc: func(event.CreateEvent) bool { return false },
 	DeleteFunc: func(event.DeleteEvent) bool { return false },

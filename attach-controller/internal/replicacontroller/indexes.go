@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// byVolume finds what belongs to a volume.
+	// byVolume finds the objects of a volume.
 	byVolume = "replicacontroller.volume"
 	// byNode finds replicas and instance managers of a node.
 	byNode = "replicacontroller.node"

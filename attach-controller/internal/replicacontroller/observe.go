@@ -55,7 +55,7 @@ func (o observer) observe(ctx context.Context, name string) (replica.World, erro
 	return w, err
 }
 
-// upgrading finds the live upgrades that list the volume, or are of a node that it has a replica on.
+// upgrading finds the live upgrades that list the volume, or are of a node of its replicas.
 func (o observer) upgrading(ctx context.Context, name string, w *replica.World) error {
 	list, err := o.upgrades.UnderWay(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o observer) nodes(ctx context.Context, names []string, w *replica.World) e
 	return nil
 }
 
-// candidates reads every node: a replica may go to any.
+// candidates reads every node: a replica may be placed on any.
 func (o observer) candidates(ctx context.Context, w *replica.World) error {
 	var nodes v1beta2.NodeList
 	if err := o.list(ctx, &nodes); err != nil {

@@ -33,14 +33,14 @@ type reconciler struct {
 	placing sync.Mutex
 
 	mu sync.Mutex
-	// made are the replicas of a volume that this process made and the cache has not shown yet.
+	// made are the replicas of a volume that this process created and the cache has not shown yet.
 	made map[string][]string
 }
 
-// cachePause gives the cache time to see what was written.
+// cachePause gives the cache time to show the write.
 const cachePause = 20 * time.Millisecond
 
-// Reconcile makes one step of the replicas of one volume.
+// Reconcile does one step of the replicas of one volume.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: max(verdict.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}, nil
 }
 
-// decideAndPlace decides, and makes what the verdict places before another volume may choose.
+// decideAndPlace decides, and creates what the verdict places before another volume may choose.
 func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (replica.Verdict, error) {
 	if !replica.Needs(*w) {
 		return replica.Decide(*w), nil
@@ -93,8 +93,8 @@ func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (repl
 	return verdict, nil
 }
 
-// unsure reports whether the cache lacks the volume of a replica, but the API server does not: nothing is destroyed for a volume
-// that is only unseen.
+// unsure reports whether the cache lacks the volume of a replica, but the API server has it: nothing is destroyed because of a stale
+// cache.
 func (r *reconciler) unsure(ctx context.Context, w replica.World) (bool, error) {
 	if w.Volume != nil {
 		return false, nil
@@ -106,7 +106,7 @@ func (r *reconciler) unsure(ctx context.Context, w replica.World) (bool, error) 
 	return true, err
 }
 
-// settle frees what was reserved for rebuilds that are not begun now: the volume was detached before.
+// settle frees the reservations of rebuilds that do not begin now: the volume was detached before.
 func (r *reconciler) settle(ctx context.Context, w replica.World) {
 	if w.Volume != nil && w.Volume.Status.State == v1beta2.VolumeStateAttached {
 		return
@@ -116,7 +116,7 @@ func (r *reconciler) settle(ctx context.Context, w replica.World) {
 	}
 }
 
-// unreserve frees what was reserved for patches that are not written.
+// unreserve frees the reservations of patches that are not written.
 func (r *reconciler) unreserve(ctx context.Context, patches []replica.Patch) {
 	for _, p := range patches {
 		r.cancel(ctx, p.Replica)
@@ -129,7 +129,7 @@ func (r *reconciler) cancel(ctx context.Context, one *v1beta2.Replica) {
 	}
 }
 
-// stale reports whether the cache lacks a replica that this process made. One that is gone again is forgotten.
+// stale reports whether the cache lacks a replica that this process created. A deleted one is forgotten.
 func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.Replica) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,7 +156,7 @@ func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.R
 	return true, nil
 }
 
-// wait lets a volume wait for less to be rebuilt on the nodes; whoever waits behind one that no longer does is asked next.
+// wait puts a volume into the waitlists of the nodes; the next volume in the waitlist that it leaves is enqueued.
 func (r *reconciler) wait(ctx context.Context, volume string, nodes []string) {
 	for _, next := range r.waiting.set(volume, nodes) {
 		r.requeueAt(ctx, next)

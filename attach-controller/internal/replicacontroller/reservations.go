@@ -8,20 +8,20 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// reservations keeps how much each disk was promised and how many replicas each node rebuilds, one event at a time, so that a
-// placement does not add up all replicas. What this process made counts at once, before the cache shows it; what it chose to
-// be rebuilt counts as such before the volume machine starts it.
+// reservations records how much each disk was promised and how many replicas each node rebuilds, one event at a time, so that a placement
+// does not add up all replicas. Replicas that this process created count at once, before the cache shows them; replicas that it chose for
+// a rebuild count before the volume machine starts them.
 type reservations struct {
 	mu         sync.Mutex
 	filled     bool
 	entries    map[string]entry
 	scheduled  map[string]int64 // by UUID of the disk
 	rebuilding map[string]int   // by node
-	reserved   map[string]bool  // replicas that are to be rebuilt, and do not run yet
+	reserved   map[string]bool  // replicas that must be rebuilt, and do not run yet
 }
 
 type entry struct {
-	version    string // of the object; a replica that is made has none yet
+	version    string // of the object; a replica just created has none yet
 	disk, node string
 	size       int64
 	rebuilding bool
@@ -36,23 +36,23 @@ func entryOf(r *v1beta2.Replica) entry {
 	return entry{version: r.ResourceVersion, disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
 }
 
-// lacksData reports whether a replica may be on its way to become healthy.
+// lacksData reports whether a replica may be about to be rebuilt.
 func lacksData(r *v1beta2.Replica) bool {
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
 }
 
-// rebuilds reports whether a replica is on its way to become healthy.
+// rebuilds reports whether a replica is being rebuilt.
 func rebuilds(r *v1beta2.Replica) bool {
 	return lacksData(r) && r.Spec.DesireState == v1beta2.InstanceStateRunning
 }
 
-// see takes what an object says now, and tells whether a place for a rebuild became free.
+// see records the present state of an object, and reports whether a slot for a rebuild became free.
 func (l *reservations) see(r *v1beta2.Replica) (freed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.entries[r.Name]
 	if !newer(r.ResourceVersion, before.version) {
-		return false // an event comes after the cache shows the object: what was decided on it counts already
+		return false // the event arrives after the cache shows the object: decisions on it count already
 	}
 	now := entryOf(r)
 	if now.rebuilding || !lacksData(r) {
@@ -63,7 +63,7 @@ func (l *reservations) see(r *v1beta2.Replica) (freed bool) {
 	return before.rebuilding && !now.rebuilding
 }
 
-// newer reports whether a version came after the other; any came after none.
+// newer reports whether a version is later than the other; any is later than none.
 func newer(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return err != nil || order > 0
@@ -93,8 +93,8 @@ func (l *reservations) cancel(name string) (freed bool) {
 	return true
 }
 
-// fill takes what the cache holds before the first placement: the events of a start may still be under way then. Only who
-// places calls it, one at a time.
+// fill reads the cache before the first placement: the events of a start may still be under way then. Only the placing calls it, one at a
+// time.
 func (l *reservations) fill(list func() ([]v1beta2.Replica, error)) error {
 	if l.filled {
 		return nil

@@ -1,5 +1,5 @@
-// Package replicacontroller is the shell of package replica: it makes, takes back and deletes Replica objects, approves the
-// removal of their data, lets them go, and says on the Volume whether its replicas have a place.
+// Package replicacontroller is the reconciler of package replica: it creates, takes back and deletes Replica objects, approves the removal
+// of their data, drops their finalizer, and reports on the Volume whether its replicas have a place.
 package replicacontroller
 
 import (
@@ -25,7 +25,7 @@ import (
 // Owner is the field manager of what this controller applies.
 const Owner = "attach-controller.replicas"
 
-// workers is how many volumes are decided on at once; placing is serial, for all volumes share the disks.
+// workers is how many volumes are evaluated at once; placing is serial, for all volumes share the disks.
 const workers = 8
 
 // Setup registers the controller of replicas.

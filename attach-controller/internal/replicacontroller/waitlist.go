@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// waitlist are volumes that wait until less is rebuilt on a node, in the order in which they came.
+// waitlist are volumes that wait until less is rebuilt on a node, in the order of their arrival.
 type waitlist struct {
 	mu     sync.Mutex
 	byNode map[string][]string
@@ -13,8 +13,8 @@ type waitlist struct {
 
 func newWaitlist() *waitlist { return &waitlist{byNode: map[string][]string{}} }
 
-// set makes a volume wait for exactly these nodes. It returns the volumes that are next where this one waits no longer: it
-// may have left a place free.
+// set makes a volume wait for exactly these nodes. It returns the volumes that are next on the nodes for which this one no longer waits:
+// it may have left a slot free.
 func (w *waitlist) set(volume string, nodes []string) (next []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,7 +39,7 @@ func (w *waitlist) set(volume string, nodes []string) (next []string) {
 	return next
 }
 
-// first is who has waited longest for the node; empty: nobody waits.
+// first returns the volume that has waited longest for the node; empty: none waits.
 func (w *waitlist) first(node string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"drover.dev/drover/shared/settingcontroller"
 )
 
-// watches maps the events of other objects to the volumes that they are about.
+// watches maps the events of other objects to their volumes.
 type watches struct {
 	reader       client.Reader
 	namespace    string
@@ -46,7 +46,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// replicas keeps the ledger, whatever changed; the volume is asked only where something that matters did.
+// replicas updates the reservations on every change; it enqueues the volume only on a relevant one.
 func (w watches) replicas() handler.EventHandler {
 	matters := changed(replicaFacts)
 	push := func(q queue, volume string) {
@@ -78,7 +78,7 @@ func (w watches) replicas() handler.EventHandler {
 				push(q, w.waiting.first(r.Spec.NodeID))
 			}
 			push(q, r.Spec.VolumeName)
-			for _, volume := range w.lacking(ctx) { // it left room on its disk
+			for _, volume := range w.lacking(ctx) { // it freed space on its disk
 				push(q, volume)
 			}
 		},

@@ -9,7 +9,7 @@
 //	restore     frontend off   until the volume's data is there
 //	expansion   any frontend   while the volume is larger than its engine
 //	eviction    any frontend   from the first evaluation of a detached volume until no replica is on an evicted node or disk
-//	clone       off, source any from the wish until it is copied or failed; the same id on both volumes
+//	clone       off, source any from the request until it is copied or failed; the same id on both volumes
 //	export      any frontend   while a backing image is exported from the volume
 //	share       frontend on    while a pod holds the RWX volume; on the node of its share manager
 //	salvage     as last held   while the volume is faulted, a ticket wants it and no other ticket could restore it

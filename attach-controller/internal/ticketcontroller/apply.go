@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// apply does all changes in one write, of their keys and nothing else. A VolumeAttachment that is gone meanwhile is fine.
+// apply does all changes in one write, of their keys and nothing else. A VolumeAttachment that is gone meanwhile is no error.
 func apply(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachment, changes []ticket.Change) error {
 	tickets := map[string]*v1beta2.AttachmentTicket{}
 	for _, change := range changes {

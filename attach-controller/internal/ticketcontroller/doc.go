@@ -1,6 +1,6 @@
-// Package ticketcontroller makes the decisions of package ticket true: for each volume it reads a World, lets the core
-// decide, and patches its own tickets, each by its own key, so that nobody else's writes are in the way. A verdict that
-// changes anything is taken only after deciding once more on a VolumeAttachment, and on owners, read uncached.
+// Package ticketcontroller applies the decisions of package ticket: for each volume it reads a World, calls Decide, and patches its own
+// tickets, each by its own key, so that it does not conflict with other writers. A verdict with changes is applied only after a second
+// decision on a VolumeAttachment, and on owners, read uncached.
 //
-// It never makes a VolumeAttachment: that is the attach core's, which takes a volume over with what TakeOver returns.
+// It never creates a VolumeAttachment: that is package attachcontroller's, which takes a volume over with the tickets of TakeOver.
 package ticketcontroller

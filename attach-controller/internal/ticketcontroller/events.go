@@ -17,8 +17,8 @@ const (
 	actionTakeOver = "TakeOver"
 )
 
-// eventsOf returns the events of a change that was done. Tickets of our own come and go silently: the conditions of the
-// VolumeAttachment tell of them.
+// eventsOf returns the events of a change that was done. Our own tickets have no events: the conditions of the VolumeAttachment report
+// them.
 func eventsOf(c ticket.Change, v ticket.Verdict) []events.Event {
 	switch c.Why {
 	case ticket.WhyOwnerGone:
@@ -59,7 +59,7 @@ func shareManagerMissing(c ticket.Change) events.Event {
 			"managers are not made by attach-controller: see that theirs runs.", c.ID)}
 }
 
-// TakenOver is said on the VolumeAttachment of a volume that went on where it was.
+// TakenOver is emitted on the VolumeAttachment of a volume that was taken over on its node.
 func TakenOver(node string, tickets map[string]v1beta2.AttachmentTicket) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "TakenOver", Action: actionTakeOver,
 		Note: fmt.Sprintf("The volume was attached to node %s and had no tickets: it got %d and stays where it is.", node, len(tickets))}

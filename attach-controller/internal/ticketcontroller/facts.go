@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// changed lets an update pass where the facts that the core reads of an object have changed.
+// changed passes updates that change the facts of an object that the core reads.
 func changed[F comparable](facts func(client.Object) F) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return differ(facts, e.ObjectOld, e.ObjectNew)
@@ -99,10 +99,10 @@ func placeFacts(obj client.Object) ofPlaces {
 	}
 }
 
-// everything is what leaves a node that is evicted as a whole; no disk has this UUID.
+// everything stands for all disks of a node that is evicted; no disk has this UUID.
 const everything = "/"
 
-// evictionFacts name what shall leave a node: everything, or the disks, by UUID.
+// evictionFacts are what must leave a node: everything, or the disks, by UUID.
 func evictionFacts(obj client.Object) string {
 	n := obj.(*v1beta2.Node)
 	if n.Spec.EvictionRequested {

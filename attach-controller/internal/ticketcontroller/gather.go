@@ -19,7 +19,7 @@ type gatherer struct {
 	of func(volume string) client.ListOption
 }
 
-// labelled selects by label, which every reader understands.
+// labelled selects by label, which every reader supports.
 func labelled(volume string) client.ListOption {
 	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 }
@@ -27,7 +27,7 @@ func labelled(volume string) client.ListOption {
 // indexed selects by the index of the cache.
 func indexed(volume string) client.ListOption { return client.MatchingFields{byVolume: volume} }
 
-// readEngine reads the volume's active engine, or, where none says that it is active, the last by name.
+// readEngine reads the volume's active engine, or, if none is active, the last by name.
 func (g gatherer) readEngine(ctx context.Context, w *ticket.World) error {
 	var list v1beta2.EngineList
 	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), g.of(w.Volume.Name)); err != nil {
@@ -62,7 +62,7 @@ func (g gatherer) readReplicas(ctx context.Context, w *ticket.World) error {
 	return nil
 }
 
-// readShare reads the share manager of a volume that pods share; it has the volume's name.
+// readShare reads the share manager of a shared volume; it has the volume's name.
 func (g gatherer) readShare(ctx context.Context, w *ticket.World) (err error) {
 	if w.Volume.Spec.AccessMode != v1beta2.AccessModeReadWriteMany {
 		return nil
@@ -71,7 +71,7 @@ func (g gatherer) readShare(ctx context.Context, w *ticket.World) (err error) {
 	return err
 }
 
-// readNodes reads the nodes that what was read before names.
+// readNodes reads the nodes of the objects that were read before.
 func (g gatherer) readNodes(ctx context.Context, w *ticket.World) error {
 	names := map[string]bool{w.Volume.Spec.NodeID: true}
 	for _, r := range w.Replicas {

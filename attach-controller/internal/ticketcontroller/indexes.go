@@ -10,10 +10,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// The indexes; other parts of the binary have their own on the same kinds. Each turns an event into the volumes that it
-// is about, without a look at anything else.
+// The indexes; other parts of the binary have their own on the same kinds. Each maps an event to its volumes, without reading anything
+// else.
 const (
-	// byVolume finds engines and replicas of a volume, and data sources that are made from one.
+	// byVolume finds engines and replicas of a volume, and data sources that are exported from one.
 	byVolume = "ticketcontroller.volume"
 	// byNode finds replicas on a node, and VolumeAttachments with a ticket for it.
 	byNode = "ticketcontroller.node"
@@ -23,7 +23,7 @@ const (
 	byOwner = "ticketcontroller.owner"
 )
 
-// noNode is the key of tickets that name no node; no node has this name.
+// noNode is the key of tickets without a node; no node has this name.
 const noNode = "/"
 
 var indexes = []struct {

@@ -25,8 +25,8 @@ type observer struct {
 	clock    clock.PassiveClock
 }
 
-// observe reads the world of a volume; nil: the volume or its VolumeAttachment does not exist. With live the
-// VolumeAttachment is read from the API server, and so is every owner that the cache does not have.
+// observe reads the world of a volume; nil: the volume or its VolumeAttachment does not exist. With live the VolumeAttachment is read
+// uncached, and so is every owner that the cache does not have.
 func (o observer) observe(ctx context.Context, name string, live bool) (*ticket.World, error) {
 	volume, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Volume{})
 	if volume == nil || err != nil {

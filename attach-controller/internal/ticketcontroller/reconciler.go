@@ -42,8 +42,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.sleep(verdict), nil
 }
 
-// decide returns a nil world where there is nothing to decide about. A verdict that changes anything is taken from a
-// second look, uncached: generations then count up from what is stored, and an owner is gone for certain.
+// decide returns a nil world if there is nothing to decide about. A verdict with changes comes from a second, uncached read: generations
+// then count up from what is stored, and an owner is gone for certain.
 func (r *reconciler) decide(ctx context.Context, name string) (*ticket.World, ticket.Verdict, error) {
 	world, err := r.observer.observe(ctx, name, false)
 	if world == nil || err != nil {
@@ -59,7 +59,7 @@ func (r *reconciler) decide(ctx context.Context, name string) (*ticket.World, ti
 	return world, ticket.Decide(*world), nil
 }
 
-// sleep wakes exactly at the verdict's time.
+// sleep requeues exactly at the verdict's time.
 func (r *reconciler) sleep(v ticket.Verdict) ctrl.Result {
 	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}

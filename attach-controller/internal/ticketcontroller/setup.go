@@ -14,10 +14,10 @@ import (
 	"drover.dev/drover/shared/settingcontroller"
 )
 
-// workers is how many volumes are decided on at once; each has its own tickets.
+// workers is how many volumes are evaluated at once; each has its own tickets.
 const workers = 4
 
-// Setup registers the controller of the tickets that attach-controller itself makes and collects.
+// Setup registers the controller of the tickets that attach-controller itself creates and collects.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err

@@ -16,9 +16,8 @@ import (
 // driverName is the CSI driver whose volume handles are names of volumes.
 const driverName = "driver.longhorn.io"
 
-// TakeOver returns the tickets with which a volume must begin, by id: those that hold it where it is, where nobody ever
-// said by tickets why it is there. For every other volume it is nil and nothing is read. Whoever creates a VolumeAttachment
-// puts them into the same write; a is nil then.
+// TakeOver returns the tickets with which a volume must begin, by id: those that keep it on its node, if no ticket ever did. For every
+// other volume it is nil and nothing is read. The creator of a VolumeAttachment puts them into the same write; a is nil then.
 func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume,
 	a *v1beta2.VolumeAttachment) (map[string]v1beta2.AttachmentTicket, error) {
 	if !ticket.NeedsTakeOver(v, a) {
@@ -36,8 +35,8 @@ func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume,
 	return ticket.TakeOver(w), nil
 }
 
-// readKubernetes reads which Kubernetes attachments the volume has. It looks at all of them: this is done once in the
-// life of a volume that is older than its tickets.
+// readKubernetes reads the Kubernetes attachments of the volume. It lists all of them: this is done once in the life of a volume that is
+// older than its tickets.
 func (g gatherer) readKubernetes(ctx context.Context, w *ticket.World) error {
 	var list storagev1.VolumeAttachmentList
 	if err := g.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -57,7 +56,7 @@ func (g gatherer) readKubernetes(ctx context.Context, w *ticket.World) error {
 	return nil
 }
 
-// handle is the volume that a Kubernetes attachment is about; "" where it is none of ours.
+// handle is the volume of a Kubernetes attachment; "" if it is none of ours.
 func (g gatherer) handle(ctx context.Context, a *storagev1.VolumeAttachment) (string, error) {
 	if a.Spec.Attacher != driverName {
 		return "", nil

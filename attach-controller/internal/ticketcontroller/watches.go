@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// watches maps the events of other objects to the volumes that they are about.
+// watches maps the events of other objects to their volumes.
 type watches struct {
 	reader    client.Reader
 	namespace string
@@ -52,7 +52,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	return b
 }
 
-// leaving lets only the end of an object pass.
+// leaving passes only the end of an object.
 func leaving() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },
@@ -61,7 +61,7 @@ func leaving() predicate.Predicate {
 	}
 }
 
-// ofOurs lets the settings pass that this controller obeys.
+// ofOurs passes the settings that this controller applies.
 func ofOurs() predicate.Predicate {
 	names := []string{setting.AutoSalvage, setting.DetachWhenCordoned, setting.OfflineRebuilding}
 	return predicate.NewPredicateFuncs(func(obj client.Object) bool { return slices.Contains(names, obj.GetName()) })
@@ -94,7 +94,7 @@ func (w watches) all(ctx context.Context, _ client.Object) []string {
 	return w.names(ctx, &list, func() []string { return namesOf(list.Items) })
 }
 
-// nodeCame: on a node that starts to exist work may be placed.
+// nodeCame: background work may be placed on a new node.
 func (w watches) nodeCame(ctx context.Context, e event.CreateEvent, q queue) {
 	w.enqueue(q, w.placed(ctx, e.Object.GetName()))
 	w.enqueue(q, w.stored(ctx, e.Object.GetName()))
