@@ -1,5 +1,5 @@
-// The attach-controller decides who may hold a volume and brings it there: attachment tickets, the volume's attach and
-// detach machine, its replicas, the attach of Kubernetes, and pods that lost their volume. It never speaks to the data plane.
+// The attach-controller decides which ticket may hold a volume, and attaches the volume: attachment tickets, the volume's attach and detach
+// machine, its replicas, the attach of Kubernetes, and pods that lost their volume. It never calls the data plane.
 package main
 
 import (
@@ -32,10 +32,10 @@ func main() {
 	runkit.Main(runkit.Program{
 		Name:    "attach-controller",
 		Version: version,
-		Short:   "Decides who may hold a volume, and brings it there",
-		Long: `attach-controller serves attachment tickets: it chooses who may hold a volume, starts and stops the volume's engine and
-replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. What it writes into
-Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
+		Short:   "Decides which ticket may hold a volume, and attaches the volume",
+		Long: `attach-controller serves attachment tickets: it chooses which ticket may hold a volume, starts and stops the volume's engine and
+replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. im-monitor executes
+the specs of Engine, EngineFrontend and Replica objects.`,
 		Flags:     attach.AddFlags,
 		Contracts: []string{"1"},
 		Cache:     cached(),
@@ -43,7 +43,7 @@ Engine, EngineFrontend and Replica objects, im-monitor carries out.`,
 	})
 }
 
-// cached says what is kept of Kubernetes' own objects.
+// cached returns what is cached of Kubernetes' own objects.
 func cached() map[client.Object]cache.ByObject {
 	out := csicontroller.Cache()
 	maps.Copy(out, podrecoverycontroller.Cache())
@@ -53,7 +53,7 @@ func cached() map[client.Object]cache.ByObject {
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=settings/status,verbs=patch,namespace=longhorn-system
 
-// setup wires the controllers; each concern is one.
+// setup registers the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options) error {
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
 	if err := settingcontroller.Setup(rt, settings, sharedsetting.AttachController,

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// evaluated is what a pass has read, and decided, when the test goes on: a ticket that shall be told that it is satisfied.
+// evaluated is the input and decision of a pass when the test continues: a ticket whose answer is to become satisfied.
 func (w *world) evaluated() (writer, objects, attach.World) {
 	w.t.Helper()
 	w.held("pod", v1beta2.AttacherCSI)
@@ -32,7 +32,7 @@ func TestNoAnswerIsRaisedFromAnOldReading(t *testing.T) {
 		conflict  bool
 	}{
 		"the volume left": {func(w *world) { w.detached(vol) }, false},
-		"the volume was given up": {func(w *world) { w.spec(&v1beta2.Volume{ObjectMeta: w.meta(vol)}, map[string]any{"nodeID": ""}) },
+		"the volume was taken back": {func(w *world) { w.spec(&v1beta2.Volume{ObjectMeta: w.meta(vol)}, map[string]any{"nodeID": ""}) },
 			false},
 		"the volume is gone": {func(w *world) { w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)}) }, false},
 		"the volume is another": {func(w *world) {
@@ -68,8 +68,8 @@ func TestNoAnswerIsRaisedFromAnOldReading(t *testing.T) {
 	})
 }
 
-// ATT-1: a volume that changed since it was judged is not written to; what was lowered before stays lowered.
-func TestTheSpecIsWrittenToTheVersionThatWasJudged(t *testing.T) {
+// ATT-1: a volume that changed since it was evaluated is not written to; a lowered answer stays lowered.
+func TestTheSpecIsWrittenAtTheEvaluatedVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, of, seen := w.evaluated()

@@ -10,7 +10,7 @@ import (
 )
 
 // Not parallel: the gauge is the process's.
-func TestTheGaugeTellsHowManyTicketsAreBlockedNow(t *testing.T) {
+func TestTheGaugeReportsHowManyTicketsAreBlockedNow(t *testing.T) {
 	answer := func(satisfied bool, reason string) v1beta2.AttachmentTicketStatus {
 		return v1beta2.AttachmentTicketStatus{Satisfied: satisfied,
 			Conditions: []v1beta2.Condition{{Type: v1beta2.TicketSatisfied, Reason: reason}}}

@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// crashScenarios are stories whose end must be the same wherever the controller dies: what is prepared, and what the
-// neighbours do until the end is reached. Each step waits for what is stored, never for what was said on the way.
+// crashScenarios are scenarios whose end must be the same wherever the controller dies: their preparation, and what the peer controllers
+// do until the end is reached. Each step waits for what is stored, never for events.
 var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 	"A1 there and back": {
 		prepare: func(w *world) { w.volume(vol, nil) },
@@ -96,7 +96,7 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 	},
 }
 
-// held makes a volume that is attached to node-1 for a ticket that nobody has answered yet.
+// held creates a volume that is attached to node-1 for a ticket without an answer.
 func (w *world) held(id, attacher string) {
 	w.t.Helper()
 	v := w.volume(vol, nil)
@@ -127,7 +127,7 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// runCrash plays the story, restarting the controller when it is cut, and returns how many writes the first process sent.
+// runCrash runs the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 	w := newWorld(t)
 	prepare(w)

@@ -123,7 +123,7 @@ func (w *world) down(name string) {
 	w.nodeIs(name, v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeGone})
 }
 
-// volume makes a volume that the machine has detached.
+// volume creates a volume that the machine has detached.
 func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.Volume {
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name),
@@ -180,7 +180,7 @@ func (w *world) now(volume string) (*v1beta2.Volume, *v1beta2.VolumeAttachment) 
 	return v, a
 }
 
-// said is the volume in short: where it shall be, and what each ticket was told, in order.
+// said is the volume in short: its wanted node, and each ticket's answer, in order.
 func (w *world) said(volume string) string {
 	v, a := w.now(volume)
 	out := []string{strings.TrimSpace("→" + v.Spec.NodeID + " " + v.Spec.MigrationNodeID)}
@@ -191,7 +191,7 @@ func (w *world) said(volume string) string {
 	return strings.Join(out, ", ")
 }
 
-// shows waits until the volume shall be on the node, and the tickets were told exactly this.
+// shows waits until the volume is wanted on the node, and the tickets have exactly these answers.
 func (w *world) shows(volume, node string, answers ...string) {
 	w.t.Helper()
 	wanted := strings.Join(append([]string{"→" + node}, answers...), ", ")
@@ -221,7 +221,7 @@ func (w *world) quiet(p *shell.Process) {
 		"writes: %v", writes)
 }
 
-// event waits until an event of that reason was said about the object.
+// event waits until an event of that reason was emitted on the object.
 func (w *world) event(kind, reason string) string {
 	w.t.Helper()
 	var note string

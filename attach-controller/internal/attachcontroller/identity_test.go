@@ -40,7 +40,7 @@ func TestEveryVolumeGetsItsAttachmentWithEverythingThatItIsFoundBy(t *testing.T)
 	w.quiet(p)
 }
 
-// An object that a person made with nothing but its tickets is made whole, and served.
+// An object that a user created with nothing but its tickets is completed, and served.
 func TestAnAttachmentMadeByHandIsCompletedAndServed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,17 +58,17 @@ func TestAnAttachmentMadeByHandIsCompletedAndServed(t *testing.T) {
 	require.Equal(t, []string{"example.com/mine", v1beta2.Finalizer}, a.Finalizers)
 	require.Equal(t, map[string]string{"mine": "too", v1beta2.LabelVolume: vol}, a.Labels)
 	require.Equal(t, v.UID, a.OwnerReferences[0].UID)
-	require.Equal(t, v1beta2.AttacherLonghornAPI, a.Status.Holder, "an empty id is said by its type")
+	require.Equal(t, v1beta2.AttacherLonghornAPI, a.Status.Holder, "an empty id is replaced by its type")
 }
 
-// A14: a volume that is attached and that no ticket tells about goes on where it is.
+// A14: an attached volume without tickets stays on its node.
 func TestAnAttachedVolumeIsTakenOverWithoutABlink(t *testing.T) {
 	cases := map[string]struct {
 		volume  string
 		prepare func(*world) string
 	}{
 		"it has no VolumeAttachment": {vol, func(*world) string { return ticket.UITicket }},
-		"its VolumeAttachment says nothing": {vol, func(w *world) string {
+		"its VolumeAttachment is empty": {vol, func(w *world) string {
 			a := w.ofTickets(vol)
 			a.Spec = v1beta2.VolumeAttachmentSpec{Volume: vol, AttachmentTickets: map[string]v1beta2.AttachmentTicket{}}
 			w.create(a)
@@ -94,8 +94,8 @@ func TestAnAttachedVolumeIsTakenOverWithoutABlink(t *testing.T) {
 	}
 }
 
-// pod makes what Kubernetes has of a volume that a pod uses, and returns the name of its VolumeAttachment. Neither has a
-// namespace, so that other worlds would see them.
+// pod creates the Kubernetes objects of a volume that a pod uses, and returns the name of its VolumeAttachment. Neither has a namespace,
+// so that other worlds see them.
 func (w *world) pod(handle, node string) string {
 	w.t.Helper()
 	name := w.namespace + "-" + handle
@@ -114,8 +114,8 @@ func (w *world) pod(handle, node string) string {
 	return a.Name
 }
 
-// A VolumeAttachment that is being deleted has nothing to clean up, so that nothing ever holds its end up. Its volume gets
-// another one; one that is attached is taken over, as any that no ticket tells about.
+// A VolumeAttachment that is being deleted has nothing to clean up, so that nothing delays its end. Its volume gets another one; an
+// attached volume is taken over, as any without tickets.
 func TestAnAttachmentThatIsDeletedGoesAtOnceAndComesAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +152,7 @@ func (w *world) replaced(old *v1beta2.VolumeAttachment) *v1beta2.VolumeAttachmen
 }
 
 // Somebody else's finalizer is his: tickets are served as long as the object is there.
-func TestTicketsAreServedWhileSomebodyElseHoldsADeletedAttachment(t *testing.T) {
+func TestTicketsAreServedWhileAnotherFinalizerKeepsADeletedAttachment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.volume(vol, nil)
@@ -212,8 +212,8 @@ func TestWithTheVolumeItsAttachmentGoes(t *testing.T) {
 	testkit.WaitGone(t, w.admin, v)
 }
 
-// One whose volume never was, or is gone, says so, satisfies nobody, and goes when it is deleted.
-func TestAnAttachmentWithoutAVolumeSaysSoAndMayGo(t *testing.T) {
+// An attachment without a volume reports that, satisfies no ticket, and is released when it is deleted.
+func TestAnAttachmentWithoutAVolumeReportsThatAndIsReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.ofTickets(vol)

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// A10: rows M, with the engines that the volume machine would make.
+// A10: rows M, with the engines that the volume machine would create.
 func TestALiveMigrationIsRequestedConfirmedAndRolledBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -73,7 +73,7 @@ func TestAStrictLocalVolumeGoesToItsReplica(t *testing.T) {
 	w.shows(vol, "node-1", "pod-1 Attaching")
 }
 
-// engine makes an engine that runs on a node, and lists these snapshots.
+// engine creates an engine that runs on a node, and lists these snapshots.
 func (w *world) engine(volume, name, node string, snapshots ...string) *v1beta2.Engine {
 	w.t.Helper()
 	e := &v1beta2.Engine{ObjectMeta: w.meta(name),

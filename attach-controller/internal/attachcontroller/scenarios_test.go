@@ -55,7 +55,7 @@ func TestATicketBringsTheVolumeAndItsEndTakesItBack(t *testing.T) {
 }
 
 // A4: lowered first, then the spec; raised only when what is stored is true.
-func TestWhoLosesTheVolumeIsToldBeforeItIsTaken(t *testing.T) {
+func TestTheLosingTicketIsAnsweredBeforeTheVolumeIsTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.volume(vol, nil)
@@ -69,7 +69,7 @@ func TestWhoLosesTheVolumeIsToldBeforeItIsTaken(t *testing.T) {
 	w.put(vol, "pod", v1beta2.AttacherCSI, "node-2")
 	w.shows(vol, "", "pod WaitingForDetach", "snap LowerPriority")
 	require.Equal(t, []string{writesAnswer, writesSpec}, p.Client.Writes()[before:before+2],
-		"lowered first, then the spec; that the volume leaves may be said after it")
+		"lowered first, then the spec; the detach may be reported after it")
 	w.detached(vol)
 	w.shows(vol, "node-2", "pod Attaching", "snap LowerPriority")
 	w.attached(vol, "node-2")
@@ -83,7 +83,7 @@ func TestWhoLosesTheVolumeIsToldBeforeItIsTaken(t *testing.T) {
 }
 
 // A3 and A5.
-func TestATicketThatCannotBeServedSaysWhyWithoutStarvingOthers(t *testing.T) {
+func TestATicketThatCannotBeServedReportsWhyWithoutStarvingOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.volume(vol, nil)
@@ -164,7 +164,7 @@ func TestAFaultedVolumeIsDetachedAndAttachedAgain(t *testing.T) {
 	w.shows(vol, "node-1", "pod Attaching")
 }
 
-// What somebody else writes into the answers is put right; what he writes elsewhere, and what nobody reads, is left alone.
+// Another writer's changes of the answers are corrected; its changes elsewhere, and of unread fields, are left alone.
 func TestAClusterWithoutChangesIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// A17: who holds what, where, and what blocks it, in one command.
-func TestKubectlSaysWhoHoldsAVolumeAndWhatBlocks(t *testing.T) {
+// A17: the holder of each volume, its node, and what blocks it, in one command.
+func TestKubectlShowsTheHolderOfAVolumeAndWhatBlocks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := w.volume(vol, nil)

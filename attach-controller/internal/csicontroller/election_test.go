@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// holder makes somebody the holder of the lease for long; "" gives it back.
+// holder sets a long-term holder of the lease; "" releases it.
 func (w *world) holder(name string) {
 	w.t.Helper()
 	w.hold(name, 3600)
@@ -35,7 +35,7 @@ func (w *world) hold(name string, seconds int32) {
 	require.NoError(w.t, err)
 }
 
-// leads reports whether the process says that it holds the lease.
+// leads reports whether the process reports that it holds the lease.
 func (p *process) leads(t *testing.T) bool {
 	t.Helper()
 	families, err := p.registry.Gather()
@@ -64,8 +64,8 @@ func (w *world) serves() {
 	testkit.WaitGone(w.t, w.admin, va)
 }
 
-// While an external-attacher holds its lease nothing is done; when it takes the lease back, this part alone stops, and
-// when it leaves, everything that went by meanwhile is looked at.
+// While an external-attacher holds its lease nothing is done; when it takes the lease back, this part alone stops, and when it stops, all
+// missed changes are evaluated.
 func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,7 +82,7 @@ func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 	require.True(t, p.leads(t))
 
 	w.holder("external-attacher")
-	w.eventually("it goes on", func() bool { return !p.leads(t) })
+	w.eventually("it continues", func() bool { return !p.leads(t) })
 	writes := len(p.Client.Writes())
 	w.remove(before)
 	p.stays(t, "the external-attacher has the lease again")
@@ -112,7 +112,7 @@ func TestOfTwoProcessesOneActsAndTheOtherFollows(t *testing.T) {
 	w.cluster()
 	w.longhorn()
 	first := w.start()
-	w.eventually("nobody leads", func() bool { return first.leads(t) })
+	w.eventually("no process leads", func() bool { return first.leads(t) })
 	second := w.start()
 	w.serves()
 	require.Len(t, first.Client.Writes(), 7)
@@ -128,7 +128,7 @@ func TestTurnedOffItIsNotThere(t *testing.T) {
 	require.NoError(t, Setup(t.Context(), &runkit.Runtime{}, Options{}, nil), "nothing of the runtime is used")
 }
 
-func TestADeletedAttachmentNeedsNobodyWhoHasNotHeldIt(t *testing.T) {
+func TestADeletedAttachmentWithoutOurFinalizerNeedsNoStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.cluster()

@@ -34,8 +34,8 @@ import (
 
 const account = "attach-controller"
 
-// The real kube-controller-manager runs with what attaches volumes for pods, and without what judges nodes that have no
-// kubelet.
+// The real kube-controller-manager runs with the controllers that attach volumes for pods, and without those that evict from nodes without
+// a kubelet.
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	testkit.Main(m, testkit.WithClusterOptions(cluster.Options{
@@ -112,7 +112,7 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
 
-// quick is a lease that changes hands fast.
+// quick is a lease that changes its holder fast.
 func quick() Options {
 	return Options{Attach: true, Lease: election.Lease{Name: LeaseName, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
 		RetryPeriod: 100 * time.Millisecond}}

@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// pod makes the driver, a claim that is bound to the PersistentVolume, and a pod on the node that uses it.
+// pod creates the driver, a claim that is bound to the PersistentVolume, and a pod on the node that uses it.
 func (w *world) pod(name string) *corev1.Pod {
 	w.t.Helper()
 	required := true
@@ -44,7 +44,7 @@ func (w *world) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// attachmentOf waits for the VolumeAttachment that the attach-detach controller makes.
+// attachmentOf waits for the VolumeAttachment that the attach-detach controller creates.
 func (w *world) attachmentOf() *storagev1.VolumeAttachment {
 	w.t.Helper()
 	var found *storagev1.VolumeAttachment
@@ -115,7 +115,7 @@ func TestAPodsVolumeIsFreedWhenItsNodeIsDeclaredDead(t *testing.T) {
 	testkit.WaitGone(t, w.admin, va)
 }
 
-// kill deletes a pod at once, as nobody runs it.
+// kill deletes a pod at once, since it has no kubelet.
 func (w *world) kill(pod *corev1.Pod) {
 	w.t.Helper()
 	now := int64(0)

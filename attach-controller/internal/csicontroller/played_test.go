@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// cluster makes what Kubernetes has before a pod comes: a node with the driver on it, and a PersistentVolume.
+// cluster creates the Kubernetes objects that precede a pod: a node with the driver on it, and a PersistentVolume.
 func (w *world) cluster() {
 	w.t.Helper()
 	w.create(
@@ -38,7 +38,7 @@ func (w *world) persistentVolume() *corev1.PersistentVolume {
 	return pv
 }
 
-// longhorn makes what Longhorn has: the node, and the volume with its VolumeAttachment.
+// longhorn creates Longhorn's objects: the node, and the volume with its VolumeAttachment.
 func (w *world) longhorn() {
 	w.t.Helper()
 	w.create(
@@ -62,7 +62,7 @@ func (w *world) volumeStatus(fields map[string]any) {
 	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, &v1beta2.Volume{ObjectMeta: w.meta(w.vol)}, fields))
 }
 
-// asks makes a VolumeAttachment as the attach-detach controller does.
+// asks creates a VolumeAttachment as the attach-detach controller does.
 func (w *world) asks() *storagev1.VolumeAttachment {
 	w.t.Helper()
 	va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: w.attached}}

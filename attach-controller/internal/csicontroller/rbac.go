@@ -1,6 +1,6 @@
 package csicontroller
 
-// The lease is made by deploy/lease-csi.yaml. Kubernetes' own objects are in no namespace:
+// deploy/lease-csi.yaml creates the lease. Kubernetes' own objects are in no namespace:
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=external-attacher-leader-driver-longhorn-io,verbs=get;update,namespace=longhorn-system
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=volumeattachments,verbs=get;list;watch;patch

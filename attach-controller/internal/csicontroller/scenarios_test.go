@@ -58,10 +58,10 @@ func TestWhatKubernetesAsksBecomesATicketAndItsAnswerAStatus(t *testing.T) {
 	require.Eventually(t, func() bool {
 		said := w.events()
 		return said["AttachedForKubernetes"] == w.vol && said["DetachedForKubernetes"] == w.vol
-	}, patience, poll, "the volume's events never told")
+	}, patience, poll, "the volume's events never reported")
 }
 
-func TestWhatIsMissingIsSaidOnceAndMadeGoodByItself(t *testing.T) {
+func TestAMissingObjectIsReportedOnceAndTheAttachContinuesWithIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.start()
@@ -76,7 +76,7 @@ func TestWhatIsMissingIsSaidOnceAndMadeGoodByItself(t *testing.T) {
 	w.create(&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: w.node}, Spec: storagev1.CSINodeSpec{}})
 	registered := &storagev1.CSINode{}
 	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(node), registered))
-	require.Empty(t, w.now(va).Finalizers, "what is refused holds nothing")
+	require.Empty(t, w.now(va).Finalizers, "a refused attachment has no finalizer")
 	writes := len(p.Client.Writes())
 	w.volumeStatus(map[string]any{"actualSize": 4096})
 	registered.Spec.Drivers = []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: w.node}}
@@ -86,7 +86,7 @@ func TestWhatIsMissingIsSaidOnceAndMadeGoodByItself(t *testing.T) {
 	require.Len(t, p.Client.Writes(), writes+4, "what does not matter brings no write")
 }
 
-func TestTheSecondOfTwoNodesIsToldWhoHoldsTheVolume(t *testing.T) {
+func TestTheSecondOfTwoNodesReportsTheHolderOfTheVolume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.cluster()

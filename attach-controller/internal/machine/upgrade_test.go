@@ -184,7 +184,7 @@ func TestAVolumeOpensWithoutItsReplicaOnTheNodeOfAnUpgrade(t *testing.T) {
 		s.Volume.Spec.NodeID = "y"
 		s.settle()
 		require.Equal(t, "y", s.Volume.Status.CurrentNodeID)
-		require.Equal(t, len(replicas) > 1, s.Replicas[0].Spec.FailedAt != "", "the last good one is waited for")
+		require.Equal(t, len(replicas) > 1, s.Replicas[0].Spec.FailedAt != "", "the volume waits for the last RW one")
 	}
 }
 

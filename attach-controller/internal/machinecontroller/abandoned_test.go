@@ -35,10 +35,10 @@ func (w *world) gaveUp(node, instance, uuid string) {
 	}
 }
 
-// ORP-5: an engine that is let go while its node is away is recorded; one that ended before everybody's eyes is not.
-func TestAnEngineThatMayStillRunIsRecordedAsGivenUp(t *testing.T) {
+// ORP-5: an engine that is released while its node is unreachable is recorded; one that is observed to have ended is not.
+func TestAnEngineThatMayStillRunIsRecordedAsAbandoned(t *testing.T) {
 	t.Parallel()
-	for sentence, away := range map[string]bool{"its node is away": true, "it ended": false} {
+	for sentence, away := range map[string]bool{"its node is unreachable": true, "it ended": false} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -64,7 +64,7 @@ func (w *world) attachedOn(t *testing.T) *v1beta2.Volume {
 	return v
 }
 
-// ORP-5: an engine that moved away from a node that was lost left an instance behind there.
+// ORP-5: an engine that moved from a lost node left an instance behind there.
 func TestWhatAnEngineLeftBehindIsRecordedToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,8 +15,8 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// crashScenarios are stories whose end must be the same wherever the controller dies: what it is prepared by while all is
-// well, and what then happens until the end is reached.
+// crashScenarios are scenarios whose end must be the same wherever the controller dies: their preparation without failures, and what then
+// happens until the end is reached.
 var crashScenarios = map[string]struct {
 	prepare, drive func(*world)
 	// every is how many writes lie between two cuts, where not each is cut at; zero is each.
@@ -74,7 +74,7 @@ var crashScenarios = map[string]struct {
 		},
 		every: 6,
 	},
-	"deletion while its node is away": {
+	"deletion while its node is unreachable": {
 		prepare: func(w *world) {
 			w.attached(v1beta2.DataEngineV1, "node-1")
 			w.lists("node-1", vol+"-e-0", "uuid-of-the-engine")
@@ -125,8 +125,8 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// runCrash plays the story, restarting the controller when it is cut. Uncut, it returns how many writes the process sent
-// and what the end was, which must come again wherever it is cut.
+// runCrash runs the scenario, restarting the controller when it is cut. Uncut, it returns how many writes the process sent and the end
+// state, which must be the same wherever it is cut.
 func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point, want string) (writes int, end string) {
 	w := newWorld(t)
 	w.start()
@@ -155,7 +155,7 @@ func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point, want s
 	return 0, want
 }
 
-// end is what a story comes to, without names and times that are new each time.
+// end is the end state of a scenario, without names and times that differ each time.
 func (w *world) end() string {
 	v := w.theVolume()
 	if err := w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(v), v); apierrors.IsNotFound(err) {

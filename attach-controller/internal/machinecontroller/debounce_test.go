@@ -16,7 +16,7 @@ func attaching(reason, message string) []v1beta2.Condition {
 	return []v1beta2.Condition{{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}}
 }
 
-func TestABriefWaitIsNotWorthAWrite(t *testing.T) {
+func TestAShortWaitIsNotWritten(t *testing.T) {
 	t.Parallel()
 	v := &v1beta2.Volume{}
 	v.Name, v.Status.Conditions = vol, attaching(v1beta2.ReasonWaitingForReplicas, "r-1")
@@ -24,8 +24,8 @@ func TestABriefWaitIsNotWorthAWrite(t *testing.T) {
 	engine := machine.Verdict{Conditions: attaching(v1beta2.ReasonWaitingForEngine, "e-0")}
 	var w waits
 	require.Equal(t, debounce, w.left(v, wait, noon))
-	require.Equal(t, debounce/2, w.left(v, engine, noon.Add(debounce/2)), "another wait does not begin anew")
-	require.Zero(t, w.left(v, engine, noon.Add(debounce)), "a long one is said")
+	require.Equal(t, debounce/2, w.left(v, engine, noon.Add(debounce/2)), "another wait does not restart the time")
+	require.Zero(t, w.left(v, engine, noon.Add(debounce)), "a long one is written")
 	require.Equal(t, debounce, w.left(v, wait, noon.Add(debounce)), "what comes after that is another one")
 	require.Zero(t, w.left(v, machine.Verdict{Conditions: v.Status.Conditions}, noon.Add(debounce)))
 	require.Equal(t, debounce, w.left(v, wait, noon.Add(2*debounce)), "what was over has ended")
@@ -33,7 +33,7 @@ func TestABriefWaitIsNotWorthAWrite(t *testing.T) {
 	require.Empty(t, w.since)
 }
 
-func TestWhatIsMoreThanAWaitIsSaidAtOnce(t *testing.T) {
+func TestChangesBeyondAWaitAreWrittenAtOnce(t *testing.T) {
 	t.Parallel()
 	stored := attaching(v1beta2.ReasonWaitingForReplicas, "r-1")
 	faulted := append(attaching(v1beta2.ReasonWaitingForEngine, "e-0"),

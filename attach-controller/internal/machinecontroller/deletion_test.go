@@ -15,7 +15,7 @@ import (
 
 func clientIn(w *world) client.ListOption { return client.InNamespace(w.namespace) }
 
-// attachment makes the volume's, as the decision on tickets does.
+// attachment creates the volume's, as the decision on tickets does.
 func (w *world) attachment() {
 	w.t.Helper()
 	a := &v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol),
@@ -101,8 +101,8 @@ func TestAVolumeIsDeletedWhileItsNodeIsDown(t *testing.T) {
 	})
 }
 
-// A16: nothing is left behind that nobody would let go.
-func TestAVolumeIsDeletedAsSoonAsItIsMade(t *testing.T) {
+// A16: no object with a finalizer is left behind.
+func TestAVolumeIsDeletedRightAfterItsCreation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.start()
@@ -121,7 +121,7 @@ func TestAVolumeIsDeletedAsSoonAsItIsMade(t *testing.T) {
 	w.gone(w.theVolume())
 }
 
-// A16: it waits, and says for what.
+// A16: it waits, and reports for what.
 func TestADeletedVolumeWaitsForItsReplicasAndSnapshots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -21,7 +21,7 @@ func mapped(names ...string) func(*v1beta2.Engine) bool {
 	}
 }
 
-// bothEngines runs a story for each data engine.
+// bothEngines runs a scenario for each data engine.
 func bothEngines(t *testing.T, scenario func(t *testing.T, dataEngine string)) {
 	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		t.Run(dataEngine, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestANodeGoesDownWhileTheVolumeIsAttachedThere(t *testing.T) {
 		w.down("node-3")
 		w.robustness(v, v1beta2.VolumeRobustnessUnknown)
 		require.Equal(t, "node-3", w.reaches(v, v1beta2.VolumeStateAttached, "node-3").Status.CurrentNodeID,
-			"who is attached is for tickets to say")
+			"tickets decide on the attachment")
 		w.wanted(v, "")
 		w.reaches(v, v1beta2.VolumeStateDetached, "")
 		w.wanted(v, "node-1")
@@ -150,7 +150,7 @@ func TestAReplicaThatTheEngineDropsFailsAndLeavesTheEngine(t *testing.T) {
 	w.quiet(p)
 	w.once("ReplicaFailed", "Degraded")
 
-	// The last one never fails: nothing would be left to go on from.
+	// The last one never fails: nothing would be left to continue from.
 	w.plane.change(func(p *plane) { p.modes["r-2"] = v1beta2.ReplicaModeERR })
 	w.engine(vol+"-e-0", "r-2 dropped", func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap["r-2"] == v1beta2.ReplicaModeERR })
 	w.robustness(v, v1beta2.VolumeRobustnessFaulted)
@@ -158,7 +158,7 @@ func TestAReplicaThatTheEngineDropsFailsAndLeavesTheEngine(t *testing.T) {
 	w.theReplica("r-2", "not failed", func(r *v1beta2.Replica) bool { return r.Spec.FailedAt == "" })
 }
 
-func TestAReplicaThatCannotStartHasFailedAndTheOthersGoOn(t *testing.T) {
+func TestAReplicaThatCannotStartIsFailedAndTheOthersContinue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.plane.change(func(p *plane) { p.broken["r-1"] = true })

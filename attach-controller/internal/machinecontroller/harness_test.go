@@ -122,7 +122,7 @@ func (w *world) status(obj client.Object, fields map[string]any) {
 	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, obj, fields))
 }
 
-// ready and down write im-monitor's condition of a node, and tell the data plane.
+// ready and down write im-monitor's condition of a node, and notify the data plane.
 func (w *world) ready(name string) { w.nodeIs(name, v1beta2.ConditionTrue, v1beta2.ReasonNodeReady) }
 
 func (w *world) down(name string) {
@@ -136,7 +136,7 @@ func (w *world) nodeIs(name string, s v1beta2.ConditionStatus, reason string) {
 	w.status(&v1beta2.Node{ObjectMeta: w.meta(name)}, map[string]any{"conditions": status.ConditionsField(list)})
 }
 
-// volume makes one as a person does.
+// volume creates one as a user does.
 func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.Volume {
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: gib, NumberOfReplicas: 2}}
@@ -147,7 +147,7 @@ func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.V
 	return v
 }
 
-// replica makes one as its placement does.
+// replica creates one as its placement does.
 func (w *world) replica(v *v1beta2.Volume, name, node string) *v1beta2.Replica {
 	w.t.Helper()
 	r := &v1beta2.Replica{ObjectMeta: w.meta(name), Spec: v1beta2.ReplicaSpec{
@@ -159,7 +159,7 @@ func (w *world) replica(v *v1beta2.Volume, name, node string) *v1beta2.Replica {
 	return r
 }
 
-// placed makes a volume with a replica on node-1 and one on node-2.
+// placed creates a volume with a replica on node-1 and one on node-2.
 func (w *world) placed(dataEngine string) *v1beta2.Volume {
 	w.t.Helper()
 	v := w.volume(vol, func(s *v1beta2.VolumeSpec) { s.DataEngine = dataEngine })

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// seen is what im-monitor says of an instance.
+// seen is what im-monitor reports of an instance.
 type seen struct {
 	state, ip, uuid string
 	port            int

@@ -85,15 +85,15 @@ func TestAMigrationIsRolledBack(t *testing.T) {
 	})
 }
 
-// A10: the second engine comes only after a look at the first one that is newer than the wish for it.
-func TestTheSecondEngineWaitsForALook(t *testing.T) {
+// A10: the second engine starts only after a poll of the first one that is newer than the request for it.
+func TestTheSecondEngineWaitsForAPoll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.start()
 	v := w.attached(v1beta2.DataEngineV1, "node-3")
 	w.plane.change(func(p *plane) { p.still[vol+"-e-0"] = true })
 	w.spec(v, map[string]any{"migrationNodeID": "node-2"})
-	w.engine(vol+"-e-0", "asked for a look", func(e *v1beta2.Engine) bool { return e.Spec.LookRequestedAt != "" })
+	w.engine(vol+"-e-0", "requested to be polled", func(e *v1beta2.Engine) bool { return e.Spec.LookRequestedAt != "" })
 	w.quiet(p)
 	var engines v1beta2.EngineList
 	require.NoError(t, w.admin.List(t.Context(), &engines, clientIn(w)))
@@ -104,7 +104,7 @@ func TestTheSecondEngineWaitsForALook(t *testing.T) {
 	w.engine(vol+"-e-1", "over r-2 alone", mapped("r-2"))
 }
 
-// A10, M6: where the new side fails the volume is attached anew.
+// A10, M6: if the new side fails the volume is attached again.
 func TestTheNewSideFailsWhileTheMigrationIsConfirmed(t *testing.T) {
 	bothEngines(t, func(t *testing.T, dataEngine string) {
 		w := newWorld(t)

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestWhatHasAnotherOwnerOfTheNameIsAStranger(t *testing.T) {
+func TestAnObjectOfAPreviousVolumeIsRecognised(t *testing.T) {
 	t.Parallel()
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: vol, UID: "now"}}
 	w := &machine.World{Volume: v}
@@ -23,8 +23,8 @@ func TestWhatHasAnotherOwnerOfTheNameIsAStranger(t *testing.T) {
 	require.Equal(t, []metav1.Object{&list[2]}, w.Previous)
 }
 
-// What the cache has not shown yet holds the finalizer, too.
-func TestWhatIsLeftOfAVolumeIsReadPastTheCache(t *testing.T) {
+// An object that the cache has not shown yet keeps the finalizer, too.
+func TestTheLastObjectsOfAVolumeAreReadUncached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := &v1beta2.Volume{ObjectMeta: w.meta(vol)}

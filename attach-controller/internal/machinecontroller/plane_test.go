@@ -17,9 +17,8 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// plane plays im-monitor and the data plane: whatever shall run runs, what shall stop stops, engines say of their replicas
-// that they are RW. It also lets replicas and VolumeAttachments go that are deleted, as their controllers do. A test bends
-// it by change.
+// plane simulates im-monitor and the data plane: instances run and stop as their specs want, engines report their replicas as RW. It also
+// releases deleted replicas and VolumeAttachments, as their controllers do. A test changes it by change.
 type plane struct {
 	w    *world
 	poke chan struct{}
@@ -27,12 +26,12 @@ type plane struct {
 	mutex sync.Mutex
 	// down are nodes on which nothing is seen, broken instances that fail, still those that do not move.
 	down, broken, still map[string]bool
-	// modes is what engines say of a replica, instead of what is so.
+	// modes are the reported modes of replicas, instead of the real ones.
 	modes map[string]string
 	// rebuilding keeps rebuilds from ending, growing expansions, holding replicas that are deleted.
 	rebuilding, growing, holding bool
 	runs                         int
-	// lost says which frontend led to an engine that shall not run, while it ran itself.
+	// lost records frontends that led to an engine that must not run, while they ran themselves.
 	lost []string
 }
 
@@ -150,7 +149,7 @@ func (p *plane) connect(f *v1beta2.EngineFrontend, engines []v1beta2.Engine) map
 	if s := f.Status; s.TargetIP != "" && !slices.ContainsFunc(engines, func(e v1beta2.Engine) bool {
 		return e.Status.StorageIP == s.TargetIP && e.Status.Port == s.TargetPort && e.Spec.DesireState == v1beta2.InstanceStateRunning
 	}) {
-		p.lost = append(p.lost, fmt.Sprintf("%s leads to %s:%d, where no engine shall run", f.Name, s.TargetIP, s.TargetPort))
+		p.lost = append(p.lost, fmt.Sprintf("%s leads to %s:%d, where no engine must run", f.Name, s.TargetIP, s.TargetPort))
 	}
 	for _, e := range engines {
 		at := e.Name == f.Spec.EngineName && e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort
@@ -179,7 +178,7 @@ func (p *plane) attachments(ctx context.Context) error {
 	return nil
 }
 
-// engine answers for an engine, and looks at it.
+// engine serves an engine, and polls it.
 func (p *plane) engine(ctx context.Context, e *v1beta2.Engine, running map[string]bool, replicas []v1beta2.Replica) (up bool, err error) {
 	s := e.Status
 	before := seen{s.CurrentState, s.StorageIP, s.UUID, s.Port, nodeDown(s.Conditions)}
@@ -192,7 +191,7 @@ func (p *plane) engine(ctx context.Context, e *v1beta2.Engine, running map[strin
 	return now.state == v1beta2.InstanceStateRunning, err
 }
 
-// poll is what a running engine says: of each replica, of its size, and that it was looked at.
+// poll is what a running engine reports: the mode of each replica, its size, and the time of the poll.
 func (p *plane) poll(e *v1beta2.Engine, fresh bool, running map[string]bool, more map[string]any) {
 	modes := map[string]any{}
 	for name := range e.Spec.ReplicaAddressMap {

@@ -35,7 +35,7 @@ func decisions(t *testing.T) int {
 	return int(count)
 }
 
-// crowd is that many detached volumes, each with its replica on node-1, node-2 or node-3 in turn, and silence.
+// crowd creates that many detached volumes, each with its replica on node-1, node-2 or node-3 in rotation, and waits for quiet.
 func (w *world) crowd(volumes int) *shell.Process {
 	w.t.Helper()
 	p := w.start()
@@ -50,7 +50,7 @@ func (w *world) crowd(volumes int) *shell.Process {
 	return p
 }
 
-// still waits until nothing is written nor decided on any more, a wait that was brief included.
+// still waits until there are no more writes and evaluations, including debounced ones.
 func (w *world) still(p *shell.Process) {
 	w.t.Helper()
 	w.quiet(p)
@@ -59,10 +59,10 @@ func (w *world) still(p *shell.Process) {
 		before := count
 		count = decisions(w.t)
 		return before == count
-	}, patience, debounce+100*time.Millisecond, "it never stops looking")
+	}, patience, debounce+100*time.Millisecond, "it never stops evaluating")
 }
 
-// costs tells how many volumes are decided on because of what happens.
+// costs reports how many volumes are evaluated because of a change.
 func (w *world) costs(p *shell.Process, wanted int, happens func()) {
 	w.t.Helper()
 	before := decisions(w.t)
@@ -72,7 +72,7 @@ func (w *world) costs(p *shell.Process, wanted int, happens func()) {
 	require.Equal(w.t, wanted, decisions(w.t)-before)
 }
 
-// ALL-1: a change is looked at by the volumes that it is about, and by nobody where it is about nothing.
+// ALL-1: a change is evaluated for the volumes that it concerns, and for none if it concerns nothing.
 func TestWorkIsForTheVolumesThatAChangeIsAbout(t *testing.T) {
 	w := newWorld(t)
 	p := w.crowd(9)
@@ -95,7 +95,7 @@ func TestWorkIsForTheVolumesThatAChangeIsAbout(t *testing.T) {
 	require.Len(t, p.Client.Writes(), writes)
 }
 
-// A volume that nobody needs to do anything for wakes nobody.
+// A volume without work enqueues no other.
 func TestNothingHappensWhileNothingChanges(t *testing.T) {
 	w := newWorld(t)
 	p := w.start()

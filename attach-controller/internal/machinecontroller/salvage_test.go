@@ -9,7 +9,7 @@ import (
 )
 
 // A8.
-func TestAnEngineThatFailsOverHealthyReplicasIsStartedAnewAfterAPause(t *testing.T) {
+func TestAnEngineThatFailsOverHealthyReplicasIsStartedAgainAfterAPause(t *testing.T) {
 	bothEngines(t, func(t *testing.T, dataEngine string) {
 		w := newWorld(t)
 		p := w.start()
@@ -48,7 +48,7 @@ func (w *world) allFailed() *v1beta2.Volume {
 }
 
 // A8: what failed last has the newest data.
-func TestAVolumeWhoseReplicasAllFailedGoesOnFromThoseThatFailedLast(t *testing.T) {
+func TestAVolumeWhoseReplicasAllFailedContinuesFromThoseThatFailedLast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -74,7 +74,7 @@ func TestAVolumeWhoseReplicasAllFailedGoesOnFromThoseThatFailedLast(t *testing.T
 	w.once("Faulted", "AutoSalvaged")
 }
 
-// A8: with nothing to go on from it says so, and stops trying.
+// A8: with nothing to continue from it reports that, and stops trying.
 func TestWithoutAutoSalvageAPersonChooses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

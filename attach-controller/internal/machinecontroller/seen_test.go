@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/testkit/shell"
 )
 
-// reaches waits until the volume says this state and node.
+// reaches waits until the volume has this state and node.
 func (w *world) reaches(v *v1beta2.Volume, state, node string) *v1beta2.Volume {
 	w.t.Helper()
 	return w.is(v, state+" on "+node, func(v *v1beta2.Volume) bool {
@@ -99,7 +99,7 @@ func (w *world) picture() string {
 	return b.String()
 }
 
-// events are how often events of that reason were said on the volume.
+// events are how often events of that reason were emitted on the volume.
 func (w *world) events(reason string) int {
 	var list eventsv1.EventList
 	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
@@ -115,7 +115,7 @@ func (w *world) events(reason string) int {
 	return count
 }
 
-// once waits until an event was said, and tells that it was said once.
+// once waits until an event was emitted, and checks that it was emitted once.
 func (w *world) once(reasons ...string) {
 	w.t.Helper()
 	for _, reason := range reasons {

@@ -36,7 +36,7 @@ func TestAVolumeIsRestoredOnce(t *testing.T) {
 	w.once("Restored")
 }
 
-// backupVolume makes what Longhorn makes of a volume in a backup target: its object has a name of its own.
+// backupVolume creates Longhorn's object of a volume in a backup target: its object has a name of its own.
 func (w *world) backupVolume(name, target, volume, last string) *v1beta2.BackupVolume {
 	w.t.Helper()
 	b := &v1beta2.BackupVolume{ObjectMeta: w.meta(name), Spec: v1beta2.BackupVolumeSpec{BackupTargetName: target, VolumeName: volume}}
@@ -45,7 +45,7 @@ func (w *world) backupVolume(name, target, volume, last string) *v1beta2.BackupV
 	return b
 }
 
-// newest says which backup is the newest of a backup volume.
+// newest sets the newest backup of a backup volume.
 func (w *world) newest(b *v1beta2.BackupVolume, last string) {
 	w.t.Helper()
 	w.status(b, map[string]any{"lastBackupName": last, "lastBackupAt": "2026-08-01T09:00:00Z"})
@@ -68,7 +68,7 @@ func TestARestoreNamesTheBackupVolumeThatDescribesTheVolumeInTheTarget(t *testin
 	w.quiet(p)
 }
 
-// standby makes a standby volume of a volume that the target describes with backup b-2.
+// standby creates a standby volume of a volume that the target describes with backup b-2.
 func (w *world) standby() (described *v1beta2.BackupVolume, p *shell.Process, v *v1beta2.Volume) {
 	w.t.Helper()
 	described = w.backupVolume("old-33334444", "default", "old", "b-2")
@@ -205,7 +205,7 @@ func TestARestoreThatFailsOnOneReplicaEndsWithoutIt(t *testing.T) {
 	w.once("Restored")
 }
 
-// cloning makes a volume that is attached to node-3 and copied from one that is attached to node-1.
+// cloning creates a volume that is attached to node-3 and copied from one that is attached to node-1.
 func (w *world) cloning() (source, target *v1beta2.Volume) {
 	w.t.Helper()
 	target = w.volume("copy", func(s *v1beta2.VolumeSpec) { s.DataSource, s.NumberOfReplicas = "snap://vol-1/s-1", 1 })
@@ -228,7 +228,7 @@ func (w *world) cloning() (source, target *v1beta2.Volume) {
 	return source, target
 }
 
-// snapshot makes one of a volume that can be used.
+// snapshot creates a ready one of a volume.
 func (w *world) snapshot(v *v1beta2.Volume, name string) {
 	w.t.Helper()
 	s := &v1beta2.Snapshot{ObjectMeta: w.meta(name), Spec: v1beta2.SnapshotSpec{Volume: v.Name}}
@@ -236,7 +236,7 @@ func (w *world) snapshot(v *v1beta2.Volume, name string) {
 	w.status(s, map[string]any{"readyToUse": true})
 }
 
-// A clone of a whole volume: its snapshot is made, copied and deleted again.
+// A clone of a whole volume: its snapshot is created, copied and deleted again.
 func TestAWholeVolumeIsCopied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -286,7 +286,7 @@ func TestACloneIsCopiedOnce(t *testing.T) {
 	w.once("Cloned")
 }
 
-func TestACloneThatFailsSaysWhy(t *testing.T) {
+func TestACloneThatFailsReportsWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.start()

@@ -30,7 +30,7 @@ func (w *world) neverLost() {
 	require.Zero(w.t, w.events("Detached")+w.events("Faulted"))
 }
 
-// upgrade writes what upgrade-controller says of a node.
+// upgrade writes upgrade-controller's state of a node.
 func (w *world) upgrade(state string) {
 	w.t.Helper()
 	w.status(&v1beta2.NodeDataEngineUpgrade{ObjectMeta: w.meta("upgrade-node-1")}, map[string]any{"state": state,

@@ -10,7 +10,7 @@ import (
 )
 
 // A24: attach-controller's clock is an hour ahead, the kubelet's an hour behind. Each pod that was there is deleted, none that replaces it.
-func TestNoPodIsDeletedThatReplacesADeletedOneWhateverTheClocksSay(t *testing.T) {
+func TestNoReplacementPodIsDeletedWhateverTheClocksShow(t *testing.T) {
 	w := newWorld(t)
 	w.ahead = time.Hour
 	volume := w.volume("data")

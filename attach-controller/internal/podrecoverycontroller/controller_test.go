@@ -23,7 +23,7 @@ import (
 
 const set = "StatefulSet"
 
-// A24: a pod whose volume was detached under it is deleted after 5 s, with 30 s of grace; nobody else's is.
+// A24: a pod whose volume was detached under it is deleted after 5 s, with 30 s of grace; no other pod is.
 func TestAPodWhoseVolumeWasDetachedUnderItIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	w.set(setting.SparedControllers, "apps/DaemonSet")
@@ -54,8 +54,8 @@ func TestAPodWhoseVolumeWasDetachedUnderItIsDeleted(t *testing.T) {
 	require.Equal(t, []string{"delete Pod web-0"}, p.Client.Writes())
 }
 
-// What the cache says ends no pod: here it tells of a detachment that the API server knows nothing of.
-func TestAPodIsNotDeletedForWhatOnlyTheCacheSays(t *testing.T) {
+// The cache alone deletes no pod: here it shows a detachment that the API server does not have.
+func TestAPodIsNotDeletedForAStaleCache(t *testing.T) {
 	w := newWorld(t)
 	w.ahead = time.Hour // the pod was created an hour ago by the controller's clock
 	w.wrap = func(c client.Client) client.Client { return stale{c} }

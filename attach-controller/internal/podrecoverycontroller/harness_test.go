@@ -48,8 +48,8 @@ const (
 )
 
 // world is Longhorn's namespace on a real API server, with the controller in it as attach-controller's ServiceAccount with its generated
-// roles and policies, and a namespace for pods. What has no namespace is named after the world. Nobody attaches, and there is no kubelet:
-// the test plays both.
+// roles and policies, and a namespace for pods. Objects without a namespace are named after the world. There is no attacher and no
+// kubelet: the test simulates both.
 type world struct {
 	t               *testing.T
 	namespace, pods string
@@ -127,7 +127,7 @@ func (w *world) set(name, value string) {
 	w.create(&v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, Value: value})
 }
 
-// volume makes a Longhorn volume of that name, and what binds it to the claim of that name.
+// volume creates a Longhorn volume of that name, and binds it to the claim of that name.
 func (w *world) volume(name string) *v1beta2.Volume {
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name(name)},
@@ -156,7 +156,7 @@ func (w *world) status(obj client.Object, fields map[string]any) {
 	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.admin, obj, fields))
 }
 
-// pod makes a pod of that controller kind on the node that uses the claims, and that its kubelet accepted at that time; a pod without a
+// pod creates a pod of that controller kind on the node that uses the claims, and that its kubelet accepted at that time; a pod without a
 // kind has no controller.
 func (w *world) pod(name, kind, node string, started time.Time, claims ...string) *corev1.Pod {
 	w.t.Helper()
@@ -183,7 +183,7 @@ func (w *world) detached(v *v1beta2.Volume, at time.Time) {
 	w.status(v, map[string]any{"remountRequestedAt": at.UTC().Format(time.RFC3339)})
 }
 
-// attached makes a VolumeAttachment of a PersistentVolume to the node, which goes only when it is let go.
+// attached creates a VolumeAttachment of a PersistentVolume to the node, with a finalizer.
 func (w *world) attached(volume, node, driver string) *storagev1.VolumeAttachment {
 	w.t.Helper()
 	source := w.name(volume)
@@ -200,7 +200,7 @@ func (w *world) letGo(obj client.Object) {
 	require.NoError(w.t, w.admin.Patch(w.t.Context(), obj, patch))
 }
 
-// node makes a node as Longhorn and Kubernetes see it.
+// node creates a Longhorn and a Kubernetes node.
 func (w *world) node(name string, ready bool) {
 	w.t.Helper()
 	w.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.name(name)}})
@@ -209,7 +209,7 @@ func (w *world) node(name string, ready bool) {
 	w.host(name, ready)
 }
 
-// turn lets Longhorn's Node say that it is ready, or that it is down.
+// turn sets Longhorn's Node to ready or down.
 func (w *world) turn(name string, ready bool) {
 	w.t.Helper()
 	c := v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}
@@ -220,7 +220,7 @@ func (w *world) turn(name string, ready bool) {
 	w.status(node, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{c})})
 }
 
-// host lets Kubernetes' node say that it is ready, or that nothing is heard of its kubelet.
+// host sets Kubernetes' node to ready, or to unknown without its kubelet.
 func (w *world) host(name string, ready bool) {
 	w.t.Helper()
 	if ready {

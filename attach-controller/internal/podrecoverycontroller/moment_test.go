@@ -13,8 +13,8 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 )
 
-// A24: a kubelet that is not ready for less than 15 s costs nobody a volume; the controller comes again by itself once they are over.
-func TestAPodKeepsItsVolumesWhileItsKubeletIsNotReadyForAMoment(t *testing.T) {
+// A24: a kubelet that is not ready for less than 15 s frees no volume; the controller requeues until they are over.
+func TestAPodKeepsItsVolumesWhileItsKubeletIsShortlyNotReady(t *testing.T) {
 	w := newWorld(t)
 	pod, ours, _ := leftBehind(w)
 	p := w.start()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A VolumeAttachment that may not be deleted is an event with the API server's answer on its Volume, and holds up no other.
+// A VolumeAttachment that may not be deleted is an event with the API server's answer on its Volume, and delays no other.
 func TestAVolumeAttachmentThatMayNotBeDeletedIsAnEvent(t *testing.T) {
 	w := newWorld(t)
 	pod, ours, _ := leftBehind(w)
@@ -24,7 +24,7 @@ func TestAVolumeAttachmentThatMayNotBeDeletedIsAnEvent(t *testing.T) {
 	w.host("a", false)
 	note := w.said(w.namespace, "Volume", w.name("data"), "AttachmentNotDeleted")
 	require.Contains(t, note, "kubectl delete volumeattachments.storage.k8s.io "+ours[0].Name)
-	require.Contains(t, note, "nobody may")
+	require.Contains(t, note, "no one may")
 	leaving(w, ours[1])
 	require.Contains(t, w.said(w.namespace, "Volume", w.name("logs"), "AttachmentDeleted"), ours[1].Name)
 	w.stays(leaves, ours[0])
@@ -41,7 +41,7 @@ type forbids struct {
 func (f forbids) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	if _, ok := obj.(*storagev1.VolumeAttachment); ok && obj.GetName() == f.name {
 		return apierrors.NewForbidden(schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattachments"}, f.name,
-			errors.New("nobody may"))
+			errors.New("no one may"))
 	}
 	return f.Client.Delete(ctx, obj, opts...)
 }

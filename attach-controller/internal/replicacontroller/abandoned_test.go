@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// ORP-5: a v1 replica whose end was only concluded, since its node is away, is recorded before it is let go.
-func TestAReplicaThatMayStillRunIsRecordedAsGivenUp(t *testing.T) {
+// ORP-5: a v1 replica whose end was only concluded, since its node is unreachable, is recorded before it is released.
+func TestAReplicaThatMayStillRunIsRecordedAsAbandoned(t *testing.T) {
 	t.Parallel()
-	for sentence, away := range map[string]bool{"its node is away": true, "it ended": false} {
+	for sentence, away := range map[string]bool{"its node is unreachable": true, "it ended": false} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

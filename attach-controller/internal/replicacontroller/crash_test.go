@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// up makes a volume that runs on node-1 with a healthy replica on each of the nodes.
+// up creates a volume that runs on node-1 with a healthy replica on each of the nodes.
 func (w *world) up(name string, nodes ...string) {
 	w.t.Helper()
 	w.volume(name, len(nodes))
@@ -27,8 +27,8 @@ func (w *world) up(name string, nodes ...string) {
 	w.attached(name, "node-1")
 }
 
-// crashScenarios are stories whose end must be the same wherever the controller dies: what is prepared, and what the
-// neighbours do until the end is reached.
+// crashScenarios are scenarios whose end must be the same wherever the controller dies: their preparation, and what the peer controllers
+// do until the end is reached.
 var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 	"the first replicas": {
 		prepare: func(w *world) { w.volume(vol, 3) },
@@ -97,7 +97,7 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// runCrash plays the story, restarting the controller when it is cut, and returns how many writes the first process sent.
+// runCrash runs the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 	w := newWorld(t)
 	prepare(w)

@@ -223,7 +223,7 @@ func (w *world) eventually(holds func() bool, message string, args ...any) {
 	require.Eventually(w.t, holds, patience, poll, append([]any{message}, args...)...)
 }
 
-// event waits until an event of that reason was said.
+// event waits until an event of that reason was emitted.
 func (w *world) event(reason string) {
 	w.t.Helper()
 	w.eventually(func() bool {

@@ -9,11 +9,11 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// The neighbours: what im-monitor and the volume machine write.
+// The peer controllers: the writes of im-monitor and the volume machine.
 
 var isReady = v1beta2.Condition{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonNodeReady}
 
-// node makes a node that is ready, with the disk "disk-of-<node>" and an instance manager.
+// node creates a node that is ready, with the disk "disk-of-<node>" and an instance manager.
 func (w *world) node(name string) {
 	w.t.Helper()
 	n := &v1beta2.Node{ObjectMeta: w.meta(name)}
@@ -55,7 +55,7 @@ func (w *world) only(nodes ...string) {
 	}
 }
 
-// volume makes a volume of 10 GiB that the machine has prepared: detached, with an engine, never attached.
+// volume creates a volume of 10 GiB that the machine has prepared: detached, with an engine, never attached.
 func (w *world) volume(name string, replicas int, changes ...func(*v1beta2.VolumeSpec)) *v1beta2.Volume {
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name)}
@@ -133,13 +133,13 @@ func (w *world) out(volume string, r *v1beta2.Replica) {
 	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateStopped})
 }
 
-// polls plays the look that was asked for.
+// polls simulates the requested poll.
 func (w *world) polls(volume string) {
 	w.t.Helper()
 	e := w.engine(volume)
 	w.eventually(func() bool {
 		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(e), e) == nil && e.Spec.LookRequestedAt != ""
-	}, "no look was asked for")
+	}, "no poll was requested")
 	w.status(e, map[string]any{"lookedAt": e.Spec.LookRequestedAt})
 }
 

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// direct is a reconciler without a cache behind it: the test says what it has seen.
+// direct is a reconciler without a cache behind it: the test sets its reads.
 func (w *world) direct() *reconciler {
 	return &reconciler{observer: observer{namespace: w.namespace, reservations: newReservations()}, client: w.admin, uncached: w.admin,
 		waiting: newWaitlist(), made: map[string][]string{}}
@@ -23,7 +23,7 @@ func (w *world) bareReplica(name string) *v1beta2.Replica {
 	return r
 }
 
-// What this process made is never made again because the cache lags.
+// A replica that this process created is not created again because the cache lags.
 func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -51,7 +51,7 @@ func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 }
 
 // ORP-2 for volumes: what the cache lacks may exist.
-func TestAVolumeThatTheCacheLacksIsLookedForBeforeAnythingIsConcluded(t *testing.T) {
+func TestAVolumeThatTheCacheLacksIsReadUncached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := w.direct()

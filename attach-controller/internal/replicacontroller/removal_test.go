@@ -35,7 +35,7 @@ func TestTheReplicasOfADeletedVolumeGo(t *testing.T) {
 	w.shows(vol, "")
 }
 
-// Nobody made the volume's object go away in order: its replicas are still let go.
+// The volume's object was removed without its replicas: they are still released.
 func TestAReplicaOfAVolumeThatIsGoneGoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -120,11 +120,11 @@ func TestReplicasOfAVolumeAreRemovedOneAfterTheOther(t *testing.T) {
 		}
 		w.polls(vol)
 		return true
-	}, "a look is asked for that is newer than the second deletion")
+	}, "a poll is requested that is newer than the second deletion")
 	w.approval(third, v1beta2.ReasonHealthyCopyElsewhere)
 }
 
-// v1: nobody removes the directory, and its replica says so.
+// v1: no controller removes the directory, and its replica reports that.
 func TestAV1ReplicaGoesWhenItHasStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,14 +10,14 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// on makes a replica of 10 bytes on a disk of the node, which shall run or not.
+// on creates a replica of 10 bytes on a disk of the node, which must run or not.
 func on(name, node string, desire string) *v1beta2.Replica {
 	return &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.ReplicaSpec{
 		NodeID: node, DiskID: "disk-of-" + node, VolumeSize: 10, DesireState: desire,
 	}}
 }
 
-func TestTheLedgerAddsUpWhatIsThere(t *testing.T) {
+func TestReservationsAddUpExistingReplicas(t *testing.T) {
 	l := newReservations()
 	r := on("r", "a", v1beta2.InstanceStateStopped)
 	l.see(r)
@@ -37,10 +37,10 @@ func TestTheLedgerAddsUpWhatIsThere(t *testing.T) {
 
 func TestARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
 	ends := map[string]func(*v1beta2.Replica){
-		"it is healthy":    func(r *v1beta2.Replica) { r.Spec.HealthyAt = "now" },
-		"it failed":        func(r *v1beta2.Replica) { r.Spec.FailedAt = "now" },
-		"it is deleted":    func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{} },
-		"it shall not run": func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateStopped },
+		"it is healthy":   func(r *v1beta2.Replica) { r.Spec.HealthyAt = "now" },
+		"it failed":       func(r *v1beta2.Replica) { r.Spec.FailedAt = "now" },
+		"it is deleted":   func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{} },
+		"it must not run": func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateStopped },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAReservationIsCancelledOnce(t *testing.T) {
 	require.Equal(t, 1, l.rebuilds("a"))
 }
 
-func TestTheLedgerIsFilledOnceItCouldBeRead(t *testing.T) {
+func TestReservationsAreFilledOnceTheListSucceeds(t *testing.T) {
 	l := newReservations()
 	list := func() ([]v1beta2.Replica, error) {
 		return []v1beta2.Replica{*on("r", "a", v1beta2.InstanceStateRunning)}, nil
@@ -105,7 +105,7 @@ func TestTheLedgerIsFilledOnceItCouldBeRead(t *testing.T) {
 	require.Equal(t, 1, l.rebuilds("a"))
 	l.forget("r")
 	require.NoError(t, l.fill(list))
-	require.Zero(t, l.bytes("disk-of-a"), "later, events tell")
+	require.Zero(t, l.bytes("disk-of-a"), "later, events count")
 }
 
 func TestWhoWaitsLongestIsNext(t *testing.T) {
@@ -117,7 +117,7 @@ func TestWhoWaitsLongestIsNext(t *testing.T) {
 	require.Equal(t, "two", w.first("b"))
 	require.Equal(t, []string{"two"}, w.set("one", nil), "whoever is behind is asked when one waits no longer")
 	require.Equal(t, "two", w.first("a"))
-	require.Empty(t, w.set("two", []string{"b"}), "nobody is behind")
+	require.Empty(t, w.set("two", []string{"b"}), "no other volume waits")
 	require.Empty(t, w.first("a"))
 	require.Empty(t, w.set("two", nil))
 	require.Empty(t, w.byNode)

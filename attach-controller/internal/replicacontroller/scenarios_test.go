@@ -33,7 +33,7 @@ func TestANewVolumeGetsItsReplicas(t *testing.T) {
 	}, r.Spec)
 }
 
-func TestWhatHasNoPlaceIsSaidAndComesWithANode(t *testing.T) {
+func TestAReplicaWithoutAPlaceIsReportedAndPlacedOnANewNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.only("node-1")

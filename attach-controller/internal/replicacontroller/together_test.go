@@ -57,8 +57,8 @@ func (w *world) rebuilding(node string, volumes ...string) (out []string) {
 	return out
 }
 
-// Volumes that lack a replica take turns, and each is woken when the one before has ended, whatever its end.
-func TestVolumesWaitForTheirTurnToBeRebuilt(t *testing.T) {
+// Volumes that lack a replica wait for a rebuild slot, and each is enqueued when the one before has ended, whatever its end.
+func TestVolumesWaitForARebuildSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setting(setting.RebuildsPerNode, "1")
@@ -85,18 +85,18 @@ func TestVolumesWaitForTheirTurnToBeRebuilt(t *testing.T) {
 	left := names
 	for _, end := range ends {
 		var turn []string
-		w.eventually(func() bool { turn = w.rebuilding("node-2", left...); return len(turn) > 0 }, "nobody's turn among %v", left)
+		w.eventually(func() bool { turn = w.rebuilding("node-2", left...); return len(turn) > 0 }, "no volume of %v got a slot", left)
 		w.quiet(p)
 		turn = w.rebuilding("node-2", left...)
 		require.Len(t, turn, 1, "one at a time")
 		end(turn[0], w.on(turn[0], "node-2"))
 		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return name == turn[0] })
 	}
-	w.eventually(func() bool { return len(w.rebuilding("node-2", left...)) == 1 }, "the last one has its turn, too")
+	w.eventually(func() bool { return len(w.rebuilding("node-2", left...)) == 1 }, "the last one gets a slot, too")
 }
 
 // A node that comes back to many volumes rebuilds no more of them at once than the setting allows.
-func TestReplicasThatComeBackTakeTurns(t *testing.T) {
+func TestReturningReplicasAreRebuiltOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setting(setting.RebuildsPerNode, "1")
@@ -116,7 +116,7 @@ func TestReplicasThatComeBackTakeTurns(t *testing.T) {
 	w.nodeIs("node-2", isReady)
 	left := names
 	for range names {
-		w.eventually(func() bool { return len(w.rebuilding("node-2", left...)) == 1 }, "one of %v has its turn", left)
+		w.eventually(func() bool { return len(w.rebuilding("node-2", left...)) == 1 }, "one of %v gets a slot", left)
 		w.quiet(p)
 		turn := w.rebuilding("node-2", left...)
 		require.Len(t, turn, 1)

@@ -147,8 +147,8 @@ func (w *world) setting(name, value string) {
 	require.NoError(w.t, err)
 }
 
-// volume makes a detached volume with its engine, a healthy replica on node-1 and node-2, and a VolumeAttachment that
-// was answered, as attach-controller's other parts do.
+// volume creates a detached volume with its engine, a healthy replica on node-1 and node-2, and a VolumeAttachment with answers, as
+// attach-controller's other parts do.
 func (w *world) volume(name string, change func(*v1beta2.VolumeSpec)) *v1beta2.Volume {
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: w.meta(name), Spec: v1beta2.VolumeSpec{Size: 10, NumberOfReplicas: 2, AccessMode: "rwo"}}
@@ -243,7 +243,7 @@ func (w *world) stays(volume string) {
 	}, 300*time.Millisecond, 50*time.Millisecond)
 }
 
-// event waits until an event of that reason was said.
+// event waits until an event of that reason was emitted.
 func (w *world) event(reason string) {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {

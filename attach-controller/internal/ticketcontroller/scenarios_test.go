@@ -148,7 +148,7 @@ func TestPodsOfASharedVolumeAreSummedUp(t *testing.T) {
 }
 
 // A8: the pod's node is down, and all replicas failed.
-func TestAFaultedVolumeThatNobodyCanHoldIsBroughtBack(t *testing.T) {
+func TestAFaultedVolumeWithoutAServableTicketIsSalvaged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := w.volume(vol, nil)
@@ -210,7 +210,7 @@ func TestTicketsEndWithTheirOwner(t *testing.T) {
 	w.shows(vol, "longhorn-ui @node-1")
 }
 
-func TestAnOwnerThatWentWhileNobodyLookedIsFound(t *testing.T) {
+func TestAnOwnerThatWasDeletedWhileTheControllerWasDownIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.volume(vol, nil)

@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// pod makes what Kubernetes has of a volume that a pod uses, and returns the name of its VolumeAttachment.
+// pod creates the Kubernetes objects of a volume that a pod uses, and returns the name of its VolumeAttachment.
 func (w *world) pod(handle, driver, node string) string {
 	w.t.Helper()
 	name := handle + "-" + w.namespace + "-" + node
@@ -34,7 +34,7 @@ func (w *world) pod(handle, driver, node string) string {
 }
 
 // A14: what is read of an older cluster, as the controller's own identity, and what it comes to.
-func TestTakeOverReadsWhoHoldsAVolume(t *testing.T) {
+func TestTakeOverReadsTheHolderOfAVolume(t *testing.T) {
 	w := newWorld(t)
 	older := func(name, node string) *v1beta2.Volume {
 		v := w.volume(name, nil)
@@ -61,7 +61,7 @@ func TestTakeOverReadsWhoHoldsAVolume(t *testing.T) {
 	require.Equal(t, []string{mine}, ids(pods, nil))
 	require.Equal(t, []string{ticket.UITicket}, ids(byHand, nil), "another driver's handle is another volume's")
 	require.Equal(t, []string{ticket.UITicket}, ids(byHand, &v1beta2.VolumeAttachment{}),
-		"a VolumeAttachment that nobody answered says nothing")
+		"a VolumeAttachment without answers does not count")
 	answered := &v1beta2.VolumeAttachment{Status: v1beta2.VolumeAttachmentStatus{ObservedGeneration: 1}}
 	require.Empty(t, ids(byHand, answered))
 }
