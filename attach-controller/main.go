@@ -1,5 +1,5 @@
-// The attach-controller decides which ticket may hold a volume, and attaches the volume: attachment tickets, the volume's attach and detach
-// machine, its replicas, the attach of Kubernetes, and pods that lost their volume. It never calls the data plane.
+// The attach-controller decides which ticket may hold a volume, and attaches the volume: attachment tickets, the volume's attach and
+// detach machine, its replicas, the attach of Kubernetes, and pods that lost their volume. It never calls the data plane.
 package main
 
 import (
@@ -33,8 +33,8 @@ func main() {
 		Name:    "attach-controller",
 		Version: version,
 		Short:   "Decides which ticket may hold a volume, and attaches the volume",
-		Long: `attach-controller serves attachment tickets: it chooses which ticket may hold a volume, starts and stops the volume's engine and
-replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. im-monitor executes
+		Long: `attach-controller serves attachment tickets: it chooses which ticket may hold a volume, starts and stops the volume's engine
+and replicas through their objects, places, rebuilds and salvages replicas, and attaches volumes for Kubernetes. im-monitor executes
 the specs of Engine, EngineFrontend and Replica objects.`,
 		Flags:     attach.AddFlags,
 		Contracts: []string{"1"},

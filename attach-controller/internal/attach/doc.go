@@ -3,7 +3,7 @@
 // A3, M1 to M5 and S1 to S3 (P is package ticket's, M6 and M7 are the volume machine's).
 //
 //	spec.nodeID ""  --A3: detached for good, the first selectable ticket-->  spec.nodeID X
-//	spec.nodeID X   --D1 faulted, D3 nobody wants X, D4 X is down and wanted elsewhere, D5 interrupted-->  spec.nodeID ""
+//	spec.nodeID X   --D1 faulted, D3 no ticket for X, D4 X is down and wanted elsewhere, D5 interrupted-->  spec.nodeID ""
 //	X, migration "" --M1: a second pod-->  X, migration Y  --M5: the first pod left-->  Y, migration ""
 //	                                                       --M3: the second pod left, or Y is down-->  X, migration ""
 //	                                                       --M4: X is down, or Y failed after the first pod left-->  ""

@@ -90,7 +90,7 @@ type Tickets struct {
 	// Volume is the volume's name, and the object's.
 	Volume   string
 	Deleting bool
-	// Untouched reports whether nobody ever put a ticket there or answered one.
+	// Untouched reports whether there never was a ticket or an answer.
 	Untouched bool
 	// Wanted and Answers are spec.attachmentTickets and status.attachmentTicketStatuses.
 	Wanted  map[string]v1beta2.AttachmentTicket

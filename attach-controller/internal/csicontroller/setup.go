@@ -26,7 +26,7 @@ const LeaseName = "external-attacher-leader-driver-longhorn-io"
 // workers is how many VolumeAttachments are evaluated at once.
 const workers = 4
 
-// Options say whether and how the external-attacher's role is taken.
+// Options are whether and how the external-attacher's role is taken.
 type Options struct {
 	// Attach takes the role; without it there is no lease and no watch.
 	Attach bool

@@ -143,7 +143,7 @@ func (p *pass) noReplica() string {
 	case len(p.Replicas) == 0 && p.everHealthy():
 		return "The volume was attached before, and none of its replicas is left: restore it from a backup, or delete it."
 	case len(p.Replicas) == 0:
-		return "The volume has no replica yet; the condition Scheduled says why."
+		return "The volume has no replica yet: see the condition Scheduled."
 	case p.allFailed():
 		return "All replicas have failed."
 	}

@@ -59,7 +59,7 @@ func (p *pass) status() {
 	p.set("currentNodeID", s.CurrentNodeID, p.current)
 	p.set("currentMigrationNodeID", s.CurrentMigrationNodeID, p.migration)
 	target := ""
-	if p.away() {
+	if p.relocated() {
 		target = p.engine.Spec.NodeID
 	}
 	p.set("currentTargetNodeID", s.CurrentTargetNodeID, target)

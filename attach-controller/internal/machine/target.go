@@ -48,15 +48,15 @@ func (p *pass) movable(home string) bool {
 		p.secondFront == nil && f.wanted && f.node == home
 }
 
-// away reports whether the target is relocated: it is not on the node where the volume is attached.
-func (p *pass) away() bool {
+// relocated reports whether the target is not on the node where the volume is attached.
+func (p *pass) relocated() bool {
 	e := ofEngine(p.engine)
 	return p.movable(p.current) && e.wanted && e.node != "" && e.node != p.current
 }
 
 // engineNode returns the node for the engine of a volume that is wanted on a node.
 func (p *pass) engineNode(node string) string {
-	if p.current == node && p.away() {
+	if p.current == node && p.relocated() {
 		return p.engine.Spec.NodeID
 	}
 	return node
@@ -110,7 +110,7 @@ func (p *pass) goal(home string) string {
 // broken reports whether the relocated target has failed while copies are left that it served from: another engine takes over under the
 // frontend, since the volume could not be attached again where it is.
 func (p *pass) broken() bool {
-	return p.away() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
+	return p.relocated() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
 }
 
 // beginMove creates the second engine.

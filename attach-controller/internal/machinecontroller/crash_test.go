@@ -60,7 +60,9 @@ var crashScenarios = map[string]struct {
 		prepare: func(w *world) { w.attached(v1beta2.DataEngineV2, "node-3") },
 		drive: func(w *world) {
 			w.spec(w.theVolume(), map[string]any{"migrationNodeID": "node-2"})
-			w.frontend(vol+"-ef-1", "running", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+			w.frontend(vol+"-ef-1", "running", func(f *v1beta2.EngineFrontend) bool {
+				return f.Status.CurrentState == v1beta2.InstanceStateRunning
+			})
 			w.spec(w.theVolume(), map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
 			w.settled(w.theVolume(), "node-2")
 			w.left(v1beta2.DataEngineV2, "0")

@@ -70,7 +70,9 @@ func TestV2HasAFrontendAsWell(t *testing.T) {
 	p := w.start()
 	v := w.attached(v1beta2.DataEngineV2, "node-3")
 	e := w.engine(vol+"-e-0", "running", func(e *v1beta2.Engine) bool { return e.Status.CurrentState == v1beta2.InstanceStateRunning })
-	f := w.frontend(vol+"-ef-0", "running", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+	f := w.frontend(vol+"-ef-0", "running", func(f *v1beta2.EngineFrontend) bool {
+		return f.Status.CurrentState == v1beta2.InstanceStateRunning
+	})
 	require.Equal(t, []string{v1beta2.Finalizer}, f.Finalizers)
 	require.Equal(t, e.Name, f.Spec.EngineName)
 	require.Equal(t, e.Status.StorageIP, f.Spec.TargetIP)
@@ -78,7 +80,9 @@ func TestV2HasAFrontendAsWell(t *testing.T) {
 	w.quiet(p)
 	w.wanted(v, "")
 	w.reaches(v, v1beta2.VolumeStateDetached, "")
-	w.frontend(vol+"-ef-0", "stopped", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateStopped })
+	w.frontend(vol+"-ef-0", "stopped", func(f *v1beta2.EngineFrontend) bool {
+		return f.Status.CurrentState == v1beta2.InstanceStateStopped
+	})
 	w.quiet(p)
 }
 

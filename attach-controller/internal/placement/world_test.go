@@ -77,7 +77,7 @@ func asks(changes ...func(*Request)) Request {
 	return r
 }
 
-// taken is where another replica of the volume is: on a disk of a node made by node.
+// taken is where another replica of the volume is: on a disk of a node created by node.
 func taken(node, key string) func(*Request) {
 	return func(r *Request) {
 		r.Taken = append(r.Taken, Place{Node: node, Zone: "zone-of-" + node, DiskUUID: node + "-" + key})

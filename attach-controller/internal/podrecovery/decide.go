@@ -72,7 +72,7 @@ func Decide(f Facts) Verdict {
 func detachedUnderIt(f Facts) Verdict {
 	switch {
 	case f.Pod.Controller == "":
-		return nothing("It has no controller: nobody would make another one.")
+		return nothing("It has no controller that would create another one.")
 	case f.Pod.Started.IsZero():
 		return nothing("It has not started.")
 	}
@@ -121,7 +121,7 @@ func leaving(f Facts) Verdict {
 	case !lost:
 		return nothing("Its node %s is not down: its kubelet ends it.", f.Pod.Node)
 	case f.Now.Before(lostFrom):
-		return until(lostFrom, "Its node %s is not ready, which its kubelet says itself: it is left alone until %s.", f.Pod.Node,
+		return until(lostFrom, "Its node %s is not ready by its kubelet's own report: it is left alone until %s.", f.Pod.Node,
 			stamp(lostFrom))
 	case f.Now.Before(here.until):
 		return until(here.until, "Its grace, and that of other pods with its volumes, is over at %s.", stamp(here.until))
@@ -131,7 +131,7 @@ func leaving(f Facts) Verdict {
 		return nothing("VolumeAttachment %s is not gone yet.", here.going)
 	}
 	out := Verdict{Action: ActionForceDelete, Why: fmt.Sprintf("Node %s is down, and the grace of the pod was over at %s; its "+
-		"controller may make another one.",
+		"controller may create another one.",
 		f.Pod.Node, stamp(f.Pod.DeletedAt))}
 	for _, v := range f.Volumes {
 		out.Volumes = append(out.Volumes, v.Name)

@@ -251,7 +251,8 @@ func TestFactsOfAPod(t *testing.T) {
 			{APIVersion: "v1", Kind: "ConfigMap"}, {APIVersion: "apps/v1", Kind: "StatefulSet", Controller: &yes},
 		}},
 		Spec: corev1.PodSpec{NodeName: "n", Volumes: []corev1.Volume{
-			{Name: "a", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "claim"}}},
+			{Name: "a", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "claim"}}},
 			{Name: "b", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}, {Name: "c"},
 		}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending, StartTime: &at},

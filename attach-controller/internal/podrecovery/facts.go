@@ -1,10 +1,10 @@
 // Package podrecovery decides about pods whose Longhorn volume was detached under them, or whose node is down. There are three rules:
 //
-//	the pod                                   and                                                     is answered by
-//	started before remountRequestedAt         it has a controller that the settings do not spare      a deletion with 30 s of grace
-//	is being deleted, on a node that is down  node-down-pod-deletion-policy covers its controller,    the deletion of its VolumeAttachments there; once they are
-//	                                          and its grace is over                                   gone, a deletion by force
-//	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     the deletion of that VolumeAttachment
+//	the pod                                   and                                                     the controller does
+//	started before remountRequestedAt         it has a controller that the settings do not spare      deletes it with 30 s of grace
+//	is being deleted, on a node that is down  node-down-pod-deletion-policy covers its controller,    deletes its VolumeAttachments
+//	                                          and its grace is over                                   there, then the pod by force
+//	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     deletes that VolumeAttachment
 //	                                          no pod uses the volume any more, holds it
 //
 // A mount outlives neither the end of the volume's engine nor a new device: it returns errors until a new pod mounts the volume again. A
@@ -86,7 +86,7 @@ type Attachment struct {
 // Node is a node of Kubernetes, and of Longhorn.
 type Node struct {
 	Name string
-	// Down is positive evidence of Longhorn's Node, as v1beta2.IsNodeDown says.
+	// Down is positive evidence of Longhorn's Node, as of v1beta2.IsNodeDown.
 	Down bool
 	// Kubernetes is the Kubernetes node, nil: it does not exist there. It is read only if Down is true.
 	Kubernetes *Host

@@ -28,7 +28,7 @@ func deletions(s *seen, v podrecovery.Verdict) []deletion {
 	switch v.Action {
 	case podrecovery.ActionDelete:
 		return []deletion{ofPod(s, v, podrecovery.GracePeriod,
-			warning("PodDeleted", "Pod %s is deleted, so that its controller makes another one. %s", pod, v.Why))}
+			warning("PodDeleted", "Pod %s is deleted, so that its controller creates another one. %s", pod, v.Why))}
 	case podrecovery.ActionForceDelete:
 		return []deletion{ofPod(s, v, 0, warning("PodForceDeleted", "Pod %s is deleted by force. %s", pod, v.Why))}
 	}
@@ -58,9 +58,8 @@ func (r *reconciler) emit(d deletion, e events.Event) {
 // refused is what is emitted where the API server refuses to delete a VolumeAttachment.
 func refused(name string, answer error) events.Event {
 	return warning("AttachmentNotDeleted", "VolumeAttachment %s of Kubernetes, which holds the volume on a node that is down, is not "+
-		"deleted. Allow "+
-		"attach-controller to delete volumeattachments.storage.k8s.io, or run kubectl delete volumeattachments.storage.k8s.io %s. The "+
-		"API server says: %s",
+		"deleted. Allow attach-controller to delete volumeattachments.storage.k8s.io, or run "+
+		"kubectl delete volumeattachments.storage.k8s.io %s. The API server answered: %s",
 		name, name, answer)
 }
 

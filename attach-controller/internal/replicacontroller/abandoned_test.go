@@ -21,7 +21,8 @@ func TestAReplicaThatMayStillRunIsRecordedAsAbandoned(t *testing.T) {
 			m := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-v1"),
 				Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV1}}
 			w.create(m)
-			w.status(m, map[string]any{"instanceReplicas": map[string]v1beta2.InstanceProcess{"gone-r-1": {Status: v1beta2.InstanceProcessStatus{UUID: "uuid-1"}}}})
+			w.status(m, map[string]any{"instanceReplicas": map[string]v1beta2.InstanceProcess{
+				"gone-r-1": {Status: v1beta2.InstanceProcessStatus{UUID: "uuid-1"}}}})
 			r := &v1beta2.Replica{ObjectMeta: w.meta("gone-r-1")}
 			r.Finalizers = []string{v1beta2.Finalizer}
 			r.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "gone",

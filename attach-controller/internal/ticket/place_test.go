@@ -32,7 +32,9 @@ func TestRowP(t *testing.T) {
 		"not an upgrading node":                           {basic(upgrading("node-1")), "node-1", "node-2"},
 		"not a node whose replica failed":                 {basic(failed("node-1")), "node-1", "node-2"},
 		"not a node whose replica is still being rebuilt": {basic(func(w *World) { w.Replicas[0].Spec.HealthyAt = "" }), "", "node-2"},
-		"not a node whose replica is being deleted":       {basic(func(w *World) { w.Replicas[0].DeletionTimestamp = &metav1.Time{Time: now} }), "", "node-2"},
+		"not a node whose replica is being deleted": {basic(func(w *World) {
+			w.Replicas[0].DeletionTimestamp = &metav1.Time{Time: now}
+		}), "", "node-2"},
 		"a volume that was never opened has all its replicas": {basic(func(w *World) {
 			w.Replicas[0].Spec.HealthyAt,
 				w.Replicas[1].Spec.HealthyAt = "", ""

@@ -50,13 +50,13 @@ func expired(c ticket.Change) events.Event {
 func cordonedNode(c ticket.Change) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "TicketOfCordonedNode", Action: actionCollect,
 		Note: fmt.Sprintf("Ticket %q was removed: node %s is cordoned, and the setting detach-manually-attached-volumes-when-cordoned "+
-			"is true. Make a ticket for another node to attach the volume there.", c.ID, c.Before.NodeID)}
+			"is true. Create a ticket for another node to attach the volume there.", c.ID, c.Before.NodeID)}
 }
 
 func shareManagerMissing(c ticket.Change) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "ShareManagerMissing", Action: actionShare,
 		Note: fmt.Sprintf("Pods want this RWX volume, but no ShareManager names the node that shares it; ticket %q waits. Share "+
-			"managers are not made by attach-controller: see that theirs runs.", c.ID)}
+			"managers are created by another controller: check that it runs.", c.ID)}
 }
 
 // TakenOver is emitted on the VolumeAttachment of a volume that was taken over on its node.

@@ -29,7 +29,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if len(verdict.Changes) == 0 {
-		return r.sleep(verdict), nil
+		return r.requeue(verdict), nil
 	}
 	if err := apply(ctx, r.client, world.Attachment, verdict.Changes); err != nil {
 		return ctrl.Result{}, err
@@ -39,7 +39,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		count(change)
 		log.FromContext(ctx).Info("ticket changed", "name", change.ID, "reason", change.Why, "node", nodeOf(change))
 	}
-	return r.sleep(verdict), nil
+	return r.requeue(verdict), nil
 }
 
 // decide returns a nil world if there is nothing to decide about. A verdict with changes comes from a second, uncached read: generations
@@ -59,8 +59,8 @@ func (r *reconciler) decide(ctx context.Context, name string) (*ticket.World, ti
 	return world, ticket.Decide(*world), nil
 }
 
-// sleep requeues exactly at the verdict's time.
-func (r *reconciler) sleep(v ticket.Verdict) ctrl.Result {
+// requeue requeues exactly at the verdict's time.
+func (r *reconciler) requeue(v ticket.Verdict) ctrl.Result {
 	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}
 	}

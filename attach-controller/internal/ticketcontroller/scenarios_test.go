@@ -59,7 +59,8 @@ func TestEvictionAttachesADetachedVolumeUntilNothingIsLeft(t *testing.T) {
 
 	disk := w.meta("node-2")
 	w.spec(&v1beta2.Node{ObjectMeta: disk}, map[string]any{"disks": map[string]any{"fast": map[string]any{"evictionRequested": true}}})
-	w.status(&v1beta2.Node{ObjectMeta: disk}, map[string]any{"diskStatus": map[string]any{"fast": map[string]any{"diskUUID": "disk-of-node-2"}}})
+	w.status(&v1beta2.Node{ObjectMeta: disk}, map[string]any{
+		"diskStatus": map[string]any{"fast": map[string]any{"diskUUID": "disk-of-node-2"}}})
 	w.detached(v)
 	w.shows(vol, "volume-eviction-controller-vol-1 @node-2 any")
 }
