@@ -97,8 +97,8 @@ func TestATargetThatIsBackBeforeItsFrontendIsCutOffIsTheVolumesAgain(t *testing.
 		DataEngine: "v2"})
 	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to say that all I/O is held", patience, func(v *v1beta2.Volume) string {
 		said := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
-		if said != nil && strings.Contains(said.Message, "All I/O is held: node "+scenarios.Far+
-			" is down, and the target there is given up; that was asked for") {
+		if said != nil && strings.Contains(said.Message, "All I/O is suspended: node "+scenarios.Far+
+			" is down, and the volume fails over from the target there; the suspension was requested") {
 			return ""
 		}
 		return "it says " + world.Say(v.Status.Conditions)
