@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// binaries are the deployables; the simulator is the data plane's side and not one of them.
+// binaries are the deployables. The simulator is not one of them: it belongs to the data plane.
 var binaries = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
 
-// A concern that has a shell, such as ticket with ticketcontroller, is a pure core: it reaches no client and no transport.
-// So are these, whose shell goes by another name or is several.
+// A concern that has a reconciler, such as ticket with ticketcontroller, is a pure core: it imports no client and no transport.
+// These are pure cores, too: their reconcilers have other names.
 var moreCores = []string{
 	"attach-controller/internal/placement",
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",
@@ -47,14 +47,14 @@ var moreCores = []string{
 // eventful are as pure but for shared/events, by which they name their events, and with which client-go comes along.
 var eventful = []string{"im-monitor/internal/instance", "im-monitor/internal/instancemanager", "im-monitor/internal/node"}
 
-// cores finds the packages that have a shell, so that a new concern is held to purity without anybody listing it.
+// cores finds the packages that have a reconciler, so that a new concern must be pure without an entry in a list.
 func cores(t *testing.T) []string {
 	t.Helper()
-	shells, err := filepath.Glob(filepath.Join(root, "*", "internal", "?*controller"))
+	reconcilers, err := filepath.Glob(filepath.Join(root, "*", "internal", "?*controller"))
 	require.NoError(t, err)
 	found := slices.Clone(moreCores)
-	for _, shell := range shells {
-		name, err := filepath.Rel(root, strings.TrimSuffix(shell, "controller"))
+	for _, reconciler := range reconcilers {
+		name, err := filepath.Rel(root, strings.TrimSuffix(reconciler, "controller"))
 		require.NoError(t, err)
 		files, err := filepath.Glob(filepath.Join(root, name, "*.go"))
 		require.NoError(t, err)
@@ -97,14 +97,14 @@ func goList(t *testing.T, arguments ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", append([]string{"list"}, arguments...)...)
 	command.Dir = root
-	var said strings.Builder
-	command.Stderr = &said
+	var output strings.Builder
+	command.Stderr = &output
 	out, err := command.Output()
-	require.NoError(t, err, "go list %s: %s", arguments, said.String())
+	require.NoError(t, err, "go list %s: %s", arguments, output.String())
 	return string(out)
 }
 
-// One binary speaks to the data plane, so that one Role, one certificate and one judge guard it.
+// One binary speaks to the data plane, so that one Role, one certificate and one component is responsible for it.
 func TestOnlyIMMonitorReachesGRPC(t *testing.T) {
 	for _, binary := range binaries {
 		reaches := slices.Contains(reach(t, binary), "google.golang.org/grpc")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leftOut begins the comment that says why Bazel doesn't run a test that go test runs, or skips one of its files.
+// leftOut begins the comment that explains why Bazel doesn't run a test that go test runs, or skips one of its files.
 const leftOut = "# Not under Bazel: "
 
 // target is one rule of a BUILD file, as far as gazelle's shape goes.
@@ -76,7 +76,7 @@ func TestBazelRunsEveryTestThatGoRuns(t *testing.T) {
 			continue
 		}
 		if slices.Contains(rule.list("tags"), "manual") {
-			require.Contains(t, rule.text, leftOut, "%s is manual: say why in a comment inside it", rule.label())
+			require.Contains(t, rule.text, leftOut, "%s is manual: explain why in a comment inside it", rule.label())
 		}
 		underBazel[rule.pkg] = append(underBazel[rule.pkg], rule.list("srcs")...)
 		reasons[rule.pkg] = reasons[rule.pkg] || strings.Contains(rule.text, leftOut)
@@ -92,7 +92,7 @@ func TestBazelRunsEveryTestThatGoRuns(t *testing.T) {
 		seen[pkg] = true
 		if !reasons[pkg] {
 			require.ElementsMatch(t, files, underBazel[pkg],
-				"test files of %s: go test (expected) and its BUILD file (actual); mend it with make generate", pkg)
+				"test files of %s: go test (expected) and its BUILD file (actual); run make generate", pkg)
 		}
 	}
 	for pkg := range underBazel {
@@ -115,7 +115,7 @@ func TestEveryTestThatStartsAControlPlaneDeclaresItsSize(t *testing.T) {
 	}
 }
 
-// Visibility is what keeps a change of one controller out of the others: Bazel refuses an import that isn't foreseen.
+// Visibility keeps a change of one controller out of the others: Bazel refuses an import that isn't listed.
 func TestVisibilityIsAsNarrowAsTheDesignSays(t *testing.T) {
 	public := []string{"//crds:manifests"}
 	for _, binary := range append([]string{"im-monitor/simulator"}, binaries...) {

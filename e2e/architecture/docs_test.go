@@ -34,8 +34,8 @@ func source(t *testing.T) string {
 	return all.String()
 }
 
-// An alert on a metric that nobody exports never fires.
-func TestEveryAlertNamesMetricsThatExistAndHasAPage(t *testing.T) {
+// An alert on a metric that no binary exports never fires.
+func TestEveryAlertUsesExportedMetricsAndHasAPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs/alerts/rules.yaml"))
 	require.NoError(t, err)
 	var rules struct {
@@ -57,8 +57,8 @@ func TestEveryAlertNamesMetricsThatExistAndHasAPage(t *testing.T) {
 	}
 }
 
-// The README of a binary is where operators look a metric up.
-func TestEveryMetricStandsInItsBinarysREADME(t *testing.T) {
+// Operators search the README of a binary for a metric.
+func TestREADMEOfABinaryListsItsMetrics(t *testing.T) {
 	for _, name := range metricName.FindAllString(source(t), -1) {
 		for _, binary := range binaries {
 			if strings.HasPrefix(name, "drover_"+strings.ReplaceAll(binary, "-", "_")+"_") {
@@ -70,8 +70,8 @@ func TestEveryMetricStandsInItsBinarysREADME(t *testing.T) {
 	}
 }
 
-// Whoever meets a reason at night finds it in the guide, with the next step.
-func TestEveryReasonOfAttachingStandsInTheGuide(t *testing.T) {
+// Operators find each reason in the guide, with the next step.
+func TestOperatorsGuideListsEveryAttachReason(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs/attaching.md"))
 	require.NoError(t, err)
 	for _, contract := range v1beta2.ConditionContracts() {

@@ -15,7 +15,7 @@ const (
 	pagesDir = "docs/crds"
 )
 
-// Whoever changes a type and forgets `make generate` learns it here.
+// A changed type without `make generate` fails here.
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	t.Chdir(root)
 	out := t.TempDir()

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainWords has words that were only ours, and what the field says instead. A word that is gone everywhere is added here, so that it stays
-// away.
+// plainWords maps private words to the field's words. A word that was removed from the whole repository is added here, so that it does not
+// return.
 var plainWords = map[string]string{
 	`quarantin\w*`:                      "post-election delay",
 	`past the cache`:                    "uncached",
@@ -28,11 +28,11 @@ var plainWords = map[string]string{
 	`DroverNobodyAttachesForKubernetes`: "DroverCSIAttacherNoLeader",
 }
 
-// oldNames are where words of before are named as such: flags that are understood for one minor version, and what a version changed.
+// oldNames matches lines that name an old word on purpose: flags that are accepted for one more minor version, and changelogs.
 var oldNames = regexp.MustCompile(`RenamedFlag\(|// as they were called|^\| *"engine-look|\.proto|protobuf_oneof|isOneof`)
 
-// A stranger finds everything under the word that Kubernetes, CSI, NVMe-oF or SPDK has for it.
-func TestWordsThatOnlyWeKnewAreGone(t *testing.T) {
+// A newcomer finds everything under the word that Kubernetes, CSI, NVMe-oF or SPDK uses.
+func TestSourcesUseTheFieldsWords(t *testing.T) {
 	for word, instead := range plainWords {
 		pattern := regexp.MustCompile(`\b` + word + `\b`)
 		require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -56,7 +56,7 @@ func TestWordsThatOnlyWeKnewAreGone(t *testing.T) {
 	}
 }
 
-// written reports whether a file is text of people: not generated, not this list, not what a version changed.
+// written reports whether people write the file: it is not generated, not this list, not a changelog.
 func written(path string, entry fs.DirEntry) bool {
 	if entry.IsDir() || strings.HasSuffix(path, ".pb.go") || filepath.Base(path) == "CHANGELOG.md" ||
 		filepath.Base(path) == "language_test.go" {

@@ -16,7 +16,7 @@ import (
 
 const storageGroup = "storage.k8s.io"
 
-// rights are the letters of the matrix in ARCHITECTURE.md that a Role can tell apart: R, C, D, and W for any patch or
+// rights are the letters of the matrix in ARCHITECTURE.md that a Role can distinguish: R, C, D, and W for any patch or
 // update, a dropped finalizer included.
 type rights map[string]bool
 
@@ -24,7 +24,7 @@ var letterOfVerb = map[string]string{
 	"get": "R", "list": "R", "watch": "R", "create": "C", "delete": "D", "patch": "W", "update": "W",
 }
 
-// The matrix is what people read to learn who may do what, so it must be what the API server enforces.
+// People read the matrix to learn which controller may do what, so it must equal what the API server enforces.
 func TestTheMatrixOfWritersIsWhatTheRolesGrant(t *testing.T) {
 	matrix := readMatrix(t)
 	for _, binary := range binaries {

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// A15b: both copies are deleted at once. One is kept until there is another.
+// A15b: both replicas are deleted at once. One is kept until there is another.
 func TestA15bTwoReplicasDeletedAtOnceLeaveOne(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -38,7 +38,7 @@ func TestA15bTwoReplicasDeletedAtOnceLeaveOne(t *testing.T) {
 	})
 }
 
-// wholeCopy says when no replica of the volume has its data.
+// wholeCopy returns a text while no replica of the volume has its data.
 func wholeCopy(ctx context.Context, w *world.World, name string) (string, error) {
 	replicas, err := w.ReplicasOf(ctx, name)
 	for _, r := range replicas {
@@ -49,7 +49,7 @@ func wholeCopy(ctx context.Context, w *world.World, name string) (string, error)
 	return fmt.Sprintf("none of %d replicas is healthy", len(replicas)), err
 }
 
-// gone says when the object is there.
+// gone returns a text while the object exists.
 func gone(w *world.World, object client.Object) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		err := w.Admin.Get(ctx, client.ObjectKeyFromObject(object), object)

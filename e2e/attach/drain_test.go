@@ -18,7 +18,7 @@ func cordon(t *testing.T, ctx context.Context, w *world.World, node string) {
 	t.Cleanup(func() { require.NoError(t, w.Cordon(context.WithoutCancel(ctx), node, false)) })
 }
 
-// protects waits until the budget of the node's instance manager says that it protects so much, and an eviction is refused.
+// protects waits until the budget of the node's instance manager names what it protects, and an eviction is refused.
 func protects(t *testing.T, ctx context.Context, w *world.World, node, engine, what string) {
 	t.Helper()
 	name := w.InstanceManager(node, engine)
@@ -27,8 +27,8 @@ func protects(t *testing.T, ctx context.Context, w *world.World, node, engine, w
 		if err := w.Get(ctx, name, budget); err != nil {
 			return "", err
 		}
-		if says := budget.Annotations["drover.dev/protects"]; says != what {
-			return "it says " + says, nil
+		if protects := budget.Annotations["drover.dev/protects"]; protects != what {
+			return "its annotation is " + protects, nil
 		}
 		return "", nil
 	}))
@@ -45,7 +45,7 @@ func evicted(t *testing.T, ctx context.Context, w *world.World, node, engine str
 	}))
 }
 
-// A25: a drain takes an instance manager as soon as nothing on the node needs it, and not before.
+// A25: a drain evicts an instance manager as soon as nothing on the node needs it, and not before.
 func TestADrainWaitsForEnginesAndForTheLastReplica(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// copying is how long a copy takes once it is no longer held.
+// copying is how long a copy takes once it is no longer paused.
 const copying = 100 * time.Millisecond
 
 // inUse orders a volume, lets a pod hold it near, and writes to it.
@@ -29,7 +29,7 @@ func inUse(t *testing.T, ctx context.Context, w *world.World, engine string, rep
 	return name
 }
 
-// unharmed is the end of every test with data: the block reads so, and the data plane was never told to mix or lose any.
+// unharmed ends every test with data: the block has this content, and no call asked the data plane to mix or lose data.
 func unharmed(t *testing.T, ctx context.Context, w *world.World, name string, block int, text string) {
 	t.Helper()
 	require.NoError(t, w.Keeps(ctx, name, block, text))
@@ -56,7 +56,7 @@ func wellAgain(t *testing.T, ctx context.Context, w *world.World, name string) {
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
 }
 
-// faultedBecause says when the volume is not held detached for that reason.
+// faultedBecause returns a text while the volume is not held detached for that reason.
 func faultedBecause(reason string) func(*v1beta2.Volume) string {
 	return func(v *v1beta2.Volume) string {
 		switch is := conditions.Reason(v.Status.Conditions, v1beta2.VolumeAttached); {
@@ -71,7 +71,7 @@ func faultedBecause(reason string) func(*v1beta2.Volume) string {
 	}
 }
 
-// A8: every replica's process dies at once. What they hold is whole: the volume goes on from it.
+// A8: every replica's process dies at once. Their data is complete: the volume continues from it.
 func TestA8EveryReplicaCrashes(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -87,7 +87,7 @@ func TestA8EveryReplicaCrashes(t *testing.T) {
 	})
 }
 
-// A8: all replicas are marked as failed, the second later than the first and with newer data: it is the one to go on from.
+// A8: all replicas are marked as failed, the second later than the first and with newer data: the volume continues from it.
 func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -101,7 +101,7 @@ func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
 		require.NoError(t, w.Never(ctx, "a detachment", watching, attachedTo(name, near)))
 
 		require.NoError(t, w.MarkFailed(ctx, replicas[1]))
-		// A look that comes between the mark and the end of the engine finds that it serves from this replica, and takes the mark back.
+		// A poll between the mark and the end of the engine finds that the engine serves from this replica, and removes the mark.
 		require.NoError(t, w.WaitVolumeEvent(ctx, name, "AutoSalvaged", patience, "ReplicaStillGood"))
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
 		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessDegraded, patience))
@@ -112,8 +112,8 @@ func TestA8AllReplicasFailedAndTheLastIsSalvaged(t *testing.T) {
 	})
 }
 
-// A8: without anything usable the volume says so, rests, and goes on when a person says from what.
-func TestA8WithoutAUsableReplicaTheVolumeSaysSoAndRests(t *testing.T) {
+// A8: without a usable replica the volume reports it and stays detached. It continues when a person selects a replica.
+func TestA8AVolumeWithoutAUsableReplicaReportsItAndStaysDetached(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
 		set(t, ctx, w, autoSalvage, "false", autoSalvageDefault)
@@ -133,8 +133,8 @@ func TestA8WithoutAUsableReplicaTheVolumeSaysSoAndRests(t *testing.T) {
 	})
 }
 
-// allMarkedFailed marks every replica as failed by hand until the volume says that none can be used: a look between the mark and the end of
-// the engine finds that it serves from them, and takes the marks back.
+// allMarkedFailed marks every replica as failed by hand until the volume reports that none can be used: a poll between the mark and the end of
+// the engine finds that the engine serves from them, and removes the marks.
 func allMarkedFailed(w *world.World, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		volume := &v1beta2.Volume{}
@@ -153,7 +153,7 @@ func allMarkedFailed(w *world.World, name string) func(context.Context) (string,
 	}
 }
 
-// A8: the only whole copy is on a node that is away. An older one elsewhere is not taken for it.
+// A8: the only complete replica is on a node that is down. An older one elsewhere is not used instead.
 func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -169,7 +169,7 @@ func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 		require.NoError(t, w.WaitFailed(ctx, name, 2, patience))
 		require.NoError(t, w.Write(ctx, name, 1, "second"))
 		require.NoError(t, w.CutNode(ctx, far))
-		require.Error(t, w.Write(ctx, name, 2, "lost"), "an engine of v1 notices a cut link with its next I/O")
+		require.Error(t, w.Write(ctx, name, 2, "lost"), "a v1 engine notices a broken connection with its next I/O")
 		require.NoError(t, w.WaitVolume(ctx, name, "to wait for "+whole.Name, patience, faultedBecause(v1beta2.ReasonNoUsableReplica)))
 		require.NoError(t, w.JoinNode(ctx, far))
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
@@ -178,7 +178,7 @@ func TestA8AHealthyReplicaOnALostNodeIsWaitedFor(t *testing.T) {
 }
 
 // A9: two volumes lose their replica on one node; rebuilding one at a time is allowed there.
-func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
+func TestA9ANodeRebuildsOneReplicaAtATime(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
 		set(t, ctx, w, rebuilds, "1", rebuildsDefault)
@@ -206,7 +206,7 @@ func TestA9RebuildsTakeTurnsOnANode(t *testing.T) {
 	})
 }
 
-// A9: a node is away for a while; its replica comes back with it, and is not replaced by another.
+// A9: a node is down for a while; its replica returns with it, and is not replaced by another.
 func TestA9AReturningReplicaIsReused(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -227,7 +227,7 @@ func TestA9AReturningReplicaIsReused(t *testing.T) {
 	})
 }
 
-// A9: the last copy stays, whoever deletes it, and says why. It goes when another one was rebuilt from it.
+// A9: the last replica stays after its deletion is requested, and reports why. It ends once another one was rebuilt from it.
 func TestA9TheLastHealthyReplicaIsNeverRemoved(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

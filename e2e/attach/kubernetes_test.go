@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// kubernetes is a stage with a volume that Kubernetes knows: a PersistentVolume, and a claim that is bound to it.
+// kubernetes sets up a volume that Kubernetes knows: a PersistentVolume, and a claim that is bound to it.
 func kubernetes(t *testing.T, engine string) (context.Context, *world.World, string) {
 	t.Helper()
 	ctx, w := fixture(t)
@@ -23,7 +23,7 @@ func kubernetes(t *testing.T, engine string) (context.Context, *world.World, str
 	return ctx, w, name
 }
 
-// A13 with the real kube-controller-manager and the simulator: nobody is played but the kubelet.
+// A13 with the real kube-controller-manager and the simulator: the test replaces only the kubelet.
 func TestA13APodsVolumeIsAttachedAndItsEndDetachesIt(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := kubernetes(t, engine)
@@ -55,7 +55,7 @@ func TestA13WhatKeepsAVolumeFromAPodIsInAttachError(t *testing.T) {
 	require.Nil(t, va.Status.AttachError)
 }
 
-// A pod moves off a dead node once a person says that it is dead.
+// A pod moves off a dead node once a person declares the node out of service.
 func TestA13APodMovesOffANodeThatIsOutOfService(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := kubernetes(t, engine)
@@ -76,7 +76,7 @@ func TestA13APodMovesOffANodeThatIsOutOfService(t *testing.T) {
 		require.NoError(t, w.WaitAttached(ctx, name, far, patience))
 		require.NoError(t, w.JoinNode(ctx, near))
 		require.NoError(t, w.WaitNode(ctx, near, v1beta2.ConditionTrue, patience))
-		require.NoError(t, w.OutOfService(ctx, near, false), "who declares a node dead takes it back when it lives again")
+		require.NoError(t, w.OutOfService(ctx, near, false), "the person who declared the node out of service removes the taint when it is up again")
 		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 		require.NoError(t, w.Wait(ctx, "the end of the old engine", patience, oneEngine(w, name)))
 	})

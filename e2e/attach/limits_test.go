@@ -15,7 +15,7 @@ import (
 
 const cleanup, cleanupDefault = "auto-cleanup-system-generated-snapshot", "true"
 
-// limited lets a volume have so many snapshots.
+// limited sets how many snapshots a volume may have.
 func limited(t *testing.T, ctx context.Context, w *world.World, name string, count int) {
 	t.Helper()
 	v := &v1beta2.Volume{}
@@ -34,7 +34,7 @@ func limited(t *testing.T, ctx context.Context, w *world.World, name string, cou
 	}))
 }
 
-// S3: what a volume may have reaches the engine that runs, which reports it.
+// S3: the snapshot limit of a volume reaches the running engine, which reports it.
 func TestALimitReachesARunningEngine(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -44,7 +44,7 @@ func TestALimitReachesARunningEngine(t *testing.T) {
 	})
 }
 
-// S1: a rebuild takes a snapshot, which an engine at its limit refuses. What earlier rebuilds left makes room.
+// S1: a rebuild takes a snapshot, which an engine at its limit refuses. Snapshots that earlier rebuilds left are removed to make room.
 func TestARebuildAtTheSnapshotLimit(t *testing.T) {
 	ctx, w := fixture(t)
 	set(t, ctx, w, cleanup, "false", cleanupDefault)
@@ -67,7 +67,7 @@ func TestARebuildAtTheSnapshotLimit(t *testing.T) {
 	whole(t, ctx, w, name)
 }
 
-// R4: an expansion that an engine accepts and does not carry out is told, and keeps nobody from moving the volume.
+// R4: an expansion that an engine accepts and does not carry out is reported, and does not keep a person from moving the volume.
 func TestAnExpansionThatFailsSilently(t *testing.T) {
 	ctx, w := fixture(t)
 	name := inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
@@ -79,11 +79,11 @@ func TestAnExpansionThatFailsSilently(t *testing.T) {
 	require.NoError(t, w.Get(ctx, name, v))
 	bigger := 2 * v.Spec.Size
 	require.NoError(t, w.Grow(ctx, name, bigger))
-	require.NoError(t, w.WaitVolume(ctx, name, "to say that it has not grown", patience, func(v *v1beta2.Volume) string {
+	require.NoError(t, w.WaitVolume(ctx, name, "to report that it has not grown", patience, func(v *v1beta2.Volume) string {
 		if conditions.Reason(v.Status.Conditions, v1beta2.VolumeExpanded) == v1beta2.ReasonExpansionFailed {
 			return ""
 		}
-		return fmt.Sprintf("it says %v", v.Status.Conditions)
+		return fmt.Sprintf("it reports %v", v.Status.Conditions)
 	}))
 	require.NoError(t, w.Ticket(ctx, name, "csi-next", v1beta2.AttacherCSI, far, nil))
 	require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
@@ -92,7 +92,7 @@ func TestAnExpansionThatFailsSilently(t *testing.T) {
 	unharmed(t, ctx, w, name, 1, "first")
 	limited(t, ctx, w, name, 5)
 	require.NoError(t, w.WaitGrown(ctx, name, bigger, patience))
-	require.NoError(t, w.WaitVolume(ctx, name, "to say that it has grown", patience, func(v *v1beta2.Volume) string {
+	require.NoError(t, w.WaitVolume(ctx, name, "to report that it has grown", patience, func(v *v1beta2.Volume) string {
 		if conditions.IsTrue(v.Status.Conditions, v1beta2.VolumeExpanded) {
 			return ""
 		}

@@ -16,7 +16,7 @@ import (
 // watching is how long a test watches that nothing happens.
 const watching = 3 * time.Second
 
-// here is the one World of this test binary; every test leaves it as empty as it found it.
+// here is the one World of this test binary; every test leaves it empty.
 var here *world.World
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func fixture(t *testing.T) (context.Context, *world.World) {
 // disableFrontend are the parameters of a ticket that wants no frontend.
 var disableFrontend = map[string]string{v1beta2.TicketDisableFrontend: v1beta2.TicketValueTrue}
 
-// TestScenarios tells each Story once, undisturbed. [ATT-1, ATT-2]
+// TestScenarios runs each scenario once, without failures. [ATT-1, ATT-2]
 func TestScenarios(t *testing.T) {
 	for _, scenario := range Scenarios() {
 		t.Run(scenario.ID+" "+scenario.Sentence, func(t *testing.T) {

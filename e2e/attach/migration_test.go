@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// guest is a stage with a migratable volume, which the source's ticket holds near and a guest writes to.
+// guest sets up a migratable volume that the source's ticket attaches near and a guest writes to.
 func guest(t *testing.T, engine string) (context.Context, *world.World, string) {
 	t.Helper()
 	ctx, w := fixture(t)
@@ -24,17 +24,17 @@ func guest(t *testing.T, engine string) (context.Context, *world.World, string) 
 	return ctx, w, name
 }
 
-// bothSides lets the target's ticket come, and waits until the guest may move.
+// bothSides adds the target's ticket, and waits until the guest may move.
 func bothSides(t *testing.T, ctx context.Context, w *world.World, name string) {
 	t.Helper()
 	require.NoError(t, w.Ticket(ctx, name, target, v1beta2.AttacherCSI, far, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, target, true, "", patience))
 	require.NoError(t, w.WaitTicket(ctx, name, source, true, "", patience), "the guest's own side stays")
 	require.NoError(t, w.Wait(ctx, "an engine on both sides", patience, enginesOn(w, name, near, far)))
-	require.NoError(t, w.WriteFrom(ctx, name, near, 1, "second"), "the guest goes on until it moves")
+	require.NoError(t, w.WriteFrom(ctx, name, near, 1, "second"), "the guest continues until it moves")
 }
 
-// enginesOn says when engines of the volume do not run on exactly these nodes.
+// enginesOn returns a text while engines of the volume do not run on exactly these nodes.
 func enginesOn(w *world.World, name string, wanted ...string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		nodes, err := w.EngineNodes(ctx, name)
@@ -131,7 +131,7 @@ func TestA10TheTargetsEngineCrashesBeforeTheMove(t *testing.T) {
 	})
 }
 
-// The target's engine crashes in the moment of the move: the volume is attached anew where it was to go.
+// The target's engine crashes in the moment of the move: the volume is attached again where it was to go.
 func TestA10TheTargetsEngineCrashesInTheMove(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)
@@ -142,7 +142,7 @@ func TestA10TheTargetsEngineCrashesInTheMove(t *testing.T) {
 	})
 }
 
-// The source's engine crashes: its frontend is gone, so the volume is attached anew; the move can go on then.
+// The source's engine crashes: its frontend is gone, so the volume is attached again; the move can go on then.
 func TestA10TheSourcesEngineCrashes(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := guest(t, engine)

@@ -25,8 +25,8 @@ func staleOn(t *testing.T, ctx context.Context, w *world.World, name, engine, no
 	return stale
 }
 
-// deletedOnce is the end of each orphan that a person deletes: one call that had an effect, to exactly what was judged.
-// Data goes with it only where that is wanted.
+// deletedOnce checks each orphan that a person deletes: one call that had an effect, to exactly the evaluated instance.
+// Data is deleted with it only where the person asked for it.
 func deletedOnce(t *testing.T, ctx context.Context, w *world.World, stale []world.Stale, dataGoes func(world.Stale) bool) {
 	t.Helper()
 	for _, s := range stale {
@@ -49,7 +49,7 @@ func deletedOnce(t *testing.T, ctx context.Context, w *world.World, stale []worl
 	}
 }
 
-// O6 and O9 on volumes that attach-controller made: a node dies under one, the pod moves, the node brings back what it ran.
+// O6 and O9 on volumes that attach-controller attached: a node dies under one, the pod moves, the node brings back what it ran.
 func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -57,7 +57,7 @@ func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 		name := inUse(t, ctx, w, engine, 3, nil)
 		stale := staleOn(t, ctx, w, name, engine, near)
 		require.Len(t, stale, 2)
-		// A call that was on its way when the node fell silent may still arrive when it is back. Not here: both are to live.
+		// A call that was on its way when the node became unreachable may still arrive when it is back. Here it must not: both must run.
 		require.NoError(t, w.Inject(ctx, world.Fault{Kind: "error", Code: "Unavailable", Node: near, Method: "InstanceDelete"}))
 		require.NoError(t, w.CutNode(ctx, near))
 		require.NoError(t, w.WaitNode(ctx, near, v1beta2.ConditionFalse, patience))
@@ -72,7 +72,7 @@ func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Heal(ctx))
 		deletedOnce(t, ctx, w, held, func(world.Stale) bool { return true })
-		// The replica is stopped by who could not reach it before, or it is an orphan first; its data stays in both cases.
+		// The controller that could not reach the replica before stops it, or it becomes an orphan first; its data stays in both cases.
 		require.NoError(t, w.Wait(ctx, "the end of "+replica.Name, patience, func(ctx context.Context) (string, error) {
 			if err := w.DeleteOrphanIfThere(ctx, replica.Orphan()); err != nil {
 				return "", err
@@ -94,12 +94,12 @@ func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 		back, err := w.ReplicaOn(ctx, name, near)
 		require.NoError(t, err)
-		require.Equal(t, replica.Name, back.Name, "it was filled up and goes on")
+		require.Equal(t, replica.Name, back.Name, "it was rebuilt and continues")
 		unharmed(t, ctx, w, name, 1, "second")
 	})
 }
 
-// O1 on a volume that attach-controller made: the object of a replica is gone, its instance runs. The volume gets another
+// O1 on a volume that attach-controller attached: the object of a replica is gone, its instance runs. The volume gets another
 // replica; the instance stays until a person decides.
 func TestO1AReplicaThatLostItsObjectIsReplacedAndAnOrphan(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {

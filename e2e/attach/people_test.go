@@ -41,7 +41,7 @@ func shows(t *testing.T, ctx context.Context, w *world.World, resource, name str
 		}))
 }
 
-// byHand is the merge patch that the operator's guide gives to people; null takes the ticket back.
+// byHand is the merge patch that the operator's guide gives to people; null removes the ticket.
 func byHand(ctx context.Context, w *world.World, volume string, ticket map[string]any) error {
 	attachment := &v1beta2.VolumeAttachment{}
 	attachment.Name, attachment.Namespace = volume, w.Namespace
@@ -57,7 +57,7 @@ func TestA17KubectlDoesItAll(t *testing.T) {
 	shows(t, ctx, w, "volumeattachments", name, "by-hand", near, "True")
 	shows(t, ctx, w, "volumes", name, v1beta2.VolumeStateAttached, near)
 
-	// A pod that cannot have it reads by whom it is held.
+	// The ticket of a pod that cannot have the volume names the holder.
 	require.NoError(t, w.Ticket(ctx, name, "csi-pod", v1beta2.AttacherCSI, far, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", false, v1beta2.ReasonAttachedElsewhere, patience))
 	require.Contains(t, answerOf(t, ctx, name, "csi-pod"), "by-hand")
@@ -72,8 +72,8 @@ func TestA17KubectlDoesItAll(t *testing.T) {
 	shows(t, ctx, w, "volumes", name, v1beta2.VolumeStateDetached)
 }
 
-// A6: whatever an older version, or a crash, left in the three fields that say where a volume is, it comes to rest where
-// its ticket wants it. [ATT-1]
+// A6: whatever an older version or a crash left in the three fields for a volume's node, the volume ends on the node of
+// its ticket. [ATT-1]
 func TestA6EveryCombinationConverges(t *testing.T) {
 	ctx, w := fixture(t)
 	type left struct{ name, wanted, is, state string }

@@ -18,7 +18,7 @@ const (
 	spared                    = "blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly"
 )
 
-// runs makes a pod of a StatefulSet near, and waits until it has its volume, which is whole and mounted.
+// runs creates a pod of a StatefulSet near, and waits until its volume is healthy and mounted.
 func runs(t *testing.T, ctx context.Context, w *world.World, pod, volume string) {
 	t.Helper()
 	require.NoError(t, w.ControlledPod(ctx, pod, statefulSet, volume, near))
@@ -30,7 +30,7 @@ func runs(t *testing.T, ctx context.Context, w *world.World, pod, volume string)
 	require.NoError(t, w.Write(ctx, volume, 1, "first"))
 }
 
-// kept says when a pod is being deleted, or gone.
+// kept returns a text once a pod is being deleted, or gone.
 func kept(w *world.World, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		pod, err := w.PodNow(ctx, name)
@@ -41,7 +41,7 @@ func kept(w *world.World, name string) func(context.Context) (string, error) {
 	}
 }
 
-// A24: the engine dies under a pod. The volume is back on the same node soon, the pod's mount is not: its controller makes another pod.
+// A24: the engine dies under a pod. The volume is back on the same node soon, the pod's mount is not: its controller creates another pod.
 func TestA24APodIsDeletedWhoseEngineDiedUnderIt(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, name := kubernetes(t, engine)
@@ -54,14 +54,14 @@ func TestA24APodIsDeletedWhoseEngineDiedUnderIt(t *testing.T) {
 		var pod *corev1.Pod
 		require.NoError(t, w.Wait(ctx, "the deletion of the pod", patience, func(ctx context.Context) (_ string, err error) {
 			if pod, err = w.PodNow(ctx, name); err == nil && pod.DeletionTimestamp == nil {
-				return "nobody deletes it", nil
+				return "it is not deleted yet", nil
 			}
 			return "", err
 		}))
 		require.EqualValues(t, 30, *pod.DeletionGracePeriodSeconds)
-		require.NoError(t, w.Wait(ctx, "the event about it", patience, func(ctx context.Context) (string, error) {
+		require.NoError(t, w.Wait(ctx, "the event about the deletion", patience, func(ctx context.Context) (string, error) {
 			reported, err := w.PodReported(ctx, name, "PodDeleted")
-			return map[bool]string{false: "nobody tells"}[reported], err
+			return map[bool]string{false: "there is no event yet"}[reported], err
 		}))
 		require.NoError(t, w.WaitVolumeEvent(ctx, name, "PodDeleted", patience))
 		require.NoError(t, w.KillPod(ctx, name), "its kubelet ends it")
@@ -74,7 +74,7 @@ func TestA24APodIsDeletedWhoseEngineDiedUnderIt(t *testing.T) {
 	})
 }
 
-// A24: a node dies under a pod of a StatefulSet, which Kubernetes evicts. Nobody says that the node is dead for good; the next pod gets the
+// A24: a node dies under a pod of a StatefulSet, which Kubernetes evicts. No person declares the node out of service; the next pod gets the
 // volume.
 func TestA24APodIsEndedOnANodeThatIsDown(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// rebuildIsHeld loses a replica of a v1 volume in use, and returns once the engine rebuilds it, which cannot end yet.
+// rebuildIsHeld fails a replica of a v1 volume in use, and returns once the engine rebuilds it. The rebuild is paused.
 func rebuildIsHeld(t *testing.T, ctx context.Context, w *world.World) (name string) {
 	t.Helper()
 	name = inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
@@ -23,7 +23,7 @@ func rebuildIsHeld(t *testing.T, ctx context.Context, w *world.World) (name stri
 	return name
 }
 
-// writeOnly says when no poll has found a replica of the volume in mode WO.
+// writeOnly returns a text while no poll has found a replica of the volume in mode WO.
 func writeOnly(w *world.World, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		var list v1beta2.EngineList
@@ -39,7 +39,7 @@ func writeOnly(w *world.World, name string) func(context.Context) (string, error
 	}
 }
 
-// whole compares the content of every replica, and says when the next start of the engine would leave one out.
+// whole compares the content of every replica, and returns a text while the next start of the engine would leave one out.
 func whole(t *testing.T, ctx context.Context, w *world.World, name string) {
 	t.Helper()
 	data, err := w.DataOf(ctx, name)
@@ -51,7 +51,7 @@ func whole(t *testing.T, ctx context.Context, w *world.World, name string) {
 	unharmed(t, ctx, w, name, 2, "while it is rebuilt")
 }
 
-// A v1 rebuild that loses its caller stays WO for ever: it is begun anew, and what is read is whole.
+// A v1 rebuild that loses its caller stays WO for ever: the rebuild starts again, and all data is read back.
 func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
 	ctx, w := fixture(t)
 	name := rebuildIsHeld(t, ctx, w)
@@ -72,7 +72,7 @@ func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
 	require.Zero(t, verified)
 }
 
-// A process that is asked to stop stays until the rebuild that it began has ended: nothing is repeated.
+// A process that receives SIGTERM runs until the rebuild that it started has ended: no rebuild is repeated.
 func TestAV1RebuildOutlastsARollout(t *testing.T) {
 	ctx, w := fixture(t)
 	name := rebuildIsHeld(t, ctx, w)

@@ -14,11 +14,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// A16: a volume is deleted while the node that serves it is away. Nobody can ask what runs there, so that attach-controller records it
-// before it lets the objects go; exactly that is deleted by policy once the node is back. [ORP-5]
+// A16: a volume is deleted while the node that serves it is down. No controller can list what runs there, so attach-controller records it
+// before it removes the finalizers; exactly the recorded instances are deleted by policy once the node is back. [ORP-5]
 func deletedWhileRelocated() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "A16", Sentence: "a volume is deleted while its node is away: what the node brings back ends by itself", Setup: attached,
+		ID: "A16", Sentence: "a volume is deleted while its node is down: its instances are deleted by policy once the node is back", Setup: attached,
 		Act: func(ctx context.Context, s *scenarios.Scene) (err error) {
 			replica, err := s.ReplicaOn(ctx, s.Volume, near)
 			if err != nil {
@@ -32,7 +32,7 @@ func deletedWhileRelocated() scenarios.Scenario {
 			if len(s.Stale) != 2 {
 				return fmt.Errorf("%d instances of %s run on %s: its engine and its replica are wanted", len(s.Stale), s.Volume, near)
 			}
-			// A call that was on its way when the node fell silent may still arrive when it is back. Not here.
+			// A call that was on its way when the node became unreachable may still arrive when it is back. Here it must not.
 			if err := s.Inject(ctx, world.Fault{Kind: "error", Code: "Unavailable", Node: near, Method: "InstanceDelete"}); err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func deletedWhileRelocated() scenarios.Scenario {
 			if err := s.DeleteVolume(ctx, s.Volume); err != nil {
 				return err
 			}
-			if err := s.Wait(ctx, "the end of the Engine, and the record of what it leaves", patience, recorded(s, v.Engine)); err != nil {
+			if err := s.Wait(ctx, "the end of the Engine, and the record of the instances that it leaves", patience, recorded(s, v.Engine)); err != nil {
 				return err
 			}
 			if err := s.SetAutoDeletion(ctx, "instance", "0"); err != nil {
@@ -60,9 +60,9 @@ func deletedWhileRelocated() scenarios.Scenario {
 			if err := s.WaitVolumeGone(ctx, s.Volume, patience); err != nil {
 				return err
 			}
-			if err := s.Wait(ctx, "the end of what "+near+" brought back", patience, func(ctx context.Context) (string, error) {
+			if err := s.Wait(ctx, "the end of the instances that returned with "+near, patience, func(ctx context.Context) (string, error) {
 				running, err := s.Inventory(ctx, s.Stale[0].InstanceManager)
-				for _, stale := range s.Stale { // its frontend stays: nothing tells one from a frontend that lost its object
+				for _, stale := range s.Stale { // its frontend stays: it cannot be distinguished from a frontend that lost its object
 					if running[stale.Name].UUID == stale.UUID {
 						return stale.Name + " is listed as " + running[stale.Name].State, nil
 					}
@@ -74,7 +74,7 @@ func deletedWhileRelocated() scenarios.Scenario {
 			if err := s.Wait(ctx, "the end of all orphans", patience, s.NoOrphans); err != nil {
 				return err
 			}
-			return s.Wait(ctx, "the end of what was recorded", patience, func(ctx context.Context) (string, error) {
+			return s.Wait(ctx, "the end of the recorded instances", patience, func(ctx context.Context) (string, error) {
 				node := s.NodeObject(near)
 				err := s.Get(ctx, near, node)
 				return strings.Join(slices.Sorted(maps.Keys(node.Status.AbandonedInstances)), ", "), err
@@ -84,7 +84,7 @@ func deletedWhileRelocated() scenarios.Scenario {
 	}
 }
 
-// recorded says why the Engine is not gone, or what it leaves is not recorded.
+// recorded returns a text while the Engine exists, or while the instances that it leaves are not recorded.
 func recorded(s *scenarios.Scene, engine string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		if err := s.Get(ctx, engine, &v1beta2.Engine{}); !apierrors.IsNotFound(err) {
@@ -101,7 +101,7 @@ func recorded(s *scenarios.Scene, engine string) func(context.Context) (string, 
 	}
 }
 
-// deletedOnlyByUUID checks that nothing was deleted but by the UUID that was there. [ORP-3]
+// deletedOnlyByUUID checks that each deletion named the UUID of the instance that it hit. [ORP-3]
 func deletedOnlyByUUID(ctx context.Context, s *scenarios.Scene) error {
 	deletions, err := s.Deletions(ctx)
 	if err != nil {

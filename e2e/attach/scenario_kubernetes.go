@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/e2e/scenarios"
 )
 
-// A13: Kubernetes asks for a volume and takes it back. The attach-detach controller is played here, so that every write is
-// one of ours; with the real one it is told in a test.
+// A13: Kubernetes requests a volume and releases it. The scenario replaces the attach-detach controller, so that every write is
+// a crash point; a test covers the real one.
 func kubernetesAsks() scenarios.Scenario {
 	asked := func(s *scenarios.Scene) string { return "csi-" + s.Volume }
 	return scenarios.Scenario{

@@ -14,7 +14,7 @@ const (
 	patience         = scenarios.Patience
 )
 
-// Scenarios are the scenarios of attached volumes whose every write and call is a crash point.
+// Scenarios are the scenarios of attached volumes. Each write and each call in them is a crash point.
 func Scenarios() []scenarios.Scenario {
 	scenarioList := []scenarios.Scenario{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates(),
 		deletedWhileRelocated()}
@@ -27,10 +27,10 @@ func Scenarios() []scenarios.Scenario {
 	return scenarioList
 }
 
-// order makes the Story's v2 volume: it has every object that a v1 volume has, and a frontend.
+// order creates the scenario's v2 volume: it has every object that a v1 volume has, and a frontend.
 func order(replicas int, change func(*v1beta2.VolumeSpec)) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
-		s.Volume = world.Unique("story")
+		s.Volume = world.Unique("scenario")
 		return s.Order(ctx, s.Volume, v1beta2.DataEngineV2, replicas, change)
 	}
 }
@@ -96,7 +96,7 @@ func interrupts() scenarios.Scenario {
 	}
 }
 
-// served waits until the snapshot's ticket holds the volume. Where snapshot-controller runs, too, it takes the Snapshot and removes the
+// served waits until the snapshot's ticket holds the volume. Where snapshot-controller runs, it takes the Snapshot and removes the
 // ticket.
 func served(ctx context.Context, s *scenarios.Scene, ticket string) error {
 	return s.Wait(ctx, fmt.Sprintf("ticket %q of %s to hold the volume, or its Snapshot to be ready", ticket, s.Volume), patience,
@@ -177,7 +177,7 @@ func replicaDies() scenarios.Scenario {
 	}
 }
 
-// hold checks the invariants of attached volumes: one holder (ATT-1), and what a satisfied ticket says is so (ATT-2).
+// hold checks the invariants of attached volumes: one holder (ATT-1), and a satisfied ticket means an attached volume (ATT-2).
 func hold(ctx context.Context, s *scenarios.Scene) error {
 	nodes, err := s.EngineNodes(ctx, s.Volume)
 	if err != nil {
@@ -206,7 +206,7 @@ func hold(ctx context.Context, s *scenarios.Scene) error {
 	return nil
 }
 
-// oneEngine says when more than one node runs an engine of the volume.
+// oneEngine returns a text while more than one node runs an engine of the volume.
 func oneEngine(w interface {
 	EngineNodes(context.Context, string) ([]string, error)
 }, name string) func(context.Context) (string, error) {

@@ -13,8 +13,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// says tells what the volume does not say yet of its places.
-func says(reason string) func(*v1beta2.Volume) string {
+// scheduledReason returns a text while the volume's condition Scheduled has another reason.
+func scheduledReason(reason string) func(*v1beta2.Volume) string {
 	return func(v *v1beta2.Volume) string {
 		if is := conditions.Reason(v.Status.Conditions, v1beta2.VolumeScheduled); is != reason {
 			return fmt.Sprintf("Scheduled has reason %q, not %s", is, reason)
@@ -31,31 +31,31 @@ func resize(ctx context.Context, w *world.World, name string, size int64) error 
 	return w.Patch(ctx, v, map[string]any{"spec": map[string]any{"size": fmt.Sprint(size)}})
 }
 
-// A size that was mistyped takes no room from others, says what is missing, and can be taken back; what was accepted cannot.
-func TestASizeThatNoDiskHasRoomForHoldsUpNobody(t *testing.T) {
+// A size that does not fit takes no room from other volumes, is reported with what is missing, and can be reduced; an accepted size cannot.
+func TestASizeThatNoDiskHasRoomForBlocksNoOtherVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		require.NoError(t, resize(ctx, w, name, 999999999999999999))
-		require.NoError(t, w.WaitVolume(ctx, name, "to say that there is no room", patience, says(v1beta2.ReasonInsufficientSpace)))
+		require.NoError(t, w.WaitVolume(ctx, name, "to report that there is no room", patience, scheduledReason(v1beta2.ReasonInsufficientSpace)))
 		other := inUse(t, ctx, w, engine, 3, nil) // every replica has a place
 		require.NoError(t, resize(ctx, w, name, 2*world.VolumeSize))
 		require.NoError(t, w.WaitGrown(ctx, name, 2*world.VolumeSize, patience))
-		require.NoError(t, w.WaitVolume(ctx, name, "to have room", patience, says(v1beta2.ReasonPlaced)))
+		require.NoError(t, w.WaitVolume(ctx, name, "to have room", patience, scheduledReason(v1beta2.ReasonPlaced)))
 		require.ErrorContains(t, resize(ctx, w, name, world.VolumeSize), "spec.size only grows")
 		unharmed(t, ctx, w, name, 1, "first")
 		unharmed(t, ctx, w, other, 1, "first")
 	})
 }
 
-// A volume without a size says so, and is as any other once it has one.
+// A volume without a size reports it, and is scheduled once it has one.
 func TestAVolumeThatGetsItsSizeLate(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
 		name := world.Unique("vol")
 		require.NoError(t, w.Order(ctx, name, engine, 2, func(s *v1beta2.VolumeSpec) { s.Size = 0 }))
 		require.NoError(t, w.Ticket(ctx, name, "csi-pod", v1beta2.AttacherCSI, near, nil))
-		require.NoError(t, w.WaitVolume(ctx, name, "to say that it has no size", patience, says(v1beta2.ReasonSizeMissing)))
+		require.NoError(t, w.WaitVolume(ctx, name, "to report that it has no size", patience, scheduledReason(v1beta2.ReasonSizeMissing)))
 		require.NoError(t, resize(ctx, w, name, world.VolumeSize))
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
 		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))

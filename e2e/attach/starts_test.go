@@ -14,13 +14,13 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// A volume that starts from a backing image reads that image's blocks wherever nobody wrote, whoever opens it and after every rebuild. [A2]
+// A volume that starts from a backing image reads that image's blocks where no block was written, on every node and after every rebuild. [A2]
 func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
 	ctx, w := fixture(t)
 	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))
 	require.NoError(t, w.Ticket(ctx, "backed", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
-	require.NoError(t, w.Wait(ctx, "a replica that says what it lacks", patience,
-		replicaSays(w, "backed", v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed)))
+	require.NoError(t, w.Wait(ctx, "a replica that reports what it lacks", patience,
+		replicaReason(w, "backed", v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed)))
 	require.NoError(t, w.BackingImage(ctx, "bi-1", map[string]string{"0": "boot sector", "7": "kernel"}))
 	t.Cleanup(func() {
 		_ = w.Admin.Delete(context.Background(), &v1beta2.BackingImage{ObjectMeta: metav1.ObjectMeta{Name: "bi-1", Namespace: w.Namespace}})
@@ -44,7 +44,7 @@ func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
 	require.NoError(t, w.Keeps(ctx, "backed", 0, "mine"))
 	var image v1beta2.BackingImage
 	require.NoError(t, w.Get(ctx, "bi-1", &image))
-	require.NotEmpty(t, image.Spec.DiskFileSpecMap, "the disk of a replica that waited is named")
+	require.NotEmpty(t, image.Spec.DiskFileSpecMap, "the image names the disk of a replica that waited")
 	require.NoError(t, w.LetGo(ctx, "backed", patience))
 }
 
@@ -78,7 +78,7 @@ func TestAnEncryptedV1VolumeKeepsItsContentAndItsSize(t *testing.T) {
 	require.NoError(t, w.LetGo(ctx, "secret", patience))
 }
 
-// Each image gets the flags that it understands; one that nobody knows starts nothing, and the replica says why. [A3]
+// Each image gets the flags that it understands; an unknown image starts nothing, and the replica reports why. [A3]
 func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
 	ctx, w := fixture(t)
 	for _, cli := range []int{3, 6, 8, 9} {
@@ -92,17 +92,17 @@ func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
 		require.NoError(t, w.Keeps(ctx, name, 1, "kept"))
 		require.NoError(t, w.LetGo(ctx, name, patience))
 	}
-	require.NoError(t, w.Order(ctx, "unknown", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.Image = "nobody/knows:it" }))
+	require.NoError(t, w.Order(ctx, "unknown", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.Image = "unknown/image:tag" }))
 	require.NoError(t, w.Ticket(ctx, "unknown", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
-	says := replicaSays(w, "unknown", v1beta2.InstanceCreation, v1beta2.ReasonEngineImageUnknown)
-	require.NoError(t, w.Wait(ctx, "a replica that says why it does not start", patience, says))
-	require.NoError(t, w.Image(ctx, "nobody/knows:it", 12))
+	message := replicaReason(w, "unknown", v1beta2.InstanceCreation, v1beta2.ReasonEngineImageUnknown)
+	require.NoError(t, w.Wait(ctx, "a replica that reports why it does not start", patience, message))
+	require.NoError(t, w.Image(ctx, "unknown/image:tag", 12))
 	require.NoError(t, w.WaitAttached(ctx, "unknown", scenarios.Near, patience))
 	require.NoError(t, w.LetGo(ctx, "unknown", patience))
 }
 
-// replicaSays waits for a replica whose condition has this reason and a message.
-func replicaSays(w *world.World, volume, kind, reason string) func(context.Context) (string, error) {
+// replicaReason waits for a replica whose condition has this reason and a message.
+func replicaReason(w *world.World, volume, kind, reason string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		replicas, err := w.ReplicasOf(ctx, volume)
 		for i := range replicas {

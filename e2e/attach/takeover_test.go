@@ -10,10 +10,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// uiTicket holds a volume of which nobody knows who attached it.
+// uiTicket holds a volume whose attacher is unknown.
 const uiTicket = "longhorn-ui"
 
-// A14: a cluster whose volumes are attached and have no VolumeAttachment. Nothing that runs is touched.
+// A14: the volumes of a cluster are attached and have no VolumeAttachment. No running instance is changed.
 func TestA14AttachedVolumesAreTakenOverWithoutABlink(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w, pods := kubernetes(t, engine)

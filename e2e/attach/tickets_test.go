@@ -19,7 +19,7 @@ func TestA1ATicketAttachesAndItsEndDetaches(t *testing.T) {
 		require.NoError(t, w.WaitTicket(ctx, name, "me", true, v1beta2.ReasonSatisfied, patience))
 		volume := &v1beta2.Volume{}
 		require.NoError(t, w.Get(ctx, name, volume))
-		require.Equal(t, near, volume.Status.CurrentNodeID, "satisfied is true only of what is stored")
+		require.Equal(t, near, volume.Status.CurrentNodeID, "a satisfied ticket means that the volume's status is written")
 		require.Equal(t, v1beta2.VolumeStateAttached, volume.Status.State)
 		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 
@@ -50,7 +50,7 @@ func TestA2TheOrderOfTicketsDecides(t *testing.T) {
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-b", true, "", patience), "what waited is served in the end")
 }
 
-func TestA3ATicketThatCannotBeServedSaysWhyAndStarvesNobody(t *testing.T) {
+func TestA3ATicketThatCannotBeServedReportsWhyAndBlocksNoOtherTicket(t *testing.T) {
 	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))
@@ -78,7 +78,7 @@ func TestA4AWorkloadInterruptsWorkInTheBackground(t *testing.T) {
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
 	require.NoError(t, w.WaitTicket(ctx, name, snapshot, false, "", patience))
 	require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
-	require.NoError(t, w.WaitTicket(ctx, name, snapshot, true, "", patience), "and the work goes on afterwards")
+	require.NoError(t, w.WaitTicket(ctx, name, snapshot, true, "", patience), "and the work continues afterwards")
 }
 
 func TestA4ARestoreIsNotInterrupted(t *testing.T) {
@@ -92,7 +92,7 @@ func TestA4ARestoreIsNotInterrupted(t *testing.T) {
 	require.NoError(t, w.Never(ctx, "a detachment", watching, attachedTo(name, near)))
 }
 
-func TestA5TheOtherFrontendOnTheSameNodeSaysSo(t *testing.T) {
+func TestA5ATicketForAnotherFrontendOnTheSameNodeReportsTheHolder(t *testing.T) {
 	ctx, w := fixture(t)
 	name := world.Unique("vol")
 	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 1, nil))

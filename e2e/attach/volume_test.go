@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// attachedTo says when the volume is not attached to the node.
+// attachedTo returns a text while the volume is not attached to the node.
 func attachedTo(name, node string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		volume := &v1beta2.Volume{}

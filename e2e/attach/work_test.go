@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// used is a detached volume that somebody has written to; before it was let go, more may have been done to it.
+// used returns a detached volume that was written to; more may have been done to it before it was detached.
 func used(t *testing.T, ctx context.Context, w *world.World, engine string, attached func(name string) error) string {
 	t.Helper()
 	name := inUse(t, ctx, w, engine, 2, nil)
@@ -25,7 +25,7 @@ func used(t *testing.T, ctx context.Context, w *world.World, engine string, atta
 	return name
 }
 
-// reads attaches a volume and holds its first block against what was written to it.
+// reads attaches a volume and compares its first block with what was written to it.
 func reads(t *testing.T, ctx context.Context, w *world.World, name, text string) {
 	t.Helper()
 	require.NoError(t, w.Attach(ctx, name, far, patience))
@@ -33,7 +33,7 @@ func reads(t *testing.T, ctx context.Context, w *world.World, name, text string)
 	unharmed(t, ctx, w, name, 1, text)
 }
 
-// done waits until the work's ticket is gone and the volume rests again.
+// done waits until the work's ticket is gone and the volume is detached again.
 func done(t *testing.T, ctx context.Context, w *world.World, name, ticket string) {
 	t.Helper()
 	require.NoError(t, w.Wait(ctx, "the end of ticket "+ticket, patience, noTicket(name, ticket)))
@@ -60,7 +60,7 @@ func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
 	})
 }
 
-// A12: the disk under a detached volume's replica shall be emptied: the volume is attached until the replica has moved.
+// A12: the disk under a detached volume's replica is to be evicted: the volume is attached until the replica has moved.
 func TestA12AReplicaOfADetachedVolumeLeavesADisk(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -83,7 +83,7 @@ func TestA12AReplicaOfADetachedVolumeLeavesADisk(t *testing.T) {
 	})
 }
 
-// A12: a volume is made from a backup. Nobody can use it before it is whole.
+// A12: a volume is restored from a backup. No pod can use it before the restore is complete.
 func TestA12AVolumeIsRestoredFromABackup(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -121,7 +121,7 @@ func withoutFrontend(ctx context.Context, w *world.World, name string) error {
 	return nil
 }
 
-// A12: a volume is made from a snapshot of another; both are held until the copy is whole.
+// A12: a volume is cloned from a snapshot of another; both stay attached until the clone is complete.
 func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -147,7 +147,7 @@ func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 	})
 }
 
-// A12: a detached volume that lacks a copy is attached to make one.
+// A12: a detached volume that lacks a replica is attached to rebuild one.
 func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -177,7 +177,7 @@ func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
 	})
 }
 
-// A12: a backing image is made from a detached volume by others; it is attached as long as they work.
+// A12: another component exports a backing image from a detached volume; the volume is attached until the export ends.
 func TestA12AVolumeIsHeldWhileAnImageIsMadeOfIt(t *testing.T) {
 	ctx, w := fixture(t)
 	name, image := used(t, ctx, w, v1beta2.DataEngineV1, nil), world.Unique("image")

@@ -21,9 +21,9 @@ const (
 )
 
 // attach measures how soon a ticket is served, what a cycle of attaching and detaching costs, and what a thousand attached
-// volumes cost while nothing happens and while a node that is not theirs comes and goes.
+// volumes cost while nothing happens and while a node without a volume goes down and comes back.
 func attach(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Say: r.say,
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Log: r.logf,
 		Flags: measuredAttach(),
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
 			"--log-level", "warn"}})
@@ -46,7 +46,7 @@ func attach(ctx context.Context, r *report) (err error) {
 	return nil
 }
 
-// measuredAttach are the flags of real controllers: a World's shorter waiting times would look at engines ten times as often.
+// measuredAttach are the flags of real controllers: a World's shorter intervals would poll engines ten times as often.
 func measuredAttach() map[string][]string {
 	flags := map[string][]string{}
 	for _, controller := range []string{world.IMMonitor, world.OrphanController, world.AttachController} {
@@ -76,7 +76,7 @@ func (b *attachBench) latency(ctx context.Context) error {
 			return err
 		}
 		p50s, p99s, whole = append(p50s, median(toNode)), append(p99s, percentile(toNode, 0.99)), append(whole, toAttached...)
-		b.say("  ticket to nodeID run %d of %d: p50 %.1f ms, p99 %.1f ms; to attached: p50 %.1f ms", run+1, runs, p50s[run], p99s[run],
+		b.logf("  ticket to nodeID run %d of %d: p50 %.1f ms, p99 %.1f ms; to attached: p50 %.1f ms", run+1, runs, p50s[run], p99s[run],
 			median(toAttached))
 	}
 	b.add(Result{Name: "attach.ticket_to_nodeid.p50", Value: median(p50s), Unit: "ms", Runs: runs, Spread: spread(p50s), Note: b.note()})
@@ -119,7 +119,7 @@ func (b *attachBench) row(ctx context.Context, run int) (toNode, toAttached []fl
 	})
 }
 
-// once attaches one volume, and waits until all is done that follows.
+// once attaches one volume, and waits until all writes that follow are done.
 func (b *attachBench) once(ctx context.Context, name string) (toNode, toAttached float64, err error) {
 	awaitNode := b.seen.expect(name, chosen)
 	began := time.Now()
@@ -138,7 +138,7 @@ func (b *attachBench) once(ctx context.Context, name string) (toNode, toAttached
 	return milliseconds(at.Sub(began)), milliseconds(done.Sub(began)), err
 }
 
-// ticket asks for a volume in one request, so that nothing else is in the measured time.
+// ticket requests a volume in one request, so that the measured time has nothing else in it.
 func (b *attachBench) ticket(ctx context.Context, volume, node string) error {
 	attachment := &v1beta2.VolumeAttachment{}
 	attachment.Name, attachment.Namespace = volume, b.world.Namespace

@@ -13,7 +13,7 @@ import (
 // bulk attaches many volumes at once.
 func (b *attachBench) bulk(ctx context.Context) error {
 	w := b.world
-	b.say("  ordering %d volumes with 3 replicas", manyVolumes)
+	b.logf("  ordering %d volumes with 3 replicas", manyVolumes)
 	for i := range hosts {
 		if err := w.Patch(ctx, w.NodeObject(fmt.Sprintf("node-%d", i+1)),
 			map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
@@ -61,7 +61,7 @@ func (b *attachBench) bulk(ctx context.Context) error {
 
 func many(i int) string { return fmt.Sprintf("many-%d", i) }
 
-// each does something so many times, 16 at a time.
+// each calls a function count times, 16 at a time.
 func each(ctx context.Context, times int, do func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// silence watches the many attached volumes while nothing happens.
+// silence counts writes and calls for the attached volumes while nothing happens.
 func (b *attachBench) silence(ctx context.Context) error {
 	const during = 3 * time.Minute
 	w := b.world
@@ -21,23 +21,23 @@ func (b *attachBench) silence(ctx context.Context) error {
 	}
 	w.API.Reset()
 	w.DataPlane.Reset()
-	b.say("  watching %d attached volumes for %s", manyVolumes, during)
+	b.logf("  watching %d attached volumes for %s", manyVolumes, during)
 	if err := w.Never(ctx, "the death of a controller", during, func(context.Context) (string, error) { return "", w.Died() }); err != nil {
 		return err
 	}
 	note := fmt.Sprintf("%d attached volumes, %s of real time", manyVolumes, during)
 	for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
-		b.say("    %s", line)
+		b.logf("    %s", line)
 	}
 	b.add(Result{Name: "attach.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1, Note: note})
 	b.add(Result{Name: "attach.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1,
-		Note: "without the named looks"})
+		Note: "without periodic resyncs and engine polls"})
 	b.add(Result{Name: "attach.quiet.look_calls_per_s", Value: float64(w.DataPlane.Counts().Sum(polls)) / during.Seconds(), Unit: "1/s",
-		Goal: "<= 70", Runs: 1, Note: "safety lists and engine looks; " + note})
+		Goal: "<= 70", Runs: 1, Note: "periodic resyncs and engine polls; " + note})
 	return nil
 }
 
-// flap lets a node that holds nothing of the volumes go down and come back, and counts what is looked at because of it.
+// flap lets a node without any volume go down and come back, and counts the reconciles that follow.
 func (b *attachBench) flap(ctx context.Context) error {
 	w := b.world
 	previous := fmt.Sprintf("node-%d", hosts+1)
@@ -67,7 +67,7 @@ func (b *attachBench) flap(ctx context.Context) error {
 	}
 	for controller, count := range after {
 		if count > before[controller] {
-			b.say("    %.0f  %s", count-before[controller], controller)
+			b.logf("    %.0f  %s", count-before[controller], controller)
 		}
 	}
 	b.add(Result{Name: "attach.node_flap.foreign_reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1,
@@ -76,12 +76,12 @@ func (b *attachBench) flap(ctx context.Context) error {
 	return nil
 }
 
-// reconciles is how often each controller of attach-controller looked at something.
+// attachReconciles is the number of reconciles of each controller of attach-controller.
 func (b *attachBench) reconciles(ctx context.Context) (map[string]float64, error) {
 	return reconciles(ctx, b.world, world.AttachController)
 }
 
-// reconciles is how often each controller of a binary looked at something.
+// reconciles is the number of reconciles of each controller of a binary.
 func reconciles(ctx context.Context, w *world.World, binary string) (map[string]float64, error) {
 	lines, err := w.Metrics(ctx, binary)
 	if err != nil {
@@ -111,7 +111,7 @@ func total(values map[string]float64) (sum float64) {
 	return sum
 }
 
-// volumeWrites are writes to what belongs to a volume.
+// volumeWrites are writes to the objects of a volume.
 func volumeWrites(request record.Request) bool {
 	if request.Kind != record.KindWrite {
 		return false

@@ -33,7 +33,7 @@ func (b *attachBench) cycle(ctx context.Context) error {
 			return err
 		}
 		if run == 0 {
-			continue // The first time ever marks the replicas as healthy, too.
+			continue // The first attach also marks the replicas as healthy.
 		}
 		ups, downs, calls, times = append(ups, up), append(downs, down), append(calls, up+down), append(times, took)
 	}
@@ -68,7 +68,7 @@ func (b *attachBench) half(ctx context.Context, name string, there func(*v1beta2
 	done := 0
 	for _, request := range w.API.Writes() {
 		if show {
-			b.say("    %6.1f ms  %d  %v  %.200s", milliseconds(request.Ended.Sub(began)), request.Code, request.Request, request.Body)
+			b.logf("    %6.1f ms  %d  %v  %.200s", milliseconds(request.Ended.Sub(began)), request.Code, request.Request, request.Body)
 		}
 		if request.Code < http.StatusBadRequest {
 			done++

@@ -9,11 +9,11 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// failover measures how long nobody judges after a leader went, gracefully or not, with the default lease times: from
-// the signal to the visibility of an orphan whose cause came right after the signal.
+// failover measures how long no replica evaluates instances after a leader ended, gracefully or not, with the default lease
+// times: from the signal until an orphan is visible whose cause came right after the signal.
 func failover(ctx context.Context, r *report) (err error) {
 	flags := []string{"--log-format=text"}
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Say: r.say,
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Log: r.logf,
 		Flags: map[string][]string{world.IMMonitor: flags}})
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func failover(ctx context.Context, r *report) (err error) {
 			if err != nil {
 				return err
 			}
-			// The standby is told to be ready by its own caches.
+			// The standby is ready once its caches are synced.
 			if err := w.WaitReady(ctx, standby, time.Minute); err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func failover(ctx context.Context, r *report) (err error) {
 				return err
 			}
 			times = append(times, at.Sub(began).Seconds())
-			r.say("  %s run %d of %d: %.2f s", c.name, run+1, runs, times[run])
+			r.logf("  %s run %d of %d: %.2f s", c.name, run+1, runs, times[run])
 			<-leader.Done()
 			if err := w.Remove(leader); err != nil {
 				return err

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// faults runs the proof harness on a seeded sample and takes over its sums. `make faults` runs all points.
+// faults runs the fault harness on a seeded sample and copies its totals. `make faults` runs all points.
 func faults(ctx context.Context, r *report) error {
 	const budget = 8 * time.Minute
 	root, err := world.ModuleRoot(ctx)
@@ -23,7 +23,7 @@ func faults(ctx context.Context, r *report) error {
 	}
 	command := exec.CommandContext(ctx, "go", "run", "./e2e/faults", "--budget", budget.String(), "--seed", "1")
 	command.Dir, command.Stderr = root, os.Stderr
-	// go run does not pass a kill on: it is asked to end.
+	// go run does not forward SIGKILL to its child, so it receives SIGINT.
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
 	command.WaitDelay = 30 * time.Second
 	pipe, err := command.StdoutPipe()
@@ -46,7 +46,7 @@ func faults(ctx context.Context, r *report) error {
 	}
 	ended := command.Wait()
 	if len(sums) != 2 {
-		return fmt.Errorf("the harness printed no sums: %w", ended)
+		return fmt.Errorf("the harness printed no totals: %w", ended)
 	}
 	note := fmt.Sprintf("a sample of at most %s with seed 1; make faults runs all", budget)
 	r.add(Result{Name: "faults.points", Value: sums["faults.points"], Unit: "count", Runs: 1, Note: note})

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// floor is the API server's own figure: how long a bare status patch takes, one after the other.
+// floor measures the API server alone: how long a status patch takes, one after the other.
 func floor(ctx context.Context, w *world.World) (median50, p99 float64, err error) {
 	const patches = 200
 	replica := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "floor-r-0", Namespace: w.Namespace}}

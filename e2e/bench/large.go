@@ -11,12 +11,12 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// large brings up a World of full size. Its objects are made once and kept as an etcd directory in the cache; the
-// simulator's instances are put anew each time.
+// large starts a World of full size. Its objects are created once and kept as an etcd directory in the cache; the
+// simulator's instances are created for each run.
 func large(ctx context.Context, r *report, options world.Options) (*world.World, error) {
 	options.Nodes = names(manyNodes)
 	// The default flags of a real controller.
-	options.Say, options.RealTimes, options.Flags = r.say, true,
+	options.Log, options.RealTimes, options.Flags = r.logf, true,
 		map[string][]string{world.IMMonitor: {"--log-level=info"}, world.OrphanController: {"--log-level=info"}}
 	options.SimulatorArgs = []string{"--heartbeat", "0", "--status-period", "0", "--sticky-addresses", "--workers", "32", "--log-level",
 		"warn"}
@@ -32,7 +32,7 @@ func large(ctx context.Context, r *report, options world.Options) (*world.World,
 	if err := w.WaitPods(ctx, 5*time.Minute); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	r.say("  putting %d instances into the simulator", manyInstances)
+	r.logf("  creating %d instances in the simulator", manyInstances)
 	if _, err := w.PutPopulation(ctx, manyInstances); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -48,7 +48,7 @@ func names(count int) []string {
 }
 
 // population is the etcd directory of the large cluster: nodes, instance managers with their pods, and an object for
-// every instance. It is made if it is not there.
+// every instance. It is created if it does not exist.
 func population(ctx context.Context, r *report, options world.Options) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -60,9 +60,9 @@ func population(ctx context.Context, r *report, options world.Options) (string, 
 	}
 	staging, err := os.MkdirTemp(filepath.Dir(dir), "populating-")
 	if err != nil {
-		return "", fmt.Errorf("making a directory for the population: %w", err)
+		return "", fmt.Errorf("creating a directory for the population: %w", err)
 	}
-	r.say("  making the population once: %d nodes, %d objects; this takes some minutes", manyNodes, manyInstances)
+	r.logf("  creating the population once: %d nodes, %d objects; this takes some minutes", manyNodes, manyInstances)
 	options.DataDir, options.NoControllers, options.Record = staging, false, false
 	w, err := world.Start(ctx, options)
 	if err != nil {
@@ -70,7 +70,7 @@ func population(ctx context.Context, r *report, options world.Options) (string, 
 	}
 	began := time.Now()
 	_, failed := w.Populate(ctx, manyInstances, 0)
-	r.say("  made the objects in %s", time.Since(began).Round(time.Second))
+	r.logf("  created the objects in %s", time.Since(began).Round(time.Second))
 	if failed == nil {
 		failed = w.WaitListed(ctx, manyInstances, 5*time.Minute)
 	}

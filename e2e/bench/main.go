@@ -1,6 +1,6 @@
 // Command bench measures Drover: the real binaries against a real API server, through recording proxies that count.
-// It prints a table as it goes and writes bench.json. Counts are exact; times are medians or percentiles of at least
-// five runs, given beside the API server's own figure of the same run, because machines are noisy. A goal that is
+// It prints a table while it runs and writes bench.json. Counts are exact; times are medians or percentiles of at least
+// five runs, given beside the API server's own time in the same run, because machines are noisy. A goal that is
 // missed is printed as missed.
 //
 //	bench                   every group
@@ -33,7 +33,7 @@ func groups() []group {
 
 func main() {
 	only := flag.String("group", "", "one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover; empty means all")
-	out := flag.String("out", "bench.json", "where the results go")
+	out := flag.String("out", "bench.json", "file for the results")
 	flag.IntVar(&manyNodes, "nodes", manyNodes, "nodes of the large cluster of the groups quiet and scale")
 	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
@@ -44,7 +44,7 @@ func main() {
 		enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
 	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both",
 		enumflag.Words(&snapshotPart, "stored", "living"))
-	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot watches that nothing happens")
+	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, *only, *out)
@@ -63,15 +63,15 @@ func run(ctx context.Context, only, out string) error {
 	}
 	r := &report{out: os.Stdout}
 	for _, g := range chosen {
-		r.say("group %s", g.name)
+		r.logf("group %s", g.name)
 		if err := g.run(ctx, r); err != nil {
 			return fmt.Errorf("group %s: %w", g.name, err)
 		}
-		// What is measured is kept, whatever happens to the next group.
+		// The results are kept when the next group fails.
 		if err := r.write(out); err != nil {
 			return err
 		}
 	}
-	r.say("wrote %s", out)
+	r.logf("wrote %s", out)
 	return nil
 }

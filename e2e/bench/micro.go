@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// microbenchmarks runs what needs allocation counts: it lives in im-monitor's own tree. One event must cost the same
+// microbenchmarks runs the Go benchmarks of im-monitor, which count allocations. One event must cost the same
 // in a small and in a large population.
 func microbenchmarks(ctx context.Context, r *report) error {
 	root, err := world.ModuleRoot(ctx)

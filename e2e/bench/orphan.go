@@ -21,7 +21,7 @@ var threeNodes = []string{"node-1", "node-2", "node-3"}
 
 // orphan measures how soon an Orphan is visible, and what its whole life costs.
 func orphan(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{Nodes: threeNodes, Record: true, Say: r.say, Flags: measured()})
+	w, err := world.Start(ctx, world.Options{Nodes: threeNodes, Record: true, Log: r.logf, Flags: measured()})
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func orphan(ctx context.Context, r *report) (err error) {
 	return life(ctx, r, w, seen, patch)
 }
 
-// measured are the flags of a measured controller: the log of a real one.
+// measured are the flags of a measured controller: it logs as in production.
 func measured() map[string][]string {
 	flags := map[string][]string{}
 	for _, controller := range []string{world.IMMonitor, world.OrphanController} {
@@ -53,7 +53,7 @@ func measured() map[string][]string {
 	return flags
 }
 
-// cause makes an orphan and says which, and when its cause began.
+// cause creates an orphan and returns it with the time at which its cause began.
 type cause func(ctx context.Context, w *world.World, name string) (world.Stale, time.Time, error)
 
 // fromEvent starts an instance that no object names.
@@ -83,7 +83,7 @@ func fromObject(ctx context.Context, w *world.World, name string) (world.Stale, 
 	if err != nil {
 		return world.Stale{}, time.Time{}, err
 	}
-	// Its finalizer goes first, so that the deletion is the one change that counts.
+	// Its finalizer is removed first, so that the deletion is the one change that is measured.
 	if err := w.Patch(ctx, object, map[string]any{"metadata": map[string]any{"finalizers": nil}}); err != nil {
 		return world.Stale{}, time.Time{}, err
 	}
@@ -109,13 +109,13 @@ func latency(ctx context.Context, r *report, w *world.World, seen *sightings, na
 				return err
 			}
 			times = append(times, milliseconds(at.Sub(began)))
-			// One event after the other: the next begins when this one's orphan says all that it has to say.
+			// One event after the other: the next begins once this orphan has all its conditions.
 			if _, err := w.WaitOrphan(ctx, stale, time.Minute); err != nil {
 				return err
 			}
 		}
 		p50s, p99s = append(p50s, median(times)), append(p99s, percentile(times, 0.99))
-		r.say("  %s run %d of %d: p50 %.1f ms, p99 %.1f ms", name, run+1, runs, p50s[run], p99s[run])
+		r.logf("  %s run %d of %d: p50 %.1f ms, p99 %.1f ms", name, run+1, runs, p50s[run], p99s[run])
 		if err := w.Sweep(ctx); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func latency(ctx context.Context, r *report, w *world.World, seen *sightings, na
 	return nil
 }
 
-// life counts what one orphan costs from its cause to its end, a person's deletion in between.
+// life counts the writes of one orphan from its cause to its end, including a person's deletion.
 func life(ctx context.Context, r *report, w *world.World, seen *sightings, patch float64) error {
 	var writes, unary, seconds []float64
 	for run := range runs {
@@ -157,7 +157,7 @@ func life(ctx context.Context, r *report, w *world.World, seen *sightings, patch
 		unary = append(unary, float64(w.DataPlane.Counts().Sum(call)))
 		if run == 0 {
 			for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
-				r.say("    %s", line)
+				r.logf("    %s", line)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func life(ctx context.Context, r *report, w *world.World, seen *sightings, patch
 			median(writes)*patch)})
 	r.add(Result{Name: "orphan.life.grpc_calls", Value: median(unary), Unit: "count", Runs: runs, Spread: spread(unary)})
 	r.add(Result{Name: "orphan.life.seconds", Value: median(seconds), Unit: "s", Runs: runs, Spread: spread(seconds),
-		Note: "from the instance's start to the orphan's end, deleted by hand as soon as seen; absence gap 500 ms"})
+		Note: "from the instance's start to the orphan's end, deleted by the user as soon as it is visible; absence gap 500 ms"})
 	return nil
 }
 

@@ -10,15 +10,15 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// The quiet hour: the controllers' clock runs so many times faster that an hour passes in ten real minutes. It is put
-// into an overlay of the build; no product code knows of it. Faster still, and one machine could not answer a thousand
-// nodes within the deadlines, which pass faster, too.
+// The quiet hour: the controllers' clock runs so much faster that an hour passes in ten real minutes. The clock is
+// replaced by an overlay of the build; no product code knows of it. With a still faster clock one machine could not answer a
+// thousand nodes within the deadlines, which pass faster, too.
 const (
 	acceleration = 6
 	quietReal    = time.Hour / acceleration
 )
 
-// quiet measures the silence of a large cluster in which nothing happens.
+// quiet counts writes and calls in a large cluster in which nothing happens.
 func quiet(ctx context.Context, r *report) (err error) {
 	overlay, err := acceleratedClock(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func quiet(ctx context.Context, r *report) (err error) {
 	}
 	w.API.Reset()
 	w.DataPlane.Reset()
-	r.say("  an hour of the controllers' clock begins; it takes %s", quietReal)
+	r.logf("  an hour of the controllers' clock begins; it takes %s", quietReal)
 	if err := w.Never(ctx, "the death of a controller", quietReal, func(context.Context) (string, error) {
 		if err := w.Died(); err != nil {
 			return err.Error(), nil
@@ -48,24 +48,24 @@ func quiet(ctx context.Context, r *report) (err error) {
 	}
 	writes := w.API.Counts().Sum(write)
 	for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
-		r.say("    %s", line)
+		r.logf("    %s", line)
 	}
 	note := fmt.Sprintf("%d nodes, %d instances; clock x%d by overlay; leases not counted", manyNodes, manyInstances, acceleration)
 	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.api_writes", manyNodes), Value: float64(writes), Unit: "count", Goal: "0", Runs: 1,
 		Note: note})
 	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.unary_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(others)),
-		Unit: "count", Goal: "0", Runs: 1, Note: "without the named looks"})
+		Unit: "count", Goal: "0", Runs: 1, Note: "without periodic resyncs and engine polls"})
 	r.add(Result{Name: fmt.Sprintf("quiet.%d_nodes.hour.look_calls", manyNodes), Value: float64(w.DataPlane.Counts().Sum(polls)),
-		Unit: "count", Runs: 1, Note: "safety lists, and what they consist of"})
+		Unit: "count", Runs: 1, Note: "periodic resyncs, and the calls that they consist of"})
 	return nil
 }
 
-// settled waits until what the start brought along is over: ten seconds without a write or a call but the looks, which
+// settled waits until the work of the start is done: ten seconds without a write or a call, apart from polls, which
 // never end.
 func settled(ctx context.Context, w *world.World) error {
 	const silence = 10 * time.Second
 	last, since := -1, time.Now()
-	return w.Wait(ctx, "the end of what the start brought along", 10*time.Minute, func(context.Context) (string, error) {
+	return w.Wait(ctx, "the end of the work that the start caused", 10*time.Minute, func(context.Context) (string, error) {
 		if now := w.API.Counts().Sum(write) + w.DataPlane.Counts().Sum(others); now != last {
 			last, since = now, time.Now()
 		}
@@ -80,7 +80,7 @@ func polls(m record.Method) bool { return !m.Stream && named[m.Name] }
 
 func others(m record.Method) bool { return !m.Stream && !named[m.Name] }
 
-// named are the calls that make up a safety list or an engine look.
+// named are the calls of a periodic resync or an engine poll.
 var named = map[string]bool{"InstanceList": true, "ReplicaList": true, "EngineList": true, "DiskGet": true, "VolumeGet": true,
 	"SnapshotList": true}
 

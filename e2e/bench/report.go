@@ -31,7 +31,7 @@ type report struct {
 	results []Result
 }
 
-func (r *report) say(format string, args ...any) {
+func (r *report) logf(format string, args ...any) {
 	fmt.Fprintf(r.out, "%s  %s\n", time.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPercentilesAreValuesThatWereSeen(t *testing.T) {
+func TestPercentilesAreMeasuredValues(t *testing.T) {
 	values := []float64{5, 1, 4, 2, 3}
 	require.Equal(t, 3.0, median(values))
 	require.Equal(t, 5.0, percentile(values, 0.99))

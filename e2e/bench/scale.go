@@ -17,7 +17,7 @@ var (
 	manyInstances = 100_000
 )
 
-// scale measures im-monitor at full size: its memory, and how long it takes to judge everything from cold.
+// scale measures im-monitor at full size: its memory, and how long it takes to evaluate every instance after a start.
 func scale(ctx context.Context, r *report) (err error) {
 	w, err := large(ctx, r, world.Options{NoControllers: true})
 	if err != nil {
@@ -40,7 +40,7 @@ func scale(ctx context.Context, r *report) (err error) {
 			return err
 		}
 		ready, evaluated, memory = append(ready, inventories), append(evaluated, all), append(memory, float64(rss)/1e6)
-		r.say("  run %d of %d: inventories known after %.1f s, all judged after %.1f s, %.0f MB", run+1, runs, inventories, all,
+		r.logf("  run %d of %d: inventories known after %.1f s, all evaluated after %.1f s, %.0f MB", run+1, runs, inventories, all,
 			memory[run])
 		if err := w.Remove(process); err != nil {
 			return err
@@ -52,13 +52,13 @@ func scale(ctx context.Context, r *report) (err error) {
 	r.add(Result{Name: "scale.inventories_known", Value: median(ready), Unit: "s", Runs: runs, Spread: spread(ready),
 		Note: "from the process's start: lease, caches, connections, first lists; " + size})
 	r.add(Result{Name: "scale.full_judgement", Value: median(evaluated), Unit: "s", Goal: "<= 10", Runs: runs, Spread: spread(evaluated),
-		Note: "from the process's start, all of the above included"})
+		Note: "from the process's start, including the time above"})
 	return microbenchmarks(ctx, r)
 }
 
-// evaluatedAll waits until every inventory was read, then until every instance was judged; both in seconds from the start.
+// evaluatedAll waits until every inventory was read, then until every instance was evaluated; both in seconds from the start.
 func evaluatedAll(ctx context.Context, w *world.World, process *world.Process, began time.Time) (inventories, all float64, err error) {
-	err = w.Wait(ctx, "the judgement of everything", 10*time.Minute, func(ctx context.Context) (string, error) {
+	err = w.Wait(ctx, "the evaluation of every instance", 10*time.Minute, func(ctx context.Context) (string, error) {
 		lines, err := w.Metrics(ctx, process.Name)
 		if err != nil {
 			return err.Error(), nil
@@ -70,7 +70,7 @@ func evaluatedAll(ctx context.Context, w *world.World, process *world.Process, b
 			inventories = time.Since(began).Seconds()
 		}
 		if known < float64(2*manyNodes) || reconciled < float64(manyInstances) || depth > 0 {
-			return fmt.Sprintf("%.0f inventories known, %.0f judgements, %.0f waiting", known, reconciled, depth), nil
+			return fmt.Sprintf("%.0f inventories known, %.0f evaluations, %.0f waiting", known, reconciled, depth), nil
 		}
 		all = time.Since(began).Seconds()
 		return "", nil

@@ -38,7 +38,7 @@ func snapshots(ctx context.Context, r *report) error {
 	return living(ctx, r)
 }
 
-// figures are what was measured beside one stored population.
+// figures are the measurements with one stored population.
 type figures struct {
 	snapshots                         int
 	seconds, spent, rss, heap, writes []float64 // of a start
@@ -74,7 +74,7 @@ func storedPopulation(ctx context.Context, r *report, volumes int) (f figures, e
 	return f, nil
 }
 
-// coldStart measures one start: until every snapshot was decided on and nothing waits.
+// coldStart measures one start: until every snapshot was evaluated and the queue is empty.
 func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run int) (*world.Process, error) {
 	w.API.Reset()
 	began := time.Now()
@@ -82,8 +82,8 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 	if err != nil {
 		return nil, err
 	}
-	// Telling its metrics costs the process something, too.
-	if err := w.WaitSlowly(ctx, "the judgement of every snapshot", 100*time.Millisecond, 10*time.Minute,
+	// Serving its metrics costs the process some time, too.
+	if err := w.WaitSlowly(ctx, "the evaluation of every snapshot", 100*time.Millisecond, 10*time.Minute,
 		func(ctx context.Context) (string, error) {
 			lines, err := w.Metrics(ctx, process.Name)
 			if err != nil {
@@ -92,7 +92,7 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 			evaluated, waiting := sum(lines, "controller_runtime_reconcile_total", `controller="snapshot"`),
 				sum(lines, "workqueue_depth", `controller="snapshot"`)
 			if evaluated < float64(f.snapshots) || waiting > 0 {
-				return fmt.Sprintf("%.0f judgements, %.0f waiting", evaluated, waiting), nil
+				return fmt.Sprintf("%.0f evaluations, %.0f waiting", evaluated, waiting), nil
 			}
 			return "", nil
 		}); err != nil {
@@ -114,17 +114,17 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 	f.seconds, f.spent, f.rss = append(f.seconds, seconds), append(f.spent, cpu), append(f.rss, float64(rss)/1e6)
 	f.heap = append(f.heap, sum(lines, "go_gc_heap_live_bytes", "")/1e6)
 	f.writes = append(f.writes, float64(w.API.Counts().Sum(write)))
-	r.say("  %d snapshots, start %d of %d: settled after %.2f s, %.2f s of processor time, %.0f writes; %.0f MB resident, %.1f MB live",
+	r.logf("  %d snapshots, start %d of %d: settled after %.2f s, %.2f s of processor time, %.0f writes; %.0f MB resident, %.1f MB live",
 		f.snapshots, run+1, runs,
 		seconds, cpu, f.writes[run], f.rss[run], f.heap[run])
 	for _, line := range w.API.Counts().Lines(write) {
-		r.say("    %s", line)
+		r.logf("    %s", line)
 	}
 	return process, nil
 }
 
-// collected waits for a collection after the start, and returns the metrics then. What the start needed once is given back to the
-// system within some seconds, at a collection that is forced; where that came before everything was decided on, the next one tells
+// collected waits for a garbage collection after the start, and returns the metrics then. Memory that only the start needed is freed
+// within some seconds by a forced collection; when that came before every snapshot was evaluated, the next collection shows
 // what is kept.
 func collected(ctx context.Context, w *world.World, process *world.Process) (lines []string, err error) {
 	lines, err = w.Metrics(ctx, process.Name)
@@ -146,12 +146,12 @@ func collected(ctx context.Context, w *world.World, process *world.Process) (lin
 	return lines, err
 }
 
-// compare says what was measured at the large population, and how it grew from the small one.
+// compare reports the measurements with the large population, and the growth from the small one.
 func compare(r *report, small, large figures) {
 	size := fmt.Sprintf("%d snapshots on %d attached volumes, stored as the controllers leave them", large.snapshots, large.snapshots/chain)
 	r.add(Result{Name: "snapshot.cold_start", Value: median(large.seconds), Unit: "s", Goal: "<= 6", Runs: runs,
 		Spread: spread(large.seconds),
-		Note:   "from the process's start until each was decided on and nothing waits; " + size})
+		Note:   "from the process's start until each was evaluated and the queue is empty; " + size})
 	r.add(Result{Name: "snapshot.cold_start.processor_time", Value: median(large.spent), Unit: "s", Runs: runs, Spread: spread(large.spent),
 		Note: "of the process until then; " + size})
 	r.add(Result{Name: "snapshot.cold_start.api_writes", Value: median(large.writes), Unit: "count", Goal: "0", Runs: runs,
@@ -175,7 +175,7 @@ func compare(r *report, small, large figures) {
 			median(small.latency))})
 	r.add(Result{Name: "snapshot.engine_change.reconciles", Value: median(large.reconciles), Unit: "count", Goal: "<= 2", Runs: runs,
 		Spread: spread(large.reconciles),
-		Note:   "for one changed entry: that snapshot, and it again once it is written"})
+		Note:   "for one changed entry: one reconcile for the entry, and one for its own write"})
 	r.add(Result{Name: "snapshot.engine_change.api_writes", Value: median(large.busy), Unit: "count", Goal: "1", Runs: runs,
 		Spread: spread(large.busy)})
 }

@@ -13,7 +13,7 @@ import (
 // engineChanges is how many engines' lists are changed in one run.
 const engineChanges = 100
 
-// changes lets engines tell of one snapshot each that its size is another, and measures what follows from that.
+// changes lets each engine report another size for one snapshot, and measures the work that follows.
 func changes(ctx context.Context, r *report, w *world.World, process *world.Process, volumes int, f *figures) error {
 	for run := range runs {
 		if err := w.Quiet(ctx, time.Minute); err != nil {
@@ -42,14 +42,14 @@ func changes(ctx context.Context, r *report, w *world.World, process *world.Proc
 		f.latency, f.cpu = append(f.latency, median(times)), append(f.cpu, (cpuAfter-cpu)*1000/engineChanges)
 		f.reconciles = append(f.reconciles, (reconcilesAfter-reconciles)/engineChanges)
 		f.busy = append(f.busy, float64(w.API.Counts().Sum(write))/engineChanges)
-		r.say("  %d snapshots, run %d of %d: one engine's change: p50 %.1f ms, %.2f ms of processor time, %.2f reconciles, %.2f writes",
+		r.logf("  %d snapshots, run %d of %d: one engine's change: p50 %.1f ms, %.2f ms of processor time, %.2f reconciles, %.2f writes",
 			f.snapshots, run+1, runs,
 			f.latency[run], f.cpu[run], f.reconciles[run], f.busy[run])
 	}
 	return nil
 }
 
-// change writes one entry of an engine's list and waits until its Snapshot says the same.
+// change writes one entry of an engine's list and waits until its Snapshot reports the same.
 func change(ctx context.Context, w *world.World, i, n, size int) (float64, error) {
 	engine, s := &v1beta2.Engine{}, &v1beta2.Snapshot{}
 	engine.Name, engine.Namespace = storedVolume(i)+"-e-0", w.Namespace
@@ -70,7 +70,7 @@ func change(ctx context.Context, w *world.World, i, n, size int) (float64, error
 	return milliseconds(time.Since(began)), err
 }
 
-// spent is the processor time of a process in seconds, and how often it looked at a snapshot.
+// spent is the processor time of a process in seconds, and its number of snapshot reconciles.
 func spent(ctx context.Context, w *world.World, process *world.Process) (cpu, reconciles float64, err error) {
 	lines, err := w.Metrics(ctx, process.Name)
 	return sum(lines, "process_cpu_seconds_total", ""), sum(lines, "controller_runtime_reconcile_total", `controller="snapshot"`), err

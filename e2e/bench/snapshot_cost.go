@@ -45,7 +45,7 @@ func (b *snapshotBench) cost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if run > 0 { // The first time an engine is opened is another matter.
+		if run > 0 { // The first open of an engine costs more.
 			creates, tickets = append(creates, create), append(tickets, loosely-own)
 		}
 	}
@@ -75,7 +75,7 @@ func (b *snapshotBench) cost(ctx context.Context) error {
 	return nil
 }
 
-// admitted waits until the API server asks the webhook, which gives a Snapshot what every one has.
+// admitted waits until the API server calls the webhook, which sets the defaults of a Snapshot.
 func (b *snapshotBench) admitted(ctx context.Context, volume string) error {
 	return b.world.Wait(ctx, "the webhook", time.Minute, func(ctx context.Context) (string, error) {
 		s := &v1beta2.Snapshot{Spec: v1beta2.SnapshotSpec{Volume: volume, CreateSnapshot: true}}
@@ -84,7 +84,7 @@ func (b *snapshotBench) admitted(ctx context.Context, volume string) error {
 			return "", fmt.Errorf("trying to create a snapshot: %w", err)
 		}
 		if len(s.Finalizers) == 0 {
-			return "it is not asked", nil
+			return "the webhook is not called", nil
 		}
 		return "", nil
 	})
@@ -97,7 +97,7 @@ func (b *snapshotBench) taken(ctx context.Context, volume, name string) error {
 	return b.world.WaitSnapshot(ctx, name, v1beta2.SnapshotReady, v1beta2.ReasonReady, time.Minute)
 }
 
-// act counts the writes that follow from something until nothing more happens: all, and those of snapshot-controller.
+// act counts the writes that an action causes until no more follow: all, and those of snapshot-controller.
 func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func() error) (all, own float64, err error) {
 	w := b.world
 	if err := w.Quiet(ctx, time.Minute); err != nil {
@@ -113,7 +113,7 @@ func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func
 	}
 	for _, request := range w.API.Writes() {
 		if show {
-			b.say("    %s: %6.1f ms  %d  %s  %v  %.250s", what, milliseconds(request.Ended.Sub(began)), request.Code, request.User,
+			b.logf("    %s: %6.1f ms  %d  %s  %v  %.250s", what, milliseconds(request.Ended.Sub(began)), request.Code, request.User,
 				request.Request, request.Body)
 		}
 		if request.Code >= http.StatusBadRequest {
@@ -131,7 +131,7 @@ func only(name string) func(record.Method) bool {
 	return func(m record.Method) bool { return !m.Stream && m.Name == name }
 }
 
-// processors tells, when asked, how many seconds of processor time each controller has used since.
+// processors returns a function that reports the seconds of processor time of each controller since the call.
 func (b *snapshotBench) processors(ctx context.Context) func(context.Context) string {
 	now := func(ctx context.Context) map[string]float64 {
 		out := map[string]float64{}
@@ -153,13 +153,13 @@ func (b *snapshotBench) processors(ctx context.Context) func(context.Context) st
 	}
 }
 
-// byResource says which kinds of writes there were.
+// byResource prints the number of writes of each kind.
 func (b *snapshotBench) byResource() {
 	counts := map[string]int{}
 	for _, request := range b.world.API.Writes() {
 		counts[fmt.Sprintf("%s %s %s %s %d", request.User, request.Verb, request.Resource, request.Subresource, request.Code)]++
 	}
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
-		b.say("    %7d  %s", counts[what], what)
+		b.logf("    %7d  %s", counts[what], what)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// crowd counts Snapshots that become ready, or end, as somebody who watches sees it.
+// crowd counts, through a watch, the Snapshots that become ready or end.
 type crowd struct{ became, ended atomic.Int64 }
 
-// watchCrowd begins to count.
+// watchCrowd starts to count.
 func watchCrowd(ctx context.Context, w *world.World) (*crowd, error) {
 	c := &crowd{}
 	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),

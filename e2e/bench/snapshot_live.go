@@ -14,16 +14,16 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// snapshotQuiet is how long the group snapshot watches that nothing happens.
+// snapshotQuiet is how long the group snapshot counts writes while nothing happens.
 var snapshotQuiet = 10 * time.Minute
 
-// living measures all controllers while snapshots are made, kept and removed: nothing is written by hand here.
+// living measures all controllers while snapshots are created, kept and removed: the benchmark writes no status itself.
 func living(ctx context.Context, r *report) (err error) {
 	flags := map[string][]string{}
 	for _, controller := range []string{world.IMMonitor, world.OrphanController, world.AttachController, world.SnapshotController} {
 		flags[controller] = []string{"--log-level=warn", "--log-format=json"}
 	}
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Say: r.say,
+	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Log: r.logf,
 		Flags: flags,
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
 			"--log-level", "warn"}})
@@ -56,10 +56,10 @@ type snapshotBench struct {
 	made  float64 // writes a second of all binaries while snapshots were made
 }
 
-// attachAll makes the volumes and attaches them.
+// attachAll creates the volumes and attaches them.
 func (b *snapshotBench) attachAll(ctx context.Context) error {
 	w := b.world
-	b.say("  attaching %d volumes", snapshotVolumes)
+	b.logf("  attaching %d volumes", snapshotVolumes)
 	if err := each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
 		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 2, nil)
 	}); err != nil {
@@ -91,7 +91,7 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 		return err
 	}
 	total := snapshotVolumes * chain
-	b.say("  making %d snapshots", total)
+	b.logf("  creating %d snapshots", total)
 	b.crowd.reset()
 	w.API.Reset()
 	used := b.processors(ctx)
@@ -109,23 +109,23 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 	writes := float64(w.API.Counts().Sum(write))
 	b.made = writes / took.Seconds()
 	b.byResource()
-	b.say("    processor time: %s", used(ctx))
+	b.logf("    processor time: %s", used(ctx))
 	b.add(Result{Name: "snapshot.bulk.create.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
 		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for them took %.0f s; %.0f writes, %.2f a snapshot; beside them "+
-			"%d events and %d reads past the caches", total, snapshotVolumes,
+			"%d events and %d uncached reads", total, snapshotVolumes,
 			asked.Seconds(), writes, writes/float64(total), w.API.Counts().Sum(ofKind(record.KindEvent)),
 			w.API.Counts().Sum(ofKind(record.KindRead)))})
 	return nil
 }
 
-// await waits until so many were counted.
+// await waits until the count is reached.
 func (b *snapshotBench) await(ctx context.Context, what string, want int, count func() int) error {
-	said := time.Now()
+	logged := time.Now()
 	return b.world.WaitSlowly(ctx, what, 20*time.Millisecond, time.Hour, func(context.Context) (string, error) {
 		is := count()
-		if time.Since(said) > 20*time.Second {
-			said = time.Now()
-			b.say("    %d of %d", is, want)
+		if time.Since(logged) > 20*time.Second {
+			logged = time.Now()
+			b.logf("    %d of %d", is, want)
 		}
 		if is < want {
 			return fmt.Sprintf("%d of %d", is, want), nil
@@ -134,7 +134,7 @@ func (b *snapshotBench) await(ctx context.Context, what string, want int, count 
 	})
 }
 
-// silence watches all snapshots while nothing happens.
+// silence counts writes and calls for all snapshots while nothing happens.
 func (b *snapshotBench) silence(ctx context.Context) error {
 	w := b.world
 	if err := settled(ctx, w); err != nil {
@@ -146,7 +146,7 @@ func (b *snapshotBench) silence(ctx context.Context) error {
 	}
 	w.API.Reset()
 	w.DataPlane.Reset()
-	b.say("  watching %d snapshots for %s", snapshotVolumes*chain, snapshotQuiet)
+	b.logf("  watching %d snapshots for %s", snapshotVolumes*chain, snapshotQuiet)
 	if err := w.Never(ctx, "the death of a controller", snapshotQuiet,
 		func(context.Context) (string, error) { return "", w.Died() }); err != nil {
 		return err
@@ -156,21 +156,21 @@ func (b *snapshotBench) silence(ctx context.Context) error {
 		return err
 	}
 	for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
-		b.say("    %s", line)
+		b.logf("    %s", line)
 	}
 	note := fmt.Sprintf("%d snapshots on %d attached volumes, %s of real time", snapshotVolumes*chain, snapshotVolumes, snapshotQuiet)
 	b.add(Result{Name: "snapshot.quiet.api_writes", Value: float64(w.API.Counts().Sum(write)), Unit: "count", Goal: "0", Runs: 1,
 		Note: note})
 	b.add(Result{Name: "snapshot.quiet.unary_calls", Value: float64(w.DataPlane.Counts().Sum(others)), Unit: "count", Goal: "0", Runs: 1,
-		Note: fmt.Sprintf("without the named looks, which were %.1f a second",
+		Note: fmt.Sprintf("without periodic resyncs and engine polls, which were %.1f a second",
 			float64(w.DataPlane.Counts().Sum(polls))/snapshotQuiet.Seconds())})
 	b.add(Result{Name: "snapshot.quiet.reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1,
 		Note: "of all controllers of snapshot-controller; " + note})
 	return nil
 }
 
-// merged are the snapshots that were made and can go, volume by volume: all but the one of each volume on which its head builds,
-// which need not be the one that was asked for last.
+// merged are the snapshots that were created and can be removed, volume by volume: all but the parent of each volume's head,
+// which may not be the last requested one.
 func (b *snapshotBench) merged(ctx context.Context) (names []string, err error) {
 	var list v1beta2.SnapshotList
 	if err := b.world.Admin.List(ctx, &list, client.InNamespace(b.world.Namespace)); err != nil {
@@ -192,7 +192,7 @@ func (b *snapshotBench) removeAll(ctx context.Context) error {
 		return err
 	}
 	count := len(names)
-	b.say("  deleting %d snapshots", count)
+	b.logf("  deleting %d snapshots", count)
 	b.crowd.reset()
 	w.API.Reset()
 	w.DataPlane.Reset()
@@ -210,7 +210,7 @@ func (b *snapshotBench) removeAll(ctx context.Context) error {
 	took := time.Since(began)
 	writes := float64(w.API.Counts().Sum(write))
 	b.byResource()
-	b.say("    processor time: %s", used(ctx))
+	b.logf("    processor time: %s", used(ctx))
 	b.add(Result{Name: "snapshot.bulk.delete.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
 		Note: fmt.Sprintf("%d snapshots of %d attached volumes; asking for it took %.0f s; %.0f writes, %.2f a snapshot; %d removals "+
 			"and %d purges were called", count, snapshotVolumes,

@@ -17,7 +17,7 @@ import (
 // chain is how many snapshots each volume has.
 const chain = 30
 
-// storedVolume and storedSnapshot are names as long as those that a provisioner and a sidecar give.
+// storedVolume and storedSnapshot return names as long as those of a provisioner and a sidecar.
 func storedVolume(i int) string { return fmt.Sprintf("pvc-%08x-8f3a-4c61-9d0e-2b7715c4a9e1", i) }
 
 func storedSnapshot(i, n int) string {
@@ -25,7 +25,7 @@ func storedSnapshot(i, n int) string {
 }
 
 // stored is the etcd directory of a cluster of attached volumes whose snapshots were taken long ago. Everything in it is
-// written by hand, as the controllers leave it. It is made if it is not there.
+// written by the benchmark, as the controllers leave it. It is created if it does not exist.
 func stored(ctx context.Context, r *report, volumes int) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -37,9 +37,9 @@ func stored(ctx context.Context, r *report, volumes int) (string, error) {
 	}
 	staging, err := os.MkdirTemp(filepath.Dir(dir), "populating-")
 	if err != nil {
-		return "", fmt.Errorf("making a directory for the population: %w", err)
+		return "", fmt.Errorf("creating a directory for the population: %w", err)
 	}
-	r.say("  making the population once: %d volumes with %d snapshots each", volumes, chain)
+	r.logf("  creating the population once: %d volumes with %d snapshots each", volumes, chain)
 	w, err := world.Start(ctx, world.Options{Nodes: names(1), Attach: true, Snapshots: true, NoControllers: true, DataDir: staging})
 	if err != nil {
 		_ = os.RemoveAll(staging)
@@ -54,14 +54,14 @@ func stored(ctx context.Context, r *report, volumes int) (string, error) {
 		_ = os.RemoveAll(staging)
 		return "", err
 	}
-	r.say("  made it in %s", time.Since(began).Round(time.Second))
+	r.logf("  created it in %s", time.Since(began).Round(time.Second))
 	if err := os.Rename(staging, dir); err != nil {
 		return "", fmt.Errorf("keeping the population: %w", err)
 	}
 	return dir, nil
 }
 
-// store makes one attached volume with all that belongs to it.
+// store creates one attached volume with all its objects.
 func store(ctx context.Context, w *world.World, i int) error {
 	host := fmt.Sprintf("node-%d", i%hosts+1)
 	v := &v1beta2.Volume{ObjectMeta: storedMeta(w, storedVolume(i), nil)}

@@ -20,10 +20,10 @@ var upgradePart string
 const upgradePatience = 30 * time.Minute
 
 // upgrade measures what the upgrade of a node's v2 data engine costs: the longest pause that a workload sees, what is lost
-// (nothing), how often the API server is written to for each volume, and how the time grows with the volumes of the node.
+// (nothing), the writes to the API server for each volume, and how the time grows with the volumes of the node.
 func upgrade(ctx context.Context, r *report) (err error) {
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Snapshots: true,
-		Upgrades: true, Say: r.say, Flags: measuredUpgrade(),
+		Upgrades: true, Log: r.logf, Flags: measuredUpgrade(),
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
 			"--copy-time", "0", "--log-level", "warn"}})
 	if err != nil {
@@ -69,7 +69,7 @@ type upgradeBench struct {
 	ended time.Time // when the last of them ended, or the nodes came
 }
 
-// volumesOn makes volumes of three replicas that are attached to the node, and waits until all are healthy.
+// volumesOn creates volumes with three replicas that are attached to the node, and waits until all are healthy.
 func (b *upgradeBench) volumesOn(ctx context.Context, name func(int) string, count int) error {
 	w := b.world
 	if err := each(ctx, count, func(ctx context.Context, i int) error {
@@ -102,7 +102,7 @@ func (b *upgradeBench) drop(ctx context.Context, name func(int) string, count in
 	})
 }
 
-// once upgrades the node to an image of its own, and returns the seconds from the order to the end.
+// once upgrades the node to a new image, and returns the seconds from the order to the end.
 func (b *upgradeBench) once(ctx context.Context) (float64, error) {
 	b.done++
 	name := fmt.Sprintf("bench-%d", b.done)

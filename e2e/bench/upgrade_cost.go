@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ofVolumes are the kinds whose objects belong to one volume; what is written to others is the node's.
+// ofVolumes are the kinds whose objects belong to one volume; other writes count for the node.
 var ofVolumes = map[string]bool{"volumes": true, "volumeattachments": true, "engines": true, "enginefrontends": true, "replicas": true,
 	"snapshots": true}
 
@@ -46,17 +46,17 @@ func (b *upgradeBench) writesPerVolume(ctx context.Context) error {
 		}
 		if run == 0 {
 			for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-				b.say("    %-46s %.2f a volume", kind, float64(kinds[kind])/count)
+				b.logf("    %-46s %.2f a volume", kind, float64(kinds[kind])/count)
 			}
-			b.say("    to one of them, in order:")
-			for _, line := range b.scenario(name(0)) {
-				b.say("    %s", line)
+			b.logf("    to one of them, in order:")
+			for _, line := range b.history(name(0)) {
+				b.logf("    %s", line)
 			}
-			continue // the first time ever is told, and not counted
+			continue // the first run is printed, and not counted
 		}
 		refused += conflicts
 		perVolume, perNode = append(perVolume, float64(ofVolume)/count), append(perNode, float64(ofNode))
-		b.say("  writes run %d of %d: %.2f a volume, %d for the node, %d refused as conflicts", run, runs, float64(ofVolume)/count, ofNode,
+		b.logf("  writes run %d of %d: %.2f a volume, %d for the node, %d refused as conflicts", run, runs, float64(ofVolume)/count, ofNode,
 			conflicts)
 	}
 	b.add(Result{Name: "upgrade.api_writes_per_volume", Value: median(perVolume), Unit: "count", Runs: runs, Spread: spread(perVolume),
@@ -90,7 +90,7 @@ func (b *upgradeBench) growth(ctx context.Context) error {
 	had, before := 0, 0.0
 	for _, count := range []int{10, 100, 500} {
 		if count > manyUpgraded {
-			b.say("  %d volumes are not measured: --upgraded is %d", count, manyUpgraded)
+			b.logf("  %d volumes are not measured: --upgraded is %d", count, manyUpgraded)
 			break
 		}
 		offset := had
@@ -109,7 +109,7 @@ func (b *upgradeBench) growth(ctx context.Context) error {
 				return err
 			}
 			times = append(times, took)
-			b.say("  %d volumes: %.1f s", count, took)
+			b.logf("  %d volumes: %.1f s", count, took)
 		}
 		note := fmt.Sprintf("3 replicas each, from the order to the last healthy volume; %.0f ms a volume",
 			median(times)*1000/float64(count))
@@ -123,8 +123,8 @@ func (b *upgradeBench) growth(ctx context.Context) error {
 	return nil
 }
 
-// trusted waits until it is quiet and what was upgraded last runs long enough: for 30 seconds a v2 instance manager that has just
-// started may still find what outlived its restart, and is not replaced. Who upgrades a node in practice does not come sooner.
+// trusted waits until no writes follow and the last upgraded instance manager runs long enough: for 30 seconds after its start a v2
+// instance manager may still rediscover instances, and is not replaced. In practice the next upgrade does not come sooner.
 func (b *upgradeBench) trusted(ctx context.Context) error {
 	const rediscovery = 30 * time.Second
 	if err := settled(ctx, b.world); err != nil {
@@ -138,7 +138,7 @@ func (b *upgradeBench) trusted(ctx context.Context) error {
 	})
 }
 
-// runsOf is how often a node with so many volumes is upgraded.
+// runsOf is how often a node with this number of volumes is upgraded.
 func runsOf(volumes int) int {
 	if volumes > 10 {
 		return 1

@@ -34,11 +34,11 @@ func (b *upgradeBench) pauses(ctx context.Context) error {
 				return err
 			}
 			longest, lost, writes = append(longest, pause), lost+bad, writes+seen
-			b.say("  latency %s, run %d of %d: the longest pause of %d volumes was %.1f ms", latency, run+1, runs, pausedVolumes, pause)
+			b.logf("  latency %s, run %d of %d: the longest pause of %d volumes was %.1f ms", latency, run+1, runs, pausedVolumes, pause)
 		}
 		b.add(Result{Name: "upgrade.io_pause.max." + latency[:1] + "ms", Value: percentile(longest, 1), Unit: "ms", Runs: runs,
 			Spread: spread(longest),
-			Note: fmt.Sprintf("there and back and the rebuild, %d volumes, a write each %s; the data plane's calls take %s; status "+
+			Note: fmt.Sprintf("relocation, switch back and rebuild, %d volumes, a write each %s; the data plane's calls take %s; status "+
 				"patch p50 %.1f ms", pausedVolumes, pausedWrites, latency, b.patch)})
 	}
 	if err := b.world.Heal(ctx); err != nil {

@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/e2e/record"
 )
 
-// scenario is what was written to the objects of one volume since the last reset, in order: who, what, and which fields.
-func (b *upgradeBench) scenario(volume string) (lines []string) {
+// history is the list of writes to the objects of one volume since the last reset, in order: writer, request and fields.
+func (b *upgradeBench) history(volume string) (lines []string) {
 	names := map[string]bool{volume: true}
 	for _, w := range b.world.API.Writes() {
 		var body map[string]any

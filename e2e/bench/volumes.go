@@ -13,20 +13,20 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// volumes tells when a volume was first seen in a state, by somebody who watches.
+// volumes reports when a volume was first seen in a state, by somebody who watches.
 type volumes struct {
 	mutex   sync.Mutex
 	known   map[string]*v1beta2.Volume
 	waiting map[string]*wish
 }
 
-// wish is what somebody waits for at one volume.
+// wish is the awaited state of one volume.
 type wish struct {
 	want func(*v1beta2.Volume) bool
 	at   chan time.Time
 }
 
-// watchVolumes begins to note volumes, through an informer of its own.
+// watchVolumes starts to record volumes, through its own informer.
 func watchVolumes(ctx context.Context, w *world.World) (*volumes, error) {
 	v := &volumes{known: map[string]*v1beta2.Volume{}, waiting: map[string]*wish{}}
 	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),
@@ -62,7 +62,7 @@ func (v *volumes) note(volume *v1beta2.Volume) {
 	}
 }
 
-// expect says what is waited for before its cause begins; the returned function waits until it is seen and tells when.
+// expect registers the awaited state before its cause; the returned function waits for the state and returns the time.
 func (v *volumes) expect(name string, want func(*v1beta2.Volume) bool) func(context.Context) (time.Time, error) {
 	one := &wish{want: want, at: make(chan time.Time, 1)}
 	v.mutex.Lock()

@@ -13,14 +13,14 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// sightings tells when an Orphan became visible to somebody who watches, and when it was gone.
+// sightings reports when an Orphan became visible to somebody who watches, and when it was gone.
 type sightings struct {
 	mutex      sync.Mutex
 	seen, gone map[string]time.Time
 	waiting    map[string]chan struct{}
 }
 
-// watch begins to note Orphans, through an informer of its own.
+// watch starts to record Orphans, through its own informer.
 func watch(ctx context.Context, w *world.World) (*sightings, error) {
 	s := &sightings{seen: map[string]time.Time{}, gone: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
 	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),

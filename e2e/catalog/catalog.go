@@ -1,4 +1,4 @@
-// Package catalog is the list of all scenarios that may be cut anywhere, whoever plays them.
+// Package catalog lists all scenarios that tolerate a crash at any step.
 package catalog
 
 import (
@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/e2e/upgrade"
 )
 
-// Of are the Stories of one cast, in their order.
+// Of returns the scenarios of one topology, in their order.
 func Of(topology scenarios.Topology) []scenarios.Scenario {
 	all := slices.Concat(scenarios.Scenarios(), attach.Scenarios(), snapshot.Scenarios(), upgrade.Scenarios())
 	return slices.DeleteFunc(all, func(s scenarios.Scenario) bool { return s.Topology != topology })

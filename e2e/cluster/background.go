@@ -27,7 +27,7 @@ const (
 	readyFD = 3
 )
 
-// spec is what up is asked for.
+// spec is the control plane that up starts.
 type spec struct {
 	name              string
 	controllerManager bool
@@ -39,7 +39,7 @@ func (s *spec) flags(command *cobra.Command) {
 	nameFlag(command, &s.name)
 	controllerManagerFlag(command, &s.controllerManager)
 	command.Flags().BoolVar(&s.crds, "crds", true, "install Drover's CRDs")
-	command.Flags().StringVar(&s.dataDir, "data-dir", "", "keep etcd's data in this directory, and go on with what is there")
+	command.Flags().StringVar(&s.dataDir, "data-dir", "", "keep etcd's data in this directory, and use the data that it has")
 }
 
 func (s *spec) arguments() []string {
@@ -50,7 +50,7 @@ func (s *spec) arguments() []string {
 }
 
 func nameFlag(command *cobra.Command, name *string) {
-	command.Flags().StringVar(name, "name", "default", "tell apart several control planes that run at once")
+	command.Flags().StringVar(name, "name", "default", "name of the control plane; several can run at once")
 }
 
 func controllerManagerFlag(command *cobra.Command, wanted *bool) {
@@ -84,20 +84,20 @@ func up(ctx context.Context, s spec) (string, error) {
 		}
 		return "", err
 	}
-	// Here, where the progress is seen; the holder finds them in the cache.
+	// Here, so that the progress is printed; the holder finds the binaries in the cache.
 	if _, err := cluster.Locate(ctx, s.controllerManager, os.Stderr); err != nil {
 		return "", err
 	}
 	return startHolder(s)
 }
 
-// startHolder runs this program again, detached from the terminal, and waits for its kubeconfig or its complaint.
+// startHolder runs this program again, detached from the terminal, and waits for its kubeconfig or its error.
 func startHolder(s spec) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("finding this program: %w", err)
 	}
-	// The outputs go to a file without a name: no pipe that somebody waits for, and nothing left behind.
+	// The outputs go to an unlinked file: no process waits for a pipe, and no file stays.
 	outputs, err := os.CreateTemp("", "drover-up-")
 	if err != nil {
 		return "", fmt.Errorf("starting the holder: %w", err)
@@ -116,8 +116,8 @@ func startHolder(s spec) (string, error) {
 	_, _ = io.Copy(io.Discard, ready) // ends when the holder is ready, or is no more
 	found, err := find(s.name)
 	if err == nil && found == nil {
-		said, _ := io.ReadAll(io.NewSectionReader(outputs, 0, 1<<20))
-		err = fmt.Errorf("the control plane did not start:\n%s", bytes.TrimSpace(said))
+		output, _ := io.ReadAll(io.NewSectionReader(outputs, 0, 1<<20))
+		err = fmt.Errorf("the control plane did not start:\n%s", bytes.TrimSpace(output))
 	}
 	if err != nil {
 		return "", err
@@ -149,7 +149,7 @@ func hold(ctx context.Context, s spec) (err error) {
 	return nil
 }
 
-// furnish installs the CRDs, writes the kubeconfig and says in the record that all is ready.
+// furnish installs the CRDs, writes the kubeconfig and marks the record as ready.
 func furnish(ctx context.Context, c *cluster.Cluster, s spec, record *os.File) error {
 	if s.crds {
 		root, err := cluster.ModuleRoot()

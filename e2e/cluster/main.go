@@ -1,5 +1,5 @@
-// Command cluster is a control plane for people: a real etcd and kube-apiserver, kube-controller-manager on request, on
-// loopback. What the tests and the demo start for themselves, this keeps running until it is told to stop.
+// Command cluster runs a control plane for manual use: a real etcd and kube-apiserver, kube-controller-manager on request, on
+// loopback. Tests and the demo start their own control plane; this one runs until it is stopped.
 //
 //	export KUBECONFIG=$(go run ./e2e/cluster up)
 //	kubectl get lho -A
@@ -100,7 +100,7 @@ func holdCommand() *cobra.Command {
 	var s spec
 	command := &cobra.Command{
 		Use:    "hold",
-		Short:  "Hold a control plane until told to stop",
+		Short:  "Run a control plane until SIGTERM",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE:   func(command *cobra.Command, _ []string) error { return hold(command.Context(), s) },

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// roleVariable makes the test binary behave as the command itself, also where that starts itself again.
+// roleVariable lets the test binary act as the command itself, and as the holder that the command starts.
 const roleVariable = "DROVER_CLUSTER_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -42,13 +42,13 @@ func TestAControlPlaneRunsFromUpToDown(t *testing.T) {
 	run(t, base, "down") // twice is no error
 }
 
-func TestAControlPlaneThatCannotStartSaysWhy(t *testing.T) {
+func TestUpReportsWhyAControlPlaneDoesNotStart(t *testing.T) {
 	base := t.TempDir()
 	file := filepath.Join(base, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	said, err := command(t, base, "up", "--data-dir="+file).CombinedOutput()
+	output, err := command(t, base, "up", "--data-dir="+file).CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(said), "etcd exited")
+	require.Contains(t, string(output), "etcd exited")
 	require.NoFileExists(t, filepath.Join(base, filepath.Base(recordPath("default"))))
 }
 

@@ -128,8 +128,8 @@ func (d *demo) remember(ctx context.Context, name string) error {
 	return err
 }
 
-// away is how long the node is cut off at least, once the volumes have moved: longer than im-monitor waits for its answers.
-const away = 4 * time.Second
+// outage is how long the node is cut off at least, once the volumes have moved: longer than im-monitor waits for its answers.
+const outage = 4 * time.Second
 
 // healing lets the node return: the volumes get their second copy again.
 func (d *demo) healing(ctx context.Context) error {
@@ -138,7 +138,7 @@ func (d *demo) healing(ctx context.Context) error {
 	if err := s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
 		// A call to end an old engine that still waited for an answer would arrive now, and leave nothing to show.
 		select {
-		case <-time.After(away):
+		case <-time.After(outage):
 		case <-ctx.Done():
 		}
 		if err := w.JoinNode(ctx, cut); err != nil {

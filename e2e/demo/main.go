@@ -41,7 +41,7 @@ func main() {
 func run(ctx context.Context, keep bool) (err error) {
 	s := &scenario{out: os.Stdout, began: time.Now()}
 	s.section("A real control plane, three simulated nodes, five controllers")
-	w, err := world.Start(ctx, world.Options{Nodes: nodes, Say: s.note, Attach: true, Snapshots: true, Upgrades: true})
+	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ type scenario struct {
 	began time.Time
 }
 
-// step does one thing and says how it went; the line begins with the time since the story began.
+// step does one thing and says how it went; the line begins with the time since the scenario began.
 func (s *scenario) step(ctx context.Context, title string, do func(context.Context) (string, error)) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -47,5 +47,5 @@ func (s *scenario) show(command, table string) {
 	fmt.Fprintln(s.out)
 }
 
-// section begins a part of the story.
+// section begins a part of the scenario.
 func (s *scenario) section(title string) { fmt.Fprintf(s.out, "\n%s\n", title) }

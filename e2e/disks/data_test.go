@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// watching is how long something is seen not to happen.
+// watching is how long a test checks that something does not happen.
 const watching = 5 * time.Second
 
 // deletes lets policy delete every kind of orphan at once, until the test ends.
@@ -39,7 +39,7 @@ func holds(t *testing.T, ctx context.Context, path, replica string) bool {
 	return there
 }
 
-// A1, T7: an lvstore of another cluster is adopted while auto deletion is on. Nothing on it is deleted by policy, a person may.
+// A1, T7: an lvstore of another cluster is adopted while auto deletion is on. Policy deletes nothing on it; a person may.
 func TestAForeignLvstoreUnderAutoDeletionKeepsEveryReplica(t *testing.T) {
 	ctx, w := fixture(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
 		Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}})
@@ -66,9 +66,9 @@ func TestAForeignLvstoreUnderAutoDeletionKeepsEveryReplica(t *testing.T) {
 	require.True(t, holds(t, ctx, "/dev/foreign", "their-r-2"))
 }
 
-// T7, ORP-5: what a replica without an object left on a disk that was empty at its first load is found. Of a volume without any object
-// policy leaves it alone, until it is recorded that the instance was given up.
-func TestDataThatNobodyClaimsIsFoundAndDestroyedOnceItWasGivenUp(t *testing.T) {
+// T7, ORP-5: a disk was empty at its first load; data that a replica without an object left on it is found. Policy keeps the data of a
+// volume without any object until the instance is recorded as abandoned.
+func TestPolicyDeletesUnclaimedDataOnlyOnceItsInstanceIsAbandoned(t *testing.T) {
 	ctx, w := fixture(t)
 	comes(t, ctx, "disk-1", v1beta2.ReasonDiskReady)
 	manager := w.InstanceManager(node, v1beta2.DataEngineV2)
@@ -83,7 +83,7 @@ func TestDataThatNobodyClaimsIsFoundAndDestroyedOnceItWasGivenUp(t *testing.T) {
 	deletes(t, ctx)
 	require.NoError(t, w.WaitCondition(ctx, name, v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonNotAbandoned,
 		patience))
-	require.NoError(t, w.Never(ctx, "a deletion of data that nobody gave up", watching, func(ctx context.Context) (string, error) {
+	require.NoError(t, w.Never(ctx, "a deletion of data whose instance is not recorded as abandoned", watching, func(ctx context.Context) (string, error) {
 		if !holds(t, ctx, "/dev/disk-1", left.Name) {
 			return "it is gone", nil
 		}

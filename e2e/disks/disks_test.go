@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// fixture is a test's world, with devices of its own that are taken out in the end.
+// fixture is a test's world, with its own devices, which are removed at the end.
 func fixture(t *testing.T, devices ...world.Device) (context.Context, *world.World) {
 	t.Helper()
 	ctx := harness.Open(t, here, 5*time.Minute)
@@ -55,7 +55,7 @@ func disk(t *testing.T, ctx context.Context, key, path, initialize string) {
 	})
 }
 
-// comes waits until the disk's Ready has the reason, and returns the disk's status.
+// comes waits until the disk's condition Ready has the reason, and returns the disk's status.
 func comes(t *testing.T, ctx context.Context, key, reason string) v1beta2.DiskStatus {
 	t.Helper()
 	var s v1beta2.DiskStatus
@@ -77,7 +77,7 @@ func digest(t *testing.T, ctx context.Context, path string) string {
 	return d.Digest
 }
 
-// restart kills the v2 server, and waits until the next run has loaded every disk that was named.
+// restart kills the v2 server, and waits until the next run has loaded each of the disks.
 func restart(t *testing.T, ctx context.Context, keys ...string) {
 	t.Helper()
 	before := map[string]string{}
@@ -99,7 +99,7 @@ func restart(t *testing.T, ctx context.Context, keys ...string) {
 	}
 }
 
-// triesOften waits until a disk was tried to be loaded several times in vain.
+// triesOften waits until several attempts to load a disk failed.
 func triesOften(t *testing.T, ctx context.Context, key string) {
 	t.Helper()
 	require.NoError(t, here.Wait(ctx, "several attempts to load disk "+key, patience, func(ctx context.Context) (string, error) {
@@ -116,7 +116,7 @@ func creating(t *testing.T, ctx context.Context, key string) {
 	t.Helper()
 	require.NoError(t, here.Wait(ctx, "disk "+key+" to be created", patience, func(ctx context.Context) (string, error) {
 		if busy, err := here.Creating(ctx, node, key); !busy || err != nil {
-			return "nobody works on it", err
+			return "the server does not load it", err
 		}
 		return "", nil
 	}))
@@ -151,7 +151,7 @@ func TestAFilesystemIsNotFormattedByAMark(t *testing.T) {
 	require.Equal(t, before, digest(t, ctx, "/dev/ext4"))
 }
 
-func TestWhatAForeignLvstoreHoldsIsAcknowledgedAndKept(t *testing.T) {
+func TestTheReplicasOfAForeignLvstoreAreAcknowledgedAndKept(t *testing.T) {
 	for _, mark := range []string{"new", "adopt:" + foreign} {
 		t.Run(mark, func(t *testing.T) {
 			ctx, _ := fixture(t, world.Device{Path: "/dev/foreign", Lvstore: &world.Lvstore{Name: "theirs", UUID: foreign,
@@ -217,7 +217,7 @@ func TestADiskThatAppearsLateIsLoadedWhenItIsThere(t *testing.T) {
 		if err != nil || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) && s.DiskUUID == uuid {
 			return "", err
 		}
-		return fmt.Sprintf("it has UUID %q and says %v", s.DiskUUID, s.Conditions), nil
+		return fmt.Sprintf("it has UUID %q and conditions %v", s.DiskUUID, s.Conditions), nil
 	}))
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/late", true))
 	require.Equal(t, uuid, comes(t, ctx, "late", v1beta2.ReasonDiskReady).DiskUUID)
@@ -279,7 +279,7 @@ func TestAServerThatIsKilledWhileItInitializesADiskLeavesTheDecisionToAPerson(t 
 	comes(t, ctx, "killed", v1beta2.ReasonDiskReady)
 }
 
-func TestAServerThatIsKilledWhileItLoadsARecordedDiskIsAskedAgain(t *testing.T) {
+func TestARecordedDiskIsLoadedAgainAfterItsServerWasKilledDuringTheLoad(t *testing.T) {
 	ctx, w := fixture(t, world.Device{Path: "/dev/twice"})
 	disk(t, ctx, "twice", "/dev/twice", "new")
 	uuid := comes(t, ctx, "twice", v1beta2.ReasonDiskReady).DiskUUID
@@ -291,7 +291,7 @@ func TestAServerThatIsKilledWhileItLoadsARecordedDiskIsAskedAgain(t *testing.T) 
 	require.Equal(t, before, digest(t, ctx, "/dev/twice"))
 }
 
-func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
+func TestADiskIsLoadedAfterIMMonitorWasKilledAtAnyStep(t *testing.T) {
 	ctx, w := fixture(t, world.Device{Path: "/dev/step"})
 	disk(t, ctx, "step", "/dev/step", "new")
 	uuid := comes(t, ctx, "step", v1beta2.ReasonDiskReady).DiskUUID
@@ -313,8 +313,8 @@ func TestImMonitorMayBeKilledAtAnyStepOfALoad(t *testing.T) {
 	}
 }
 
-// The entry goes with its disk, as it must for the device to be used again; that the server kept it is told.
-func TestADiskThatItsServerDoesNotLetGoIsToldOf(t *testing.T) {
+// The entry is removed with its disk, so that the device can be used again; an event reports that the server kept the disk.
+func TestADiskThatItsServerDoesNotReleaseIsReported(t *testing.T) {
 	ctx, w := fixture(t, world.Device{Path: "/dev/kept"})
 	disk(t, ctx, "kept", "/dev/kept", "new")
 	comes(t, ctx, "kept", v1beta2.ReasonDiskReady)
@@ -326,15 +326,15 @@ func TestADiskThatItsServerDoesNotLetGoIsToldOf(t *testing.T) {
 	require.Equal(t, before, digest(t, ctx, "/dev/kept"))
 }
 
-func TestADeviceThatVanishesWhileItIsLoadedIsToldOfAndNotLoadedAgain(t *testing.T) {
+func TestADeviceThatVanishesDuringItsLoadIsReportedAndNotLoadedAgain(t *testing.T) {
 	ctx, w := fixture(t, world.Device{Path: "/dev/pulled"})
 	disk(t, ctx, "pulled", "/dev/pulled", "new")
 	was := comes(t, ctx, "pulled", v1beta2.ReasonDiskReady)
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/pulled", false))
-	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"pulled": map[string]any{"allowScheduling": false}})) // it is asked anew
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"pulled": map[string]any{"allowScheduling": false}})) // the load is requested again
 	s := comes(t, ctx, "pulled", v1beta2.ReasonNoDiskInfo)
 	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "restart the pod")
-	require.Equal(t, []string{was.DiskUUID, was.Load.RequestedAt}, []string{s.DiskUUID, s.Load.RequestedAt}, "no other attempt was made")
+	require.Equal(t, []string{was.DiskUUID, was.Load.RequestedAt}, []string{s.DiskUUID, s.Load.RequestedAt}, "no other attempt was started")
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/pulled", true))
 	restart(t, ctx, "pulled")
 	require.Equal(t, was.DiskUUID, comes(t, ctx, "pulled", v1beta2.ReasonDiskReady).DiskUUID)

@@ -1,3 +1,3 @@
-// Package disks tests v2 disks against simulated devices that hold something: what a device holds is never formatted, and no other lvstore
-// is ever taken for the recorded one.
+// Package disks tests v2 disks against simulated devices with data: a device with data is never formatted, and no other lvstore
+// is ever used in place of the recorded one.
 package disks

@@ -1,4 +1,4 @@
-// Package enumflag makes flags that take one of a few words.
+// Package enumflag provides flags that accept one of a few words.
 package enumflag
 
 import (

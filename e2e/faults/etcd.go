@@ -17,7 +17,7 @@ const (
 	restoredGrace = "2"
 )
 
-// etcdRestored puts etcd back, after the Story has ended, to what it held when the stage was set, with auto deletion on: no policy deletes
+// etcdRestored puts etcd back, after the scenario has ended, to what it held when the stage was set, with auto deletion on: no policy deletes
 // an instance that has no object and was not recorded as given up [ORP-5], and the stage can be emptied all the same.
 func etcdRestored(scenario scenarios.Scenario) testCase {
 	return testCase{scenario: scenario, name: "etcd restored to the time before it",
@@ -46,15 +46,15 @@ func restore(ctx context.Context, w *world.World, backup string) error {
 			return "", err
 		}
 		for i := range orphans {
-			if said, err := unjustified(ctx, w, &orphans[i]); said != "" || err != nil {
-				return said, err
+			if violation, err := unjustified(ctx, w, &orphans[i]); violation != "" || err != nil {
+				return violation, err
 			}
 		}
 		return "", nil
 	})
 }
 
-// unjustified says that policy approved the deletion of an instance without an object and without a record.
+// unjustified reports that policy approved the deletion of an instance without an object and without a record.
 func unjustified(ctx context.Context, w *world.World, o *v1beta2.Orphan) (string, error) {
 	name := o.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
 	if name == "" || !conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanCleanupApproved) ||
@@ -75,5 +75,5 @@ func unjustified(ctx context.Context, w *world.World, o *v1beta2.Orphan) (string
 	if node.Status.AbandonedInstances[name].UUID == o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
 		return "", nil
 	}
-	return fmt.Sprintf("orphan %s of %s on %s: %s", o.Name, name, o.Spec.NodeID, world.Say(o.Status.Conditions)), nil
+	return fmt.Sprintf("orphan %s of %s on %s: %s", o.Name, name, o.Spec.NodeID, world.FormatConditions(o.Status.Conditions)), nil
 }

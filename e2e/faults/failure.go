@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// staleFor is how long a held cache stays behind: longer than everything that a Story does in one go.
+// staleFor is how long a held cache stays behind: longer than everything that a scenario does in one go.
 const staleFor = 3 * time.Second
 
-// staleReads lets one controller's cache of some kinds stand still while the Story acts, and a while longer.
+// staleReads lets one controller's cache of some kinds stand still while the scenario acts, and a while longer.
 func staleReads(scenario scenarios.Scenario, user string, resources ...string) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("stale cache of %s: %v", user, resources),
 		arm: func(_ context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
@@ -32,21 +32,21 @@ func staleReads(scenario scenarios.Scenario, user string, resources ...string) t
 }
 
 // leaderPaused starts a second process of the actor, freezes the leader at a step, lets the other one become leader
-// and finish the Story, and only then lets the old leader go on in the middle of its step. The step itself passes
+// and finish the scenario, and only then lets the old leader go on in the middle of its step. The step itself passes
 // late, as a request does that sat in a socket.
 func leaderPaused(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("leader paused %s step %d of %s (%s), another takes over", side, at.Own, at.Actor,
 		at.What),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			paused := make(chan frozen, 1)
-			woken := make(chan struct{})
+			resumed := make(chan struct{})
 			h.sequence().CutWhere(same(at), side, true, func(step record.Step) record.Verdict {
 				old := h.world.Process(step.Actor)
 				if err := old.Pause(); err != nil {
-					h.say("pausing %s: %v", step.Actor, err)
+					h.logf("pausing %s: %v", step.Actor, err)
 				}
 				paused <- frozen{old, time.Now()}
-				<-woken
+				<-resumed
 				return record.Pass
 			})
 			standby := map[string]*world.Process{}
@@ -57,7 +57,7 @@ func leaderPaused(scenario scenarios.Scenario, at record.Step, side record.Side)
 				}
 				standby[name] = process
 			}
-			return func(ctx context.Context) error { return requeueAt(ctx, h, paused, woken, standby) }, nil
+			return func(ctx context.Context) error { return resumeLeader(ctx, h, paused, resumed, standby) }, nil
 		}}
 }
 
@@ -67,18 +67,18 @@ type frozen struct {
 	since time.Time
 }
 
-// takeOver is longer than a lease, and the time in which the next leader sees that it ran out.
-const takeOver = 6 * time.Second
+// takeover is longer than a lease, and the time in which the next leader sees that it ran out.
+const takeover = 6 * time.Second
 
-// requeueAt lets the old leader go on after the Story has ended, watches that nothing more happens, and leaves one process each.
-func requeueAt(ctx context.Context, h *harness, paused chan frozen, woken chan struct{}, standby map[string]*world.Process) error {
+// resumeLeader lets the old leader go on after the scenario has ended, watches that nothing more happens, and leaves one process each.
+func resumeLeader(ctx context.Context, h *harness, paused chan frozen, resumed chan struct{}, standby map[string]*world.Process) error {
 	select {
 	case old := <-paused:
-		// The Story may have ended without needing it.
-		if err := wait(ctx, time.Until(old.since.Add(takeOver))); err != nil {
+		// The scenario may have ended without needing it.
+		if err := wait(ctx, time.Until(old.since.Add(takeover))); err != nil {
 			return err
 		}
-		close(woken)
+		close(resumed)
 		if err := old.Resume(); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func requeueAt(ctx context.Context, h *harness, paused chan frozen, woken chan s
 			return err
 		}
 	default: // the step was never reached
-		close(woken)
+		close(resumed)
 	}
 	for _, process := range standby {
 		if err := h.world.Remove(process); err != nil {
@@ -117,7 +117,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// simulated lets the data plane misbehave from the stage on until the Story has ended, or for a while.
+// simulated lets the data plane misbehave from the stage on until the scenario has ended, or for a while.
 func simulated(scenario scenarios.Scenario, name string, inject func(context.Context, *world.World) error) testCase {
 	return testCase{scenario: scenario, name: "simulator: " + name,
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {

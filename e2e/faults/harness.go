@@ -20,10 +20,10 @@ type harness struct {
 	topology scenarios.Topology
 	// steps are those of the last trial; staged and told how long its stage and the rest took, missed that its step was never reached,
 	// deaths how often a controller was killed.
-	steps              []record.Step
-	prepared, reported time.Duration
-	missed             bool
-	deaths             int
+	steps      []record.Step
+	setUp, ran time.Duration
+	missed     bool
+	deaths     int
 }
 
 // tally counts what was tried, and prints it.
@@ -40,7 +40,7 @@ type tally struct {
 
 func (h *harness) sequence() *record.Sequence { return h.world.Sequence }
 
-func (t *tally) say(format string, args ...any) {
+func (t *tally) logf(format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.line(format, args...)
@@ -51,7 +51,7 @@ func (t *tally) line(format string, args ...any) {
 }
 
 // count notes and prints the outcome of one trial of the harness.
-func (h *harness) count(number, of int, reported testCase, took time.Duration, err error) {
+func (h *harness) count(number, of int, c testCase, took time.Duration, err error) {
 	t := h.tally
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -59,15 +59,15 @@ func (h *harness) count(number, of int, reported testCase, took time.Duration, e
 	switch {
 	case err != nil:
 		t.points++
-		t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", reported.scenario.ID, reported.name, err))
-		t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, reported.scenario.ID, reported.name, err)
+		t.violations = append(t.violations, fmt.Sprintf("%s: %s: %v", c.scenario.ID, c.name, err))
+		t.line("%4d/%d  %-4s VIOLATION  %s: %v", number, of, c.scenario.ID, c.name, err)
 	case h.missed:
 		t.unreached++
-		t.line("%4d/%d  %-4s never reached  %s", number, of, reported.scenario.ID, reported.name)
+		t.line("%4d/%d  %-4s never reached  %s", number, of, c.scenario.ID, c.name)
 	default:
 		t.points++
-		t.line("%4d/%d  %-4s ok %5.1fs = %.1f + %.1f + %.1f, %d died  %s", number, of, reported.scenario.ID,
-			took.Seconds(), h.prepared.Seconds(), h.reported.Seconds(), (took - h.prepared - h.reported).Seconds(), h.deaths, reported.name)
+		t.line("%4d/%d  %-4s ok %5.1fs = %.1f + %.1f + %.1f, %d died  %s", number, of, c.scenario.ID,
+			took.Seconds(), h.setUp.Seconds(), h.ran.Seconds(), (took - h.setUp - h.ran).Seconds(), h.deaths, c.name)
 	}
 }
 
@@ -107,7 +107,7 @@ func (h *harness) try(ctx context.Context, number, of int, t testCase) error {
 func (h *harness) kill(actor string) {
 	h.deaths++
 	if err := h.world.Process(actor).Crash(); err != nil {
-		h.say("restarting %s: %v", actor, err)
+		h.logf("restarting %s: %v", actor, err)
 	}
 }
 

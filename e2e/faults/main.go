@@ -2,7 +2,7 @@
 // every call to the data plane that has an effect, and tells each again with a controller killed right before and
 // right after each of them; with caches that stand still; with a leader that is frozen in the middle of its work while
 // another takes over; with an etcd that is restored to an earlier state [ORP-5]; and with a data plane that misbehaves.
-// After each telling it checks that the same end state was reached and that the invariants ORP-1 to ORP-4 held.
+// After each run it checks that the same end state was reached and that the invariants ORP-1 to ORP-4 held.
 //
 // Then it proves itself: it builds controllers with mistakes planted in them and insists on catching each.
 //
@@ -11,7 +11,7 @@
 //	faults --story O9           one scenario's points
 //	faults --actor im-monitor   only the points at which this controller dies
 //	faults --shard 2/4          the second of four parts of everything that is chosen
-//	faults --comb 8             a controller dies at each eighth of its steps in one telling; eight tellings and both sides have every step in them
+//	faults --comb 8             a controller dies at each eighth of its steps in one run; eight runs and both sides have every step in them
 //	faults --pauses 100         instead, leaders are stopped by a signal for 20 to 60 s, with two processes of each controller: nobody writes after them
 //	faults --rules=all          leaves out each rule of live upgrades, and insists that a test fails
 //	faults --plants=only        only the planted mistakes
@@ -53,7 +53,7 @@ func main() {
 	flag.IntVar(&o.worlds, "worlds", 3, "how many control planes work side by side")
 	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller dies, and no other trouble")
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
-	flag.IntVar(&o.sweep, "comb", 0, "also let each controller die at every so-manieth of its steps in one telling; 0 does not")
+	flag.IntVar(&o.sweep, "comb", 0, "also let each controller die at every so-manieth of its steps in one run; 0 does not")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
 	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only",
 		enumflag.Words(&o.rules, "all", "first"))
@@ -85,7 +85,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.rules != "" {
 		return h.rules(ctx, o)
 	}
-	h.say("seed %d", o.seed)
+	h.logf("seed %d", o.seed)
 	if o.pauses > 0 {
 		return errors.Join(h.pauses(ctx, o), h.verdict(0, 0))
 	}

@@ -4,22 +4,22 @@ import "slices"
 
 // The packages whose tests prove the rules of live upgrades.
 const (
-	nodeCore, planCore, upgradeModel, upgradeShell = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
-	machineCore, attachModel                       = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
-	replicaCore, placementCore, ticketCore         = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
-	leftoverCore                                   = "./upgrade-controller/internal/leftover"
-	managerCore, instanceCore                      = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"
+	nodeCore, planCore, upgradeModel, upgradeReconciler = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
+	machineCore, attachModel                            = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
+	replicaCore, placementCore, ticketCore              = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
+	leftoverCore                                        = "./upgrade-controller/internal/leftover"
+	managerCore, instanceCore                           = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"
 )
 
 // The files in which they stand.
 const (
-	beginFile, middleFile, volumesFile, backFile = nodeCore + "/begin.go", nodeCore + "/middle.go", nodeCore + "/volumes.go", nodeCore + "/back.go"
-	stepsFile, upgradingFile, checksFile         = nodeCore + "/decide.go", planCore + "/upgrading.go", planCore + "/preflight.go"
-	planFile, seenNodeFile                       = planCore + "/decide.go", "./upgrade-controller/internal/cluster/node.go"
-	writeFile, leftoverFile                      = upgradeShell + "/apply_node.go", leftoverCore + "/decide.go"
-	targetFile, secondFile, outFile, givenUpFile = machineCore + "/target.go", machineCore + "/target_second.go", machineCore + "/upgrade.go", machineCore + "/givenup.go"
-	heldFile                                     = replicaCore + "/upgrade.go"
-	replacedFile                                 = managerCore + "/upgrade.go"
+	beginFile, middleFile, volumesFile, backFile  = nodeCore + "/begin.go", nodeCore + "/middle.go", nodeCore + "/volumes.go", nodeCore + "/back.go"
+	stepsFile, upgradingFile, checksFile          = nodeCore + "/decide.go", planCore + "/upgrading.go", planCore + "/preflight.go"
+	planFile, seenNodeFile                        = planCore + "/decide.go", "./upgrade-controller/internal/cluster/node.go"
+	writeFile, leftoverFile                       = upgradeReconciler + "/apply_node.go", leftoverCore + "/decide.go"
+	targetFile, secondFile, outFile, failOverFile = machineCore + "/target.go", machineCore + "/target_second.go", machineCore + "/upgrade.go", machineCore + "/givenup.go"
+	heldFile                                      = replicaCore + "/upgrade.go"
+	replacedFile                                  = managerCore + "/upgrade.go"
 )
 
 // moveRules are the rules by which a node is upgraded under running volumes, each with what leaves it out.
@@ -29,7 +29,7 @@ func moveRules() []rule {
 
 // nodeRules are those of upgrade-controller for one node.
 func nodeRules() []rule {
-	tests := []string{nodeCore, upgradeModel, upgradeShell}
+	tests := []string{nodeCore, upgradeModel, upgradeReconciler}
 	return []rule{
 		off("temporary node written ahead", "a target goes only where the status says that it goes", tests, volumesFile,
 			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target shall go to node "+chosen+".")`, `planned = chosen`),
@@ -107,16 +107,16 @@ func nodeRules() []rule {
 			`if o.Spec.NodeID == p.nodeID() && Begun(o.Status.State) {`, `if o == nil {`),
 		off("opened uncached", "a node is opened on what was read uncached", tests, stepsFile,
 			"	if !p.confirmed() {\n		return false\n	}\n	p.effect(Effect{Kind: OpenNode", "	p.effect(Effect{Kind: OpenNode"),
-		off("judged version of a volume", "a target is wished on the version that was judged", []string{upgradeShell}, writeFile,
+		off("judged version of a volume", "a target is wished on the version that was judged", []string{upgradeReconciler}, writeFile,
 			`return status.MergeSpec(ctx, c, v, fields, status.AtVersion())`, `return status.MergeSpec(ctx, c, v, fields)`),
-		off("judged version of the upgrade", "a status is written on the version that was judged", []string{upgradeShell}, writeFile,
+		off("judged version of the upgrade", "a status is written on the version that was judged", []string{upgradeReconciler}, writeFile,
 			`status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion())`, `status.MergeStatus(ctx, c, w.Upgrade, changed)`),
 	}
 }
 
 // orderRules are those of upgrade-controller for the upgrade as a whole.
 func orderRules() []rule {
-	tests := []string{planCore, upgradeModel, upgradeShell}
+	tests := []string{planCore, upgradeModel, upgradeReconciler}
 	return []rule{
 		off("refused as a whole", "one blocker of any node refuses the upgrade", tests, checksFile,
 			`if len(found) > 0 {`, `if false {`),
@@ -169,11 +169,11 @@ func targetRules() []rule {
 			`case p.freshPoll() && p.fail(r, why):`, `case p.fail(r, why):`),
 		off("left out of a new engine", "an engine that starts anew does without what is about to go", tests, outFile,
 			"	u := p.upgradeOf(r.Spec.NodeID)\n	if u == nil || !u.apart() || !p.isV2() {\n		return false\n	}\n	for", "	u := p.upgradeOf(r.Spec.NodeID)\n	if u != nil || u == nil {\n		return false\n	}\n	for"),
-		off("cut off first", "a target that is given up is cut off first", tests, givenUpFile,
+		off("cut off first", "a target that is given up is cut off first", tests, failOverFile,
 			`if p.Rules.off(RuleCutOffFirst) {`, `if true {`),
-		off("held until all is there", "I/O goes on only where everything is that was acknowledged", tests, givenUpFile,
+		off("held until all is there", "I/O goes on only where everything is that was acknowledged", tests, failOverFile,
 			`case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():`, `case false && p.marked():`),
-		off("asked once more", "a target that was cut off is asked once more", tests, givenUpFile,
+		off("asked once more", "a target that was cut off is asked once more", tests, failOverFile,
 			"	case p.engine.Spec.LookRequestedAt != request:", "	case false:"),
 	}
 }

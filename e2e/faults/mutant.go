@@ -7,6 +7,6 @@ import "drover.dev/drover/e2e/world"
 type mutant struct {
 	name, sentence string
 	edits          []world.Edit
-	// testCase tells what must catch it: a Story, told under the given trouble.
+	// testCase tells what must catch it: a scenario, told under the given trouble.
 	testCase testCase
 }

@@ -14,7 +14,7 @@ import (
 // mutants tries every planted mistake in a World of its own and counts those that the harness notices.
 func (h *harness) mutants(ctx context.Context, _ options) (caught, mutated int, err error) {
 	list := mutants()
-	h.say("%d mistakes are planted, one after the other, in overlays of the build", len(list))
+	h.logf("%d mistakes are planted, one after the other, in overlays of the build", len(list))
 	for _, p := range list {
 		overlay, err := world.Mutate(p.edits...)
 		if err != nil {
@@ -25,11 +25,11 @@ func (h *harness) mutants(ctx context.Context, _ options) (caught, mutated int, 
 			return caught, len(list), fmt.Errorf("trying the planted mistake %q: %w", p.name, err)
 		}
 		if found == nil {
-			h.say("NOT CAUGHT  %s: %s", p.name, p.sentence)
+			h.logf("NOT CAUGHT  %s: %s", p.name, p.sentence)
 			continue
 		}
 		caught++
-		h.say("caught      %s: %.200s", p.name, found.Error())
+		h.logf("caught      %s: %.200s", p.name, found.Error())
 	}
 	return caught, len(list), nil
 }
@@ -44,7 +44,7 @@ func (h *harness) catch(ctx context.Context, p mutant, overlay world.Overlay) (f
 	defer cancel()
 	found = p.testCase.run(ctx, h)
 	if err := h.stop(); err != nil {
-		h.say("            (stopping after the plant: %v)", err)
+		h.logf("            (stopping after the plant: %v)", err)
 	}
 	return found, nil
 }
@@ -61,17 +61,17 @@ func scenario(id string) scenarios.Scenario {
 
 // The files in which mistakes are planted.
 const (
-	clientFile    = "im-monitor/internal/imclient/conn.go"
-	callFile      = "im-monitor/internal/orphancontroller/call.go"
-	shellFile     = "im-monitor/internal/orphancontroller/shell.go"
-	executorFile  = "im-monitor/internal/orphancontroller/executor.go"
-	observeFile   = "im-monitor/internal/orphancontroller/observe.go"
-	evaluatorFile = "im-monitor/internal/orphan/evaluate.go"
-	decideFile    = "im-monitor/internal/orphan/call.go"
-	withdrawFile  = "im-monitor/internal/orphan/withdraw.go"
-	statusFile    = "im-monitor/internal/orphan/status.go"
-	policyFile    = "orphan-controller/internal/orphan/decide.go"
-	removeFile    = "snapshot-controller/internal/snapshot/remove.go"
+	clientFile     = "im-monitor/internal/imclient/conn.go"
+	callFile       = "im-monitor/internal/orphancontroller/call.go"
+	reconcilerFile = "im-monitor/internal/orphancontroller/shell.go"
+	executorFile   = "im-monitor/internal/orphancontroller/executor.go"
+	observeFile    = "im-monitor/internal/orphancontroller/observe.go"
+	evaluatorFile  = "im-monitor/internal/orphan/evaluate.go"
+	decideFile     = "im-monitor/internal/orphan/call.go"
+	withdrawFile   = "im-monitor/internal/orphan/withdraw.go"
+	statusFile     = "im-monitor/internal/orphan/status.go"
+	policyFile     = "orphan-controller/internal/orphan/decide.go"
+	removeFile     = "snapshot-controller/internal/snapshot/remove.go"
 )
 
 // mutants are the mistakes that the harness must notice, each with the trial that shows it.
@@ -106,7 +106,7 @@ func mutants() []mutant {
 		{
 			name: "unknown is empty", sentence: "an instance manager whose list cannot be read is taken for an empty one",
 			edits: []world.Edit{
-				{File: shellFile, From: "	if s.store.Absent(subject(o)) {",
+				{File: reconcilerFile, From: "	if s.store.Absent(subject(o)) {",
 					To: "	if _, known := s.store.Latest(o.InstanceManager); !known || s.store.Absent(subject(o)) {"},
 				{File: observeFile, From: "	if s == nil {\n		return nil\n	}\n	out := &orphan.Inventory",
 					To: "	if s == nil {\n		return &orphan.Inventory{}\n	}\n	out := &orphan.Inventory"},

@@ -22,7 +22,7 @@ const standby = "-standby"
 // The shortest and the longest pause of a leader, in the leases of a cluster.
 const shortestPause, longestPause = 20 * time.Second, 60 * time.Second
 
-// pause is one telling of a Story in which the leader of a controller is stopped by a signal at some moment, and goes on later as if
+// pause is one run of a scenario in which the leader of a controller is stopped by a signal at some moment, and continues later as if
 // nothing had been.
 type pause struct {
 	scenario      scenarios.Scenario
@@ -33,12 +33,12 @@ type pause struct {
 // pauses runs so many of them, drawn by the seed, in several control planes side by side: two processes of each controller, with the leases
 // of a cluster.
 func (h *harness) pauses(ctx context.Context, o options) error {
-	reported := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
-	reported = slices.DeleteFunc(reported, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
+	eligible := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
+	eligible = slices.DeleteFunc(eligible, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
 	random := rand.New(rand.NewPCG(o.seed, 1))
 	var list []pause
 	for range o.pauses {
-		list = append(list, pause{scenario: reported[random.IntN(len(reported))],
+		list = append(list, pause{scenario: eligible[random.IntN(len(eligible))],
 			controller: world.EveryController()[random.IntN(len(world.EveryController()))],
 			after:      time.Duration(random.Int64N(int64(20 * time.Second))), length: shortestPause +
 				time.Duration(random.Int64N(int64(longestPause-shortestPause)))})
@@ -79,25 +79,25 @@ func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64
 	}
 }
 
-// run tells the Story while the leader sleeps for a while.
+// run tells the scenario while the leader sleeps for a while.
 func (p pause) run(ctx context.Context, h *harness) error {
 	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(6*time.Minute))
 	defer cancel()
 	began := time.Now()
-	reported := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := p.scenario.Run(ctx, h.world, nil)
-		reported <- err
+		ended <- err
 	}()
-	slept := p.sleep(ctx, h)
-	err := <-reported
-	h.reported = time.Since(began)
+	pauseErr := p.pauseLeader(ctx, h)
+	err := <-ended
+	h.ran = time.Since(began)
 	found := foundOf(checkLeases(h.world.API.Leases(), h.world.API.Writes()), began)
-	return errors.Join(err, slept, found, h.recover(ctx))
+	return errors.Join(err, pauseErr, found, h.recover(ctx))
 }
 
-// sleep stops the leader, lets it go on, and starts it again once it has found out that it is none any more.
-func (p pause) sleep(ctx context.Context, h *harness) error {
+// pauseLeader stops the leader, lets it go on, and starts it again once it has found out that it is none any more.
+func (p pause) pauseLeader(ctx context.Context, h *harness) error {
 	if err := wait(ctx, p.after); err != nil {
 		return err
 	}

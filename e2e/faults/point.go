@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// testCase is one telling of a Story under one trouble.
+// testCase is one run of a scenario under one trouble.
 type testCase struct {
 	scenario scenarios.Scenario
 	// name says what the trouble is.
@@ -23,7 +23,7 @@ type testCase struct {
 	arm func(context.Context, *harness, *scenarios.Scene) (func(context.Context) error, error)
 }
 
-// run tells the Story, checks the invariants and the end state, and leaves an empty stage.
+// run tells the scenario, checks the invariants and the end state, and leaves an empty stage.
 func (t testCase) run(ctx context.Context, h *harness) (failed error) {
 	within := 3 * time.Minute
 	if t.scenario.Topology >= scenarios.Upgrades { // three nodes, one after the other
@@ -33,21 +33,21 @@ func (t testCase) run(ctx context.Context, h *harness) (failed error) {
 	defer cancel()
 	calm := func(context.Context) error { return nil }
 	began := time.Now()
-	_, reported := t.scenario.Run(ctx, h.world, func(scene *scenarios.Scene) (err error) {
-		h.prepared = time.Since(began)
+	_, runErr := t.scenario.Run(ctx, h.world, func(scene *scenarios.Scene) (err error) {
+		h.setUp = time.Since(began)
 		h.sequence().Reset(ofControllers)
 		if t.arm != nil {
 			calm, err = t.arm(ctx, h, scene)
 		}
 		return err
 	})
-	h.reported = time.Since(began) - h.prepared
+	h.ran = time.Since(began) - h.setUp
 	h.steps = h.sequence().Steps()
 	h.sequence().Reset(ofControllers)
 	if calm == nil {
 		calm = func(context.Context) error { return nil }
 	}
-	return errors.Join(reported, calm(ctx), h.recover(ctx))
+	return errors.Join(runErr, calm(ctx), h.recover(ctx))
 }
 
 // ofControllers numbers what the controllers do, not what people and the simulator do.
@@ -75,7 +75,7 @@ func same(at record.Step) func(record.Step) bool {
 	return func(s record.Step) bool { return s.Actor == at.Actor && s.Own == at.Own }
 }
 
-// points are the crash trials of a Story, from the steps of one telling without trouble.
+// points are the crash trials of a scenario, from the steps of one run without trouble.
 func points(scenario scenarios.Scenario, steps []record.Step) []testCase {
 	var out []testCase
 	for _, step := range steps {

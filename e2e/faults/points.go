@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// allPoints runs the Stories of one cast after the other: each has Worlds of its own.
+// allPoints runs the scenarios of one cast after the other: each has Worlds of its own.
 func (h *harness) allPoints(ctx context.Context, o options) error {
 	var topologies [][]scenarios.Scenario
 	for _, topology := range scenarios.Topologies {
@@ -25,14 +25,14 @@ func (h *harness) allPoints(ctx context.Context, o options) error {
 			topologies = append(topologies, reported)
 		}
 	}
-	for n, scenarioList := range topologies {
-		h.topology = scenarioList[0].Topology
+	for n, list := range topologies {
+		h.topology = list[0].Topology
 		deadline := time.Time{}
 		if o.budget > 0 {
 			// Six tenths of the time in equal parts, the rest for the planted mistakes.
 			deadline = h.began.Add(o.budget * 6 / 10 * time.Duration(n+1) / time.Duration(len(topologies)))
 		}
-		if err := h.runAll(ctx, o, scenarioList, deadline); err != nil {
+		if err := h.runAll(ctx, o, list, deadline); err != nil {
 			return err
 		}
 	}
@@ -40,18 +40,18 @@ func (h *harness) allPoints(ctx context.Context, o options) error {
 	return nil
 }
 
-// runAll tells every Story once to learn its steps, then tries all trials, or a sample of them, in several Worlds side
+// runAll tells every scenario once to learn its steps, then tries all trials, or a sample of them, in several Worlds side
 // by side.
-func (h *harness) runAll(ctx context.Context, o options, scenarioList []scenarios.Scenario, deadline time.Time) error {
+func (h *harness) runAll(ctx context.Context, o options, list []scenarios.Scenario, deadline time.Time) error {
 	if err := h.start(ctx, nil); err != nil {
 		return err
 	}
 	var testCases []testCase
-	for _, scenario := range scenarioList {
+	for _, scenario := range list {
 		if err := h.try(ctx, 0, 0, testCase{scenario: scenario, name: "undisturbed"}); err != nil {
 			return err
 		}
-		h.say("          %s has %d steps: %s", scenario.ID, len(h.steps), scenario.Sentence)
+		h.logf("          %s has %d steps: %s", scenario.ID, len(h.steps), scenario.Sentence)
 		testCases = append(testCases, o.choose(scenario, h.steps)...)
 	}
 	testCases = deal(o.shard, testCases, 2) // both sides of a step to one part
@@ -75,12 +75,12 @@ func (h *harness) runAll(ctx context.Context, o options, scenarioList []scenario
 		return err
 	}
 	if done := min(int(next.Load()), len(testCases)); done < len(testCases) {
-		h.say("the time is spent: %d of %d trials were run", done, len(testCases))
+		h.logf("the time is spent: %d of %d trials were run", done, len(testCases))
 	}
 	return h.stop()
 }
 
-// choose are the trials of a Story that were asked for.
+// choose are the trials of a scenario that were asked for.
 func (o options) choose(scenario scenarios.Scenario, steps []record.Step) (out []testCase) {
 	if o.actor != "" {
 		steps = slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return s.Actor != o.actor })
@@ -109,12 +109,12 @@ func (h *harness) work(ctx context.Context, testCases []testCase, next *atomic.I
 	return nil
 }
 
-// chosen are the cast's Stories, or the one that was asked for, if it is among them.
+// chosen are the cast's scenarios, or the one that was asked for, if it is among them.
 func chosen(id string, topology scenarios.Topology) []scenarios.Scenario {
 	return slices.DeleteFunc(catalog.Of(topology), func(s scenarios.Scenario) bool { return id != "" && !strings.EqualFold(id, s.ID) })
 }
 
-// failures are the trials of a Story beside its crash points.
+// failures are the trials of a scenario beside its crash points.
 func failures(scenario scenarios.Scenario, steps []record.Step) []testCase {
 	out := []testCase{
 		staleReads(scenario, world.IMMonitor, "engines", "replicas"),

@@ -37,15 +37,15 @@ func (h *harness) rules(ctx context.Context, o options) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			h.say("NOT TRIED   %s: %v", r.name, err)
+			h.logf("NOT TRIED   %s: %v", r.name, err)
 			continue
 		}
 		if found == "" {
-			h.say("NOT MISSED  %s: %s", r.name, r.sentence)
+			h.logf("NOT MISSED  %s: %s", r.name, r.sentence)
 			continue
 		}
 		missed++
-		h.say("missed      %s: %s", r.name, found)
+		h.logf("missed      %s: %s", r.name, found)
 	}
 	if of := len(list); missed < of {
 		return fmt.Errorf("no test misses %d of %d rules", of-missed, of)

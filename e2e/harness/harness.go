@@ -1,4 +1,4 @@
-// Package harness is what the test binaries of e2e have in common: one World for each, and what every test wants of it.
+// Package harness has the common parts of the test binaries of e2e: one World for each, and its setup for each test.
 package harness
 
 import (
@@ -19,7 +19,7 @@ import (
 // sweepTime is how long a World may take to become empty again.
 const sweepTime = 2 * time.Minute
 
-// Main is a TestMain: it starts the World, hands it over, runs the tests and ends it.
+// Main is a TestMain: it starts the World, passes it to the package, runs the tests and ends it.
 func Main(m *testing.M, options world.Options, use func(context.Context, *world.World) error) {
 	code, err := run(m, options, use)
 	if err != nil {
@@ -42,10 +42,10 @@ func run(m *testing.M, options world.Options, use func(context.Context, *world.W
 	return code, w.Close()
 }
 
-// sources are looked at within a test: go test hears nothing of what comes before the first.
+// sources are read within a test: go test does not record files that are read before the first test.
 var sources = sync.OnceValue(func() error { return world.Sources(context.Background()) })
 
-// Open is the context of a test that is told in the World and may take so long. A test that failed shows the logs' ends.
+// Open returns the context of a test that runs in the World, with a deadline. A test that failed prints the ends of the logs.
 func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Helper()
 	require.NoError(t, sources())
@@ -53,14 +53,14 @@ func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Cleanup(func() {
 		cancel()
 		if t.Failed() {
-			// Not to the test's own log: that is printed afterwards, so that what failed stands last.
+			// Not to the test's log: that is printed afterwards, so that the failure is the last output.
 			w.ShowLogs(os.Stderr, t.Name()+" failed", 60)
 		}
 	})
 	return ctx
 }
 
-// Empty is Open in a World that is empty, and is emptied again when the test ends.
+// Empty is Open in an empty World, which is emptied again when the test ends.
 func Empty(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Helper()
 	t.Cleanup(func() { // after what Open does at the end

@@ -9,14 +9,14 @@ func flips(b *budget)     { b.flips-- }
 func elections(b *budget) { b.elections-- }
 func deletions(b *budget) { b.deletions-- }
 
-// people are users, attach-controller's policy, and what breaks.
+// people has the steps of users, of attach-controller's policy, and the faults.
 func (b *builder) people() {
 	s, left := b.from, &b.from.left
 	r := s.replica
 	switch {
 	case !r.exists:
 		for _, wanted := range []bool{false, true} {
-			b.environment(&left.changes, changes, fmt.Sprintf("user: makes the Replica anew, wanted %v", wanted), func(t *state) {
+			b.environment(&left.changes, changes, fmt.Sprintf("user: creates the Replica again, wanted %v", wanted), func(t *state) {
 				t.replica = replica{exists: true, wanted: wanted, node: 1}
 			})
 		}
@@ -33,7 +33,7 @@ func (b *builder) people() {
 				func(t *state) { t.orphans[k].deleting, t.orphans[k].asked = true, true })
 		}
 	}
-	b.environment(&left.flips, flips, "user: turns auto deletion on or off", func(t *state) { t.auto = !t.auto })
+	b.environment(&left.flips, flips, "user: switches auto deletion on or off", func(t *state) { t.auto = !t.auto })
 	b.environment(&left.faults, mishaps, "fault: the other copy fails", func(t *state) { t.otherCopy = false })
 	b.environment(&left.faults, mishaps, "user: the Volume is gone", func(t *state) { t.volume = false })
 	if b.mapping && s.runtime == alive {
@@ -52,7 +52,7 @@ func (b *builder) people() {
 	}
 }
 
-// restart loses processes; lvols are there again after the window.
+// restart ends processes; lvols exist again after the window.
 func (b *builder) restart(t *state) {
 	t.window = true
 	switch {
@@ -66,7 +66,7 @@ func (b *builder) restart(t *state) {
 	}
 }
 
-// dataPlane is what heals by itself, and the starting and stopping that Replicas ask for.
+// dataPlane has the recoveries without a person, and the starts and stops that Replicas request.
 func (b *builder) dataPlane() {
 	s := b.from
 	r := s.replica
@@ -80,7 +80,7 @@ func (b *builder) dataPlane() {
 		return
 	}
 	if r.running && r.manager == 1 && (r.node == 2 || !r.wanted) {
-		b.work("node 1 is cut off: its Replica is concluded stopped, the runtime stays", func(t *state) {
+		b.work("node 1 is fenced: its Replica is reported stopped, the runtime stays", func(t *state) {
 			t.replica.running, t.replica.manager, t.replica.uuid = false, 0, 0
 		})
 	}
@@ -91,7 +91,7 @@ func (b *builder) dataPlane() {
 		b.work("im: stops the replica on node 2", func(t *state) { t.replica.running, t.replica.manager = false, 0 })
 	}
 	if r.deleting {
-		b.work("attach: records the instance, then lets the Replica go; its data stays",
+		b.work("attach: records the instance, then removes the Replica; its data stays",
 			func(t *state) { t.replica.exists, t.abandoned = false, t.uuid })
 		if s.runtime != absent && r.node == 1 && !s.window && s.monitors[s.leader].phase < checked {
 			b.work("the Replica's deletion ends, its data is destroyed", func(t *state) { t.replica.exists, t.runtime = false, absent })
@@ -99,7 +99,7 @@ func (b *builder) dataPlane() {
 	}
 }
 
-// caching brings caches up to date, each on its own.
+// caching updates each cache independently.
 func (b *builder) caching() {
 	if !b.caches {
 		return

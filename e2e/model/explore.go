@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// step is one transition: by the environment (a person, a fault, a crash) or by a neighbour that works.
+// step is one transition: by the environment (a person, a fault, a crash) or by a controller.
 type step struct {
 	to          state
 	label       string
@@ -19,12 +19,12 @@ type result struct {
 	states, steps int
 	took          time.Duration
 	truncated     bool
-	// traces has the shortest way to each kind of violation.
+	// traces has the shortest trace to each kind of violation.
 	traces map[string][]string
 }
 
-// explore visits every reachable state once. With limit states it gives up; once it has found the invariant until
-// violated it is content.
+// explore visits every reachable state once. It fails at limit states; it stops once it has found a violation of the
+// invariant until.
 func explore(m *machine, initial []state, limit int, until string) result {
 	e := &explorer{ids: map[state]uint32{}, found: map[string][]string{}}
 	began := time.Now()
@@ -89,8 +89,8 @@ func (e *explorer) trace(id uint32) []string {
 	return out
 }
 
-// checkEnds walks back from the states in which every orphan has ended along the neighbours' steps; what it does not
-// reach can wait for ever.
+// checkEnds walks back from the states in which every orphan has ended along the controllers' steps; a state that it does
+// not reach can wait for ever.
 func (e *explorer) checkEnds() {
 	back := make([][]uint32, len(e.states))
 	for _, w := range e.work {

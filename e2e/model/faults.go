@@ -1,29 +1,29 @@
 package model
 
-// fault is a mistake planted into a shell. The check is worth something only if each of them violates an invariant.
+// fault is a mutant of a modelled reconciler. The check is useful only if each mutant violates an invariant.
 type fault string
 
 const (
 	noFault fault = ""
-	// deletionWithoutUUID: the hands neither compare the UUID nor send it.
+	// deletionWithoutUUID: the executor neither compares the UUID nor sends it.
 	deletionWithoutUUID fault = "a deletion without UUID"
 	// evaluatedFromStaleCache: the check before the call reads the Replica from the cache.
-	evaluatedFromStaleCache fault = "a judgement from a stale cache"
-	// finalizerDroppedOnError: orphan-controller takes a failed cleanup for a finished one.
+	evaluatedFromStaleCache fault = "an evaluation from a stale cache"
+	// finalizerDroppedOnError: orphan-controller treats a failed cleanup as finished.
 	finalizerDroppedOnError fault = "a finalizer dropped on error"
-	// cleanupOnClaimedData: the hands always ask for cleanup.
+	// cleanupOnClaimedData: the executor always requests cleanup.
 	cleanupOnClaimedData fault = "cleanupRequired on claimed data"
 	// unknownTakenForEmpty: a list that could not be read counts as an empty one.
 	unknownTakenForEmpty fault = "unknown taken for empty"
-	// withdrawalExecuted: the hands take any deleted orphan for one that somebody wants gone.
+	// withdrawalExecuted: the executor treats any deleted orphan as a requested deletion.
 	withdrawalExecuted fault = "a withdrawal executed as a deletion"
-	// absenceTakenForEvidence: orphan-controller takes an instance without an object for one that was given up.
+	// absenceTakenForEvidence: orphan-controller treats an instance without an object as abandoned.
 	absenceTakenForEvidence fault = "absence taken for evidence"
-	// endWrittenDuringCall: the judge writes evidence while the hands have a call out.
+	// endWrittenDuringCall: the evaluator writes evidence while a call of the executor is in flight.
 	endWrittenDuringCall fault = "an end written during a call"
 )
 
-// faults are those that any harness must catch, each with the invariant that it must violate.
+// faults are the mutants that the harness must catch, each with the invariant that it must violate.
 var faults = map[fault]string{
 	deletionWithoutUUID:     "ORP-3",
 	evaluatedFromStaleCache: "ORP-2",

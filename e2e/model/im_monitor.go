@@ -46,7 +46,7 @@ func (b *builder) observe(r replica) observation {
 	return observation{r, s.runtime, s.uuid, s.window, s.orphans, s.fencingDelay}
 }
 
-// start is what the hands of later versions do: never while a call is out, nor in the post-election delay of a deleted orphan.
+// start is what the executor of later versions does: never while a call is in flight, nor in the post-election delay of a deleted orphan.
 func (b *builder) start() {
 	s, r := b.from, b.from.cached
 	quiet := true
@@ -89,10 +89,10 @@ func (b *builder) firstVerdict(i uint8) {
 func (b *builder) reverify(i uint8, leads bool) {
 	v := b.evaluate(b.observe(b.from.replica))
 	if leads && v.Create != nil && b.from.uuid == b.from.monitors[i].uuid {
-		b.work("im: the second look agrees", func(t *state) { t.monitors[i].phase = confirmed })
+		b.work("im: the re-verification agrees", func(t *state) { t.monitors[i].phase = confirmed })
 		return
 	}
-	b.work("im: the second look disagrees", func(t *state) { t.monitors[i].phase = idle })
+	b.work("im: the re-verification disagrees", func(t *state) { t.monitors[i].phase = idle })
 }
 
 func (b *builder) create(i uint8) {
@@ -105,7 +105,7 @@ func (b *builder) create(i uint8) {
 	})
 }
 
-// evaluateStatuses writes what the judge says about each orphan, from the cached Replica.
+// evaluateStatuses writes the evaluator's result for each orphan, from the cached Replica.
 func (b *builder) evaluateStatuses() {
 	v := b.evaluate(b.observe(b.from.cached))
 	at := 0
@@ -113,16 +113,16 @@ func (b *builder) evaluateStatuses() {
 		if !o.exists {
 			continue
 		}
-		said := v.Orphans[at]
+		written := v.Orphans[at]
 		at++
-		next := o.say(said.Conditions, false)
+		next := o.withConditions(written.Conditions, false)
 		ends := next.withdrawn != o.withdrawn || (next.instanceState == stateTerminated && o.instanceState != stateTerminated)
 		if next == o || (ends && b.fault != endWrittenDuringCall && b.from.monitors[b.from.leader].phase >= checked) {
 			// An end is written under the lock that the hands hold over a call: else the name would be free for a new
 			// leader while the call may still be executed.
 			continue
 		}
-		b.add(false, fmt.Sprintf("im: orphan %d says %s %s %s", k+1, rules[next.orphaned], states[next.instanceState],
+		b.add(false, fmt.Sprintf("im: orphan %d reports %s %s %s", k+1, rules[next.orphaned], states[next.instanceState],
 			withdrawals[next.withdrawn]), func(t *state) []string {
 			t.orphans[k] = next
 			terminated := next.instanceState == stateTerminated && next.withdrawn == 0
@@ -137,7 +137,7 @@ func (b *builder) evaluateStatuses() {
 	}
 }
 
-// check is the judge's and DecideCall's word right before the call, on the Replica as stored.
+// check is the result of the evaluator and of DecideCall right before the call, on the stored Replica.
 func (b *builder) check(i uint8) {
 	s := b.from
 	read := s.replica
@@ -162,7 +162,7 @@ func (b *builder) check(i uint8) {
 	}
 }
 
-// decideCall asks the product about orphan k; planted faults change what it is asked or what comes of it.
+// decideCall calls the product for orphan k; mutants change its input or its result.
 func (b *builder) decideCall(read replica, k int) (evaluate.Call, bool) {
 	s := b.from
 	asked := s.orphans[k]
@@ -203,7 +203,7 @@ func (b *builder) decideCall(read replica, k int) (evaluate.Call, bool) {
 	return call, call.Allowed || call.Failure.Reason != ""
 }
 
-// wrongCall holds the call against the truth of the moment at which it was decided.
+// wrongCall compares the call with the true state at the time of the decision.
 func (b *builder) wrongCall(o orphan, cleanup bool) (out []string) {
 	s := b.from
 	r := s.replica
@@ -219,7 +219,7 @@ func (b *builder) wrongCall(o orphan, cleanup bool) (out []string) {
 	return out
 }
 
-// execute is the server's part, which compares the UUID.
+// execute is the call at the server, which compares the UUID.
 func (b *builder) execute(t *state, i uint8) (out []string) {
 	mon := t.monitors[i]
 	t.monitors[i].phase = idle
@@ -238,7 +238,7 @@ func (b *builder) execute(t *state, i uint8) (out []string) {
 	return out
 }
 
-// fail is a call that did not arrive.
+// fail is a call that did not reach the server.
 func (b *builder) fail(t *state, i uint8) {
 	if o := &t.orphans[t.monitors[i].uuid-1]; o.exists && o.deleting && i == t.leader && o.withdrawn == 0 &&
 		o.instanceState != stateTerminated {

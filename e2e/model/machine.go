@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// scope says how large a world is explored.
+// scope is the size of the explored world.
 type scope struct {
 	name string
 	v2   bool
@@ -18,7 +18,7 @@ type scope struct {
 	budget                    budget
 }
 
-// machine makes the steps of one scope. It remembers what the product's functions answered.
+// machine generates the steps of one scope. It caches the results of the product's functions.
 type machine struct {
 	scope
 	fault    fault
@@ -51,7 +51,7 @@ func (m *machine) dataEngine() string {
 	return v1beta2.DataEngineV1
 }
 
-// initial are the worlds to begin with: a replica that runs on the first manager, auto deletion off and on.
+// initial returns the first states: a replica that runs on the first manager, auto deletion off and on.
 func (m *machine) initial() []state {
 	s := state{
 		replica: replica{exists: true, wanted: true, running: true, node: 1, manager: 1, uuid: 1},
@@ -63,7 +63,7 @@ func (m *machine) initial() []state {
 	return []state{s, on}
 }
 
-// steps are all that can happen next.
+// steps are all possible next steps.
 func (m *machine) steps(s state) []step {
 	b := &builder{machine: m, from: s}
 	b.people()
@@ -76,7 +76,7 @@ func (m *machine) steps(s state) []step {
 	return b.out
 }
 
-// builder collects the steps out of one state.
+// builder collects the steps from one state.
 type builder struct {
 	*machine
 	from state
@@ -98,7 +98,7 @@ func (b *builder) add(environment bool, label string, change func(*state) []stri
 	}
 }
 
-// environment is a step of a person or a fault, paid from a budget.
+// environment is a step of a person or a fault, limited by a budget.
 func (b *builder) environment(pay *uint8, cost func(*budget), label string, change func(*state)) {
 	if *pay == 0 {
 		return
@@ -106,7 +106,7 @@ func (b *builder) environment(pay *uint8, cost func(*budget), label string, chan
 	b.add(true, label, func(s *state) []string { cost(&s.left); change(s); return nil })
 }
 
-// work is a step of a neighbour.
+// work is a step of a controller.
 func (b *builder) work(label string, change func(*state)) {
 	b.add(false, label, func(s *state) []string { change(s); return nil })
 }
@@ -120,8 +120,8 @@ func (m *machine) evaluate(l observation) evaluate.Verdict {
 	return v
 }
 
-// decide asks the policy about one orphan as read. Words alone are no difference here, so the answer is the one after
-// they were stored.
+// decide calls the policy for one orphan as read. Changed messages alone are no difference here, so the answer is the one
+// after they were stored.
 func (m *machine) decide(o orphan, uuid uint8, r replica, s state) policyAnswer {
 	key := policyFacts{o, uuid, r, s.volume, s.otherCopy, s.auto, s.abandoned == uuid}
 	if a, ok := m.decided[key]; ok {
@@ -129,14 +129,14 @@ func (m *machine) decide(o orphan, uuid uint8, r replica, s state) policyAnswer 
 	}
 	w := m.policyWorld(o, uuid, r, s)
 	v := policy.Decide(w)
-	if v.Step == policy.StepConditions && o.say(v.Conditions, true) == o {
+	if v.Step == policy.StepConditions && o.withConditions(v.Conditions, true) == o {
 		w.Orphan.Status.Conditions = append(withoutPolicy(w.Orphan.Status.Conditions), v.Conditions...)
 		v = policy.Decide(w)
 		if v.Step == policy.StepConditions {
 			panic(fmt.Sprintf("the policy is not idempotent on %+v", o))
 		}
 	}
-	a := policyAnswer{next: o.say(v.Conditions, true), step: v.Step, confirm: v.Confirm}
+	a := policyAnswer{next: o.withConditions(v.Conditions, true), step: v.Step, confirm: v.Confirm}
 	m.decided[key] = a
 	return a
 }

@@ -37,7 +37,7 @@ func TestEveryInterleavingKeepsTheInvariants(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			m := newMachine(s, noFault)
 			r := explore(m, m.initial(), limit, "")
-			t.Logf("%s: %d states, %d steps, %d distinct judgements, %d distinct decisions, %s", s.name, r.states, r.steps, len(m.verdicts),
+			t.Logf("%s: %d states, %d steps, %d distinct evaluations, %d distinct decisions, %s", s.name, r.states, r.steps, len(m.verdicts),
 				len(m.decided), r.took)
 			require.False(t, r.truncated)
 			for invariant, trace := range r.traces {
@@ -47,18 +47,18 @@ func TestEveryInterleavingKeepsTheInvariants(t *testing.T) {
 	}
 }
 
-func TestEachPlantedFaultIsCaught(t *testing.T) {
-	for planted, invariant := range faults {
-		t.Run(string(planted), func(t *testing.T) {
-			require.NotEmpty(t, catch(planted, invariant), "%s violates %s in no scope", planted, invariant)
+func TestEachMutantIsCaught(t *testing.T) {
+	for injected, invariant := range faults {
+		t.Run(string(injected), func(t *testing.T) {
+			require.NotEmpty(t, catch(injected, invariant), "%s violates %s in no scope", injected, invariant)
 		})
 	}
 }
 
 // catch returns the shortest trace to the violation in the first scope that has one.
-func catch(planted fault, invariant string) []string {
+func catch(injected fault, invariant string) []string {
 	for _, s := range scopes() {
-		m := newMachine(s, planted)
+		m := newMachine(s, injected)
 		if trace := explore(m, m.initial(), limit, invariant).traces[invariant]; trace != nil {
 			return trace
 		}

@@ -6,8 +6,8 @@ import (
 	policy "drover.dev/drover/orphan-controller/model"
 )
 
-// orphanController takes the one step that its policy asks for. Every write carries the version that was read, so that
-// on a stale read nothing happens; where the policy asks to confirm, it is asked again uncached.
+// orphanController makes the one step that its policy returns. Every write carries the version that was read, so that
+// a write on a stale read fails; where the policy asks to confirm, it is called again with an uncached read.
 func (b *builder) orphanController() {
 	for k := range b.from.orphans {
 		read, stored := b.from.seen[k], b.from.orphans[k]
@@ -31,7 +31,7 @@ func (b *builder) orphanController() {
 func (b *builder) policyStep(k int, a policyAnswer) {
 	switch a.step {
 	case policy.StepConditions:
-		b.work(fmt.Sprintf("oc: orphan %d says %s", k+1, approvals[a.next.approval]), func(t *state) { t.orphans[k] = a.next })
+		b.work(fmt.Sprintf("oc: orphan %d reports %s", k+1, approvals[a.next.approval]), func(t *state) { t.orphans[k] = a.next })
 	case policy.StepDelete:
 		b.add(false, fmt.Sprintf("oc: deletes orphan %d", k+1), func(t *state) []string {
 			t.orphans[k].deleting = true

@@ -46,7 +46,7 @@ func uuidOf(u uint8) string {
 	return fmt.Sprintf("00000000-0000-0000-0000-%012d", u)
 }
 
-// index finds a reason; one that the model does not know is a mistake of the model.
+// index finds a reason; an unknown one is an error in the model.
 func index(list []string, reason string) uint8 {
 	i := slices.Index(list, reason)
 	if i < 0 {
@@ -55,7 +55,7 @@ func index(list []string, reason string) uint8 {
 	return uint8(i)
 }
 
-// conditions of an orphan as the product reads them; a False Orphaned is not told apart, since Withdrawn says it.
+// conditions returns the conditions of an orphan as the product reads them; a False Orphaned is not distinguished, since Withdrawn reports it.
 func (o orphan) conditions() []v1beta2.Condition {
 	var out []v1beta2.Condition
 	add := func(kind string, list []string, at uint8, status v1beta2.ConditionStatus) {
@@ -63,17 +63,17 @@ func (o orphan) conditions() []v1beta2.Condition {
 			out = append(out, v1beta2.Condition{Type: kind, Status: status, Reason: list[at]})
 		}
 	}
-	say := func(yes bool) v1beta2.ConditionStatus {
+	status := func(yes bool) v1beta2.ConditionStatus {
 		if yes {
 			return v1beta2.ConditionTrue
 		}
 		return v1beta2.ConditionFalse
 	}
-	add(v1beta2.OrphanOrphaned, rules, o.orphaned, say(o.withdrawn == 0))
-	add(v1beta2.OrphanInstanceState, states, o.instanceState, say(o.instanceState != stateTerminated))
+	add(v1beta2.OrphanOrphaned, rules, o.orphaned, status(o.withdrawn == 0))
+	add(v1beta2.OrphanInstanceState, states, o.instanceState, status(o.instanceState != stateTerminated))
 	add(v1beta2.OrphanWithdrawn, withdrawals, o.withdrawn, v1beta2.ConditionTrue)
 	add(v1beta2.OrphanCleanupFailed, failures, o.failed, v1beta2.ConditionTrue)
-	add(v1beta2.OrphanCleanupApproved, approvals, o.approval, say(o.approval == approved))
+	add(v1beta2.OrphanCleanupApproved, approvals, o.approval, status(o.approval == approved))
 	if o.byPolicy {
 		out = append(out, v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue,
 			Reason: v1beta2.ReasonAutoDeletion})
@@ -81,8 +81,8 @@ func (o orphan) conditions() []v1beta2.Condition {
 	return out
 }
 
-// say takes over what one of the two writers says in its full set.
-func (o orphan) say(list []v1beta2.Condition, policySide bool) orphan {
+// withConditions copies the full set of conditions of one of the two writers.
+func (o orphan) withConditions(list []v1beta2.Condition, policySide bool) orphan {
 	if policySide {
 		o.approval = index(approvals, conditions.Reason(list, v1beta2.OrphanCleanupApproved))
 		o.byPolicy = conditions.Get(list, v1beta2.OrphanDeletionReason) != nil
@@ -117,7 +117,7 @@ func desired(running bool) string {
 	return v1beta2.InstanceStateStopped
 }
 
-// observation is what one judgement depends on, the key of its memory.
+// observation is the input of one evaluation, the key of its cache.
 type observation struct {
 	replica      replica
 	runtime      runtimeState
@@ -127,12 +127,12 @@ type observation struct {
 	fencingDelay bool
 }
 
-// world is the judge's view of a look. list tells a list that is known from one that is not.
+// world is the evaluator's view of a poll. list distinguishes a known list from an unknown one.
 func (m *machine) world(l observation) evaluate.World {
 	w := evaluate.World{
 		Now: noon, Key: evaluate.Key{InstanceManager: firstManager, Name: instanceName},
 		Manager: &evaluate.Manager{Node: "node-1", DataEngine: m.dataEngine()},
-		// Its data came here by our own hands; the disk is not ready, so that it has no orphan of its own.
+		// im-monitor created its data here; the disk is not ready, so that the data has no orphan of its own.
 		Node:    &evaluate.Node{Disks: []evaluate.Disk{{Name: "disk-1", UUID: diskHere, Path: "/dev/a"}}},
 		Replica: l.replica.claim(), Rules: evaluate.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second},
 	}

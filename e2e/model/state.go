@@ -9,13 +9,13 @@ type state struct {
 	// runtime and uuid are the instance on the first manager; nextUUID is the one that a new process gets.
 	runtime        runtimeState
 	uuid, nextUUID uint8
-	// abandoned is the UUID that attach-controller recorded as given up; 0 is none.
+	// abandoned is the UUID that attach-controller recorded as abandoned; 0 is none.
 	abandoned uint8
-	// window is true while that manager restarts: its list is unknown, or a lie.
+	// window is true while that manager restarts: its list is unknown, or wrong.
 	window bool
 	// volume exists; otherCopy is healthy; auto deletion is on.
 	volume, otherCopy, auto bool
-	// engine is a forgotten engine on the second node that maps the replica; reachable tells of that node's manager.
+	// engine is a forgotten engine on the second node that maps the replica; reachable reports whether that node's manager is reachable.
 	engine, reachable bool
 	// leader is the im-monitor that leads; fencingDelay holds while the other's calls may still be executed.
 	leader       uint8
@@ -44,16 +44,16 @@ type replica struct {
 // orphan is an Orphan object; the fields of conditions are 0 for absent and else an index into the lists of reasons.
 type orphan struct {
 	exists, deleting bool
-	// incarnation tells an object from its predecessor of the same name.
+	// incarnation distinguishes an object from its predecessor of the same name.
 	incarnation                                bool
 	orphaned, instanceState, withdrawn, failed uint8
 	approval                                   uint8
 	byPolicy                                   bool
-	// asked is a ghost: a person or a policy wanted it gone.
+	// asked is a ghost variable: a person or a policy requested the deletion.
 	asked bool
 }
 
-// phase is how far an im-monitor is with the one thing that it does.
+// phase is the progress of an im-monitor with its one operation.
 type phase uint8
 
 const (
@@ -71,7 +71,7 @@ type monitor struct {
 	cleanup bool
 }
 
-// ended reports whether nothing is left to do. A policy's deletion that a person turned off again waits for that person.
+// ended reports whether no step is left. A policy's deletion that a person switched off again waits for that person.
 func (s state) ended() bool {
 	for _, o := range s.orphans {
 		waits := o.byPolicy && !s.auto && o.withdrawn == 0
@@ -82,7 +82,7 @@ func (s state) ended() bool {
 	return true
 }
 
-// normal forgets what can no longer matter, so that equal futures are one state.
+// normal resets the fields that no later step reads, so that states with equal futures are one state.
 func (s state) normal() state {
 	for i := range s.orphans {
 		if !s.orphans[i].exists {

@@ -22,14 +22,14 @@ import (
 type Write struct {
 	Request
 	Step
-	// Source is the id of the token that asked: processes of one user have one each.
+	// Source is the ID of the request's token: each process of one user has its own.
 	Source       string
 	Body         []byte
 	Code         int
 	Began, Ended time.Time
 }
 
-// API is the proxy before the API server. Clients keep their own tokens; the proxy has none.
+// API is the proxy in front of the API server. Clients keep their own tokens; the proxy has none.
 type API struct {
 	sequence *Sequence
 	server   *http.Server
@@ -44,7 +44,7 @@ type API struct {
 	before         func(Write) error
 }
 
-// StartAPI listens on a free loopback port and forwards to upstream, whose certificate authority alone is used.
+// StartAPI listens on a free loopback port and forwards to upstream; it trusts only upstream's certificate authority.
 func StartAPI(upstream *rest.Config, sequence *Sequence) (*API, error) {
 	target, transport, err := dial(upstream)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *API) URL() string { return p.address }
 // CA is the PEM of the proxy's certificate authority.
 func (p *API) CA() []byte { return p.ca }
 
-// Close cuts every connection.
+// Close closes every connection.
 func (p *API) Close() error { return p.server.Close() }
 
 // Counts are the requests since the last Reset, by user, verb and resource. Object names are not kept there.
@@ -121,7 +121,7 @@ func (p *API) Reset() {
 	p.writes, p.leases = nil, nil
 }
 
-// Before is called with every write before it goes out, and may block to hold it; an error breaks the connection
+// Before is called with every write before it is forwarded, and may block to delay it; an error breaks the connection
 // instead. Nil removes it.
 func (p *API) Before(hook func(Write) error) {
 	p.mutex.Lock()
@@ -129,10 +129,10 @@ func (p *API) Before(hook func(Write) error) {
 	p.before = hook
 }
 
-// HoldWatches delivers no more events of the resource to the user, until ReleaseWatches: its cache is stale from now on.
+// HoldWatches delivers no more events of the resource to the user, until ReleaseWatches: the user's cache is stale from now on.
 func (p *API) HoldWatches(user, resource string) { p.gates.close(user + "/" + resource) }
 
-// ReleaseWatches delivers what was held back.
+// ReleaseWatches delivers the delayed events.
 func (p *API) ReleaseWatches(user, resource string) { p.gates.open(user + "/" + resource) }
 
 type exchange struct {

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// backend stands in for an API server: it echoes who asked, and streams lines on a watch as they are given to it.
+// backend is a fake API server: it echoes the user, and streams the lines that it is given on a watch.
 func backend(t *testing.T, lines <-chan string) (*rest.Config, *atomic.Int64) {
 	t.Helper()
 	writes := &atomic.Int64{}
@@ -88,7 +88,7 @@ func send(client *http.Client, method, url, account, body string) (string, error
 
 const orphans = "/apis/longhorn.io/v1beta2/namespaces/longhorn-system/orphans"
 
-func TestRequestsAreSortedByWhatTheyDo(t *testing.T) {
+func TestRequestsAreClassifiedByTheirEffect(t *testing.T) {
 	for _, test := range []struct {
 		sentence, method, path string
 		want                   Request
@@ -111,7 +111,7 @@ func TestRequestsAreSortedByWhatTheyDo(t *testing.T) {
 			Request{Kind: KindReview, Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}},
 		{"a namespace is an object itself", "DELETE", "/api/v1/namespaces/n",
 			Request{Kind: KindWrite, Verb: "delete", Resource: "namespaces", Object: "n"}},
-		{"what names no resource is a read", "GET", "/readyz", Request{Kind: KindRead, Verb: "list"}},
+		{"a path without a resource is a read", "GET", "/readyz", Request{Kind: KindRead, Verb: "list"}},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
 			r := httptest.NewRequest(test.method, test.path, nil)
@@ -122,7 +122,7 @@ func TestRequestsAreSortedByWhatTheyDo(t *testing.T) {
 	}
 }
 
-func TestWatchesAreBrokenOffAndRefused(t *testing.T) {
+func TestWatchesAreClosedAndRefused(t *testing.T) {
 	lines := make(chan string, 1)
 	proxy, _, _, client := proxied(t, lines)
 	url := proxy.URL() + orphans + "?watch=true"
@@ -146,7 +146,7 @@ func TestWatchesAreBrokenOffAndRefused(t *testing.T) {
 	require.Equal(t, 4, proxy.Counts().Sum(func(r Request) bool { return r.Kind == KindWatch }), "those that are refused are counted")
 }
 
-func TestAWriteIsPassedOnNumberedAndKept(t *testing.T) {
+func TestAWriteIsForwardedNumberedAndRecorded(t *testing.T) {
 	proxy, sequence, _, client := proxied(t, nil)
 	answer, err := send(client, "PATCH", proxy.URL()+orphans+"/o1/status", "im-monitor", "{}")
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestAWriteIsPassedOnNumberedAndKept(t *testing.T) {
 	require.Equal(t, 2, proxy.Counts().Sum(func(r Request) bool { return r.Resource == "orphans" }))
 }
 
-func TestACutBeforeAWriteKeepsItFromTheServerAndACutAfterItLosesTheAnswer(t *testing.T) {
+func TestACutBeforeAWriteDropsItAndACutAfterItDropsTheAnswer(t *testing.T) {
 	for side, reached := range map[Side]int64{Before: 1, After: 2} {
 		t.Run(side.String(), func(t *testing.T) {
 			proxy, sequence, writes, client := proxied(t, nil)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// selfSigned makes a certificate for 127.0.0.1 that lives as long as a run may, and returns it with its PEM.
+// selfSigned creates a certificate for 127.0.0.1 that is valid for the longest run, and returns it with its PEM.
 func selfSigned() (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

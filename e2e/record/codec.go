@@ -6,10 +6,10 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// frame is one message, passed on as the bytes that came in.
+// frame is one message, forwarded as the received bytes.
 type frame struct{ payload mem.BufferSlice }
 
-// rawCodec neither encodes nor decodes: the proxy knows no messages.
+// rawCodec neither encodes nor decodes: the proxy decodes no messages.
 type rawCodec struct{}
 
 // Marshal returns the frame's bytes.

@@ -22,7 +22,7 @@ func (c *Counts[K]) add(key K) {
 	c.count[key]++
 }
 
-// Reset forgets all counts.
+// Reset removes all counts.
 func (c *Counts[K]) Reset() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

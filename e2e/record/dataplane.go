@@ -36,7 +36,7 @@ type Method struct {
 	Stream bool
 }
 
-// DataPlane is the proxy before the instance managers. It listens on an instance manager's own address and ports and
+// DataPlane is the proxy in front of the instance managers. It listens on an instance manager's own address and ports and
 // forwards to the same address at a port that is higher by the offset.
 type DataPlane struct {
 	sequence *Sequence
@@ -51,13 +51,13 @@ type DataPlane struct {
 	before  func(Call) error
 }
 
-// NewDataPlane makes a proxy that serves no address yet.
+// NewDataPlane creates a proxy that serves no address yet.
 func NewDataPlane(sequence *Sequence, ports []int, offset int) *DataPlane {
 	return &DataPlane{sequence: sequence, ports: ports, offset: offset,
 		servers: map[string]*grpc.Server{}, clients: map[string]*grpc.ClientConn{}}
 }
 
-// Serve begins to listen on the address. Serving an address again does nothing.
+// Serve listens on the address. A second call for the same address does nothing.
 func (d *DataPlane) Serve(address string) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -85,7 +85,7 @@ func (d *DataPlane) Serve(address string) error {
 	return nil
 }
 
-// Forget stops listening on the address and cuts its connections.
+// Forget stops listening on the address and closes its connections.
 func (d *DataPlane) Forget(address string) {
 	d.mutex.Lock()
 	server := d.servers[address]
@@ -107,7 +107,7 @@ func (d *DataPlane) Forget(address string) {
 	}
 }
 
-// Close forgets every address.
+// Close stops listening on every address.
 func (d *DataPlane) Close() {
 	d.mutex.Lock()
 	var addresses []string
@@ -138,7 +138,7 @@ func (d *DataPlane) Reset() {
 	d.calls = nil
 }
 
-// Before is called with every call that has an effect before it goes out, and may block to hold it; an error is the
+// Before is called with every call that has an effect before it is forwarded, and may block to delay it; an error is the
 // call's answer instead. Nil removes it.
 func (d *DataPlane) Before(hook func(Call) error) {
 	d.mutex.Lock()
@@ -166,7 +166,7 @@ func (d *DataPlane) client(target string) (*grpc.ClientConn, error) {
 	return client, nil
 }
 
-// handle passes one call on, whatever its kind: a unary call is a stream of one message each way.
+// handle forwards one call of any kind: a unary call is a stream of one message each way.
 func (d *DataPlane) handle(_ any, downstream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(downstream)
 	address, port, err := localAddress(downstream.Context())

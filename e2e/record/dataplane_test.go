@@ -17,7 +17,7 @@ import (
 
 const offset = 1000
 
-// imitation is a server of any method: it echoes the first message; a watch sends two messages and ends.
+// imitation is a fake server of any method: it echoes the first message; a watch sends two messages and ends.
 func imitation(_ any, stream grpc.ServerStream) error {
 	message := &frame{}
 	if err := stream.RecvMsg(message); err != nil {
@@ -67,7 +67,7 @@ func invoke(client *grpc.ClientConn, method string) (string, error) {
 	return nameIn(answer.payload.Materialize()), err
 }
 
-func TestAUnaryCallIsPassedOnAndCountedButNotNumbered(t *testing.T) {
+func TestAUnaryCallIsForwardedAndCountedButNotNumbered(t *testing.T) {
 	proxy, sequence, client := served(t)
 	answer, err := invoke(client, "InstanceList")
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestAUnaryCallIsPassedOnAndCountedButNotNumbered(t *testing.T) {
 	require.Empty(t, sequence.Steps())
 }
 
-func TestAStreamIsPassedOnToItsEnd(t *testing.T) {
+func TestAStreamIsForwardedToItsEnd(t *testing.T) {
 	proxy, _, client := served(t)
 	stream, err := client.NewStream(context.Background(), &grpc.StreamDesc{ServerStreams: true}, "/imrpc.InstanceService/InstanceWatch")
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestAnEffectIsNumberedAndCutOnBothSides(t *testing.T) {
 	}
 }
 
-func TestAForgottenAddressAnswersNoMore(t *testing.T) {
+func TestAForgottenAddressIsNoLongerServed(t *testing.T) {
 	proxy, _, client := served(t)
 	proxy.Forget("127.0.0.1")
 	_, err := invoke(client, "InstanceList")

@@ -29,7 +29,7 @@ var effects = map[string]bool{
 
 func baseName(method string) string { return method[strings.LastIndex(method, "/")+1:] }
 
-// localAddress is where the caller believes the instance manager to be.
+// localAddress is the address at which the caller reaches the instance manager.
 func localAddress(ctx context.Context) (string, int, error) {
 	caller, ok := peer.FromContext(ctx)
 	if !ok || caller.LocalAddr == nil {
@@ -46,7 +46,7 @@ func localAddress(ctx context.Context) (string, int, error) {
 	return host, port, nil
 }
 
-// effect passes on a unary call that changes something: numbered, kept, and dropped where the run is cut.
+// effect forwards a unary call that changes something: it numbers and records the call, and drops it where the run is cut.
 func (d *DataPlane) effect(method, address string, port int, downstream grpc.ServerStream) error {
 	request := &frame{}
 	if err := downstream.RecvMsg(request); err != nil {
@@ -80,10 +80,10 @@ func (d *DataPlane) effect(method, address string, port int, downstream grpc.Ser
 	return downstream.SendMsg(answer)
 }
 
-// ends reports whether a real server's part in a call ends with the caller: the addition of a v1 replica does.
+// ends reports whether a real server ends the operation with the caller's connection: the addition of a v1 replica does.
 func ends(method string) bool { return strings.HasSuffix(method, "/ReplicaAdd") }
 
-// forward makes the call with the caller's deadline, but lets it end when the caller dies: a real server would, but for those that end.
+// forward makes the call with the caller's deadline, but completes it when the caller dies, as a real server does unless ends is true.
 func (d *DataPlane) forward(ctx context.Context, method, address string, port int, request *frame) (*frame, error) {
 	lasting := ctx
 	if !ends(method) {
@@ -111,7 +111,7 @@ func (d *DataPlane) forward(ctx context.Context, method, address string, port in
 	return answer, nil
 }
 
-// nameIn finds what a request is about, for people who read the list of steps: its first string of some length,
+// nameIn finds the name in a request, for people who read the list of steps: its first string of some length,
 // in the message itself or in the one that its first field holds.
 func nameIn(message []byte) string {
 	for len(message) > 0 {

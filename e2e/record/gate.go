@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// gates holds streams back: a stream whose key is closed delivers nothing until it is opened again.
+// gates delays streams: a stream whose key is closed delivers nothing until it is opened again.
 type gates struct {
 	mutex  sync.Mutex
 	closed map[string]chan struct{}
@@ -58,7 +58,7 @@ func (g *gates) first(keys []string) chan struct{} {
 	return nil
 }
 
-// gatedBody is a watch's body. What was read while the gate closed is kept until it opens.
+// gatedBody is a watch's body. Data that was read while the gate closed is kept until it opens.
 type gatedBody struct {
 	io.ReadCloser
 	ctx   context.Context
@@ -66,7 +66,7 @@ type gatedBody struct {
 	keys  []string
 }
 
-// Read reads from the server and hands on when the gates are open.
+// Read reads from the server and returns the data when the gates are open.
 func (b gatedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if held := b.gates.wait(b.ctx, b.keys...); held != nil {

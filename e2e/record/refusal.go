@@ -24,7 +24,7 @@ const (
 	RefuseEnd Refusal = "a stream without an event"
 )
 
-// watches are those that are open, and how further ones are refused.
+// watches are the open watches, and the refusal of further ones.
 type watches struct {
 	mutex   sync.Mutex
 	refusal Refusal
@@ -54,7 +54,7 @@ func (w *watches) begin(ctx context.Context) (until context.Context, end func(),
 	}, ""
 }
 
-// RefuseWatches breaks off every watch and refuses further ones, until AllowWatches.
+// RefuseWatches closes every watch and refuses further ones, until AllowWatches.
 func (p *API) RefuseWatches(how Refusal) {
 	p.watches.mutex.Lock()
 	defer p.watches.mutex.Unlock()
@@ -77,7 +77,7 @@ func (p *API) OpenWatches() int {
 	return len(p.watches.open)
 }
 
-// refuse answers a watch. That an answer does not arrive is the client's loss.
+// refuse answers a watch. A lost answer is ignored: the client retries.
 func refuse(w http.ResponseWriter, how Refusal) {
 	expired := &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind sorts the requests that reach the API server.
+// Kind classifies the requests that reach the API server.
 type Kind string
 
 // The kinds of requests. Only writes are numbered: leases and events are counted apart, reviews and dry runs change
@@ -27,7 +27,7 @@ type Request struct {
 	User, Verb, Group, Resource, Subresource, Namespace, Object string
 }
 
-// String says verb, resource and name as one reads them in a log.
+// String returns verb, resource and name as in a log.
 func (r Request) String() string {
 	what := r.Resource
 	if r.Subresource != "" {
@@ -36,7 +36,7 @@ func (r Request) String() string {
 	return strings.TrimSpace(r.Verb + " " + what + " " + r.Object)
 }
 
-// parse reads what a request asks for from its method, path and query, and who asks from its token.
+// parse reads the request from its method, path and query, and the user from its token.
 func parse(r *http.Request) Request {
 	out := Request{User: userOf(r.Header.Get("Authorization"))}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -111,7 +111,7 @@ func userOf(authorization string) string {
 	return subject[strings.LastIndex(subject, ":")+1:]
 }
 
-// claims are what a token says of who asks; the zero value where it is none.
+// claims are the claims of a token about its user; the zero value where there is none.
 type claims struct {
 	Subject string `json:"sub"`
 	ID      string `json:"jti"`
@@ -130,5 +130,5 @@ func claimsOf(authorization string) (out claims) {
 	return out
 }
 
-// TokenID is the Source of what a token's bearer writes.
+// TokenID is the Source of writes with this token.
 func TokenID(token string) string { return claimsOf(token).ID }

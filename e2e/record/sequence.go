@@ -24,11 +24,11 @@ func (s Side) String() string {
 
 // Step is one numbered effect: a write at the API server or a call that changes an instance.
 type Step struct {
-	// Number counts from 1 since the last Reset, Own the steps of the same actor: what others do meanwhile does not change it.
+	// Number counts from 1 since the last Reset, Own the steps of the same actor: steps of other actors do not change it.
 	Number, Own int
 	// Actor is the user at the API server, or DataPlaneActor.
 	Actor string
-	// What says verb, resource and name, or the method and the instance.
+	// What has verb, resource and name, or the method and the instance.
 	What string
 }
 
@@ -52,29 +52,29 @@ type cut struct {
 	once bool
 }
 
-// Verdict is what becomes of a step at which a run was cut.
+// Verdict decides on a step at which a run was cut.
 type Verdict int
 
-// The verdicts. Drop is what a crash looks like, Pass what a pause looks like: the step is only late.
+// The verdicts. Drop simulates a crash; Pass simulates a pause: the step is only late.
 const (
 	Drop Verdict = iota
 	Pass
 )
 
-// Reset forgets all steps and takes an armed cut back. Steps that the filter refuses are not numbered; nil accepts all.
+// Reset removes all steps and an armed cut. Steps that the filter refuses are not numbered; nil accepts all.
 func (s *Sequence) Reset(filter func(Step) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.steps, s.own, s.filter, s.cut = nil, map[string]int{}, filter, nil
 }
 
-// CutAt calls act once, on the given side of the n-th step. The proxy waits for act; if it says Drop, the caller's
+// CutAt calls act once, on the given side of the n-th step. The proxy waits for act; if it returns Drop, the caller's
 // connection breaks without an answer.
 func (s *Sequence) CutAt(number int, side Side, act func(Step) Verdict) {
 	s.arm(&cut{side: side, at: func(step Step) bool { return step.Number == number }, act: act, once: true})
 }
 
-// CutWhere calls act on the given side of the first step that is so, or, unless once, of every such step until the next Reset.
+// CutWhere calls act on the given side of the first matching step, or, unless once, of every matching step until the next Reset.
 func (s *Sequence) CutWhere(at func(Step) bool, side Side, once bool, act func(Step) Verdict) {
 	s.arm(&cut{side: side, at: at, act: act, once: once})
 }
@@ -85,7 +85,7 @@ func (s *Sequence) arm(c *cut) {
 	s.cut = c
 }
 
-// Cut reports whether the armed cut has happened, or none is armed. One that is to happen again and again stays armed.
+// Cut reports whether the armed cut has happened, or none is armed. A repeated cut stays armed.
 func (s *Sequence) Cut() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -99,7 +99,7 @@ func (s *Sequence) Steps() []Step {
 	return append([]Step(nil), s.steps...)
 }
 
-// begin numbers a step and tells whether it is to be dropped.
+// begin numbers a step and reports whether the step is to be dropped.
 func (s *Sequence) begin(actor, what string) (Step, bool) {
 	s.mutex.Lock()
 	step := Step{Actor: actor, What: what}
@@ -118,7 +118,7 @@ func (s *Sequence) begin(actor, what string) (Step, bool) {
 	return step, act != nil && act(step) == Drop
 }
 
-// Ended counts the effects that were answered, those that were not numbered among them. While it stays nothing is changed through the
+// Ended counts the effects that were answered, those that were not numbered among them. While the number is constant, nothing is changed through the
 // proxies.
 func (s *Sequence) Ended() int64 { return s.ended.Load() }
 

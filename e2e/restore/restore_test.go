@@ -23,7 +23,7 @@ import (
 const (
 	near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
 	patience         = 2 * scenarios.Patience
-	// grace is the auto deletion's, as short as in the other scenarios; watching is several of it.
+	// grace is the grace period of auto deletion, as short as in the other scenarios; watching is several times longer.
 	grace    = 2 * time.Second
 	watching = 15 * grace
 	// writesEvery is how often a workload writes.
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// order makes a volume and attaches it near.
+// order creates a volume and attaches it near.
 func order(t *testing.T, ctx context.Context, dataEngine string, replicas int) string {
 	t.Helper()
 	name := world.Unique("restored")
@@ -61,15 +61,15 @@ func replace(t *testing.T, ctx context.Context, volume, node string) {
 		if err != nil {
 			return "", err
 		}
-		var said []string
+		var listed []string
 		for _, r := range replicas {
-			said = append(said, fmt.Sprintf("%s on %s healthy %q", r.Name, r.Spec.NodeID, r.Spec.HealthyAt))
+			listed = append(listed, fmt.Sprintf("%s on %s healthy %q", r.Name, r.Spec.NodeID, r.Spec.HealthyAt))
 			if r.Name == old.Name || r.Spec.HealthyAt == "" {
-				return strings.Join(said, ", "), nil
+				return strings.Join(listed, ", "), nil
 			}
 		}
 		if len(replicas) != 2 {
-			return strings.Join(said, ", "), nil
+			return strings.Join(listed, ", "), nil
 		}
 		return "", nil
 	}))
@@ -83,13 +83,13 @@ func heldFor(t *testing.T, ctx context.Context, volume string, instances int, re
 		if err != nil {
 			return "", err
 		}
-		held, said := 0, []string{}
+		held, listed := 0, []string{}
 		for _, o := range orphans {
 			name := o.Spec.Parameters[v1beta2.OrphanParameterInstanceName]
 			if !strings.HasPrefix(name, volume+"-") {
 				continue
 			}
-			said = append(said, name+world.Say(o.Status.Conditions))
+			listed = append(listed, name+world.FormatConditions(o.Status.Conditions))
 			for _, reason := range reasons {
 				if conditions.Reason(o.Status.Conditions, v1beta2.OrphanCleanupApproved) == reason {
 					held++
@@ -97,28 +97,28 @@ func heldFor(t *testing.T, ctx context.Context, volume string, instances int, re
 			}
 		}
 		if held != instances {
-			return fmt.Sprintf("%d of %d are held: %v", held, instances, said), nil
+			return fmt.Sprintf("%d of %d are held: %v", held, instances, listed), nil
 		}
 		return "", nil
 	}))
 }
 
-// TestNothingMadeSinceTheBackupIsDestroyed is the story of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c)
-// volumes whose replicas were replaced since, attached all the while, or detached in between: those are not attached again, empty, in place
-// of what was written.
-func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
+// TestNothingCreatedSinceTheBackupIsDestroyed is the scenario of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c)
+// volumes whose replicas were replaced since, attached all the while, or detached in between: a volume of (c) is not attached with an empty replica
+// in place of the written data.
+func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 	ctx := harness.Open(t, here, 15*time.Minute)
 	require.NoError(t, here.SetAutoDeletion(ctx, "instance;replica-data", fmt.Sprint(int(grace.Seconds()))))
 	var rebuilt, attached, detached []string
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		rebuilt = append(rebuilt, order(t, ctx, engine, 2))
 	}
-	away := order(t, ctx, v1beta2.DataEngineV2, 2)
+	reduced := order(t, ctx, v1beta2.DataEngineV2, 2)
 	backup, err := here.BackUpEtcd(ctx)
 	require.NoError(t, err)
 	require.NoError(t, here.WaitManagers(ctx, patience))
 
-	for _, volume := range append([]string{away}, rebuilt...) {
+	for _, volume := range append([]string{reduced}, rebuilt...) {
 		first, err := here.ReplicasOf(ctx, volume)
 		require.NoError(t, err)
 		for _, r := range first {
@@ -129,7 +129,7 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 		attached = append(attached, order(t, ctx, engine, 2))
 	}
 	detached = append(detached, order(t, ctx, v1beta2.DataEngineV2, 2))
-	for _, volume := range append([]string{away}, detached...) {
+	for _, volume := range append([]string{reduced}, detached...) {
 		_, err := here.StopWriting(ctx, volume)
 		require.NoError(t, err)
 		require.NoError(t, here.LetGo(ctx, volume, patience))
@@ -145,10 +145,10 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 	for _, volume := range attached {
 		heldFor(t, ctx, volume, 3, v1beta2.ReasonNotAbandoned)
 	}
-	for _, volume := range slices.Concat(detached, rebuilt, []string{away}) {
+	for _, volume := range slices.Concat(detached, rebuilt, []string{reduced}) {
 		heldFor(t, ctx, volume, 2, v1beta2.ReasonNotAbandoned)
 	}
-	startsNothingEmpty(t, ctx, away)
+	startsNothingEmpty(t, ctx, reduced)
 	require.NoError(t, here.Never(ctx, "a deletion", watching, func(ctx context.Context) (string, error) {
 		deletions, err := here.Deletions(ctx)
 		for _, d := range deletions {
@@ -159,7 +159,7 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		return served(ctx, away)
+		return served(ctx, reduced)
 	}))
 	for _, volume := range writers {
 		seen, err := here.StopWriting(ctx, volume)
@@ -167,7 +167,7 @@ func TestNothingMadeSinceTheBackupIsDestroyed(t *testing.T) {
 		require.Empty(t, seen.Harm())
 		require.NoError(t, here.Verify(ctx, volume))
 	}
-	for _, volume := range append([]string{away}, detached...) {
+	for _, volume := range append([]string{reduced}, detached...) {
 		left, err := here.InstancesOf(ctx, volume)
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(left, volume+"-r-"), left)
@@ -194,23 +194,23 @@ func objectsOf(ctx context.Context, volumes []string) (string, error) {
 	return strings.Join(found, ", "), nil
 }
 
-// startsNothingEmpty waits until the volume's replicas, which were whole at the time of the backup and whose data is gone, say that they
-// are not made anew.
+// startsNothingEmpty waits until the volume's replicas, which were healthy at the time of the backup and whose data is gone, report that they
+// are not created again.
 func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
 	t.Helper()
-	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to say that their data is missing", patience,
+	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to report that their data is missing", patience,
 		func(ctx context.Context) (string, error) {
 			replicas, err := here.ReplicasOf(ctx, volume)
 			for _, r := range replicas {
 				if conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) != v1beta2.ReasonDataMissing {
-					return r.Name + " says " + world.Say(r.Status.Conditions), nil
+					return r.Name + " reports " +  world.FormatConditions(r.Status.Conditions), nil
 				}
 			}
 			return "", err
 		}))
 }
 
-// served reports whether somebody was given the volume.
+// served reports whether the volume was attached for a ticket.
 func served(ctx context.Context, name string) (string, error) {
 	volume := &v1beta2.Volume{}
 	if err := here.Get(ctx, name, volume); err != nil {
@@ -222,7 +222,7 @@ func served(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// executed are the UUIDs of what was deleted so far.
+// executed are the UUIDs of the instances that were deleted so far.
 func executed(t *testing.T, ctx context.Context) map[string]bool {
 	t.Helper()
 	deletions, err := here.Deletions(ctx)

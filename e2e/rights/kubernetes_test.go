@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// aPodIsLeftBehind lets a node die under a pod that is being deleted: its VolumeAttachment goes, and then the pod.
+// aPodIsLeftBehind stops a node under a pod that is being deleted: its VolumeAttachment ends, and then the pod.
 func aPodIsLeftBehind(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	const name = "left-behind"
@@ -33,8 +33,8 @@ func aPodIsLeftBehind(ctx context.Context, t *testing.T, w *world.World) {
 	require.NoError(t, w.Set(ctx, "node-down-pod-deletion-policy", "do-nothing"))
 }
 
-// kubernetesTakesSnapshots lets Kubernetes ask snapshot-controller: its API server about Snapshots, and its users, by
-// VolumeSnapshots, for a snapshot and a backup of the volume, which are deleted again.
+// kubernetesTakesSnapshots lets Kubernetes call snapshot-controller: the API server calls its webhooks for Snapshots, and users
+// request a snapshot and a backup of the volume by VolumeSnapshots, which are deleted again.
 func kubernetesTakesSnapshots(ctx context.Context, t *testing.T, w *world.World, volume string) {
 	t.Helper()
 	require.NoError(t, w.AskAboutSnapshots(ctx, w.Process(world.SnapshotController)))
@@ -50,5 +50,5 @@ func kubernetesTakesSnapshots(ctx context.Context, t *testing.T, w *world.World,
 		require.NoError(t, w.DeleteVolumeSnapshot(ctx, kind))
 		require.NoError(t, w.WaitVolumeSnapshotGone(ctx, kind, now.Content, patience))
 	}
-	require.NoError(t, w.AskNobody(ctx))
+	require.NoError(t, w.RemoveWebhooks(ctx))
 }

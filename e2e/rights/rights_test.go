@@ -1,5 +1,5 @@
-// Package rights compares what the controllers ask the API server for, by its audit log, with what their generated
-// Roles allow: nothing is missing, and nothing is there that they do not use.
+// Package rights compares the requests of the controllers in the API server's audit log with their generated Roles: no right
+// is missing, and each right is used.
 package rights
 
 import (
@@ -50,14 +50,14 @@ func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
 				"%s may not %s %s %s", binary, request.Verb, request.Resource, request.Name)
 		}
 		used := testkit.Used(requests, binary)
-		require.NotEmpty(t, used, "%s asked for nothing", binary)
+		require.NotEmpty(t, used, "%s sent no request", binary)
 		namespaced, everywhere := testkit.BinaryRules(t, binary)
 		granted := testkit.Granted(append(namespaced, everywhere...))
-		assert.Empty(t, unused(granted, used), "%s never used these rights: take them away", binary)
+		assert.Empty(t, unused(granted, used), "%s never used these rights: remove them", binary)
 	}
 }
 
-// whileInstancesAreOrphaned tells the stories of orphans and everything rare around them.
+// whileInstancesAreOrphaned runs the scenarios of orphans and the rare cases around them.
 func whileInstancesAreOrphaned(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
 	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true})
@@ -74,7 +74,7 @@ func whileInstancesAreOrphaned(ctx context.Context, t *testing.T) []cluster.Requ
 	return audited(t, w)
 }
 
-// whileVolumesAreAttached tells the stories of volumes that are attached, interrupted, moved and rebuilt.
+// whileVolumesAreAttached runs the scenarios of volumes that are attached, interrupted, moved and rebuilt.
 func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
 	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true})
@@ -130,7 +130,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 		if err := w.Get(ctx, job.Name, job); err != nil || job.Status.LastRun != "" {
 			return "", err
 		}
-		return "it has not run; " + world.Say(job.Status.Conditions), nil
+		return "it has not run; " + world.FormatConditions(job.Status.Conditions), nil
 	}))
 	require.NoError(t, w.Admin.Delete(ctx, job))
 	require.NoError(t, w.Admin.Delete(ctx, &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: volume, Namespace: w.Namespace}}))
@@ -140,7 +140,7 @@ func whileSnapshotsAreTaken(ctx context.Context, t *testing.T) []cluster.Request
 	return audited(t, w)
 }
 
-// aVolumeIsCopied copies a volume whole, for which a snapshot is made.
+// aVolumeIsCopied clones a volume, for which a snapshot is created.
 func aVolumeIsCopied(ctx context.Context, t *testing.T, w *world.World, volume string) {
 	t.Helper()
 	const name = "copied-whole"
@@ -155,7 +155,7 @@ func aVolumeIsCopied(ctx context.Context, t *testing.T, w *world.World, volume s
 	}))
 }
 
-// refused lets an engine refuse a snapshot, which im-monitor says.
+// refused lets an engine refuse a snapshot, which im-monitor reports.
 func refused(ctx context.Context, t *testing.T, w *world.World, volume string) {
 	t.Helper()
 	const name = "refused"
@@ -175,7 +175,7 @@ func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
 	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 3, nil))
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
-	// A v1 instance manager of the new image would tell that the node has it, and no pod would try it.
+	// A v1 instance manager of the new image would prove that the node has the image, and no pod would test it.
 	require.NoError(t, w.Set(ctx, "v1-data-engine", "false"))
 	for _, name := range []string{"ends", "withdrawn"} {
 		require.NoError(t, w.Upgrade(ctx, name, world.Image+"-"+name,
@@ -230,7 +230,7 @@ func frontendGetsAnOwner(ctx context.Context, t *testing.T, w *world.World) {
 	require.NoError(t, w.Admin.Delete(ctx, frontend))
 }
 
-// dataOfAVolumeThatIsGone makes both controllers ask whether a PersistentVolume still means it.
+// dataOfAVolumeThatIsGone lets both controllers check whether a PersistentVolume still refers to the volume.
 func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	volume, err := w.CreateVolume(ctx, "gone", v1beta2.DataEngineV2, scenarios.Near, scenarios.Near, scenarios.Far)
@@ -255,8 +255,8 @@ func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) 
 	require.NoError(t, w.SetAutoDeletion(ctx, "", "300"))
 }
 
-// aNodeIsDrained cordons the node of a replica without its engine, whose other one is protected: its disruption budget goes, and comes
-// back.
+// aNodeIsDrained cordons the node of a replica without its engine, whose other replica is protected: its disruption budget is deleted and
+// created again.
 func aNodeIsDrained(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	const volume = "drained"
@@ -278,7 +278,7 @@ func aNodeIsDrained(ctx context.Context, t *testing.T, w *world.World) {
 	}
 }
 
-// ownersAreGone leaves a ticket of every kind of owner behind that has none.
+// ownersAreGone creates a ticket of every kind of owner whose owner does not exist.
 func ownersAreGone(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	require.NoError(t, w.Order(ctx, "disowned", v1beta2.DataEngineV1, 1, nil))
@@ -293,7 +293,7 @@ func ownersAreGone(ctx context.Context, t *testing.T, w *world.World) {
 	}))
 }
 
-// settingIsRead gives a setting a value, and waits until its status says that it is in force.
+// settingIsRead sets a setting, and waits until its status reports that the value is applied.
 func settingIsRead(ctx context.Context, t *testing.T, w *world.World, name, value string) {
 	t.Helper()
 	require.NoError(t, w.Set(ctx, name, value))
@@ -302,11 +302,11 @@ func settingIsRead(ctx context.Context, t *testing.T, w *world.World, name, valu
 		if err := w.Get(ctx, name, s); err != nil || s.Status.Applied {
 			return "", err
 		}
-		return world.Say(s.Status.Conditions), nil
+		return world.FormatConditions(s.Status.Conditions), nil
 	}))
 }
 
-// oldSettingIsMigrated lets the old switch become an item of the new setting, which does not exist before.
+// oldSettingIsMigrated lets the old setting become an item of the new setting, which does not exist before.
 func oldSettingIsMigrated(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	for _, name := range []string{autoDeletion, oldAutoDeletion} {
@@ -314,14 +314,14 @@ func oldSettingIsMigrated(ctx context.Context, t *testing.T, w *world.World) {
 	}
 	require.NoError(t, w.Admin.Create(ctx, setting(w, oldAutoDeletion, "true")))
 	gone(ctx, t, w, setting(w, oldAutoDeletion, ""))
-	// And once more, where the new one has to be changed.
+	// Again, where the new setting exists and has to be changed.
 	require.NoError(t, w.Admin.Patch(ctx, setting(w, autoDeletion, ""),
 		client.RawPatch("application/merge-patch+json", []byte(`{"value":""}`))))
 	require.NoError(t, w.Admin.Create(ctx, setting(w, oldAutoDeletion, "true")))
 	gone(ctx, t, w, setting(w, oldAutoDeletion, ""))
 }
 
-// nodeComesAndGoes lets a node join, and leave for good.
+// nodeComesAndGoes adds a node, and removes it for good.
 func nodeComesAndGoes(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	const name = "node-9"

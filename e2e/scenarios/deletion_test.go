@@ -38,7 +38,7 @@ func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 	require.NoError(t, err)
 	stale, err := s.World.Stale(ctx, v, Near)
 	require.NoError(t, err)
-	require.NoError(t, s.MoveRecorded(ctx, stale[0], Third))
+	require.NoError(t, s.SetNodeInObject(ctx, stale[0], Third))
 	require.NoError(t, s.WaitOwners(ctx, Patience))
 	_, err = s.WaitOrphan(ctx, stale[0], Patience)
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 		s.API.HoldWatches(controller, "engines")
 		t.Cleanup(func() { s.API.ReleaseWatches(controller, "engines") })
 	}
-	require.NoError(t, s.MoveRecorded(ctx, stale[0], Near))
+	require.NoError(t, s.SetNodeInObject(ctx, stale[0], Near))
 	require.NoError(t, s.DeleteOrphan(ctx, stale[0].Orphan()))
 	require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
 	for _, controller := range []string{world.IMMonitor, world.OrphanController} {
@@ -58,7 +58,7 @@ func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 	require.NoError(t, s.WaitEvent(ctx, v1beta2.ReasonClaimed, Patience), "the reason is visible")
 }
 
-// O11: unreachable for a while is told as a Story; gone for ever ends the orphan without a call to anyone.
+// O11: unreachable for a while is told as a scenario; gone for ever ends the orphan without a call to anyone.
 func TestO11UnreachableWaitsAndCompletes(t *testing.T) {
 	ctx, s := fixture(t)
 	_, err := Unreachable().Run(ctx, s.World, nil)

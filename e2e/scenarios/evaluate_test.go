@@ -45,13 +45,13 @@ func TestO2AnInstanceIsAnOrphanUnlessItsObjectRunsHere(t *testing.T) {
 		none(t, ctx, s, time.Second)
 		stale, err := s.World.Stale(ctx, v, Near)
 		require.NoError(t, err)
-		require.NoError(t, s.MoveRecorded(ctx, stale[0], Third))
+		require.NoError(t, s.SetNodeInObject(ctx, stale[0], Third))
 		orphan, err := s.WaitOrphan(ctx, stale[0], Patience)
 		require.NoError(t, err)
 		require.Equal(t, v1beta2.ReasonOwnedByOtherInstanceManager, conditions.Reason(orphan.Status.Conditions, v1beta2.OrphanOrphaned))
 
 		// The same node, another instance manager: only the name of the manager counts.
-		require.NoError(t, s.MoveRecorded(ctx, stale[0], Near))
+		require.NoError(t, s.SetNodeInObject(ctx, stale[0], Near))
 		require.NoError(t, s.WaitOrphanGone(ctx, stale[0].Orphan(), Patience))
 		object, err := s.Owner(ctx, stale[0])
 		require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestO2AnInstanceIsAnOrphanUnlessItsObjectRunsHere(t *testing.T) {
 
 // O3: each guard alone suppresses the judgement, and the reason is counted.
 func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
-	for reason, guard := range map[string]struct{ spec, status map[string]any }{
+	for reason, precondition := range map[string]struct{ spec, status map[string]any }{
 		"StateChanging":  {spec: map[string]any{"desireState": "stopped"}},
 		"OwnerElsewhere": {spec: map[string]any{"nodeID": "node-9"}},
 		"TransientState": {spec: map[string]any{"desireState": "error"}, status: map[string]any{"currentState": "error"}},
@@ -78,11 +78,11 @@ func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
 			object, err := s.Owner(ctx, stale[0])
 			require.NoError(t, err)
 			// The guard comes first; then the object moves, which alone would make an orphan.
-			if guard.spec != nil {
-				require.NoError(t, s.Patch(ctx, object, map[string]any{"spec": guard.spec}))
+			if precondition.spec != nil {
+				require.NoError(t, s.Patch(ctx, object, map[string]any{"spec": precondition.spec}))
 			}
 			status := map[string]any{"instanceManagerName": "instance-manager-elsewhere"}
-			for key, value := range guard.status {
+			for key, value := range precondition.status {
 				status[key] = value
 			}
 			require.NoError(t, s.SetStatus(ctx, object, status))

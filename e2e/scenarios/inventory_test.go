@@ -93,7 +93,7 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 	require.NoError(t, err)
 	engine := stale[0]
 	for range 3 {
-		require.NoError(t, s.MoveRecorded(ctx, engine, Third))
+		require.NoError(t, s.SetNodeInObject(ctx, engine, Third))
 		require.NoError(t, s.WaitOwners(ctx, Patience))
 		_, err = s.WaitOrphan(ctx, engine, Patience)
 		require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 		fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: engine.InstanceManager, Name: engine.Name, Type: engine.Type,
 			DataEngine: engine.DataEngine, Volume: v.Name})
 		require.NoError(t, err)
-		require.NoError(t, s.MoveRecorded(ctx, engine, Near), "it comes back claimed")
+		require.NoError(t, s.SetNodeInObject(ctx, engine, Near), "it comes back claimed")
 		require.NoError(t, s.WaitOrphanGone(ctx, engine.Orphan(), Patience))
 		engine.UUID = fresh.UUID
 		require.NoError(t, s.Runs(ctx, engine.InstanceManager, engine.Name))

@@ -19,11 +19,11 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	s.Allow(stale, true)
 	old := s.Process(world.IMMonitor)
-	frozen, woken := make(chan error, 1), make(chan struct{})
+	frozen, resumed := make(chan error, 1), make(chan struct{})
 	s.Sequence.Reset(func(step record.Step) bool { return strings.HasPrefix(step.What, "InstanceDelete") })
 	s.Sequence.CutAt(1, record.Before, func(record.Step) record.Verdict {
 		frozen <- old.Pause()
-		<-woken
+		<-resumed
 		return record.Pass
 	})
 	defer s.Sequence.Reset(nil)
@@ -40,7 +40,7 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	require.NotEqual(t, stale.UUID, fresh.UUID)
 	holder, err := s.LeaseHolder(ctx, world.IMMonitor)
 	require.NoError(t, err)
-	close(woken)
+	close(resumed)
 	require.NoError(t, old.Resume())
 	select {
 	case <-old.Done():
@@ -59,7 +59,7 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	require.NoError(t, s.Remove(standby))
 }
 
-// O17: a graceful change of leader gives the lease back; the work goes on.
+// O17: a graceful change of leader gives the lease back; the work continues.
 func TestO17ALeaderThatIsToldToStopHandsOver(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]

@@ -130,7 +130,7 @@ func TestO13ANodeThatComesBackAfterItsVolumesMovedIsCleaned(t *testing.T) {
 	require.NoError(t, s.WaitNode(ctx, Near, v1beta2.ConditionFalse, Patience))
 	for _, stale := range s.Stale {
 		s.Allow(stale, true)
-		require.NoError(t, s.MoveRecorded(ctx, stale, Third))
+		require.NoError(t, s.SetNodeInObject(ctx, stale, Third))
 	}
 	require.NoError(t, s.JoinNode(ctx, Near))
 	for _, stale := range s.Stale {
@@ -162,7 +162,7 @@ func TestO15TheOldSettingIsMigrated(t *testing.T) {
 	}
 }
 
-// O12: an evicted node is told as a Story; a deleted one ends its orphans without a call.
+// O12: an evicted node is told as a scenario; a deleted one ends its orphans without a call.
 func TestO12ADeletedNodeEndsItsOrphansWithoutACall(t *testing.T) {
 	ctx, s := fixture(t)
 	ghost := world.Stale{Name: "vol-e-0", UUID: "11111111-2222-3333-4444-555555555555", Type: v1beta2.InstanceTypeEngine,

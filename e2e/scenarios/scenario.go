@@ -11,21 +11,21 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Patience is how long a Story waits for anything that must happen.
+// Patience is how long a scenario waits for anything that must happen.
 const Patience = 90 * time.Second
 
-// staleTime is how long a Story watches that nothing happens.
+// staleTime is how long a scenario watches that nothing happens.
 const staleTime = 4 * time.Second
 
-// The nodes of every Story.
+// The nodes of every scenario.
 const (
 	Near, Far, Third = "node-1", "node-2", "node-3"
 )
 
-// Nodes are the nodes that a World needs for the Stories.
+// Nodes are the nodes that a World needs for the scenarios.
 var Nodes = []string{Near, Far, Third}
 
-// Topology is who plays a Story beside im-monitor and orphan-controller. Each next one has the ones before in it.
+// Topology is who plays a scenario beside im-monitor and orphan-controller. Each next one has the ones before in it.
 type Topology int
 
 // The casts. Orphans has nobody else: the World itself moves volumes there.
@@ -51,28 +51,28 @@ type Scenario struct {
 	// Setup makes what is there before. Act is what people and the world do, and must tolerate that a controller dies
 	// meanwhile. End waits for the end state.
 	Setup, Act, End func(context.Context, *Scene) error
-	// Topology says which controllers the Story's World needs.
+	// Topology says which controllers the scenario's World needs.
 	Topology Topology
-	// Check is what must hold after the telling; nil means the invariants of orphans.
+	// Check is what must hold after the run; nil means the invariants of orphans.
 	Check func(context.Context, *Scene) error
 	// Point tells which steps are crash points; nil means all.
 	Point func(record.Step) bool
 }
 
-// Scene is one telling of a Story.
+// Scene is one run of a scenario.
 type Scene struct {
 	*world.World
 	// V1 and V2 are the volumes that the Stage made.
 	V1, V2 *world.Volume
-	// Stale are the instances that the Story is about.
+	// Stale are the instances that the scenario is about.
 	Stale []world.Stale
 	// MayDelete says which instances may be deleted, and whether their data may be destroyed.
 	MayDelete []Permit
 	// MayStay are the names of Orphans that are part of the end state.
 	MayStay map[string]bool
-	// Watch watches over the telling, where the Story wants that, and says in the end what it found.
+	// Watch watches over the run, where the scenario wants that, and says in the end what it found.
 	Watch interface{ Stop() error }
-	// Volume is the name of the volume that the Story is about, where attach-controller made it.
+	// Volume is the name of the volume that the scenario is about, where attach-controller made it.
 	Volume string
 	// seen are the names of Orphans that were there once.
 	seen map[string]bool
@@ -120,7 +120,7 @@ func (s *Scene) Invariants(ctx context.Context) error {
 			continue
 		}
 		return fmt.Errorf("ORP-4: the orphan of %s has not ended: %s", o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],
-			world.Say(o.Status.Conditions))
+			world.FormatConditions(o.Status.Conditions))
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (s *Scene) EffectiveDeletions(ctx context.Context) (map[string]int, error) 
 	return out, nil
 }
 
-// Run plays the Story once. Once the stage is set, before is called, if there is any.
+// Run plays the scenario once. Once the stage is set, before is called, if there is any.
 func (s Scenario) Run(ctx context.Context, w *world.World, before func(*Scene) error) (*Scene, error) {
 	scene := &Scene{World: w, MayStay: map[string]bool{}}
 	if err := s.Setup(ctx, scene); err != nil {

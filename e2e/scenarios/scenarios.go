@@ -11,7 +11,7 @@ import (
 
 // Scenarios are the scenarios whose every write and call is a crash point.
 func Scenarios() []Scenario {
-	return []Scenario{disowned(), stopRecorded(), replaced(), deletedByHand(), scheduledBack(), evicted(), automatic()}
+	return []Scenario{disowned(), stoppedObject(), replaced(), deletedByHand(), scheduledBack(), evicted(), automatic()}
 }
 
 // attached makes one v1 and one v2 volume whose engines run near, with replicas near and far.
@@ -65,7 +65,7 @@ func (s *Scene) disownNear(ctx context.Context, v *world.Volume) error {
 }
 
 // O6: the objects are stopped while their instances still run.
-func stopRecorded() Scenario {
+func stoppedObject() Scenario {
 	return Scenario{
 		ID: "O6", Sentence: "objects are stopped while their instances run: the runtime goes, claimed data stays", Setup: attached,
 		Act: func(ctx context.Context, s *Scene) error {
@@ -93,7 +93,7 @@ func (s *Scene) stopNear(ctx context.Context, v *world.Volume) error {
 		if err != nil {
 			return err
 		}
-		if err := s.StopRecorded(ctx, object); err != nil {
+		if err := s.StopObjectOnly(ctx, object); err != nil {
 			return err
 		}
 		s.Allow(instance, instance.Type == v1beta2.InstanceTypeEngine)
@@ -260,7 +260,7 @@ func scheduledBack() Scenario {
 				return err
 			}
 			s.Stale = stale[:1] // the engine
-			if err := s.MoveRecorded(ctx, s.Stale[0], Third); err != nil {
+			if err := s.SetNodeInObject(ctx, s.Stale[0], Third); err != nil {
 				return err
 			}
 			if err := s.WaitOwners(ctx, Patience); err != nil {
@@ -270,7 +270,7 @@ func scheduledBack() Scenario {
 			return err
 		},
 		Act: func(ctx context.Context, s *Scene) error {
-			if err := s.MoveRecorded(ctx, s.Stale[0], Near); err != nil {
+			if err := s.SetNodeInObject(ctx, s.Stale[0], Near); err != nil {
 				return err
 			}
 			return s.DeleteOrphanIfThere(ctx, s.Stale[0].Orphan())

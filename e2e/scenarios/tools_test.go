@@ -31,7 +31,7 @@ func (s *Scene) nothingLive(volumes ...*world.Volume) func(context.Context) (str
 	}
 }
 
-// goneWhy says that the instance is still listed.
+// goneWhy reports that the instance is still listed.
 func (s *Scene) goneWhy(stale world.Stale) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		if err := s.Gone(ctx, stale); err != nil {
@@ -66,7 +66,7 @@ func (s *Scene) allGone(stale []world.Stale) func(context.Context) (string, erro
 	}
 }
 
-// settingGone says that the setting is still there.
+// settingGone reports that the setting is still there.
 func (s *Scene) settingGone(name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		err := s.Get(ctx, name, &v1beta2.Setting{})
@@ -77,7 +77,7 @@ func (s *Scene) settingGone(name string) func(context.Context) (string, error) {
 	}
 }
 
-// orphanThere says that the Orphan is gone or being deleted.
+// orphanThere reports that the Orphan is gone or being deleted.
 func (s *Scene) orphanThere(name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		o := &v1beta2.Orphan{}
@@ -100,7 +100,7 @@ func (s *Scene) lostOrphan(stale []world.Stale) func(context.Context) (string, e
 				return err.Error(), nil
 			}
 			if conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanWithdrawn) {
-				return "the orphan of " + instance.Name + " was withdrawn: " + world.Say(o.Status.Conditions), nil
+				return "the orphan of " + instance.Name + " was withdrawn: " + world.FormatConditions(o.Status.Conditions), nil
 			}
 		}
 		return "", nil

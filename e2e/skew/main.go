@@ -1,6 +1,6 @@
 // Command skew proves that controllers of different releases work side by side. It takes each controller as it was at an
 // earlier commit with everything else as it is now, then each of now with everything else of then, then only the custom
-// resource definitions of then, then only those of now, and tells the stories that the controller plays in: the same end, and
+// resource definitions of then, then only those of now, and tells the scenarios that the controller plays in: the same end, and
 // the same invariants.
 //
 //	skew                            against the commit in e2e/skew/BASE
@@ -24,7 +24,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// within is how long one story may take.
+// within is how long one scenario may take.
 const within = 6 * time.Minute
 
 func main() {
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// run tells the stories of every mix, also after one that failed.
+// run tells the scenarios of every mix, also after one that failed.
 func run(ctx context.Context, base, only string) (err error) {
 	old, err := checkOut(ctx, base)
 	if err != nil {
@@ -66,12 +66,12 @@ func run(ctx context.Context, base, only string) (err error) {
 			reported, worlds = reported+n, worlds+1
 		}
 	}
-	fmt.Printf("\nskew.worlds   %d\nskew.stories  %d\nskew.failed   %d\ntime          %s\n", worlds, reported, len(failed),
+	fmt.Printf("\nskew.worlds   %d\nskew.scenarios  %d\nskew.failed   %d\ntime          %s\n", worlds, reported, len(failed),
 		time.Since(began).Round(time.Second))
 	return errors.Join(failed...)
 }
 
-// run tells stories in one World of these options until one fails, and says how many went well.
+// run tells scenarios in one World of these options until one fails, and says how many went well.
 func runAll(ctx context.Context, options world.Options, of []scenarios.Scenario) (reported int, err error) {
 	w, err := world.Start(ctx, options)
 	if err != nil {

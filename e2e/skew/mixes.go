@@ -13,11 +13,11 @@ type mix struct {
 	// then are the controllers of the earlier commit, and whether its definitions are there.
 	then        []string
 	definitions bool
-	// topologies are those whose stories are told.
+	// topologies are those whose scenarios are told.
 	topologies []scenarios.Topology
 }
 
-// controllers are all, and the casts in whose stories each has something to do.
+// controllers are all, and the casts in whose scenarios each has something to do.
 var controllers = []struct {
 	name       string
 	topologies []scenarios.Topology

@@ -82,7 +82,7 @@ func TestS15ManySnapshotsAreSilent(t *testing.T) {
 		before, err := w.Counter(ctx, world.SnapshotController, "controller_runtime_reconcile_total")
 		require.NoError(t, err)
 		require.NoError(t, w.Never(ctx, "a write", 2*watching, func(context.Context) (string, error) {
-			return said(w.API.Counts().Lines(func(r record.Request) bool { return r.Kind == record.KindWrite })), nil
+			return joined(w.API.Counts().Lines(func(r record.Request) bool { return r.Kind == record.KindWrite })), nil
 		}))
 		after, err := w.Counter(ctx, world.SnapshotController, "controller_runtime_reconcile_total")
 		require.NoError(t, err)
@@ -136,7 +136,7 @@ func settles(t *testing.T, ctx context.Context, w *world.World) {
 	}))
 }
 
-func said(lines []string) string {
+func joined(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// contentClass is the VolumeSnapshotClass of the Story.
+// contentClass is the VolumeSnapshotClass of the scenario.
 const contentClass = "story-snap"
 
 // content is the name of the Scene's VolumeSnapshotContent, and the UID of the VolumeSnapshot that it is bound to.

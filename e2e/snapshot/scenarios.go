@@ -31,7 +31,7 @@ func Scenarios() []scenarios.Scenario {
 	return scenarioList
 }
 
-// order makes the Story's volume.
+// order makes the scenario's volume.
 func order(engine string) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
 		s.Volume = world.Unique("story")

@@ -34,10 +34,10 @@ func TestThePageSaysWhatTheAPIServerGrants(t *testing.T) {
 	for _, binary := range binaries {
 		t.Run(binary, func(t *testing.T) {
 			namespace, elsewhere := testkit.Namespace(t), testkit.Namespace(t)
-			nobody := testkit.Identity(t, namespace, "nobody", nil)
+			unprivileged := testkit.Identity(t, namespace, "nobody", nil)
 			access := testkit.BinaryIdentity(t, namespace, binary)
 			granted := func(where string) []right {
-				c, anybody := testkit.Client(t, access), testkit.Client(t, nobody)
+				c, anybody := testkit.Client(t, access), testkit.Client(t, unprivileged)
 				mine, theirs := &authorizationv1.SelfSubjectRulesReview{}, &authorizationv1.SelfSubjectRulesReview{}
 				mine.Spec.Namespace, theirs.Spec.Namespace = where, where
 				require.NoError(t, c.Create(t.Context(), mine))

@@ -96,19 +96,19 @@ func (th *thief) patch(object client.Object, kind types.PatchType, body string) 
 
 // inForce waits until the API server, which learns of policies by a watch, refuses. Nothing is stored before: what is there already is no
 // change.
-func (th *thief) inForce(try func() error, says string) {
+func (th *thief) inForce(try func() error, message string) {
 	th.t.Helper()
 	th.dry = true
 	defer func() { th.dry = false }()
 	require.Eventually(th.t, func() bool { return apierrors.IsForbidden(try()) }, waitTimeout, waitPoll)
-	require.ErrorContains(th.t, try(), says)
+	require.ErrorContains(th.t, try(), message)
 }
 
 // refused: a policy refused it, and the sentence says so.
-func (th *thief) refused(err error, says string) {
+func (th *thief) refused(err error, message string) {
 	th.t.Helper()
 	require.True(th.t, apierrors.IsForbidden(err), "%v", err)
-	require.ErrorContains(th.t, err, says)
+	require.ErrorContains(th.t, err, message)
 }
 
 func volumeOf(name, driver string) *corev1.PersistentVolume {
@@ -261,7 +261,7 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 	}
 	yes := true
 	th.inForce(func() error { return pod(func(p *corev1.Pod) { p.Labels = nil }) }, "longhorn.io/component=upgrade-image-check")
-	for says, changes := range map[string][]func(*corev1.Pod){
+	for message, changes := range map[string][]func(*corev1.Pod){
 		"no token, no volume and nothing of its host": {
 			func(p *corev1.Pod) { p.Spec.AutomountServiceAccountToken = nil },
 			func(p *corev1.Pod) { p.Spec.ServiceAccountName = "im-monitor" },
@@ -310,7 +310,7 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 		},
 	} {
 		for _, change := range changes {
-			th.refused(pod(change), says)
+			th.refused(pod(change), message)
 		}
 	}
 	require.NoError(t, pod(func(*corev1.Pod) {}))
@@ -368,7 +368,7 @@ func TestAStolenTokenOfSnapshotControllerSaysNothingOfVolumesButTheirLastBackup(
 	volume := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "a"},
 		Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, Size: 1 << 30, NumberOfReplicas: 3, DataSource: "vol://b"}}
 	th.make(volume)
-	says := func(status string) error {
+	message := func(status string) error {
 		var options []client.SubResourcePatchOption
 		if th.dry {
 			options = append(options, client.DryRunAll)
@@ -376,7 +376,7 @@ func TestAStolenTokenOfSnapshotControllerSaysNothingOfVolumesButTheirLastBackup(
 		return th.client.Status().Patch(t.Context(), volume.DeepCopy(),
 			client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)), options...)
 	}
-	th.inForce(func() error { return says(`{"cloneStatus":{"state":"failed"}}`) }, "nothing but lastBackup and lastBackupAt")
-	th.refused(says(`{"robustness":"healthy"}`), "nothing but lastBackup")
-	require.NoError(t, says(`{"lastBackup":"backup-1","lastBackupAt":"2026-01-01T00:00:00Z"}`))
+	th.inForce(func() error { return message(`{"cloneStatus":{"state":"failed"}}`) }, "nothing but lastBackup and lastBackupAt")
+	th.refused(message(`{"robustness":"healthy"}`), "nothing but lastBackup")
+	require.NoError(t, message(`{"lastBackup":"backup-1","lastBackupAt":"2026-01-01T00:00:00Z"}`))
 }

@@ -15,7 +15,7 @@ import (
 
 const switchOver = "InstanceSwitchOverTarget"
 
-// U4, UPG-3: whatever becomes of the phases of a move, the workload goes on, and the target gets there.
+// U4, UPG-3: whatever becomes of the phases of a move, the workload continues, and the target gets there.
 func TestAMoveThatMeetsTroubleGetsThereAllTheSame(t *testing.T) {
 	for name, fault := range map[string]world.Fault{
 		"declined": {Kind: "error", Code: "FailedPrecondition", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 2},
@@ -56,7 +56,7 @@ func (h *executor) fails(engine string) {
 // U4: the instance manager of the temporary node ends, its engine with it: another one takes over under the frontend, and the volume stays
 // attached. Its replica there is rebuilt.
 func TestATargetAwayFromHomeIsMadeAnewWhenItsInstanceManagerEnds(t *testing.T) {
-	h := attached(t, "anew")
+	h := attached(t, "again")
 	h.moves(scenarios.Far)
 	require.NoError(t, h.RestartManager(h.ctx, scenarios.Far, "v2"))
 	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessDegraded, patience))

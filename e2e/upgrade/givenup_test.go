@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// givenUp is a volume whose target is on the far node, which is cut off and down, and is wished on the third one, with a fault in force.
-func givenUp(t *testing.T, volume string, fault world.Fault) *executor {
+// failedOver is a volume whose target is on the far node, which is cut off and down, and is wished on the third one, with a fault in force.
+func failedOver(t *testing.T, volume string, fault world.Fault) *executor {
 	t.Helper()
 	h := attached(t, volume)
 	h.within = 2 * time.Minute
@@ -40,12 +40,12 @@ func (h *executor) frontend(what string, check func(*v1beta2.EngineFrontend) boo
 		if len(list.Items) == 1 && check(&list.Items[0]) {
 			return "", nil
 		}
-		said := "there is none"
+		state := "there is none"
 		for _, f := range list.Items {
-			said = fmt.Sprintf("it is %s and leads to %s, told to lead to %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath,
+			state = fmt.Sprintf("it is %s and leads to %s, told to lead to %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath,
 				f.Spec.EngineName, f.Spec)
 		}
-		return said, nil
+		return state, nil
 	})
 }
 
@@ -70,7 +70,7 @@ func (h *executor) engineOn(node string) (name string) {
 // was decided, and before it is done. What the old target would acknowledge meanwhile only its own replica would have. The move is held up
 // until the old target is seen to serve again, and nobody is there to take it back.
 func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
-	h := givenUp(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"})
+	h := failedOver(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"})
 	next := h.engineOn(scenarios.Third)
 	h.frontend("to be told to leave", func(f *v1beta2.EngineFrontend) bool { return f.Spec.EngineName == next })
 	controller := h.Process("attach-controller")
@@ -93,15 +93,15 @@ func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
 // U4: the node is back before anybody can prove that the frontend is cut off from it: nothing was concluded, and the target moves on in
 // order. A person reads why nothing happens.
 func TestATargetThatIsBackBeforeItsFrontendIsCutOffIsTheVolumesAgain(t *testing.T) {
-	h := givenUp(t, "backintime", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceSuspend", Node: scenarios.Near,
+	h := failedOver(t, "backintime", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceSuspend", Node: scenarios.Near,
 		DataEngine: "v2"})
-	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to say that all I/O is held", patience, func(v *v1beta2.Volume) string {
-		said := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
-		if said != nil && strings.Contains(said.Message, "All I/O is suspended: node "+scenarios.Far+
+	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to report that all I/O is suspended", patience, func(v *v1beta2.Volume) string {
+		state := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+		if state != nil && strings.Contains(state.Message, "All I/O is suspended: node "+scenarios.Far+
 			" is down, and the volume fails over from the target there; the suspension was requested") {
 			return ""
 		}
-		return "it says " + world.Say(v.Status.Conditions)
+		return "it reports " + world.FormatConditions(v.Status.Conditions)
 	}))
 	replicas, err := h.ReplicasOf(h.ctx, h.volume)
 	require.NoError(t, err)

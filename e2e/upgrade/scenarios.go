@@ -66,7 +66,7 @@ func written(ctx context.Context, s *scenarios.Scene) error {
 	return s.WriteOn(ctx, s.Volume, 5*time.Millisecond)
 }
 
-// unharmed is what must hold of a telling: no invariant was violated at any moment, no write was lost, every node is open and
+// unharmed is what must hold of a run: no invariant was violated at any moment, no write was lost, every node is open and
 // the target is home.
 func unharmed(ctx context.Context, s *scenarios.Scene) error {
 	var watched error

@@ -54,8 +54,8 @@ func (w *World) recordAbandoned(ctx context.Context, list ...Stale) error {
 	return nil
 }
 
-// MoveRecorded writes that the Engine or Replica of the instance runs on another node. Nothing is started there.
-func (w *World) MoveRecorded(ctx context.Context, s Stale, node string) error {
+// SetNodeInObject writes that the Engine or Replica of the instance runs on another node. Nothing is started there.
+func (w *World) SetNodeInObject(ctx context.Context, s Stale, node string) error {
 	object, err := w.Owner(ctx, s)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (w *World) WaitNode(ctx context.Context, node string, ready v1beta2.Conditi
 		}
 		c := conditions.Get(object.Status.Conditions, v1beta2.NodeReady)
 		if c == nil || c.Status != ready {
-			return "it says " + Say(object.Status.Conditions), nil
+			return "it reports " + FormatConditions(object.Status.Conditions), nil
 		}
 		return "", nil
 	})
@@ -117,7 +117,7 @@ func (w *World) WaitManager(ctx context.Context, node, dataEngine, state string,
 				return "", err
 			}
 			if object.Status.CurrentState != state {
-				return fmt.Sprintf("it is %q: %s", object.Status.CurrentState, Say(object.Status.Conditions)), nil
+				return fmt.Sprintf("it is %q: %s", object.Status.CurrentState, FormatConditions(object.Status.Conditions)), nil
 			}
 			return "", nil
 		})

@@ -90,13 +90,13 @@ func (w *World) WaitVolume(ctx context.Context, name, what string, within time.D
 // explain tells what a person would look at next.
 func (w *World) explain(ctx context.Context, volume *v1beta2.Volume) string {
 	text := []string{fmt.Sprintf("volume: spec.nodeID %q, currentNodeID %q, %s, %s, %s", volume.Spec.NodeID, volume.Status.CurrentNodeID,
-		volume.Status.State, volume.Status.Robustness, Say(volume.Status.Conditions))}
+		volume.Status.State, volume.Status.Robustness, FormatConditions(volume.Status.Conditions))}
 	attachment := &v1beta2.VolumeAttachment{}
 	if err := w.Get(ctx, volume.Name, attachment); err == nil {
-		text = append(text, "attachment: "+Say(attachment.Status.Conditions))
+		text = append(text, "attachment: "+FormatConditions(attachment.Status.Conditions))
 		for _, id := range slices.Sorted(maps.Keys(attachment.Spec.AttachmentTickets)) {
 			answer := attachment.Status.AttachmentTicketStatuses[id]
-			text = append(text, fmt.Sprintf("ticket %q: satisfied %t %s", id, answer.Satisfied, Say(answer.Conditions)))
+			text = append(text, fmt.Sprintf("ticket %q: satisfied %t %s", id, answer.Satisfied, FormatConditions(answer.Conditions)))
 		}
 	}
 	var engines v1beta2.EngineList

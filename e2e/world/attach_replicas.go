@@ -27,7 +27,7 @@ func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, with
 				reasons = append(reasons, event.Reason)
 			}
 		}
-		wanted := func(said string) bool { return said == reason || slices.Contains(or, said) }
+		wanted := func(reason string) bool { return reason == reason || slices.Contains(or, reason) }
 		return unless(slices.ContainsFunc(reasons, wanted), "its events say %v", reasons), nil
 	})
 }
@@ -71,7 +71,7 @@ func (w *World) WaitFailed(ctx context.Context, volume string, count int, within
 	})
 }
 
-// Rebuilding says when not exactly so many replicas on the node are being filled.
+// Rebuilding reports when not exactly so many replicas on the node are being filled.
 func (w *World) Rebuilding(ctx context.Context, node string, count int) (string, error) {
 	var list v1beta2.ReplicaList
 	if err := w.List(ctx, &list); err != nil {
@@ -86,7 +86,7 @@ func (w *World) Rebuilding(ctx context.Context, node string, count int) (string,
 	return unless(is == count, "%d are being rebuilt", is), nil
 }
 
-// HeldReplica says when a replica that was deleted is not kept for that reason.
+// HeldReplica reports when a replica that was deleted is not kept for that reason.
 func (w *World) HeldReplica(ctx context.Context, name, reason string) (string, error) {
 	replica := &v1beta2.Replica{}
 	if err := w.Get(ctx, name, replica); err != nil {

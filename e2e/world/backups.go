@@ -86,7 +86,7 @@ func (w *World) WaitBackupGone(ctx context.Context, name string, within time.Dur
 		if apierrors.IsNotFound(err) {
 			return "", nil
 		}
-		return fmt.Sprintf("it says %+v", b.Status), err
+		return fmt.Sprintf("it reports %+v", b.Status), err
 	})
 }
 
@@ -109,7 +109,7 @@ func (w *World) Revert(ctx context.Context, volume, snapshot string, at time.Tim
 
 // WaitReverted waits until the volume says so of what was asked for.
 func (w *World) WaitReverted(ctx context.Context, volume, reason string, within time.Duration) error {
-	return w.WaitVolume(ctx, volume, "to say that it is "+reason, within, func(v *v1beta2.Volume) string {
-		return unless(conditions.Reason(v.Status.Conditions, v1beta2.VolumeReverted) == reason, "it says %+v", v.Status.Conditions)
+	return w.WaitVolume(ctx, volume, "to report that it is "+reason, within, func(v *v1beta2.Volume) string {
+		return unless(conditions.Reason(v.Status.Conditions, v1beta2.VolumeReverted) == reason, "it reports %+v", v.Status.Conditions)
 	})
 }

@@ -21,8 +21,8 @@ import (
 )
 
 func (w *World) controlPlane(ctx, _ context.Context) error {
-	w.options.Say("starting etcd and kube-apiserver")
-	c, err := cluster.Start(ctx, cluster.Options{Progress: said(w.options.Say), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir,
+	w.options.Log("starting etcd and kube-apiserver")
+	c, err := cluster.Start(ctx, cluster.Options{Progress: lineWriter(w.options.Log), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir,
 		Audit:             w.options.Audit,
 		ControllerManager: w.options.Kubernetes, ControllerManagerFlags: managerFlags})
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *World) crds(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("installing the custom resources: %w", err)
 	}
-	w.options.Say("installed %d custom resource definitions", len(installed))
+	w.options.Log("installed %d custom resource definitions", len(installed))
 	return nil
 }
 
@@ -99,14 +99,14 @@ func (w *World) AdminKubeconfig() (string, error) {
 }
 
 // said turns what is written into lines that are said.
-func said(say func(string, ...any)) io.Writer { return sayer{say} }
+func lineWriter(logf func(string, ...any)) io.Writer { return logWriter{logf} }
 
-type sayer struct{ say func(string, ...any) }
+type logWriter struct{ logf func(string, ...any) }
 
 // Write says every line.
-func (s sayer) Write(p []byte) (int, error) {
+func (s logWriter) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
-		s.say("%s", strings.TrimRight(line, "\n"))
+		s.logf("%s", strings.TrimRight(line, "\n"))
 	}
 	return len(p), nil
 }

@@ -29,7 +29,7 @@ func (w *World) NoHarm(ctx context.Context) error {
 	return nil
 }
 
-// Reported says when the data plane's journal has no entry with the effect since the last Sweep.
+// Reported reports when the data plane's journal has no entry with the effect since the last Sweep.
 func (w *World) Reported(ctx context.Context, effect string) (string, error) {
 	var entries []struct{ Effect string }
 	if err := w.ctl(ctx, http.MethodGet, fmt.Sprintf("/v1/journal?after=%d", w.journalMark()), nil, &entries); err != nil {

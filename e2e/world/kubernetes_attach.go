@@ -70,7 +70,7 @@ func (w *World) WaitKubernetes(ctx context.Context, volume, node, what string, w
 func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string, within time.Duration) (*storagev1.VolumeAttachment,
 	error) {
 	return w.WaitKubernetes(ctx, volume, node, "attached", within, func(a *storagev1.VolumeAttachment) string {
-		return unless(a.Status.Attached, "attached is false, %s", saidOf(a.Status.AttachError))
+		return unless(a.Status.Attached, "attached is false, %s", volumeErrorText(a.Status.AttachError))
 	})
 }
 
@@ -78,12 +78,12 @@ func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string,
 func (w *World) WaitKubernetesError(ctx context.Context, volume, node, word string, within time.Duration) error {
 	_, err := w.WaitKubernetes(ctx, volume, node, "refused with "+word, within, func(a *storagev1.VolumeAttachment) string {
 		return unless(a.Status.AttachError != nil && strings.Contains(a.Status.AttachError.Message, word), "%s",
-			saidOf(a.Status.AttachError))
+			volumeErrorText(a.Status.AttachError))
 	})
 	return err
 }
 
-func saidOf(e *storagev1.VolumeError) string {
+func volumeErrorText(e *storagev1.VolumeError) string {
 	if e == nil {
 		return "there is no error"
 	}
@@ -101,7 +101,7 @@ func (w *World) WaitKubernetesDetached(ctx context.Context, volume, node string,
 		for _, a := range list {
 			if a.Spec.NodeName == node {
 				return fmt.Sprintf("%s is there, deleted %v, finalizers %v, %s", a.Name, a.DeletionTimestamp, a.Finalizers,
-					saidOf(a.Status.DetachError)), nil
+					volumeErrorText(a.Status.DetachError)), nil
 			}
 		}
 		reported, err := w.reported(ctx, volume, node)
@@ -152,7 +152,7 @@ func (w *World) OutOfService(ctx context.Context, node string, dead bool) error 
 	return w.patch(ctx, kubernetesNode(node), map[string]any{"spec": map[string]any{"taints": taints}})
 }
 
-// sweepKubernetes removes what a story made for Kubernetes: pods and claims, PersistentVolumes and their VolumeAttachments.
+// sweepKubernetes removes what a scenario made for Kubernetes: pods and claims, PersistentVolumes and their VolumeAttachments.
 func (w *World) sweepKubernetes(ctx context.Context) error {
 	for _, node := range w.options.Nodes {
 		if err := w.MountOn(ctx, node); err != nil {

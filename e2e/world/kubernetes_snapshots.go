@@ -46,7 +46,7 @@ func (w *World) SnapshotDefinitions(ctx context.Context) error {
 }
 
 func (w *World) snapshotDefinitions(ctx context.Context) (cluster.Snapshotter, error) {
-	found, err := cluster.LocateSnapshotter(ctx, said(w.options.Say))
+	found, err := cluster.LocateSnapshotter(ctx, lineWriter(w.options.Log))
 	if err != nil {
 		return found, err
 	}

@@ -56,12 +56,12 @@ func Test(ctx context.Context, overlay Overlay, arguments ...string) (out string
 	}
 	command := exec.CommandContext(ctx, "go", append([]string{"test", flag, "-count=1", "-failfast", "-timeout=15m"}, arguments...)...)
 	command.Dir = root
-	said, err := command.CombinedOutput()
+	output, err := command.CombinedOutput()
 	if err == nil {
-		return string(said), false, nil
+		return string(output), false, nil
 	}
-	if ctx.Err() != nil || bytes.Contains(said, []byte("[build failed]")) || bytes.Contains(said, []byte("[setup failed]")) {
-		return "", false, fmt.Errorf("testing an edited copy: %w\n%s", err, said)
+	if ctx.Err() != nil || bytes.Contains(output, []byte("[build failed]")) || bytes.Contains(output, []byte("[setup failed]")) {
+		return "", false, fmt.Errorf("testing an edited copy: %w\n%s", err, output)
 	}
-	return string(said), true, nil
+	return string(output), true, nil
 }

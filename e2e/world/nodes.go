@@ -134,7 +134,7 @@ func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
 	if err := w.Get(ctx, v.Engine, engine); err != nil {
 		return err
 	}
-	if err := w.StopRecorded(ctx, engine); err != nil {
+	if err := w.StopObjectOnly(ctx, engine); err != nil {
 		return err
 	}
 	for _, name := range v.Replicas {
@@ -142,7 +142,7 @@ func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
 		if err := w.Get(ctx, name, replica); err != nil {
 			return err
 		}
-		if err := w.StopRecorded(ctx, replica); err != nil {
+		if err := w.StopObjectOnly(ctx, replica); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func (w *World) revive(ctx, _ context.Context) error {
 				map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
 		})
 	}
-	w.options.Say("%d pods of the kept population are to run again", len(pods.Items))
+	w.options.Log("%d pods of the kept population are to run again", len(pods.Items))
 	return group.Wait()
 }
 

@@ -59,7 +59,7 @@ func (p *Process) start() error {
 	return nil
 }
 
-// lostItsLease says that the process ended as a leader must that could not renew in time, which a slow machine may do to it. It is started
+// lostItsLease reports that the process ended as a leader must that could not renew in time, which a slow machine may do to it. It is started
 // again then, as a kubelet would do. Any other end that nobody asked for stays one.
 func (p *Process) lostItsLease() bool {
 	p.mutex.Lock()
@@ -147,7 +147,7 @@ func (p *Process) Done() <-chan struct{} {
 	return p.done
 }
 
-// Died says that the process ended although nobody asked it to.
+// Died reports that the process ended although nobody asked it to.
 func (p *Process) Died() error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -48,7 +48,7 @@ func (w *World) WaitSnapshot(ctx context.Context, name, conditionType, reason st
 			return "", err
 		}
 		if is := conditions.Get(s.Status.Conditions, conditionType); is == nil || is.Reason != reason {
-			return fmt.Sprintf("it says %+v", s.Status.Conditions), nil
+			return fmt.Sprintf("it reports %+v", s.Status.Conditions), nil
 		}
 		return "", nil
 	})
@@ -62,7 +62,7 @@ func (w *World) WaitSnapshotGone(ctx context.Context, name string, within time.D
 		if apierrors.IsNotFound(err) {
 			return "", nil
 		}
-		return fmt.Sprintf("it says %+v", s.Status.Conditions), err
+		return fmt.Sprintf("it reports %+v", s.Status.Conditions), err
 	})
 }
 

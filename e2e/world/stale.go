@@ -69,7 +69,7 @@ func (w *World) WaitOrphan(ctx context.Context, s Stale, within time.Duration) (
 		}
 		for _, condition := range []string{v1beta2.OrphanOrphaned, v1beta2.OrphanInstanceState} {
 			if !conditions.IsTrue(orphan.Status.Conditions, condition) {
-				return "condition " + condition + " is not True yet: " + Say(orphan.Status.Conditions), nil
+				return "condition " + condition + " is not True yet: " + FormatConditions(orphan.Status.Conditions), nil
 			}
 		}
 		return "", nil
@@ -94,7 +94,7 @@ func (w *World) WaitCondition(ctx context.Context, orphan, condition string, sta
 		seen = true
 		c := conditions.Get(object.Status.Conditions, condition)
 		if c == nil || c.Status != status || (reason != "" && c.Reason != reason) {
-			return "it says " + Say(object.Status.Conditions), nil
+			return "it reports " + FormatConditions(object.Status.Conditions), nil
 		}
 		return "", nil
 	})
@@ -111,7 +111,7 @@ func (w *World) WaitOrphanGone(ctx context.Context, name string, within time.Dur
 		if err != nil {
 			return "", nil
 		}
-		return "it says " + Say(object.Status.Conditions), nil
+		return "it reports " + FormatConditions(object.Status.Conditions), nil
 	})
 }
 
@@ -129,7 +129,7 @@ func (w *World) NoOrphans(ctx context.Context) (string, error) {
 	orphans, err := w.Orphans(ctx)
 	var names []string
 	for _, orphan := range orphans {
-		names = append(names, orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]+" "+Say(orphan.Status.Conditions))
+		names = append(names, orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceName]+" "+FormatConditions(orphan.Status.Conditions))
 	}
 	return strings.Join(names, "; "), err
 }
@@ -228,8 +228,8 @@ func (w *World) wholeReplica(ctx context.Context, name string) error {
 	return nil
 }
 
-// Say writes conditions as one reads them: type=status/reason.
-func Say(list []v1beta2.Condition) string {
+// FormatConditions writes conditions as one reads them: type=status/reason.
+func FormatConditions(list []v1beta2.Condition) string {
 	var out []string
 	for _, c := range list {
 		out = append(out, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))

@@ -53,7 +53,7 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	}); err != nil {
 		return err
 	}
-	w.options.Say("the simulator runs %d nodes", len(w.options.Nodes))
+	w.options.Log("the simulator runs %d nodes", len(w.options.Nodes))
 	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": w.options.Nodes}, nil)
 }
 
@@ -77,7 +77,7 @@ func (w *World) startControllers(ctx, _ context.Context) error {
 		if _, err := w.StartController(ctx, controller, ""); err != nil {
 			return err
 		}
-		w.options.Say("%s runs under its own ServiceAccount", controller)
+		w.options.Log("%s runs under its own ServiceAccount", controller)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (w *World) ready(ctx, _ context.Context) error {
 	if err := w.WaitManagers(ctx, 2*time.Minute+time.Duration(len(w.options.Nodes))*500*time.Millisecond); err != nil {
 		return err
 	}
-	w.options.Say("%d nodes are ready, %d instance managers run", len(w.options.Nodes), 2*len(w.options.Nodes))
+	w.options.Log("%d nodes are ready, %d instance managers run", len(w.options.Nodes), 2*len(w.options.Nodes))
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (w *World) WaitReady(ctx context.Context, process *Process, within time.Dur
 			return "", err
 		}
 		if response.StatusCode != http.StatusOK {
-			return "it says " + response.Status, nil
+			return "it reports " + response.Status, nil
 		}
 		return "", nil
 	})

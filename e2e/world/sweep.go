@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Sweep empties the World for the next story: no volumes, no instances, no orphans, default settings, every node back,
+// Sweep empties the World for the next scenario: no volumes, no instances, no orphans, default settings, every node back,
 // every instance manager running, nothing for pods. Instances go first, so that nothing becomes an orphan by the way.
 func (w *World) Sweep(ctx context.Context) error {
 	if err := w.Set(ctx, "orphan-resource-auto-deletion", ""); err != nil {
@@ -135,7 +135,7 @@ func (w *World) settled(ctx context.Context) error {
 	})
 }
 
-// emptyManager waits until im-monitor has seen that nothing runs there: only then does the next story begin.
+// emptyManager waits until im-monitor has seen that nothing runs there: only then does the next scenario begin.
 func (w *World) emptyManager(ctx context.Context, node, engine string) error {
 	return w.Wait(ctx, "an empty instance manager "+engine+" on "+node, time.Minute, func(ctx context.Context) (string, error) {
 		object := &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{}}

@@ -15,7 +15,7 @@ import (
 // as they are in a cluster. Without it, usualTimeFactor does.
 const TimeFactor = "DROVER_TIME_FACTOR"
 
-// usualTimeFactor is what the tests that everybody runs take. With it the longest time that a story waits out, the
+// usualTimeFactor is what the tests that everybody runs take. With it the longest time that a scenario waits out, the
 // post-election delay, lasts 9 s.
 const usualTimeFactor = 20
 

@@ -39,20 +39,20 @@ func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Durati
 		if err := w.Get(ctx, name, found); err != nil || slices.Contains(states, found.Status.State) {
 			return "", err
 		}
-		return w.sayUpgrade(ctx, found)
+		return w.describeUpgrade(ctx, found)
 	})
 	return found, err
 }
 
 // UpgradeSays is what an upgrade and those of its nodes say.
-func (w *World) sayUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (string, error) {
+func (w *World) describeUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (string, error) {
 	var nodes v1beta2.NodeDataEngineUpgradeList
 	if err := w.List(ctx, &nodes); err != nil {
 		return "", err
 	}
-	lines := []string{fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, Say(m.Status.Conditions))}
+	lines := []string{fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, FormatConditions(m.Status.Conditions))}
 	for _, u := range nodes.Items {
-		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, Say(u.Status.Conditions), u.Status.Volumes))
+		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, FormatConditions(u.Status.Conditions), u.Status.Volumes))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -70,7 +70,7 @@ func (w *World) WaitNodeUpgrade(ctx context.Context, upgrade, node, what string,
 			return "", err
 		}
 		if why := check(u); why != "" {
-			return fmt.Sprintf("%s; it is %q: %s %v", why, u.Status.State, Say(u.Status.Conditions), u.Status.Volumes), nil
+			return fmt.Sprintf("%s; it is %q: %s %v", why, u.Status.State, FormatConditions(u.Status.Conditions), u.Status.Volumes), nil
 		}
 		return "", nil
 	})
@@ -106,7 +106,7 @@ func (w *World) sweepUpgrades(ctx context.Context) error {
 			return "", err
 		}
 		for i := range plans.Items {
-			return w.sayUpgrade(ctx, &plans.Items[i])
+			return w.describeUpgrade(ctx, &plans.Items[i])
 		}
 		return unless(len(nodes.Items) == 0, "%d of nodes are left", len(nodes.Items)), nil
 	}); err != nil {

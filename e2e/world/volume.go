@@ -157,9 +157,9 @@ func (w *World) Detach(ctx context.Context, v *Volume) error {
 	return w.patchVolume(ctx, v, "", "detached")
 }
 
-// StopRecorded writes that the object, an Engine or a Replica, is stopped, and leaves its instance running: what a
+// StopObjectOnly writes that the object, an Engine or a Replica, is stopped, and leaves its instance running: what a
 // detachment looks like whose hands came too late.
-func (w *World) StopRecorded(ctx context.Context, object client.Object) error {
+func (w *World) StopObjectOnly(ctx context.Context, object client.Object) error {
 	return w.stop(ctx, object, "", object.GetName(), false, false)
 }
 

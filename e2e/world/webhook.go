@@ -67,8 +67,8 @@ func (w *World) askAt(ctx context.Context, configuration *unstructured.Unstructu
 	return nil
 }
 
-// AskNobody lets the API server ask nobody about Snapshots any more.
-func (w *World) AskNobody(ctx context.Context) error {
+// RemoveWebhooks lets the API server ask nobody about Snapshots any more.
+func (w *World) RemoveWebhooks(ctx context.Context) error {
 	for kind := range webhookConfigurations {
 		object := &unstructured.Unstructured{}
 		object.SetAPIVersion("admissionregistration.k8s.io/v1")

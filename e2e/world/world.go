@@ -53,7 +53,7 @@ type Options struct {
 	// Audit lets the API server keep a log of all requests; see Audited.
 	Audit bool
 	// Attach lets attach-controller run, too, and im-monitor start and stop instances. Without it the World itself does what
-	// they would do, so that a story can take any object away from its instance.
+	// they would do, so that a scenario can take any object away from its instance.
 	Attach bool
 	// Snapshots lets snapshot-controller run, too; it needs Attach.
 	Snapshots bool
@@ -72,8 +72,8 @@ type Options struct {
 	RealTimes bool
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
-	// Say is told what is going on; nil for silence.
-	Say func(format string, args ...any)
+	// Log is told what is going on; nil for silence.
+	Log func(format string, args ...any)
 }
 
 // World is one running Drover.
@@ -117,8 +117,8 @@ func (w *World) Controllers() []string {
 
 // Start brings up everything and returns when the nodes are ready and every instance manager runs.
 func Start(ctx context.Context, options Options) (*World, error) {
-	if options.Say == nil {
-		options.Say = func(string, ...any) {}
+	if options.Log == nil {
+		options.Log = func(string, ...any) {}
 	}
 	// What controller-runtime's client has to say is in the errors that it returns.
 	ctrllog.SetLogger(logr.Discard())
@@ -141,7 +141,7 @@ func Start(ctx context.Context, options Options) (*World, error) {
 }
 
 func (w *World) build(ctx, _ context.Context) error {
-	w.options.Say("building the binaries")
+	w.options.Log("building the binaries")
 	if err := Build(ctx, w.Dir, nil, SimulatorBinary); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (w *World) record(ctx, lifetime context.Context) error {
 		return err
 	}
 	w.API, w.DataPlane = api, record.NewDataPlane(w.Sequence, record.Ports, PortOffset)
-	return w.DataPlane.Follow(lifetime, w.Config, w.Namespace, func(err error) { w.options.Say("recording: %v", err) })
+	return w.DataPlane.Follow(lifetime, w.Config, w.Namespace, func(err error) { w.options.Log("recording: %v", err) })
 }
 
 // understood leaves the flags out that a controller from another source does not have.

@@ -1,7 +1,7 @@
 // Command controlplane is etcd, kube-apiserver and kube-controller-manager in one binary. Which of them it is
 // follows from the name that it was started by (a symbolic link), or from its first argument.
 //
-// Drover's tests, demo and benchmarks run on it where no prebuilt Kubernetes binaries can be had.
+// Drover's tests, demo and benchmarks run on it where no prebuilt Kubernetes binaries are available.
 package main
 
 import (

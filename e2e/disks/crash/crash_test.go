@@ -37,14 +37,14 @@ func TestMain(m *testing.M) {
 // scenario is one way in which a disk is loaded.
 type scenario struct {
 	name string
-	// device is what lies at the path before.
+	// device is the device at the path before the load.
 	device world.Device
-	// mark is what a person says; recorded: the disk was loaded before, and its server starts anew.
+	// mark is the person's decision; recorded: the disk was loaded before, and its server restarts.
 	mark     string
 	recorded bool
 }
 
-// held is what is compared of the device before and after.
+// held is the content of the device that is compared before and after.
 type held struct {
 	digest   string
 	lvstore  string
@@ -69,7 +69,7 @@ func ofLoads(s record.Step) bool {
 	return s.Actor == world.IMMonitor && (strings.HasPrefix(s.What, "Disk") || strings.Contains(s.What, "nodes/status"))
 }
 
-// set makes the stage of a story. A recorded disk stays from one telling to the next.
+// set prepares a scenario. A recorded disk stays from one run to the next.
 func (s scenario) set(ctx context.Context) error {
 	if is, err := here.DiskStatus(ctx, node, key); err != nil || is.DiskUUID != "" {
 		return err
@@ -86,7 +86,7 @@ func (s scenario) set(ctx context.Context) error {
 	return err
 }
 
-// begin lets the load begin, and returns the run of the server in which the disk was loaded before.
+// begin starts the load, and returns the run of the server in which the disk was loaded before.
 func (s scenario) begin(ctx context.Context) (string, error) {
 	if !s.recorded {
 		return "", here.SetDisks(ctx, node, map[string]any{key: world.BlockDisk(path, s.mark)})
@@ -98,7 +98,7 @@ func (s scenario) begin(ctx context.Context) (string, error) {
 	return was.Load.Server, here.RestartManager(ctx, node, v1beta2.DataEngineV2)
 }
 
-// loaded waits until the disk is ready in another run of its server, and, with whole, until what it holds is acknowledged.
+// loaded waits until the disk is ready in another run of its server, and, with whole, until its replicas are acknowledged.
 func loaded(ctx context.Context, before string, whole bool) (v1beta2.DiskStatus, error) {
 	var s v1beta2.DiskStatus
 	return s, here.Wait(ctx, "the load", patience, func(ctx context.Context) (string, error) {
@@ -112,7 +112,7 @@ func loaded(ctx context.Context, before string, whole bool) (v1beta2.DiskStatus,
 	})
 }
 
-// clear takes the disk out again, and leaves no im-monitor dead.
+// clear removes the disk, and restarts im-monitor where it was killed.
 func clear(ctx context.Context) error {
 	here.Sequence.Reset(nil)
 	if err := here.ReleaseDisk(ctx, node, key, patience); err != nil {
@@ -121,9 +121,9 @@ func clear(ctx context.Context) error {
 	return here.RemoveDevice(ctx, node, path)
 }
 
-// run plays a story once, with a crash at a step, 0 being none, and returns its steps and what it violates. With whole it goes on until
-// what the disk holds is acknowledged, which takes long after a change of leader, and ends in silence: who was killed at the last step has
-// looked at the disk again.
+// run runs a scenario once, with a crash at a step (0: none), and returns its steps and its violations. With whole it continues until
+// the disk's replicas are acknowledged, which takes long after a change of leader, and until no writes follow: im-monitor that was
+// killed at the last step has polled the disk again.
 func (s scenario) run(ctx context.Context, whole bool, number int, side record.Side, kill func(record.Step) record.Verdict) ([]record.Step,
 	error) {
 	if err := s.set(ctx); err != nil {
@@ -145,12 +145,12 @@ func (s scenario) run(ctx context.Context, whole bool, number int, side record.S
 	if _, err := loaded(ctx, run, whole); err != nil {
 		return nil, err
 	}
-	// Who looks may see a write before its writer is killed.
+	// A reader may see a write before its writer is killed.
 	if err := here.Wait(ctx, "the crash", patience, func(context.Context) (string, error) {
 		if here.Sequence.Cut() || len(here.Sequence.Steps()) < number {
 			return "", nil
 		}
-		return "nobody died yet", nil
+		return "no process was killed yet", nil
 	}); err != nil {
 		return nil, err
 	}
@@ -208,9 +208,9 @@ func killer(t *testing.T) func(record.Step) record.Verdict {
 	}
 }
 
-// A1: whoever dies between two writes or calls, the disk is loaded in the end by one DiskCreate, with its own UUID, and what a device held
-// is there, under auto deletion, too. A device that nobody marked lies beside it. [ALL-2]
-func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
+// A1: after a crash between any two writes or calls, the disk is loaded by one DiskCreate, with its own UUID, and the device keeps its
+// data, under auto deletion, too. An unmarked device lies beside it. [ALL-2]
+func TestADiskIsLoadedOnceWhenIMMonitorCrashesAtAnyStep(t *testing.T) {
 	ctx := harness.Open(t, here, 5*time.Minute)
 	theirs := &world.Lvstore{Name: key, UUID: foreign, Replicas: map[string]uint64{"their-r-1": 1 << 20, "their-r-2": 1 << 20}}
 	const beside = "/dev/beside"
@@ -236,7 +236,7 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 		}
 		for _, step := range steps {
 			sides := []record.Side{record.After}
-			if step.Number == 1 { // before any other one is after the one before
+			if step.Number == 1 { // the side before any other step equals the side after the previous step
 				sides = []record.Side{record.Before, record.After}
 			}
 			for _, side := range sides {
@@ -266,7 +266,7 @@ func TestImMonitorMayDieAtEachWriteAndCallOfALoad(t *testing.T) {
 	require.NoError(t, clear(ctx))
 	now, err := poll(ctx, beside)
 	require.NoError(t, err)
-	require.Equal(t, peer, now, "the device that nobody marked")
+	require.Equal(t, peer, now, "the unmarked device")
 	t.Logf("%d points, %d never reached, %d violations, %.0f s", points, unreached, violations, time.Since(began).Seconds())
 	require.LessOrEqual(t, 5*unreached, points, "too few steps were reached")
 }

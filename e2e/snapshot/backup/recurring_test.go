@@ -49,7 +49,7 @@ func runOnce(t *testing.T, ctx context.Context, spec v1beta2.RecurringJobSpec) (
 	require.NoError(t, w.Wait(ctx, "a run of job "+job.Name, patience, func(ctx context.Context) (string, error) {
 		is := &v1beta2.RecurringJob{}
 		if err := w.Get(ctx, job.Name, is); err != nil || is.Status.ExecutionCount == 0 {
-			return fmt.Sprintf("it says %+v", is.Status), err
+			return fmt.Sprintf("it reports %+v", is.Status), err
 		}
 		return "", nil
 	}))

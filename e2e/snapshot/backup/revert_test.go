@@ -35,7 +35,7 @@ func TestAVolumeIsRevertedToItsSnapshot(t *testing.T) {
 	require.NoError(t, w.WaitAttached(ctx, vol, near, patience))
 	require.Equal(t, 1, calls(t, ctx, vol, reverting))
 
-	// Another time asks anew; the engine has no snapshot of this name.
+	// Another time asks again; the engine has no snapshot of this name.
 	require.NoError(t, w.Revert(ctx, vol, "none", time.Now()))
 	require.NoError(t, w.WaitReverted(ctx, vol, v1beta2.ReasonFailed, patience))
 }

@@ -178,7 +178,7 @@ func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
 	})
 }
 
-// S14: a pod elsewhere comes first; what the engine was copying then is copied anew, under its name.
+// S14: a pod elsewhere comes first; what the engine was copying then is copied again, under its name.
 func TestS14AWorkloadInterruptsABackup(t *testing.T) {
 	ctx, w := fixture(t)
 	directory := target(t, ctx)

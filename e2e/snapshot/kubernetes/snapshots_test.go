@@ -82,7 +82,7 @@ func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("film", "Delete"), vol))
-	now, err := w.WaitVolumeSnapshot(ctx, name, "to say why", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
+	now, err := w.WaitVolumeSnapshot(ctx, name, "to report why", patience, func(s world.VolumeSnapshotStatus) bool { return s.Error != "" })
 	require.NoError(t, err)
 	require.Contains(t, now.Error, "snap and bak can be taken")
 	require.NoError(t, w.DeleteVolumeSnapshot(ctx, name))

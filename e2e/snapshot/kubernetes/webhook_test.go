@@ -20,7 +20,7 @@ const rotated = "drover_snapshot_controller_webhook_certificate_steps_total"
 // asked lets the API server ask a process until the end of the test, and returns once it does.
 func asked(t *testing.T, ctx context.Context, process *world.Process) {
 	t.Helper()
-	t.Cleanup(func() { require.NoError(t, here.AskNobody(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, here.RemoveWebhooks(context.Background())) })
 	require.NoError(t, here.AskAboutSnapshots(ctx, process))
 	answers(t, ctx)
 }
@@ -149,19 +149,19 @@ func TestS10TheCertificateChanges(t *testing.T) {
 	asked(t, ctx, process)
 	before, err := w.Unasked()
 	require.NoError(t, err)
-	first, changes, judgements := expiry(t, ctx), promoted(t, ctx), 0
+	first, changes, evaluations := expiry(t, ctx), promoted(t, ctx), 0
 	require.NoError(t, w.WaitSlowly(ctx, "another certificate", 50*time.Millisecond, patience, func(ctx context.Context) (string, error) {
 		if evaluated(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
-			judgements++
+			evaluations++
 		}
 		return unlessMore(promoted(t, ctx), changes), nil
 	}))
 	for range 20 {
 		if evaluated(w.Snapshot(ctx, "nothing", world.Unique("stray"))) {
-			judgements++
+			evaluations++
 		}
 	}
-	require.Greater(t, judgements, 20)
+	require.Greater(t, evaluations, 20)
 	require.NoError(t, w.Wait(ctx, "the metric to tell of the one that is served", patience, func(ctx context.Context) (string, error) {
 		return unlessMore(expiry(t, ctx), first), nil
 	}))

@@ -31,7 +31,7 @@ func TestAnRWXAndAnEncryptedVolumeAreUpgradedUnderAWorkload(t *testing.T) {
 	require.NoError(t, s.WaitRobust(s.Ctx, encrypted, v1beta2.VolumeRobustnessHealthy, fixture.Patience))
 	s.Written(encrypted)
 
-	s.Guarded()
+	s.StartChecker()
 	s.Ordered("kinds", fixture.Image("kinds"), near, far)
 	m := s.Reaches("kinds", v1beta2.UpgradeStateCompleted)
 	require.Equal(t, []string{near, far}, m.Status.UpgradedNodes)

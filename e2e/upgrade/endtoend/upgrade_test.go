@@ -28,7 +28,7 @@ func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
 	s.Attached("detached", far, 3, nil)
 	require.NoError(t, s.LetGo(s.Ctx, "detached", fixture.Patience))
 	bystanders := append(specs(s, "v1"), specs(s, "detached")...)
-	s.Guarded()
+	s.StartChecker()
 	s.Ordered("upgrade", fixture.Image("second"))
 	m := s.Reaches("upgrade", v1beta2.UpgradeStateCompleted)
 	require.Len(t, m.Status.UpgradedNodes, 3)
@@ -60,7 +60,7 @@ func specs(s *fixture.Scenario, volume string) []any {
 func TestControllersDieInTheMiddle(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("living", near)
-	s.Guarded()
+	s.StartChecker()
 	s.Ordered("dying", fixture.Image("fourth"), near)
 	later := []string{
 		v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager,
@@ -78,7 +78,7 @@ func TestControllersDieInTheMiddle(t *testing.T) {
 func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("homing", near)
-	s.Guarded()
+	s.StartChecker()
 	s.Ordered("deleted", fixture.Image("fifth"), near)
 	s.Node("deleted", near, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas)
 	m := &v1beta2.DataEngineUpgradeManager{}
@@ -89,7 +89,7 @@ func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 		if apierrors.IsNotFound(err) {
 			return "", nil
 		}
-		return world.Say(m.Status.Conditions), err
+		return world.FormatConditions(m.Status.Conditions), err
 	}))
 	v := &v1beta2.Volume{}
 	require.NoError(t, s.Get(s.Ctx, "homing", v))
@@ -97,12 +97,12 @@ func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 	s.Done()
 }
 
-// U6: pause holds between two nodes and goes on, a changed setting does not change the image of what has begun, and abort
+// U6: pause holds between two nodes and continues, a changed setting does not change the image of what has begun, and abort
 // ends it with what is done done.
 func TestAPausedUpgradeWaitsAndAnAbortedOneEnds(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("pausing", near)
-	s.Guarded()
+	s.StartChecker()
 	s.Ordered("paused", fixture.Image("sixth"), third, near, far)
 	s.Node("paused", third, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
 		v1beta2.UpgradeStateUpgradingInstanceManager)

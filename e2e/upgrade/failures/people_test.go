@@ -14,11 +14,11 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// U7: of two upgrades that are ordered at once one waits, and says for which; it goes on by itself.
+// U7: of two upgrades that are ordered at once one waits, and says for which; it continues by itself.
 func TestOfTwoUpgradesAtOnceOneWaits(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("two", near)
-	s.Guarded()
+	s.StartChecker()
 	s.Ordered("first", fixture.Image("two"), near)
 	s.Ordered("second", fixture.Image("two"), near, far)
 	require.NoError(t, s.Wait(s.Ctx, "the second upgrade to wait", fixture.Patience, func(ctx context.Context) (string, error) {
@@ -26,12 +26,12 @@ func TestOfTwoUpgradesAtOnceOneWaits(t *testing.T) {
 		if err := s.Get(ctx, "second", m); err != nil {
 			return "", err
 		}
-		said := conditions.Get(m.Status.Conditions, v1beta2.UpgradeProgressing)
-		if said != nil && said.Reason == v1beta2.ReasonWaitingForUpgrade &&
-			strings.Contains(said.Message, "DataEngineUpgradeManager first came first") {
+		condition := conditions.Get(m.Status.Conditions, v1beta2.UpgradeProgressing)
+		if condition != nil && condition.Reason == v1beta2.ReasonWaitingForUpgrade &&
+			strings.Contains(condition.Message, "DataEngineUpgradeManager first came first") {
 			return "", nil
 		}
-		return "it says " + world.Say(m.Status.Conditions), nil
+		return "it reports " + world.FormatConditions(m.Status.Conditions), nil
 	}))
 	require.Equal(t, v1beta2.UpgradeStateUndefined, s.Reaches("second", v1beta2.UpgradeStateUndefined).Status.State,
 		"nothing of it has begun")
@@ -77,12 +77,12 @@ func shown(s *fixture.Scenario, upgrade string) (whole, nodes [][]string) {
 	return whole, nodes
 }
 
-// U9: what a person sees in the columns while an upgrade goes on: which node, which step, which volume, how far, since when
+// U9: what a person sees in the columns while an upgrade continues: which node, which step, which volume, how far, since when
 // and why it waits. Copies are slow enough to be seen.
 func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("seen", near)
-	s.Guarded()
+	s.StartChecker()
 	require.NoError(t, s.HoldCopies(s.Ctx, "seen"))
 	s.Ordered("watched", fixture.Image("watched"), near)
 	s.Node("watched", near, v1beta2.UpgradeStateRebuildingReplica)

@@ -18,7 +18,7 @@ import (
 func TestARollBackThatIsStuckSaysSoAndEndsWhenItsCauseIsGone(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("stuck", near)
-	s.Guarded()
+	s.StartChecker()
 	require.NoError(t, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"}))
 	require.NoError(t, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: near,
 		DataEngine: "v2"}))

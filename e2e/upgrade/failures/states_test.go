@@ -19,8 +19,8 @@ type failure struct {
 	state string
 	// inject makes it wrong from the beginning.
 	inject func(*fixture.Scenario, string) error
-	// says is in the error message, or the reason of what it waits for.
-	says string
+	// message is in the error message, or the reason of what it waits for.
+	message string
 }
 
 func fault(f world.Fault) func(*fixture.Scenario, string) error {
@@ -32,11 +32,11 @@ func fault(f world.Fault) func(*fixture.Scenario, string) error {
 func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("back", near)
-	s.Guarded()
+	s.StartChecker()
 	for name, f := range map[string]failure{
-		"nosnapshot": {state: v1beta2.UpgradeStateInitializing, says: "snapshot",
+		"nosnapshot": {state: v1beta2.UpgradeStateInitializing, message: "snapshot",
 			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "VolumeSnapshot"})},
-		"notarget": {state: v1beta2.UpgradeStateSwitchingOver, says: "Volume back: its target goes to node",
+		"notarget": {state: v1beta2.UpgradeStateSwitchingOver, message: "Volume back: its target goes to node",
 			inject: func(s *fixture.Scenario, _ string) error {
 				for _, node := range []string{far, third} {
 					if err := s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node,
@@ -46,7 +46,7 @@ func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 				}
 				return nil
 			}},
-		"nostop": {state: v1beta2.UpgradeStateDetachingReplicas, says: "leaves its engine and stops",
+		"nostop": {state: v1beta2.UpgradeStateDetachingReplicas, message: "leaves its engine and stops",
 			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 			require.NoError(t, s.Heal(s.Ctx))
 			m := s.Reaches(name, v1beta2.UpgradeStateError)
 			require.Contains(t, m.Status.ErrorMessage, "Gave up in state "+f.state)
-			require.Contains(t, m.Status.ErrorMessage, f.says)
+			require.Contains(t, m.Status.ErrorMessage, f.message)
 			s.Open()
 			require.NoError(t, s.WaitRobust(s.Ctx, "back", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
 			require.NoError(t, s.ChangeUpgrade(s.Ctx, name, map[string]any{"timeouts": nil}))
@@ -76,16 +76,16 @@ func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("forward", near)
-	s.Guarded()
+	s.StartChecker()
 	for name, f := range map[string]failure{
 		// The new instance manager's pod runs, and nobody ever reaches it.
-		"nomanager": {state: v1beta2.UpgradeStateUpgradingInstanceManager, says: v1beta2.ReasonWaitingForInstanceManager,
+		"nomanager": {state: v1beta2.UpgradeStateUpgradingInstanceManager, message: v1beta2.ReasonWaitingForInstanceManager,
 			inject: func(s *fixture.Scenario, name string) error {
 				return s.Inject(s.Ctx, world.Fault{Kind: "partition", Mode: "cut",
 					Pod: v1beta2.InstanceManagerName(near, fixture.Image(name), v1beta2.DataEngineV2)})
 			}},
 		// The target cannot come home: no engine starts there.
-		"nohome": {state: v1beta2.UpgradeStateSwitchingBack, says: v1beta2.ReasonWaitingForTarget,
+		"nohome": {state: v1beta2.UpgradeStateSwitchingBack, message: v1beta2.ReasonWaitingForTarget,
 			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: near, DataEngine: "v2"})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
 			require.NoError(t, s.WaitNodeUpgrade(s.Ctx, name, near, "to be stalled", fixture.Patience,
 				func(u *v1beta2.NodeDataEngineUpgrade) string {
 					if u.Status.State == f.state && conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled) &&
-						conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing) == f.says {
+						conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing) == f.message {
 						return ""
 					}
 					return "it is not stalled there"
@@ -118,7 +118,7 @@ func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
 func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("copying", near)
-	s.Guarded()
+	s.StartChecker()
 	require.NoError(t, s.HoldCopies(s.Ctx, "copying"))
 	s.OrderedSo("norebuild", fixture.Image("norebuild"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
 		spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateRebuildingReplica: "3s"}
@@ -134,11 +134,11 @@ func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 	s.Done()
 }
 
-// U4: the node that holds the target meanwhile dies. Another one takes over, and the upgrade goes on to its end.
+// U4: the node that holds the target meanwhile dies. Another one takes over, and the upgrade continues to its end.
 func TestATemporaryNodeThatDiesIsReplacedByAnother(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("orphaned", near)
-	s.Guarded()
+	s.StartChecker()
 	// The upgrade stands while the near node's replica does not leave its engine.
 	require.NoError(t, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"}))
 	s.Ordered("dies", fixture.Image("dies"), near)

@@ -39,13 +39,13 @@ func running(s *fixture.Scenario, node string) *v1beta2.InstanceManager {
 	return &list.Items[i]
 }
 
-// U6: what the user deletes or moves elsewhere in the middle is left as the user put it, and the rest goes on.
+// U6: what the user deletes or moves elsewhere in the middle is left as the user put it, and the rest continues.
 func TestWhatTheUserDeletesOrMovesInTheMiddleStaysSo(t *testing.T) {
 	s := fixture.Begin(t)
 	for _, name := range []string{"kept", "deleted", "moved"} {
 		s.Volume(name, near)
 	}
-	s.Guarded()
+	s.StartChecker()
 	halfWay(s, "people", near)
 	s.Let("deleted")
 	require.NoError(t, s.DeleteVolume(s.Ctx, "deleted"))
@@ -69,10 +69,10 @@ func TestWhatTheUserDeletesOrMovesInTheMiddleStaysSo(t *testing.T) {
 func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("again", near)
-	s.Guarded()
-	halfWay(s, "anew", near)
+	s.StartChecker()
+	halfWay(s, "again", near)
 	first := &v1beta2.NodeDataEngineUpgrade{}
-	require.NoError(t, s.Get(s.Ctx, world.NodeUpgrade("anew", near), first))
+	require.NoError(t, s.Get(s.Ctx, world.NodeUpgrade("again", near), first))
 	require.NoError(t, s.Admin.Delete(s.Ctx, first))
 	require.NoError(t, s.Heal(s.Ctx))
 	require.NoError(t, s.Wait(s.Ctx, "another upgrade of the node", fixture.Patience, func(ctx context.Context) (string, error) {
@@ -85,7 +85,7 @@ func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
 		}
 		return "it is still the first, and " + u.Status.State, nil
 	}))
-	m := s.Reaches("anew", v1beta2.UpgradeStateCompleted)
+	m := s.Reaches("again", v1beta2.UpgradeStateCompleted)
 	require.Equal(t, []string{near}, m.Status.UpgradedNodes)
 	require.Empty(t, m.Status.ErrorMessage)
 	s.Done()
@@ -96,7 +96,7 @@ func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
 func TestTheImageThatWasFrozenStaysWhenTheSettingIsChangedBack(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("frozen", near)
-	s.Guarded()
+	s.StartChecker()
 	before := running(s, near).Spec.Image
 	halfWay(s, "back", near, far)
 	require.NoError(t, s.Set(s.Ctx, world.ImageSetting, before))
@@ -110,11 +110,11 @@ func TestTheImageThatWasFrozenStaysWhenTheSettingIsChangedBack(t *testing.T) {
 }
 
 // U4: the node is cordoned and drained while it is upgraded: the pod of its old instance manager goes, too. Its frontends outlive that, the
-// old one starts once more, and the upgrade goes on.
+// old one starts once more, and the upgrade continues.
 func TestANodeThatIsCordonedAndDrainedInTheMiddleIsUpgraded(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("drained", near)
-	s.Guarded()
+	s.StartChecker()
 	halfWay(s, "drain", near)
 	require.NoError(t, s.Cordon(s.Ctx, near, true))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: running(s, near).Name}}

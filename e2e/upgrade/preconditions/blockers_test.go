@@ -119,9 +119,9 @@ func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
 	for _, part := range parts {
 		require.Contains(t, m.Status.ErrorMessage, part)
 	}
-	said := conditions.Get(m.Status.Conditions, v1beta2.UpgradePreflight)
-	require.Equal(t, v1beta2.ReasonUpgradeBlocked, said.Reason)
-	require.Equal(t, m.Status.ErrorMessage, said.Message)
+	condition := conditions.Get(m.Status.Conditions, v1beta2.UpgradePreflight)
+	require.Equal(t, v1beta2.ReasonUpgradeBlocked, condition.Reason)
+	require.Equal(t, m.Status.ErrorMessage, condition.Message)
 	require.Equal(t, before, s.Untouched(names...))
 	require.NoError(t, s.Sweep(s.Ctx))
 }

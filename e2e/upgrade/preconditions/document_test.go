@@ -70,7 +70,7 @@ func TestTheSetUpsOfTheDocumentThatSucceed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := fixture.Begin(t)
 			arranged(s, name, volumes, true)
-			s.Guarded()
+			s.StartChecker()
 			s.Ordered(name, fixture.Image(name))
 			m := s.Reaches(name, v1beta2.UpgradeStateCompleted)
 			require.Len(t, m.Status.UpgradedNodes, 3)

@@ -24,7 +24,7 @@ type Checker struct {
 	mutex    sync.Mutex
 	excused  map[string]bool
 	found    []error
-	said     map[string]bool
+	reported map[string]bool
 	polls    int
 	versions int
 	facts    facts
@@ -40,7 +40,7 @@ type facts struct {
 // Start begins to watch over volumes that are attached and healthy, and over every node.
 func Start(ctx context.Context, w *world.World, volumes ...string) (*Checker, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	g := &Checker{world: w, cancel: cancel, volumes: map[string]bool{}, excused: map[string]bool{}, said: map[string]bool{},
+	g := &Checker{world: w, cancel: cancel, volumes: map[string]bool{}, excused: map[string]bool{}, reported: map[string]bool{},
 		facts: facts{nodes: map[string]*v1beta2.Node{}, upgrades: map[string]*v1beta2.NodeDataEngineUpgrade{},
 			replicas: map[string]*v1beta2.Replica{}}}
 	for _, name := range volumes {
@@ -89,9 +89,9 @@ func (g *Checker) Seen() (polls, versions int) {
 
 // violated notes what was found, each once; the lock is held.
 func (g *Checker) violated(key, format string, args ...any) {
-	if g.said[key] {
+	if g.reported[key] {
 		return
 	}
-	g.said[key] = true
+	g.reported[key] = true
 	g.found = append(g.found, fmt.Errorf("%s: %s", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...)))
 }

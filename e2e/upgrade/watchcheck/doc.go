@@ -1,4 +1,4 @@
-// Package watchcheck watches over an upgrade while it goes on: the API server's objects through watches, so that no version of
+// Package watchcheck watches over an upgrade while it continues: the API server's objects through watches, so that no version of
 // them is missed, and what the data plane holds, looked at many times a second. What it finds violated is kept with the
 // moment at which it was so; nothing is asked only at the end.
 //
